@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { parse } from 'smol-toml';
 import type { Entry } from './entries.js';
 
-/** Programs and their settings: a changed one could answer for the tests. */
+/** Programs and their settings: a changed one could fake test results. */
 const systemFolders =
   /^\/(usr|bin|sbin|lib|lib32|lib64|libx32|opt|etc|boot|dev|proc|sys|run|toolchain|var\/(lib|cache|log|run|spool))(\/|$)/;
 
@@ -10,7 +10,7 @@ const systemFolders =
 const harnessFolders =
   /^\/(tests|solution|oracle|verify[^/]*|belay|logs\/verifier|\.dockerenv)(\/|$)/;
 
-/** Shell start files, user site-packages, ~/.local/bin: read by the test scripts of the next container. */
+/** Shell start-up files, user site-packages, ~/.local/bin: read by test scripts in the next container. */
 const homeSettings = /^\/(root|home\/[^/]+)\/\.[^/]+/;
 
 const anywhere = (...names: string[]) => new RegExp(`(^|/)(${names.join('|')})(/|$)`);
@@ -27,7 +27,7 @@ const pythonRunners = anywhere(
   '_?pytest(\\.py)?',
 );
 
-/** The same of JavaScript's, with the runners' own packages. */
+/** The same for JavaScript's, with the runners' own packages. */
 const javascriptRunners = anywhere(
   '(jest|vitest|karma|ava)\\.(config|conf)\\.[a-z]+',
   '\\.?jasmine\\.(json|m?js)',
@@ -36,7 +36,7 @@ const javascriptRunners = anywhere(
   'node_modules/(\\.bin|@jest|jest[^/]*|mocha|jasmine[^/]*|vitest|ava|tap|chai|expect)',
 );
 
-/** What git runs by itself, with a `.git` that is a file or a link: it may lead to any settings. */
+/** Programs that git runs by itself, and a `.git` that is a file or a link, which may lead to any settings. */
 const gitSettings = /(^|\/)\.git\/(.*\/)?(hooks|config(\.worktree)?|info\/attributes)(\/|$)/;
 
 /** Whether a path of the agent's container may reach the verifier. */
@@ -53,8 +53,8 @@ export const isCollected = (path: string): boolean =>
   ].some((rule) => rule.test(path));
 
 /**
- * The entries that may reach the verifier, whoever collected them: by path, by what they set, and none that lies
- * beyond a link or a file, since an archive would be unpacked through it.
+ * The entries that may reach the verifier, whoever collected them: filtered by path and by the settings that they
+ * contain. None lies below a link or a file, because an archive would be unpacked through it.
  */
 export function filterArtifacts(entries: Entry[]): Entry[] {
   const own = entries.filter(
@@ -63,7 +63,7 @@ export function filterArtifacts(entries: Entry[]): Entry[] {
   return reachable(own);
 }
 
-/** The entries that no link or file among them stands before. */
+/** The entries without a link or a file among their parents. */
 export function reachable(entries: Entry[]): Entry[] {
   const walls = new Set(entries.flatMap(({ kind, path }) => (kind === 'folder' ? [] : [path])));
   return entries.filter(({ path }) => !parentsOf(path).some((parent) => walls.has(parent)));
@@ -72,7 +72,7 @@ export function reachable(entries: Entry[]): Entry[] {
 const isGitLink = ({ path, kind }: Entry) => kind !== 'folder' && posix.basename(path) === '.git';
 
 /**
- * Project files are work, unless a test runner takes its settings from them: pytest reads the first one that lies
+ * Project files are part of the work, unless a test runner reads its settings from them: pytest reads the first one
  * above its tests, up to the root folder.
  */
 function configuresRunner({ path, kind, bytes }: Entry): boolean {
@@ -87,7 +87,7 @@ const isPythonRunner = (tool: string) => ['pytest', 'tox'].includes(tool);
 const isJavascriptRunner = (key: string) =>
   ['jest', 'mocha', 'jasmine', 'vitest', 'ava', 'tap'].includes(key);
 
-/** What does not parse might be read differently by a runner, so it counts as its settings. */
+/** A file that cannot be parsed counts as settings, because a runner might read it differently. */
 function toolsOf(bytes: Buffer): string[] {
   try {
     const { tool } = parse(bytes.toString()) as { tool?: object };

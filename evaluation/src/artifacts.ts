@@ -4,7 +4,7 @@ import type { Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
 
-/** What the verifier gets of an agent's container, and how the agent ended. */
+/** What the verifier gets from an agent's container, and how the agent ended. */
 export interface Artifacts {
   /** Absolute paths. */
   entries: Entry[];
@@ -13,11 +13,11 @@ export interface Artifacts {
   /** Changed paths that are not collected, for the record. */
   left: string[];
   timedOut: boolean;
-  /** Verified even when the patch is empty, as a baseline must be. */
+  /** Whether to verify even an empty patch, as for baselines. */
   always: boolean;
   /** The agent's last message, or how its program exited. */
   note: string;
-  /** Why the agent could not run, when the cause is not the agent itself. */
+  /** Why the agent could not run, if the agent itself is not the cause. */
   broken: string | null;
   /** What its program printed, for the record. */
   output?: string;
@@ -47,7 +47,7 @@ export async function changesOf(container: TaskContainer): Promise<Artifacts> {
     if (!isCollected(path)) left.push(path);
     else if (kind === 'removed') removed.push(path);
     else if (kind === 'added') {
-      // An archive of a new folder has all that is in it.
+      // The archive of a new folder contains its files.
       if (!added.has(posix.dirname(path))) entries.push(...(await container.read(path, budget)));
     } else if (!folders.has(path)) entries.push(...(await container.read(path, budget)));
   }
@@ -66,7 +66,7 @@ export async function changesOf(container: TaskContainer): Promise<Artifacts> {
 /** The changes of a step on top of those of earlier steps. */
 export function merge(before: Artifacts, later: Artifacts): Artifacts {
   const entries = new Map(before.entries.map((entry) => [entry.path, entry]));
-  // What takes the place of a folder has none of the folder's files below it.
+  // A file or link that replaces a folder removes the folder's files.
   const replaced = later.entries.filter(({ kind }) => kind !== 'folder').map(({ path }) => path);
   for (const gone of [...later.removed, ...replaced])
     for (const path of entries.keys())

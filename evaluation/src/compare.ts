@@ -15,7 +15,7 @@ export interface RunComparison {
   worse: string[];
   /** Of the exact two-sided sign test over tasks. */
   p: number;
-  /** What preflights of either run say of these tasks. */
+  /** The preflight results of either run for these tasks. */
   validity: { checked: number; flagged: string[] };
   /** The difference over the tasks that were not flagged; null when none was. */
   unflagged: { tasks: number; difference: number; interval: [number, number] } | null;
@@ -26,10 +26,10 @@ export interface Compared {
   validity: Validity[] | null;
 }
 
-/** Compares two runs task by task: what differs between tasks is not noise then. */
+/** Compares two runs task by task, so that differences between tasks are not counted as noise. */
 export function compareTrials(a: Compared, b: Compared): RunComparison {
   const [first, second] = [byTask(a.trials), byTask(b.trials)];
-  // By name: trials end in any order, and the comparison must not differ by it.
+  // Sorted by name, because trials end in any order, which must not affect the comparison.
   const tasks = [...first].toSorted(([one], [other]) => one.localeCompare(other));
   const pairs = tasks.flatMap(([task, reward]) => {
     const other = second.get(task);

@@ -13,7 +13,7 @@ export interface Entry {
   uid: number;
   gid: number;
   bytes: Buffer;
-  /** Of a link. */
+  /** The target of a link. */
   target: string;
 }
 
@@ -52,8 +52,8 @@ function headerOf({ path, kind, mode, uid, gid, bytes, target }: Entry): Headers
 }
 
 /**
- * Reads an archive; `base` is the folder that its paths are in. Devices and sockets are left out. Rejects with `Refused`
- * for a path that leads out of `base`, and when more comes than the budget has, whatever sizes were announced.
+ * Reads an archive whose paths are relative to `base`. Leaves out devices and sockets. Rejects with `Refused` for a
+ * path outside of `base`, and when more data arrives than the budget allows, whatever sizes were stated.
  */
 export async function readArchive(
   archive: Readable | Uint8Array,
@@ -95,7 +95,7 @@ export async function readArchive(
   try {
     await ended;
   } finally {
-    // The rest of an archive that is refused is not read.
+    // The rest of a refused archive is not read.
     source.destroy();
   }
   return entries;
@@ -122,7 +122,7 @@ function entryOf(
     : undefined;
 }
 
-/** Where a name of an archive is, which has to be below `base`. */
+/** The path of an archive’s entry below `base`. Throws `Refused` for one outside. */
 function pathIn(base: string, name: string): string {
   const relative = posix.normalize(name.replace(/\/+$/, '') || '.');
   if (posix.isAbsolute(relative) || relative === '..' || relative.startsWith('../'))

@@ -35,7 +35,7 @@ export interface NewRun {
   /** `oracle`, `nop`, `model`, `command:LINE` or `predictions:FILE`. */
   agent: string;
   model?: string;
-  /** Ids of tasks; all when there are none. */
+  /** Ids of tasks; all when omitted. */
   tasks?: string[];
   sample?: number;
   seed?: number;
@@ -43,29 +43,31 @@ export interface NewRun {
   concurrency?: number;
   out: string;
   network?: 'none' | 'declared';
-  /** While Dockerfiles of tasks are built, which are foreign code: the engine’s own network, or none. */
+  /** The network while Dockerfiles of tasks, which are foreign code, are built: the engine’s own, or none. */
   buildNetwork?: 'default' | 'none';
   fromMap?: FromMap;
   sandbox?: string;
-  /** For a slow machine: times the seconds of every limit. */
+  /** A factor for all time limits, for slow machines. */
   timeoutMultiplier?: number;
   /** A folder with clones of repositories, for SWE-Bench instances whose image is not here. */
   repos?: string;
-  /** Check tasks that no preflight knows before the trials; no model is called for it. */
+  /** Whether to check tasks without a preflight result before the trials; this calls no model. */
   preflight?: boolean;
 }
 
 /** The connection, cache and callbacks of the program that starts a run. */
 export interface EvaluationOptions {
   signal: AbortSignal;
-  /** The platform's server: the agent `model` works there, and every run is on its board. Throws when there is none. */
+  /**
+   * The platform's server: the agent `model` works there, and its board shows every run. Throws when there is none.
+   */
   connect?: Connect;
-  /** Where preflights keep what they found; without it none is asked or made. */
+  /** The folder with preflight results; without it, none are read or made. */
   cache?: string;
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
-  /** A trial of the preflight. */
+  /** Called for each trial of the preflight. */
   onCheck?(trial: Trial, progress: { done: number; all: number }): void;
-  /** Called before the trials with what is known of the tasks' validity. */
+  /** Called before the trials with the known validity of the tasks. */
   onValidity?(found: Validity[], tasks: number): void;
   /** A notice for the user. */
   onNotice?(sentence: string): void;
@@ -124,7 +126,7 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
   }
 }
 
-/** Runs what is missing. After a kill at any moment the report is that of a run that was not interrupted. */
+/** Runs the missing trials. After a kill at any moment, the report equals that of an uninterrupted run. */
 export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () => resumeHeld(opened, options));
@@ -170,7 +172,7 @@ async function resumeHeld(
   });
 }
 
-/** Verifies stored artifacts again, with the data as it is now. No agent and no model is called. */
+/** Verifies stored artifacts again, with the current data. Calls no agent and no model. */
 export async function regradeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   const { run, tasks, environments } = opened;
@@ -190,7 +192,7 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
   );
 }
 
-/** Checks the run's tasks with the reference solution and with nothing; the report shows what it found. */
+/** Checks the run's tasks with the reference solution and with no change; the report shows the results. */
 export async function preflightRun(
   out: string,
   options: EvaluationOptions & { cache: string },
@@ -204,7 +206,7 @@ export async function preflightRun(
   );
 }
 
-/** What is known of the run's tasks; with a preflight, which the run may ask for, all of it. */
+/** The validity of the run's tasks; with a preflight, if the run requires it, for all of them. */
 async function checkTasks(
   { out, run, tasks, environments }: OpenRun,
   options: EvaluationOptions & { cache: string },
@@ -226,7 +228,7 @@ async function checkTasks(
   return found;
 }
 
-/** Shows the run on the server's board while it is worked on, and how it ended. */
+/** Shows the run on the server's board while it is in progress, and how it ended. */
 async function onBoard(
   out: string,
   { connect, onNotice, signal }: EvaluationOptions,
@@ -236,7 +238,7 @@ async function onBoard(
   if (board) onNotice?.(`Live board: ${board.url}`);
   const end = async (...how: Parameters<Board['close']>) => {
     if (board && !(await board.close(...how)))
-      onNotice?.('The server went away, so its board does not show how this run ended.');
+      onNotice?.('The server stopped responding, so its board does not show how this run ended.');
   };
   try {
     const summary = await work(board);
@@ -274,7 +276,7 @@ function reportOf(
   });
 }
 
-/** Where replays are; null when there is no server now. */
+/** The address of replays; null if there is no server now. */
 function serverOf(connect: EvaluationOptions['connect']): string | null {
   try {
     return connect?.().url ?? null;
@@ -293,7 +295,7 @@ export function compareRuns(a: string, b: string): RunComparison {
   );
 }
 
-/** The task with so many times the seconds of its limits. */
+/** Multiplies the seconds of a task’s limits. */
 export const withLimits = (task: Task, times: number): Task => ({
   ...task,
   steps: task.steps.map((step) => {
@@ -310,7 +312,7 @@ interface OpenRun {
   /** Absolute. */
   out: string;
   run: RunFile;
-  /** All tasks of the data, and those of the run, with its limits. */
+  /** All tasks in the data, and those of the run, with its limits. */
   data: Task[];
   tasks: Task[];
   environments: EnvironmentFactory;

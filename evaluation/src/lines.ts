@@ -7,18 +7,18 @@ export interface Line {
   number: number;
   bytes: Buffer;
   offset: number;
-  /** False of a last line that a crash has cut off, or that has no line end. */
+  /** False for a last line that a crash has truncated, or that has no line end. */
   ended: boolean;
 }
 
 const chunkBytes = 2 ** 20;
-/** V8 has no longer strings. */
+/** The maximum length of a string in V8. */
 const maxLineBytes = 2 ** 29 - 1;
 const maxUnzipped = 2 ** 31;
 
 /**
- * The lines of a file of any size, gzipped or not: never more than one is held. Throws `invalid_input` with a sentence
- * when the file cannot be read.
+ * The lines of a file of any size, gzipped or not; only one is in memory at a time. Throws `invalid_input` with a
+ * sentence when the file cannot be read.
  */
 export function* linesIn(path: string): Generator<Line> {
   let number = 0;
@@ -81,7 +81,7 @@ export function isZipped(path: string): boolean {
   return first?.[0] === 0x1f && first[1] === 0x8b;
 }
 
-/** Everything that a file holds, in pieces; a gzipped one unpacked. */
+/** A file’s content in pieces; a gzipped file is unpacked. */
 function* chunksOf(path: string, most = chunkBytes): Generator<Buffer> {
   const file = opened(path);
   try {

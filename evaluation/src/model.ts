@@ -9,7 +9,7 @@ export type ImageSource =
   | { kind: 'build'; files: Entry[] }
   | TaskRepository;
 
-/** A repository at a commit: in an image of the format's makers, or out of a local clone with its packages. */
+/** A repository at a commit: in an image by the format's authors, or from a local clone with its packages. */
 export interface TaskRepository {
   kind: 'repository';
   image: string | null;
@@ -19,7 +19,7 @@ export interface TaskRepository {
   node: string | null;
   /** How a repository in Python is installed. */
   python?: PythonSetup | null;
-  /** What its environment has that is not built here. */
+  /** The parts of its environment that are not built here. */
   needs?: string | null;
 }
 
@@ -30,12 +30,12 @@ export interface TaskEnvironment {
   image: ImageSource;
   cpus: number;
   memoryMb: number;
-  /** The working folder; null is the image's own. */
+  /** The working folder; null for the image's own. */
   workdir: string | null;
   env: Record<string, string>;
-  /** `none` has no network card; `bridge` is for tasks that say they need one, and only when a run allows it. */
+  /** `none` has no network interface; `bridge` is for tasks that request one, and only if the run allows it. */
   network: 'none' | 'bridge';
-  /** What the image's own entrypoint brings up, and is waited for. */
+  /** Checks what the image's own entrypoint starts; the command waits for it. */
   healthcheck?: Healthcheck;
 }
 
@@ -56,7 +56,7 @@ export interface TimeLimits {
   verify: number;
 }
 
-/** How the reference solution is put in place. Paths are relative to the working folder unless absolute. */
+/** How the reference solution is applied. Paths are relative to the working folder unless absolute. */
 export type Oracle =
   | { kind: 'files'; files: Entry[] }
   | { kind: 'patch'; patch: Buffer }
@@ -72,49 +72,49 @@ export type ArtifactSpec =
   | { kind: 'container' }
   | { kind: 'paths'; paths: string[] };
 
-/** What the verifier left, read from the engine after its container has exited. */
+/** The verifier’s output, read from the engine after its container has exited. */
 export interface VerifierOutput {
   exitCode: number;
   output: string;
-  /** Collected files by path; what is not there is missing. */
+  /** Collected files by path; missing files are left out. */
   files: Map<string, Buffer>;
 }
 
-/** Under this name `files` has the proof that replaced `{proof}` in the command, the environment and paths. */
+/** The key in `files` of the proof that replaced `{proof}` in the command, the environment and paths. */
 export const proofFile = '{proof}';
 
 export interface Verifier {
-  /** Another image than the task's own, for formats that declare one. */
+  /** An image other than the task's own, for formats that declare one. */
   environment?: TaskEnvironment;
-  /** Hidden tests and scripts, by absolute path; they replace what is there. */
+  /** Hidden tests and scripts, by absolute path; they replace existing files. */
   files: Entry[];
-  /** Folders that are new, empty and writable for the verifier alone. */
+  /** Folders that are new, empty and writable only for the verifier. */
   folders: string[];
   command: string[];
-  /** Puts the key of this verification where a runner's plugin takes it, as suites/seal.ts says. */
+  /** Whether to add the verification’s key for a runner's plugin, as described in suites/seal.ts. */
   sealed?: boolean;
   env: Record<string, string>;
   user: string | null;
   /**
-   * Everything the verification needs as variables, instead of files, whose archive costs the engine two mounts;
-   * null when it is too long for that.
+   * The verification’s files as variables, because an archive costs the engine two mounts; null if they are too long
+   * for that.
    */
   inline?(carried: Entry[]): Record<string, string> | null;
   /** Files to read once the container has ended. */
   collect: string[];
   judge(output: VerifierOutput): Verdict;
   /**
-   * A second run for a pass, where the tested code is beside its tests: another order and seed, among tests that must
-   * fail. `word` is an identifier that no test has.
+   * A second run after a pass, for formats whose tested code runs beside its tests: with another order and seed, among
+   * tests that must fail. `word` is an identifier that no test contains.
    */
   check?(word: string): SecondRun;
 }
 
 export interface SecondRun {
   verifier: Verifier;
-  /** How many tests with the word in their names must fail. */
+  /** The number of tests with the word in their names that must fail. */
   decoys: number;
-  /** In the names of those with the word that must pass. */
+  /** Part of the names of tests with the word that must pass. */
   honest: string | null;
 }
 
@@ -130,7 +130,7 @@ export interface Step {
   setup?: string;
   /** Waited for after the setup. */
   healthcheck?: Healthcheck;
-  /** By key; a reward below, or a key that is missing, ends the trial. */
+  /** By key; a lower reward, or a missing key, ends the trial. */
   minReward: Record<string, number> | null;
 }
 
@@ -148,15 +148,15 @@ export interface Task {
   tries: number;
   /** The tests that decide, where the format names them. */
   tests?: { FAIL_TO_PASS: string[]; PASS_TO_PASS: string[]; type: 'pass_and_fail' | 'fail_only' };
-  /** Why it cannot be run here, in one sentence. */
+  /** Why the task cannot be run here, in one sentence. */
   unsupported?: string | null;
-  /** Its own file cannot be read, as `unsupported` says. */
+  /** Set if its own file cannot be read; `unsupported` has the reason. */
   broken?: true;
-  /** What it is reported by, such as its language or category. */
+  /** Labels for reports, such as its language or category. */
   labels?: Record<string, string>;
   /** The format’s own name for the content of the task’s folder. */
   checksum?: string;
-  /** Hash over all that decides the verdict: environment, tests, solution, limits. */
+  /** A hash over everything that affects the verdict: environment, tests, solution, limits. */
   content: string;
 }
 
@@ -172,10 +172,10 @@ export type Cause =
   | 'no_result'
   | 'infrastructure';
 
-/** The task asks for what this harness or this agent does not do. Its message is one sentence. */
+/** The task needs something that this harness or agent does not support. Its message is one sentence. */
 export class Unsupported extends Error {}
 
-/** `invalid` says that the trial tells nothing about the agent; it counts as 0 and is shown apart. */
+/** `invalid` means that the trial says nothing about the agent; it counts as 0 and is shown separately. */
 export interface Verdict {
   outcome: 'pass' | 'fail' | 'invalid';
   cause: Cause | null;
@@ -186,7 +186,7 @@ export interface Verdict {
   detail: string;
   /** Test ids by result, where the format names tests. */
   tests?: Record<string, string>;
-  /** Of a pass: what a second, independent check found strange. */
+  /** For a pass: suspicious findings of a second, independent check. */
   flags?: string[];
 }
 

@@ -15,7 +15,7 @@ export type PreflightRequest = Omit<RunRequest, 'agent' | 'attempts' | 'onTrial'
   onCheck?(trial: Trial, progress: { done: number; all: number }): void;
 };
 
-/** What earlier preflights found of these tasks, on these images; what none knows is left out. */
+/** Earlier preflight results for these tasks on these images; unknown ones are left out. */
 export async function knownValidity(
   tasks: Task[],
   { cache, images }: { cache: string; images: Images },
@@ -30,7 +30,10 @@ export async function knownValidity(
   return found;
 }
 
-/** Every task with the reference solution and with nothing: one that nop passes or oracle fails tells nothing. */
+/**
+ * Checks every task with the reference solution and with no change: a task that nop passes or oracle fails is not
+ * valid.
+ */
 export async function preflight(
   request: PreflightRequest,
   environments: EnvironmentFactory,
@@ -55,7 +58,7 @@ export async function preflight(
   for (const task of tasks) {
     const validity = judgedValidity(task, solved.get(task.id), idle.get(task.id));
     known.set(task.id, validity);
-    // An engine that failed says nothing about the task for the next time.
+    // Results of a failed engine are not stored, because they say nothing about the task.
     if (![validity.nop, validity.oracle].includes('invalid'))
       writeFileAtomically(await fileOf(task, { cache, images }), JSON.stringify(validity));
   }

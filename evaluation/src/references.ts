@@ -8,8 +8,8 @@ import { verify } from './verify.js';
 
 /**
  * The names of the tests that the reference solution passes. A run that skips, renames or leaves out one of them has
- * not passed, whatever its runner says. Preflights keep the names; of a task that none knows, the first trial that
- * passes has them found out.
+ * not passed, whatever its runner reports. Preflights store the names; for a task without them, the first passing
+ * trial triggers the check.
  */
 export class References {
   readonly #passing = new Map<string, Promise<string[]>>();
@@ -19,7 +19,7 @@ export class References {
     for (const { task, tests } of known) if (tests) this.#passing.set(task, Promise.resolve(tests));
   }
 
-  /** The verdict, held against the reference's own run. Throws for a failure of the engine. */
+  /** The verdict after a comparison with the reference's own run. Throws when the engine fails. */
   async heldAgainst(verdict: Verdict, context: TrialContext, step: Step): Promise<Verdict> {
     const { tests } = verdict;
     const { task } = context;

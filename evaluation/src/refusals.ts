@@ -3,8 +3,8 @@ import type { Images } from './engine/images.js';
 import type { Task } from './model.js';
 
 /**
- * Tells before a run begins which tasks cannot be run here, by reason and name; they count as 0. Throws `invalid_input`
- * when no task can.
+ * Reports tasks that cannot be run here before a run begins, by reason and name; they count as 0. Throws
+ * `invalid_input` when none can be run.
  */
 export async function tellRefused(
   tasks: Task[],

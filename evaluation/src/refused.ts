@@ -1,2 +1,5 @@
-/** What an agent or its program left cannot be taken. It counts as the agent’s failure; its message is one sentence. */
+/**
+ * Files of an agent or its program that cannot be accepted. Counts as the agent’s failure; its message is one
+ * sentence.
+ */
 export class Refused extends Error {}

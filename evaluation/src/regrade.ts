@@ -18,7 +18,7 @@ export interface RegradeRequest {
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
 }
 
-/** New verdicts for stored artifacts; the cost of the agent stays as it was. */
+/** New verdicts for stored artifacts; the agent’s cost stays the same. */
 export async function regradeTrials(
   { out, trials, tasks, network, signal, onTrial }: RegradeRequest,
   { engine, images }: EnvironmentFactory,

@@ -1,6 +1,6 @@
 /**
- * A semaphore over processors, memory and the number of trials: work runs in order as soon as it fits, and work that
- * needs more than there is runs alone. (The semaphore of async-mutex has one weight.)
+ * A semaphore over processors, memory and the number of trials: work runs in order as soon as it fits; work that needs
+ * more than the total runs alone. (The semaphore of async-mutex has only one weight.)
  */
 export class ResourceSemaphore {
   #cpus = 0;

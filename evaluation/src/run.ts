@@ -22,23 +22,22 @@ export interface RunRequest {
   out: string;
   network: 'none' | 'declared';
   signal: AbortSignal;
-  /** What preflights know of the tasks. */
+  /** Known preflight results for the tasks. */
   known?: Validity[];
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
   /** The state of a trial that has no verdict yet has changed. */
   onState?(of: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState): void;
 }
 
-/** Where environments come from: the container engine and the images of tasks. */
+/** The source of environments: the container engine and the images of tasks. */
 export interface EnvironmentFactory {
   engine: Engine;
   images: Images;
 }
 
 /**
- * Runs every trial that the results do not have yet, so that the same call again resumes: a trial is known by
- * the content of its task, the agent, the model and its number. Rejects when the signal is aborted; what was
- * done by then is kept.
+ * Runs every trial that the results lack, so that calling it again resumes: a trial is identified by its task’s
+ * content, the agent, the model and its number. Rejects when the signal is aborted; finished trials are kept.
  */
 export async function runTrials(
   request: RunRequest,
@@ -97,7 +96,7 @@ export async function runTrials(
           }),
       ),
     );
-    // A trial that the infrastructure failed is run once more, alone, before it counts.
+    // A trial that failed because of the infrastructure is repeated once, alone, before it counts.
     for (const trial of again) count(await once(trial));
     signal.throwIfAborted();
   } finally {
@@ -115,7 +114,7 @@ async function all(tasks: (() => Promise<void>)[]): Promise<void> {
   if (rejected) throw rejected.reason;
 }
 
-/** The reference itself, and doing nothing, which has to fail by itself. */
+/** The reference itself, and doing nothing, which must fail on its own. */
 const isBaseline = ({ name }: Agent): boolean => name === oracle.name || name === nop.name;
 
 const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: task.id, attempt });
@@ -123,7 +122,7 @@ const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: 
 export const trialKey = (task: Task, agent: Agent, attempt: number): string =>
   contentHash(task.suite, task.id, task.content, agent.name, agent.model, attempt);
 
-/** A label for the containers of a results folder: a resumed run finds what a killed one has left. */
+/** A label for a results folder’s containers: a resumed run finds those that a killed one has left. */
 const runIdOf = (out: string): string => contentHash('run', out).slice(0, 12);
 
 /** Stores artifacts, so that a regrade needs no agent, and the output of the tests. */

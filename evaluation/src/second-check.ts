@@ -4,18 +4,18 @@ import type { Artifacts } from './artifacts.js';
 import type { Step, Verdict } from './model.js';
 import { verify } from './verify.js';
 
-/** Artifacts that were verified, and for what. */
+/** Verified artifacts, with their trial and step. */
 export interface Verified {
   context: TrialContext;
   step: Step;
   artifacts: Artifacts;
 }
 
-/** What a second run of the tests says of a pass. */
+/** The outcome of a second run of a pass’s tests. */
 export interface CheckResult {
-  /** Why it is not a pass: what was tested decides how tests are judged. */
+  /** Why it is not a pass: the tested code influences how tests are judged. */
   cheated: string | null;
-  /** What differs from the first run; it may have other reasons, so it is a flag. */
+  /** Differences from the first run; they may have other causes, so they only flag the pass. */
   differs: string | null;
 }
 
@@ -33,7 +33,7 @@ export async function secondCheck(
   if (!check) return null;
   const { verdict } = await verify(context, { ...step, verifier: check.verifier }, artifacts);
   const second = verdict.tests;
-  // A script that names no tests has its verdict alone.
+  // A script without named tests only has a verdict to compare.
   if (!first)
     return verdict.outcome === 'pass'
       ? null
@@ -53,7 +53,7 @@ export async function secondCheck(
     };
   if (honest.some((name) => second[name] !== 'PASSED'))
     return { cheated: 'A value in the answer claims to equal everything.', differs: null };
-  // Of SWE-Bench's instances other tests may be unsteady by themselves.
+  // For SWE-Bench instances, other tests may be unstable themselves.
   const { FAIL_TO_PASS = [], PASS_TO_PASS = [] } = context.task.tests ?? {};
   const counts = new Set([...FAIL_TO_PASS, ...PASS_TO_PASS]);
   const deciding = (tests: Record<string, string>) =>

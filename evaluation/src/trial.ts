@@ -79,13 +79,13 @@ export async function runTrial(
 /** What the trials of a run share. */
 export interface TrialEnvironment {
   runContext: RunContext;
-  /** Null for baselines, which are what others are held against. */
+  /** Null for baselines, with which others are compared. */
   references: References | null;
   images: Images;
   hooks: TrialHooks;
 }
 
-/** A trial whose environment is there. */
+/** A trial whose environment is ready. */
 interface ReadyTrial {
   agent: Agent;
   context: TrialContext;

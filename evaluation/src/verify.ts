@@ -38,7 +38,7 @@ export async function verify(
   const nothingToRun = { output: '', files: new Map<string, Buffer>() };
   if (task.artifacts.kind === 'patch' && !artifacts.patch?.length && !artifacts.always)
     return { ...nothingToRun, verdict: fail('The patch is empty.', 'empty_patch') };
-  // Unknown before the container starts: a file or a report that bears it was made in this run.
+  // Unknown before the container starts, so a file or a report that contains it was made in this run.
   const proof = randomBytes(16).toString('hex');
   const { verifier, limits } = step;
   const collect = verifier.collect.map((path) => path.replaceAll('{proof}', proof));
@@ -72,7 +72,7 @@ function judged(judge: (output: VerifierOutput) => Verdict, output: VerifierOutp
   try {
     return judge(output);
   } catch (error) {
-    // What a verifier left may be anything, such as JSON that is none.
+    // A verifier may leave anything, such as invalid JSON.
     return invalid('no_result', `The result cannot be read: ${(error as Error).message}`);
   }
 }
@@ -131,7 +131,7 @@ const removing = (removed: string[]): string[] =>
     ? ['sh', '-c', 'xargs -0 rm -rf -- < /verify/removed; exec "$@"', 'removing']
     : [];
 
-/** Of named files only plain ones: a link could lead to the tests. */
+/** Only regular files among the named ones, because a link could lead to the tests. */
 function collectedBy({ task, image }: TrialContext, { entries }: Artifacts): Entry[] {
   const { artifacts } = task;
   if (artifacts.kind === 'patch') return [];

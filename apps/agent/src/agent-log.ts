@@ -5,8 +5,9 @@ import type { Conversation } from './loop/conversation.js';
 import { isOwn, matters } from './loop/counted.js';
 
 /**
- * The session’s log as the agent has it: what it wrote itself, once stored and numbered, and what others wrote, as
- * the server sends it in order. Only what the conversation depends on is kept, so that a huge log stays small here.
+ * The agent’s copy of the session’s log: its own events, once they are stored and numbered, and the events of others,
+ * in the order in which the server sends them. Only events that affect the conversation are kept, so that a huge log
+ * uses little memory.
  */
 export class AgentLog {
   readonly #kept = new ConversationLog();
@@ -19,7 +20,7 @@ export class AgentLog {
     for (const event of events) this.#keep(event);
   }
 
-  /** The last events, of the agent and of all others, that are here. */
+  /** The latest events in this copy, of the agent and of all others. */
   get seen(): { own: number; others: number } {
     return { own: this.#own, others: this.#others };
   }
@@ -42,7 +43,7 @@ export class AgentLog {
     return this.#kept.has(id);
   }
 
-  /** Takes what others wrote, in order; what is here already is ignored. Returns the new ones. */
+  /** Adds events of others, in order; known ones are ignored. Returns the new ones. */
   receive(events: readonly Event[]): Event[] {
     const fresh = events.filter((event) => !isOwn(event) && event.seq > this.#others);
     for (const event of fresh) this.#keep(event);
@@ -50,7 +51,7 @@ export class AgentLog {
     return fresh;
   }
 
-  /** Takes an event of the agent that the server has stored as `seq`. */
+  /** Adds an event of the agent that the server has stored as `seq`. */
   stored(event: NewEvent & { time: string }, seq: number): void {
     if (seq <= this.#own) return;
     this.#keep({ ...event, seq });
@@ -78,7 +79,7 @@ export class AgentLog {
     if (matters(event)) this.#kept.append(event);
   }
 
-  /** What shortening the conversation or a draft took says nothing of the next reply. */
+  /** The cost of compacting the conversation or drafting a message does not predict that of the next reply. */
   #lastAfter(event: Event): Spending['last'] {
     if (!isEvent(event, 'usage') || event.args.purpose !== 'turn') return this.#spending.last;
     const { inputTokens, outputTokens, dollars } = event.args;

@@ -14,7 +14,7 @@ import type { Guidance } from './guidance/guidance.js';
 import type { Terminals } from './terminal/terminals.js';
 import type { SessionWriter } from './event-writer.js';
 
-/** A function for each operation that the agent serves; those of the loop are its own. */
+/** A function for each operation that the agent serves; the loop handles its own. */
 export type OperationHandlers = Omit<
   Handlers<typeof operations, CallContext>,
   LoopOperation | RunOperation
@@ -30,7 +30,7 @@ export interface AgentServices {
     begin(): Promise<void>;
     /** Never rejects: a history that fails is reported in the log. */
     commit(call: { id: string; message: string; paths?: readonly string[] }): Promise<void>;
-    /** What a user’s call changed, for the model; null for nothing. */
+    /** A user’s call’s changes, for the model; null if there are none. */
     changesOf(call: string): Promise<Pick<EventArgs<'result'>, 'note' | 'changes'> | null>;
     export(
       format: 'patch' | 'zip' | 'bundle' | 'tar',
@@ -39,15 +39,15 @@ export interface AgentServices {
   };
   plan: Pick<Plan, 'begin' | 'check'>;
   guidance: Guidance;
-  /** Puts the files of a skill where its programs can be run; returns the folder, or null where there is none. */
+  /** Extracts a skill’s files so that its programs can run; returns the folder, or null if there is none. */
   placeSkill(name: string, archive: Uint8Array): Promise<string | null>;
   /** The description of the sandbox for the model. */
   describe(): Promise<string>;
-  /** Whether anybody watches the browser. */
+  /** Sets whether anyone watches the browser. */
   watch(on: boolean): void;
-  /** The address that the browser shows. */
+  /** The address of the browser’s current page. */
   page(): string | null;
-  /** What was refused of the sandbox’s connections since the last time, for the model; never rejects. */
+  /** Connections of the sandbox that were refused since the last call, for the model; never rejects. */
   refusals(): Promise<string | undefined>;
   close(): Promise<void>;
 }

@@ -19,15 +19,16 @@ export interface AgentOptions {
   connection: ServerConnection;
   version: string;
   createServices: CreateServices;
-  /** Called once, when the server knows of the agent: preparation delays no session from then on. */
+  /** Called once, when the server knows the agent; from then on, preparation delays no session. */
   prepare?(): void;
   /** Unpacks a tar archive into the workspace. */
   unpack(tar: Readable): Promise<void>;
 }
 
 /**
- * An agent at its end of the connection: sends hello on each connection, waits for a session, and serves the calls of
- * the server. Resolves after a shutdown or when the connection is gone for good; rejects when its session run failed.
+ * Runs an agent over its connection: sends hello on each new connection, waits for a session, and serves the server’s
+ * calls. Resolves after a shutdown or when the connection is permanently closed; rejects when the session’s run
+ * failed.
  */
 export async function runAgent({
   connection,
@@ -102,7 +103,7 @@ export async function runAgent({
   };
   const sendHello = () => void hello().catch((error: unknown) => reject(errorFrom(error)));
   connection.on('connected', sendHello);
-  // One that the server never let in fails with its reason.
+  // An agent that the server never admitted fails with the reason.
   connection.on('closed', () => (known ? resolve() : sendHello()));
   if (connection.connected) sendHello();
   await ended;

@@ -8,14 +8,16 @@ interface ApprovalOptions extends Pick<LoopOptions, 'log' | 'writer'> {
   connection: Pick<ServerConnection, 'call'>;
 }
 
-/** Waits for the approval of a call that needs one, and then through a pause. Throws `rejected` with the reason. */
+/**
+ * Waits for the approval of a call that needs one, and then until a pause is over. Throws `rejected` with the reason.
+ */
 export async function approveCall(
   { connection, log, writer }: ApprovalOptions,
   { operation }: CheckedCall,
   { id, signal }: CallContext,
 ): Promise<void> {
   if (!needsDecision(operation, log.conversation.approvals)) return;
-  // The server decides on the call that the log has.
+  // The server decides on the call in the log, so it must be stored first.
   await writer.flush();
   const decision = await connection.call('approvals.request', { id }, { signal });
   if (decision.verdict === 'rejected') throw rejectionOf(decision);

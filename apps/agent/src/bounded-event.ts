@@ -12,8 +12,8 @@ import {
 type Unnumbered = Omit<AgentEvent, 'n'>;
 
 /**
- * The event as the server takes it. A result that is too large becomes a failure that says so, because the work waits
- * for it; any other event keeps the beginnings of its texts.
+ * Shortens an event to the server’s limits. A result that is too large becomes a failure that says so, because the
+ * loop waits for it; other events keep the beginnings of their texts.
  */
 export function boundedEvent(event: Unnumbered): Unnumbered {
   const message = excerpt(event.message, maxAgentMessage);

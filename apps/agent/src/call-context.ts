@@ -9,6 +9,6 @@ export interface CallContext {
   readonly known?: ReadonlyMap<string, KnownFile>;
   /** Aborted when the call is cancelled or the session stops. */
   readonly signal: AbortSignal;
-  /** Aborted when the user has written what is to be read at once: a call that only waits returns what there is. */
+  /** Aborted when the user has sent an immediate message: a call that only waits returns its output so far. */
   readonly userWrote?: AbortSignal;
 }

@@ -12,13 +12,13 @@ import {
 import { z } from 'zod';
 import { nearestOperations } from './nearest-operations.js';
 
-/** An operation and its input, checked. */
+/** An operation with its validated input. */
 export interface CheckedCall {
   operation: Operation;
   input: Record<string, unknown>;
 }
 
-/** What the user may call in a session. */
+/** The operations that the user may call in a session. */
 export const callableIn = ({
   actions,
   mcp,
@@ -33,8 +33,8 @@ export const operationsFor = (audience: Audience): readonly Operation[] =>
   Object.values(operations).filter((operation) => operation.audience.includes(audience));
 
 /**
- * The operations, the tools of MCP servers and the installed actions that the model of a session may call; a search only
- * where there is too much to list.
+ * The operations, MCP tools and installed actions that a session’s model may call; the search is included only if
+ * there are too many to list.
  */
 export function offeredIn(
   { mcp, actions, egress }: Pick<SessionSettings, 'mcp' | 'actions' | 'egress'>,
@@ -50,7 +50,7 @@ export function offeredIn(
   return isSearched(all) ? all : all.filter(({ search }) => search !== 'finder');
 }
 
-/** Checks a call from outside; throws one sentence (not_found, invalid_input) with what to do. */
+/** Validates a call from outside; throws one sentence (not_found, invalid_input) with a remedy. */
 export function checkCall(
   name: string,
   input: unknown,
@@ -72,7 +72,7 @@ export function checkCall(
   return { operation, input: fields.parse(parsed.data) };
 }
 
-/** The input of every operation is an object. */
+/** Every operation takes an object as its input. */
 const fields = z.record(z.string(), z.unknown());
 
 function nearest(name: string, offered: readonly Operation[]): string {

@@ -2,18 +2,18 @@ import { z } from 'zod';
 
 const environment = z
   .object({
-    /** `unix:` and the path of the connection’s socket, or a `wss:` URL. */
+    /** `unix:` with the path of the connection’s socket, or a `wss:` URL. */
     BELAY_CONNECTION: z
       .string({ error: 'is not set' })
       .regex(/^(unix:|wss?:)/, 'must begin with “unix:”, “wss:” or “ws:”'),
     BELAY_TOKEN: z.string().optional(),
-    /** Who the programs of a sandbox run as, in one where the agent starts as root. */
+    /** The user that programs run as, in a sandbox whose agent starts as root. */
     BELAY_USER: z.coerce.number().int().nonnegative().optional(),
     BELAY_WORKSPACE: z.string().default('/workspace'),
     BELAY_STATE: z.string().default('/var/lib/belay'),
-    /** On a machine of its user, outside of any container: its programs are as they are, and so is its network. */
+    /** Set on a user’s own machine, outside of containers: programs and network are those of the machine. */
     BELAY_BARE: z.literal('1').optional(),
-    /** On a bare machine: the file that whoever keeps the agent touches. */
+    /** On a bare machine: the file that the agent’s supervisor touches. */
     BELAY_RECORD: z.string().optional(),
     CHROMIUM: z.string().optional(),
     /** Cargo’s settings for the host’s registries. */
@@ -31,11 +31,11 @@ const environment = z
     cargo: values.BELAY_CARGO_CONFIG,
   }));
 export type AgentEnvironment = z.output<typeof environment> & {
-  /** What the shells of the sandbox inherit. */
+  /** Variables that the sandbox’s shells inherit. */
   shell: Record<string, string>;
 };
 
-/** Reads the agent’s settings; throws one sentence that names the variable that is wrong. */
+/** Reads the agent’s settings; throws one sentence that names an invalid variable. */
 export function readEnvironment(values: NodeJS.ProcessEnv = process.env): AgentEnvironment {
   const parsed = environment.safeParse(values);
   if (!parsed.success) {
@@ -47,7 +47,7 @@ export function readEnvironment(values: NodeJS.ProcessEnv = process.env): AgentE
   const shell = Object.fromEntries(
     Object.entries(values).filter(
       (entry): entry is [string, string] =>
-        // The token is the agent’s alone, and its own settings mean nothing to the programs that it runs.
+        // Only the agent may see the token, and its own settings mean nothing to the programs that it runs.
         entry[1] !== undefined &&
         !entry[0].startsWith('BELAY_') &&
         entry[0] !== 'NODE_COMPILE_CACHE',

@@ -1,17 +1,17 @@
 import { AppError, type NewEvent } from '@belay/protocol';
 
-/** Where the agent writes events: kept in order, and sent until the server has stored them. */
+/** Writes the agent’s events: they stay in order, and are sent until the server has stored them. */
 export interface EventWriter {
   append(event: NewEvent): void;
 }
 
-/** The event writer of a session, for what the server does only once it has the call in its log. */
+/** A session’s event writer with `flush`, for actions of the server that require the call to be in its log. */
 export interface SessionWriter extends EventWriter {
   /** Resolves when everything appended so far is stored; rejects when it never will be. */
   flush(): Promise<void>;
 }
 
-/** The writer of services that are opened before there is a session: nothing can be written until `begin`. */
+/** The writer of services that are opened before there is a session; nothing can be written until `begin`. */
 export class DeferredEventWriter implements SessionWriter {
   #session: SessionWriter | undefined;
 

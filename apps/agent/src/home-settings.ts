@@ -6,11 +6,13 @@ import { isThere } from './permissions.js';
 export interface HomeSettings {
   /** Cargo’s settings for the host’s registries. */
   cargo?: string | undefined;
-  /** The image’s own settings of git. */
+  /** The path of the image’s own git settings. */
   systemGit?: string;
 }
 
-/** Writes the settings that programs expect in the home folder; what an image or a session has written stays. */
+/**
+ * Writes the settings that programs expect in the home folder, and keeps existing files of the image or the session.
+ */
 export function writeHomeSettings(
   home: string,
   { cargo, systemGit = '/etc/gitconfig' }: HomeSettings,
@@ -19,7 +21,7 @@ export function writeHomeSettings(
   if (!hasIdentity(systemGit)) writeNew(join(home, gitSettings), identityOf(agent));
 }
 
-/** Sets who commits, unless the session has set it otherwise. */
+/** Sets the committer, unless the session has set another one. */
 export function writeIdentity(home: string, who: GitIdentity): void {
   const file = join(home, gitSettings);
   const isOwn = !isThere(file) || readFileSync(file, 'utf8') === identityOf(agent);
@@ -28,7 +30,7 @@ export function writeIdentity(home: string, who: GitIdentity): void {
   writeFileSync(file, identityOf(who));
 }
 
-/** Below the settings of a repository and `~/.gitconfig`: whoever says who commits is believed before this. */
+/** Has lower priority than a repository’s settings and `~/.gitconfig`, so that their committer takes precedence. */
 const gitSettings = '.config/git/config';
 const agent: GitIdentity = { name: 'Belay agent', email: 'agent@belay.invalid' };
 

@@ -2,16 +2,16 @@ import type { FilePart, LineHunk } from '@belay/protocol';
 
 type Lines = Pick<FilePart, 'from' | 'to'>;
 
-/** What a model has seen of a file. */
+/** The parts of a file that a model has seen. */
 export interface KnownFile {
   readonly version: string;
-  /** The lines that it has seen of this version, in no order; null for the whole file. */
+  /** The lines of this version that it has seen, in any order; null for the whole file. */
   readonly parts: readonly Lines[] | null;
-  /** Lines of the file; unknown where all of it was seen. */
+  /** The number of lines in the file; undefined if all of it was seen. */
   readonly of?: number;
 }
 
-/** After a reading: earlier parts count as long as the file is the same. */
+/** The known parts after a read: earlier parts still count if the file is unchanged. */
 export function shownFile(
   before: KnownFile | undefined,
   version: string,
@@ -26,8 +26,8 @@ export function shownFile(
 }
 
 /**
- * After a change by whoever has seen the file, or was shown it. With its places, the parts move as they do; without, the
- * change was in a part, and what it added is seen, too.
+ * The known parts after a change by a reader who had seen the file, or who was shown the change. With its places, the
+ * parts move accordingly; without, the change was within a part, whose new text counts as seen.
  */
 export function changedFile(
   before: KnownFile | undefined,
@@ -45,7 +45,7 @@ export function changedFile(
   return { version, of, parts: parts.filter(({ from, to }) => to >= from) };
 }
 
-/** Where lines are after a change; all that stands in its places was shown. */
+/** The positions of lines after a change, whose new lines were shown. */
 function movedParts(parts: readonly Lines[], hunks: readonly LineHunk[]): Lines[] {
   const moved: Lines[] = [];
   let shift = 0;
@@ -77,7 +77,7 @@ export function knowsLines({ parts }: KnownFile, from: number, to: number): bool
   return next > to;
 }
 
-/** The lines that have been seen, in words. */
+/** The seen lines as text. */
 export const knownLines = ({ parts }: KnownFile): string =>
   (parts ?? [])
     .toSorted((a, b) => a.from - b.from)

@@ -13,7 +13,7 @@ import { separateFromPrograms } from './user-separation.js';
 import { dialServer } from './dial-server.js';
 import type { CreateServices } from './agent-services.js';
 
-/** An agent without a session for so long is one of a pool. */
+/** An agent without a session for this long belongs to a pool. */
 const idleDelayMs = 3_000;
 
 async function main(): Promise<void> {
@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   await connection.close();
 }
 
-/** Opens the services while the agent waits for its session, so that to begin costs little more than a message. */
+/** Opens the services while the agent waits for its session, so that starting one is fast. */
 function servicesBeforehand(
   environment: AgentEnvironment,
   connection: ServerConnection,

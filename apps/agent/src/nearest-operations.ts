@@ -1,17 +1,17 @@
 import type { Operation } from '@belay/protocol';
 
 const mostNamed = 3;
-/** What has less in common with a name is not meant by it: of 1. */
+/** Names less similar than this (out of 1) are not suggested. */
 const leastAlike = 0.34;
-/** Beside a better one. */
+/** The minimum similarity in relation to the best match. */
 const leastOfBest = 0.7;
-/** Longer names of models are not misspellings. */
+/** Longer names from models are not misspellings. */
 const longestName = 100;
 
-/** The names of the operations that a model may have meant, the likeliest first; at most three. */
+/** The names of the operations that a model may have meant, best match first; at most three. */
 export function nearestOperations(name: string, offered: readonly Operation[]): string[] {
   const given = name.slice(0, longestName);
-  // Models of some harnesses put `functions.` or the like before a tool's name.
+  // Some models put `functions.` or a similar prefix before a tool's name.
   const forms = [given, given.split(/[./:]/).at(-1) ?? ''].map(plain);
   const known = offered.filter(({ knownAs }) =>
     knownAs.split(' ').some((alias) => forms.includes(alias)),
@@ -27,11 +27,11 @@ export function nearestOperations(name: string, offered: readonly Operation[]): 
     .map((operation) => operation.name);
 }
 
-/** How much of a name and of an operation's names is the same: from 0 to 1. */
+/** The similarity of a name to an operation's names, from 0 to 1. */
 const likeness = (given: string, { name, knownAs }: Operation): number =>
   Math.max(...[name, ...knownAs.split(' ')].map((each) => alike(pairs(given), pairs(each))));
 
-/** Dice's coefficient of the pairs of letters. */
+/** Dice's coefficient of the letter pairs. */
 function alike(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return 0;
   const left = [...b];

@@ -1,19 +1,19 @@
 import { statSync } from 'node:fs';
 
-/** Ten minutes, of those in which the machine is awake. */
+/** Ten minutes, not counting time in which the machine sleeps. */
 const usualLooks = { intervalMs: 15_000, most: 40 };
 
 export interface Keeper {
-  /** A file that the process which keeps this agent touches all the time. */
+  /** A file that the supervisor of this agent touches regularly. */
   record: string;
-  /** Whether the server is there, which ends agents that nobody keeps. */
+  /** Whether the server is connected; it ends agents without a supervisor. */
   isConnected(): boolean;
   looks?: { intervalMs: number; most: number };
 }
 
 /**
- * Calls back once neither has been there for so many looks in a row: an agent on a bare machine would outlive for ever
- * both who started it and its server.
+ * Calls back after this many checks in a row without supervisor and server; an agent on a bare machine would otherwise
+ * outlive both forever.
  */
 export function onOrphaned(
   { record, isConnected, looks = usualLooks }: Keeper,

@@ -89,7 +89,7 @@ export async function openServices(
   };
 }
 
-/** What the services ask of the server. */
+/** The services’ requests to the server. */
 function requestsTo(connection: ServerConnection, writer: SessionWriter) {
   return {
     openStream: (meta) => connection.open('terminal', meta),
@@ -97,7 +97,7 @@ function requestsTo(connection: ServerConnection, writer: SessionWriter) {
     putBlob: async (type, bytes) => (await connection.call('blobs.put', { type, bytes })).blob,
     sendFrame: async (frame) => void (await connection.call('browser.frame', frame)),
     sidecar: async (id) => {
-      // A call that only reads runs as soon as it is begun: the server must have it in the log.
+      // A call that only reads runs as soon as it is begun, so the server must have it in the log first.
       await writer.flush();
       return (await connection.call('browser.sidecar', { id })).endpoint;
     },
@@ -108,7 +108,7 @@ function requestsTo(connection: ServerConnection, writer: SessionWriter) {
   } satisfies Partial<TerminalsOptions & BrowserOptions & WebOptions>;
 }
 
-/** The runtime brings the certificates that the host trusts, beside its node. */
+/** The runtime contains the certificates that the host trusts, beside its Node. */
 function bundledCertificates(): string | null {
   const file = join(dirname(process.execPath), 'ca.crt');
   return isThere(file) ? file : null;

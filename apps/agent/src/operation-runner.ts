@@ -9,12 +9,12 @@ import type { ServerConnection } from './server-connection.js';
 
 type ChangesOfCall = Awaited<ReturnType<AgentServices['history']['changesOf']>>;
 
-/** Any of them by its name: `input` is what the operation’s schema made of the call’s. */
+/** All handlers by name; `input` is the call’s input as parsed by the operation’s schema. */
 interface HandlersByName {
   [name: string]: { handle(input: unknown, context: CallContext): Promise<unknown> }['handle'];
 }
 
-/** Runs the calls of the model and of the user, and records in the history what each changed. */
+/** Runs calls of the model and the user, and records their changes in the history. */
 export class OperationRunner {
   readonly #connection: ServerConnection;
   readonly #services: Promise<AgentServices>;
@@ -31,18 +31,18 @@ export class OperationRunner {
     this.#writer = writer;
   }
 
-  /** Begins the history; the workspace must be complete. Rejects when the services could not be opened. */
+  /** Starts the history; the workspace must be complete. Rejects when the services could not be opened. */
   async begin(): Promise<void> {
     const { history } = await this.#services;
     this.#recorded = history.begin();
   }
 
   /**
-   * Runs a checked call; throws what its handler throws. A call that may change files waits until the history has
-   * what the last one changed.
+   * Runs a checked call; throws its handler’s errors. A call that may change files waits until the previous changes
+   * are recorded.
    */
   async run(call: CheckedCall, context: CallContext): Promise<unknown> {
-    // The server runs the call that the log has.
+    // The server runs the logged call, so it must be stored first.
     if (isMcp(call) || isAction(call)) await this.#writer.flush();
     if (isMcp(call)) return callMcp(this.#connection, context);
     const { placeSkill } = await this.#services;
@@ -54,7 +54,7 @@ export class OperationRunner {
     return this.runAtOnce(call, context);
   }
 
-  /** Runs a call that changes nothing, whatever the history is doing. */
+  /** Runs a call that changes nothing, independent of the history. */
   async runAtOnce(call: CheckedCall, context: CallContext): Promise<unknown> {
     const { handlers } = await this.#services;
     const byName: HandlersByName = handlers;
@@ -65,7 +65,7 @@ export class OperationRunner {
     return handler(input, context);
   }
 
-  /** Begins to record what a call changed. */
+  /** Starts recording a call’s changes. */
   record(id: string, { operation, input }: CheckedCall): void {
     if (!operation.changesFiles) return;
     const checkPlan = async () => (await this.#services).plan.check(id);
@@ -81,14 +81,14 @@ export class OperationRunner {
       .then(checkPlan);
   }
 
-  /** What a user’s call changed, once it is recorded; null for nothing. */
+  /** A user’s call’s changes, once recorded; null if there are none. */
   async changesOf(id: string, { operation }: CheckedCall): Promise<ChangesOfCall> {
     if (!operation.changesFiles) return null;
     await this.#recorded;
     return (await this.#services).history.changesOf(id);
   }
 
-  /** Resolves when the history has what was done so far. */
+  /** Resolves when all changes so far are recorded. */
   recorded(): Promise<void> {
     return this.#recorded;
   }

@@ -4,11 +4,11 @@ import { boundedEvent } from './bounded-event.js';
 import type { EventWriter } from './event-writer.js';
 
 export interface OutboxOptions {
-  /** Stores events in order, all or none; returns their numbers. Waits through a break of the connection. */
+  /** Stores events in order, all or none; returns their numbers. Waits while the connection is interrupted. */
   send(events: AgentEvent[]): Promise<number[]>;
   /** Called for each event once, in order, when it is stored. */
   stored(event: AgentEvent, seq: number): void;
-  /** The server will take nothing more: a newer agent has the session, or the connection is gone. */
+  /** The server will accept nothing more: a newer agent has the session, or the connection is permanently closed. */
   refused(error: AppError): void;
 }
 
@@ -18,15 +18,15 @@ const retryDelayMs = 1_000;
 type Waiting = { after: number; resolve: () => void; reject: (error: unknown) => void };
 
 /**
- * The event writer of a session: events go out in order, one batch at a time, until they are stored. They are numbered
- * when they are sent, so that one which is left out leaves no gap.
+ * The event writer of a session: events are sent in order, one batch at a time, until they are stored. They are
+ * numbered when they are sent, so that a dropped event leaves no gap.
  */
 export class Outbox implements EventWriter {
   readonly #options: OutboxOptions;
   readonly #queue: Omit<AgentEvent, 'n'>[] = [];
   readonly #waiting: Waiting[] = [];
   #appended = 0;
-  /** Stored or left out. */
+  /** Events that are stored or dropped. */
   #done = 0;
   #storedN = 0;
   #alone = 0;
@@ -53,7 +53,7 @@ export class Outbox implements EventWriter {
     await promise;
   }
 
-  /** Gives up what is not stored yet, and everything after it. */
+  /** Drops events that are not stored yet, and all later ones. */
   close(error: AppError): void {
     if (this.#refusal) return;
     this.#refusal = error;
@@ -64,7 +64,7 @@ export class Outbox implements EventWriter {
   async #send(): Promise<void> {
     if (this.#sending) return;
     this.#sending = true;
-    // What is appended in this tick goes out together.
+    // Events appended in this tick are sent together.
     await Promise.resolve();
     while (this.#queue.length > 0 && !this.#refusal) await this.#sendBatch();
     this.#sending = false;
@@ -78,7 +78,7 @@ export class Outbox implements EventWriter {
       const error = errorFrom(thrown);
       if (final.has(error.code)) this.close(error);
       else if (!bad.has(error.code)) await sleep(retryDelayMs);
-      // One bad event must not hold back the good ones: they go alone, and it is left out.
+      // An invalid event must not block valid ones: events are sent singly, and the invalid one is dropped.
       else if (batch.length === 1) this.#leave(1);
       else this.#alone = batch.length;
     }
@@ -108,7 +108,7 @@ export class Outbox implements EventWriter {
     this.#leave(batch.length);
   }
 
-  /** The first events of the queue are done with. */
+  /** Removes the first events of the queue. */
   #leave(count: number): void {
     this.#queue.splice(0, count);
     this.#done += count;
@@ -118,7 +118,7 @@ export class Outbox implements EventWriter {
   }
 }
 
-/** With these an event can never be stored, at no later time either. */
+/** Errors with which an event can never be stored. */
 const bad = new Set(['invalid_input', 'too_large']);
-/** With these the server never takes what is here: a newer agent has the session, or it is gone. */
+/** Errors after which the server accepts no events: a newer agent has the session, or it was deleted. */
 const final = new Set(['conflict', 'not_found', 'forbidden', 'unauthorized']);

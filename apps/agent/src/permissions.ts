@@ -3,8 +3,8 @@ import { constants, statSync, type Stats } from 'node:fs';
 export const { R_OK, W_OK, X_OK } = constants;
 
 /**
- * Whether the file’s mode allows this to the agent’s effective user. Takes the place of access(2), which asks for the
- * real user: another one in a sandbox (`separateFromPrograms`).
+ * Whether the file’s mode allows this to the agent’s effective user. Replaces access(2), which checks the real user,
+ * who may differ in a sandbox (`separateFromPrograms`).
  */
 export function allows({ mode, uid, gid }: Stats, wanted: number): boolean {
   const user = process.geteuid?.();
@@ -14,12 +14,12 @@ export function allows({ mode, uid, gid }: Stats, wanted: number): boolean {
   return ((mode >> shift) & wanted) === wanted;
 }
 
-/** Whether there is something at a path. `existsSync` would ask for the real user, too. */
+/** Whether a path exists. `existsSync` would check with the real user. */
 export function isThere(path: string): boolean {
   return statOf(path) !== undefined;
 }
 
-/** Whether a path leads to a file that may be executed. */
+/** Whether a path leads to an executable file. */
 export function isExecutable(path: string): boolean {
   const stats = statOf(path);
   return stats !== undefined && stats.isFile() && allows(stats, X_OK);

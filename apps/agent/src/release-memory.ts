@@ -1,7 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Gives back what starting needed, about 8 MB; takes 100 ms, so it is for an agent that waits for its session. */
+/**
+ * Frees memory that starting needed, about 8 MB. It takes 100 ms, so only an agent waiting for its session does it.
+ */
 export function releaseMemory(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as (options: object) => void;

@@ -37,14 +37,14 @@ import { AgentLog } from './agent-log.js';
 export interface SessionRunOptions {
   connection: ServerConnection;
   startPayload: StartPayload;
-  /** What the server is set up with. */
+  /** The services that the server is configured with. */
   services: readonly ServerService[];
   createServices: CreateServices;
-  /** The agent can do nothing more for this session: a newer one has it, or it is broken. */
+  /** The agent can do no more for this session: a newer agent has it, or it failed. */
   onEnd(error: AppError): void;
 }
 
-/** Without an event for so long an agent is idle. */
+/** An agent without events for this long is idle. */
 const idleDelayMs = 10_000;
 
 /** One session in this agent: its log, its services and its loop. */
@@ -93,14 +93,14 @@ export class SessionRun {
     this.#loop = new Loop(this.#loopOptions);
   }
 
-  /** Resolves when the services are open; the loop runs by itself from there. */
+  /** Resolves when the services are open; the loop then runs by itself. */
   async begin(): Promise<void> {
     const services = await this.services;
     this.#page = () => services.page();
     await this.#runner.begin();
     const { planFile = null } = this.log.conversation.settings ?? {};
     await services.plan.begin(planFile, this.log.conversation.plan);
-    // Trust from the start is in what the workspace brings: what an agent has worked on may have come since.
+    // Initial trust applies to the workspace’s original guidance; later files may come from the agent’s work.
     const { settings, items } = this.log.conversation;
     const isNew = !items.some(({ kind }) => kind === 'turn');
     if (settings?.trust && isNew) await services.guidance.trustPresent();
@@ -109,9 +109,9 @@ export class SessionRun {
     });
   }
 
-  /** Takes the events of others, in order. */
+  /** Adds events of others, in order. */
   async receive(events: readonly Event[]): Promise<void> {
-    // Those that are under way, before their results are known.
+    // The background calls in progress, before their results are added.
     const { background } = this.log.conversation;
     const fresh = this.log.receive(events);
     for (const event of fresh)
@@ -122,7 +122,7 @@ export class SessionRun {
     }
   }
 
-  /** A user’s call of an operation. Throws what the operation throws. */
+  /** Runs a user’s call of an operation. Throws the operation’s errors. */
   async call(
     id: string,
     { operation: name, input: given }: { operation: string; input: unknown },
@@ -146,7 +146,7 @@ export class SessionRun {
       const output = await this.#runner.run(call, context);
       const took = seconds();
       this.#runner.record(id, call);
-      // The model learns what changed together with the call.
+      // The model learns of the changes together with the call.
       const changes = await this.#runner.changesOf(id, call);
       end({ ok: true, output, seconds: took, ...changes });
       await this.#guideAfter(call, output);
@@ -157,13 +157,13 @@ export class SessionRun {
     }
   }
 
-  /** Resolves when the history, and what of results goes into files, has what was done so far. */
+  /** Resolves when all changes so far are in the history, and all results to be stored as files are written. */
   async recorded(): Promise<void> {
     await this.#recorded;
     await this.#runner.recorded();
   }
 
-  /** What the next call of the model would send. */
+  /** The prompt of the next model call. */
   async #prompt(): Promise<OperationOutput<'session.prompt'>> {
     const { conversation, spending } = this.log;
     const sandbox = conversation.sandbox ?? (await this.#loopOptions.workspace.describe());
@@ -171,7 +171,7 @@ export class SessionRun {
     return promptParts({ ...conversation, sandbox }, this.#loopOptions.offered, notice);
   }
 
-  /** The best matches among what is not listed. */
+  /** The best matches among unlisted operations. */
   #search({ input }: CheckedCall): OperationOutput<'actions.search'> {
     const { offered } = this.#loopOptions;
     const { query } = operations['actions.search'].input.parse(input);
@@ -179,7 +179,7 @@ export class SessionRun {
     return searchOperations(query, searched, (one) => toolOf(one, this.log.conversation));
   }
 
-  /** Ends the loop and what runs, and waits until the log has what is left. */
+  /** Ends the loop and running work, and waits until the remaining events are logged. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError('cancelled', 'The agent was stopped.'));
     clearTimeout(this.#idle);
@@ -221,7 +221,7 @@ export class SessionRun {
     };
   }
 
-  /** The result of a call that ran in the background: what it changed goes into the history. */
+  /** Records changes of a background call with its result. */
   #record(event: EventOf<'background-result'>, background: Conversation['background']): void {
     const { id = '' } = event;
     const call = background.find((one) => one.id === id);
@@ -258,7 +258,7 @@ export class SessionRun {
     await guide(this.#loopOptions, this.log.conversation, pathsOf(operation, input, output));
   }
 
-  /** An agent that waits for its user gives back the memory that its work needed. */
+  /** An agent that waits for its user releases the memory that its work needed. */
   #restartIdleTimer(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(releaseMemory, idleDelayMs).unref();
@@ -275,7 +275,7 @@ export class SessionRun {
   }
 }
 
-/** The log of a new session may still be empty here; its first event is known all the same. */
+/** The log of a new session may still be empty here, but its first event is known. */
 function withStart({ events, settings }: StartPayload): Event[] {
   if (events.some((event) => event.action === 'start')) return events;
   const start = newEvent('user', 'start', { args: settings, message: settings.task });

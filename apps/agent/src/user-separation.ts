@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 
-/** Any group but root’s. */
+/** Any group except root’s. */
 const otherGroup = 1000;
 
 /**
@@ -30,9 +30,9 @@ export interface Invocation {
 }
 
 /**
- * What to spawn so that a program runs as the user alone. All ids become the effective ones, which Node’s own `uid`
- * cannot do: it sets one id where the effective user is not root. The process is the program’s own, for `setpriv`
- * replaces itself with it; a program that is not there is the exit code 127.
+ * What to spawn so that a program runs entirely as the user. All ids become the effective ones, which Node’s own `uid`
+ * cannot do: it sets only one id if the effective user is not root. `setpriv` replaces itself with the program; a
+ * missing program gives the exit code 127.
  */
 export function asUser(file: string, args: readonly string[] = []): Invocation {
   const user = process.geteuid?.();
@@ -41,5 +41,5 @@ export function asUser(file: string, args: readonly string[] = []): Invocation {
   return { file: setpriv, args: [...ids, '--', file, ...args] };
 }
 
-/** The runtime brings it, beside its node. */
+/** The runtime contains it, beside its Node. */
 const setpriv = join(dirname(process.execPath), 'setpriv');

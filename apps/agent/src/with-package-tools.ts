@@ -3,8 +3,8 @@ import { join } from 'node:path';
 type Variables = Readonly<Record<string, string>>;
 
 /**
- * The environment with which package tools work in a sandbox. Debian’s pip refuses to install beside apt’s packages
- * (PEP 668), and here it installs into the home folder, whose programs are found. What an image sets stays.
+ * The environment in which package tools work in a sandbox. Debian’s pip refuses to install beside apt’s packages (PEP
+ * 668); here it installs into the home folder, whose programs are in PATH. Variables set by the image are kept.
  */
 export function withPackageTools(image: Variables, home: string): Record<string, string> {
   const path = image['PATH'] ?? '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -15,7 +15,7 @@ export function withPackageTools(image: Variables, home: string): Record<string,
     UV_BREAK_SYSTEM_PACKAGES: '1',
     ...image,
     HOME: home,
-    // Last: what a program puts there must not become the shell of later commands.
+    // Last, so that programs installed there cannot replace the shell of later commands.
     PATH: [path, ...programFolders.map((folder) => join(home, folder))].join(':'),
   };
 }

@@ -6,7 +6,7 @@ import { addUser, changePassword, changeUser, listUsers, removeUser } from './co
 import { wholeNumber, expiry, several } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
-/** `belay tokens`, `belay users` and `belay audit`: who may do what, and who did. */
+/** `belay tokens`, `belay users` and `belay audit`: access rights, and a record of their use. */
 export function addAccess(program: Command): void {
   addTokens(program);
   addUsers(program);

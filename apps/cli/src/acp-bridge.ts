@@ -26,7 +26,7 @@ interface EditorFolder {
   path: string;
   /** Whether the sandbox has its files. */
   sent: boolean;
-  /** The step of the session’s history that the folder has. */
+  /** The step of the session’s history that was applied to the folder. */
   applied: string | undefined;
 }
 
@@ -41,17 +41,17 @@ export interface AcpBridgeOptions {
   write: (line: string) => void;
 }
 
-/** Passes the messages of ACP on, and does what the server cannot: it reads and writes the editor’s folder. */
+/** Forwards ACP messages, and handles what the server cannot: it reads and writes the editor’s folder. */
 export class AcpBridge {
   readonly #folders = new Map<string, EditorFolder>();
   readonly #awaited = new Map<string | number, Awaited>();
 
   constructor(private readonly options: AcpBridgeOptions) {}
 
-  /** Resolves when the editor or the server has ended; true when it was the server. */
+  /** Resolves when the editor or the server has ended; true if it was the server. */
   async run(input: Readable): Promise<boolean> {
     const { url, token } = this.options.address;
-    // Node’s client takes headers in place of the protocols; no browser’s does.
+    // Node’s client accepts headers in place of the protocols; browsers do not.
     const more = { headers: { authorization: `Bearer ${token}` } } as unknown as string[];
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/acp`, more);
     const ended = Promise.withResolvers<boolean>();
@@ -59,7 +59,7 @@ export class AcpBridge {
     socket.onopen = () => opened.resolve();
     socket.onerror = () => opened.reject(unreachable(url));
     socket.onclose = () => ended.resolve(true);
-    // One after the other, as they came: an answer may have to wait for the folder.
+    // Processed in order, because a response may have to wait for the folder.
     let answers = Promise.resolve();
     socket.onmessage = ({ data }) => {
       answers = answers.then(() => this.#fromServer(String(data)));
@@ -83,7 +83,7 @@ export class AcpBridge {
     return lost;
   }
 
-  /** What of a line goes to the server; undefined when it was answered here. */
+  /** The part of a line that goes to the server; undefined if the line was handled here. */
   async #fromEditor(line: string): Promise<string | undefined> {
     const read = parsed(line);
     const id = read?.id;
@@ -106,7 +106,7 @@ export class AcpBridge {
     }
   }
 
-  /** The first prompt of a session takes the folder along. */
+  /** A session’s first prompt also sends the folder. */
   async #prompt(read: Message, id: string | number): Promise<Message> {
     const params = prompting.parse(read.params);
     const folder = this.#folders.get(params.sessionId);
@@ -136,7 +136,7 @@ export class AcpBridge {
     this.options.write(`${text}\n`);
   }
 
-  /** A session that was begun before: only what comes from now on is written to the folder. */
+  /** Reopens an earlier session: only later changes are written to the folder. */
   async #reopen(session: string, path: string): Promise<void> {
     const applied = this.options.apply ? await this.#newestStep(session) : undefined;
     this.#folders.set(session, { path, sent: true, applied });
@@ -149,7 +149,7 @@ export class AcpBridge {
     return steps[0]?.commit;
   }
 
-  /** Writes what the turn changed to the folder, whole or not at all; a failure is a message in the editor. */
+  /** Writes a turn’s changes to the folder, completely or not at all; a failure becomes a message in the editor. */
   async #takeChanges(session: string): Promise<void> {
     const folder = this.#folders.get(session);
     if (!folder?.sent || !this.options.apply) return;

@@ -14,7 +14,7 @@ import { withJsonOption, withServerOptions } from './server-options.js';
 
 const name = ['<name>', 'name of the action'] as const;
 
-/** `belay actions`: what agents can do besides the operations. */
+/** `belay actions`: abilities of agents in addition to the operations. */
 export function addActions(program: Command, exit: (code: number) => void): void {
   const actions = program
     .command('actions')

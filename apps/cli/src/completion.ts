@@ -22,7 +22,7 @@ export function addCompletion(program: Command): void {
 }
 
 /**
- * Candidates for the last of `words`: commands, options and their choices, sessions. When there are none, the shell
+ * Candidates for the last of `words`: commands, options and their choices, sessions. If there are none, the shell
  * offers files.
  */
 export async function completions(

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { AppError } from '@belay/protocol';
 
-/** Whether the user says yes. Throws `invalid_input` with `withoutTerminal` where nobody can be asked. */
+/** Whether the user confirms. Throws `invalid_input` with `withoutTerminal` if nobody can be asked. */
 export async function confirmed(question: string, withoutTerminal: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new AppError('invalid_input', withoutTerminal);
   const lines = createInterface({ input: process.stdin, output: process.stderr });

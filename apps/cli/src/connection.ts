@@ -8,7 +8,7 @@ import { readSaved } from './saved-file.js';
 /** The file that a running server writes to its data folder, readable by its own user only. */
 const serverFile = z.object({ url: z.string(), token: z.string() });
 
-/** Where the server is, as options say it. */
+/** The options that identify the server. */
 export interface Where {
   url?: string;
   data?: string;
@@ -27,7 +27,7 @@ export const dataFolder = (where: Where = {}): string =>
 export const userDataFolder = (): string =>
   join(process.env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'belay');
 
-/** Finds the server: `--url` or BELAY_URL with BELAY_TOKEN, else the one that uses the data folder. */
+/** Finds the server: `--url` or BELAY_URL with BELAY_TOKEN, otherwise the one that uses the data folder. */
 export function findServer(where: Where): Address & { token: string } {
   const url = serverUrl(where);
   const token = process.env.BELAY_TOKEN ?? localServer(where)?.token;
@@ -39,7 +39,7 @@ export function findServer(where: Where): Address & { token: string } {
   return { url, token };
 }
 
-/** Where the server is; for what needs no token. */
+/** The server’s URL, for uses without a token. */
 export function serverUrl(where: Where): string {
   const url = where.url ?? process.env.BELAY_URL ?? localServer(where)?.url;
   if (!url)
@@ -49,7 +49,7 @@ export function serverUrl(where: Where): string {
   return url.replace(/\/$/, '');
 }
 
-/** What the server that uses the data folder wrote there; it may have ended since. */
+/** The address that the data folder’s server wrote there; the server may have ended since. */
 export function localServer(where: Where): (Address & { token: string }) | undefined {
   return readSaved(join(dataFolder(where), 'server.json'), serverFile);
 }
@@ -60,13 +60,13 @@ export interface Connection {
   url: string;
 }
 
-/** A client of REST with a live connection beside it, which the caller closes. */
+/** A REST client with a live connection, which the caller closes. */
 export function openConnection(where: Where): Connection {
   const address = findServer(where);
   return { client: clientOf(address), live: new LiveConnection(address), url: address.url };
 }
 
-/** A client of REST alone, of the server that is found. */
+/** A REST client for the found server. */
 export const clientFor = (where: Where): BelayClient => clientOf(findServer(where));
 
 export const clientOf = (address: Address): BelayClient =>

@@ -1,4 +1,4 @@
-/** As much of a text as fits into so many columns of a terminal, and the columns that it takes. */
+/** The part of a text that fits into this many terminal columns, and its width. */
 export function fitting(text: string, columns: number): { text: string; columns: number } {
   let end = 0;
   let used = 0;
@@ -11,19 +11,19 @@ export function fitting(text: string, columns: number): { text: string; columns:
   return { text: text.slice(0, end), columns: used };
 }
 
-/** A text that is too wide ends with an ellipsis. */
+/** Ends a text that is too wide with an ellipsis. */
 export function truncated(text: string, columns: number): string {
   if (text.length * 2 <= columns || fitting(text, columns).text.length === text.length) return text;
   return `${fitting(text, columns - 1).text}…`;
 }
 
-/** A text with spaces up to so many columns, at its end or before it. */
+/** Pads a text with spaces to this many columns, at its end or before it. */
 export function padded(text: string, columns: number, before = false): string {
   const spaces = ' '.repeat(Math.max(0, columns - fitting(text, columns).columns));
   return before ? spaces + text : text + spaces;
 }
 
-/** East Asian signs and pictures take two columns, accents that combine with the sign before them none. */
+/** East Asian characters and emoji are two columns wide, combining accents none. */
 function widthOf(sign: string): number {
   if (/\p{Mn}/u.test(sign)) return 0;
   return wide.test(sign) ? 2 : 1;

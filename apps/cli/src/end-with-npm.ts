@@ -5,8 +5,8 @@ const pollMs = 500;
 const mostAncestors = 4;
 
 /**
- * `kill -9` of `npx belay …` ends npm alone: it cannot pass on what it does not see. Ends this process, too, once the npm
- * that started it is gone. Where there is no /proc, nothing is watched.
+ * `kill -9` of `npx belay …` ends only npm, which cannot pass on that signal. This ends the process once the npm that
+ * started it is gone. Does nothing without /proc.
  */
 export function endWithNpm(end = () => process.kill(process.pid, 'SIGKILL')): void {
   const npm = npmAbove(process.pid);

@@ -2,10 +2,10 @@ import { percentText, pointsText } from '@belay/protocol';
 import type { RunComparison, Summary, Validity } from '@belay/evaluation';
 import { singleLine } from './output.js';
 
-/** Flagged tasks that are listed by name. */
+/** The number of flagged tasks that are listed by name. */
 const maxNamed = 5;
 
-/** What preflights found about the tasks of a run, printed before its trials. */
+/** The results of preflights for a run’s tasks, printed before its trials. */
 export function validitySentences(found: Validity[], tasks: number): string[] {
   const flagged = found.filter(({ valid }) => !valid);
   const unchecked = tasks - found.length;
@@ -40,7 +40,7 @@ export function validityLine({ validity, validScore, tasks }: Summary, remedy: s
   return `validity: ${checked - flagged.length} of ${tasks} tasks are valid${score}${rest}`;
 }
 
-/** The same of two runs. */
+/** The same line for two runs. */
 export function comparedValidity({ tasks, validity, unflagged }: RunComparison): string {
   const { checked, flagged } = validity;
   if (checked === 0) return 'validity: not checked (belay eval preflight)';

@@ -17,21 +17,21 @@ export interface FollowOptions {
   format: Format;
   user: TerminalUser | undefined;
   progress: LineOutput;
-  /** The session when it was joined: earlier events are printed, and only open questions are asked. */
+  /** The session’s state when it was joined: earlier events are printed, and only open questions are asked. */
   joined?: SessionSummary;
-  /** The log up to this event is not printed. */
+  /** Events up to this one are not printed. */
   after?: number;
-  /** What Ctrl-C does. */
+  /** The effect of Ctrl-C. */
   interrupt: 'stop' | 'leave';
 }
 
 export interface RunOutcome {
-  /** What waits for the user, when there is no terminal to ask at. */
+  /** What the user must answer, if there is no terminal to ask at. */
   needsUser?: string;
   interrupted: boolean;
   /** Files that the agent changed. */
   changed: string[];
-  /** New commits of the workspace’s own repository. */
+  /** New commits in the workspace’s own repository. */
   ownCommits: number;
 }
 
@@ -101,7 +101,7 @@ export async function followRun(run: FollowOptions): Promise<RunOutcome> {
   }
 }
 
-/** A session with a check has ended once that has, too; one that was stopped is not checked. */
+/** A session with a check ends with the check; a stopped session is not checked. */
 class Ending {
   #isChecked = false;
 
@@ -109,7 +109,7 @@ class Ending {
     if (isEvent(event, 'start')) this.#isChecked = event.args.check !== null;
   }
 
-  /** Whether the session has come to its end with this event. */
+  /** Whether this event completes the session. */
   see(event: Event): boolean {
     if (isEvent(event, 'check')) return event.args.state !== 'running';
     if (!isEvent(event, 'state') || !isEnded(event.args.state)) return false;

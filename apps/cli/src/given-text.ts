@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
 
-/** An argument of the command line without spaces around it; `-` stands for standard input. */
+/** A command-line argument without surrounding spaces; `-` stands for standard input. */
 export const givenText = async (given: string): Promise<string> =>
   (given === '-' ? await text(process.stdin) : given).trim();

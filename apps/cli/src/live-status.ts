@@ -33,7 +33,7 @@ export class LiveStatus {
     this.#show(singleLine(this.#doing, maxOutput), this.#since);
   }
 
-  /** More output of the model or of a terminal. */
+  /** Adds output of the model or of a terminal. */
   add(text: string): void {
     this.#text = (this.#text + text).slice(-4 * maxOutput);
     const lines = stripVTControlCharacters(this.#text)

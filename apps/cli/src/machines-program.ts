@@ -4,7 +4,7 @@ import { addMachine, listMachines, removeMachine } from './commands/machines.js'
 import { aboveZero, containerMegabytes } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
-/** `belay join`, for the machine that is to run agents, and `belay machines`, for the server that they join. */
+/** `belay join` for a machine that is to run agents, and `belay machines` for its server. */
 export function addMachines(program: Command): void {
   program
     .command('join')

@@ -24,14 +24,17 @@ async function main(): Promise<void> {
   }
 }
 
-/** bin/belay.mjs hands over to this process on an older Node; its own end, even by `kill -9`, breaks the channel. */
+/**
+ * On an older Node, bin/belay.mjs starts this process; its end, even by `kill -9`, closes the channel and ends this
+ * process.
+ */
 function endWithParent(): void {
   if (!process.channel) return;
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.channel.unref();
 }
 
-/** The server’s own sentence is for users of a browser. */
+/** Replaces the server’s sentence, which is meant for browsers. */
 const refusedToken =
   'The server rejected the token. Set BELAY_TOKEN to the one that it printed when it started.';
 

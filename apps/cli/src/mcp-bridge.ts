@@ -11,10 +11,10 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 
-/** How long requests under way are waited for once the client has closed its end. */
+/** How long to wait for pending requests once the client has closed its side. */
 const lastAnswersMs = 60_000;
 
-/** Passes every message on as it is, in both directions, until standard input ends and all requests are answered. */
+/** Forwards every message unchanged, in both directions, until standard input ends and all requests are answered. */
 export async function bridgeMcp(url: URL, token: string): Promise<void> {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   const server = new StreamableHTTPClientTransport(url, { requestInit });
@@ -29,7 +29,7 @@ export async function bridgeMcp(url: URL, token: string): Promise<void> {
     if (id !== undefined) open.delete(id);
     if (open.size === 0) settled.resolve();
   };
-  // In order: the session that the first message begins is named by the others.
+  // Sent in order, because the first message begins the session that the others name.
   let sent = Promise.resolve();
   client.onmessage = (message) => {
     if (isJSONRPCRequest(message)) open.add(message.id);
@@ -41,14 +41,14 @@ export async function bridgeMcp(url: URL, token: string): Promise<void> {
   };
   server.onmessage = (message) => {
     if (isJSONRPCResultResponse(message)) {
-      // The SDK’s own client does so: from then on each request names the version.
+      // As in the SDK’s own client, later requests name this version.
       const { data } = InitializeResultSchema.safeParse(message.result);
       if (data) server.setProtocolVersion(data.protocolVersion);
     }
     void client.send(message);
     if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) settle(message.id);
   };
-  // Streams that break are opened again; what is lost with a request is said in its place.
+  // Broken streams are reopened; a request that is lost gets an error response.
   server.onerror = () => undefined;
   await server.start();
   await client.start();

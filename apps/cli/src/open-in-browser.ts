@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { outputTo } from './output.js';
 
-/** Prints a URL, and opens a browser with it where there is a screen. */
+/** Prints a URL, and opens it in a browser if there is a screen. */
 export function openInBrowser(address: string): void {
   outputTo(process.stdout).line(address);
   const opener = openerOf(process.platform);

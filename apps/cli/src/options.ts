@@ -13,7 +13,7 @@ export const wholeNumber = (text: string): number =>
 export const aboveZero = (text: string): number =>
   number(text, 'a number above 0', (value) => value > 0);
 
-/** The engine starts no container with less. */
+/** The engine requires at least this much memory for a container. */
 export const containerMegabytes = (text: string): number =>
   number(text, 'a whole number of 64 or more', (value) => Number.isInteger(value) && value >= 64);
 
@@ -38,7 +38,7 @@ export const names = (text: string): string[] =>
     .map((name) => name.trim())
     .filter(Boolean);
 
-/** A limit, or the word `none`: commander takes null for an option without a value. */
+/** A limit, or the word `none`, because commander treats null as an option without a value. */
 export type Limit = number | 'none';
 
 export const limit =
@@ -48,7 +48,7 @@ export const limit =
 
 const units = { h: 3_600_000, d: 86_400_000 } as const;
 
-/** When something ends: a time from now, or a date; as an ISO time. */
+/** An expiry date as an ISO time, from a duration or a date. */
 export function expiry(text: string): string {
   const span = /^(\d{1,5})([hd])$/.exec(text);
   const [, amount = '', unit = 'h'] = span ?? [];

@@ -29,7 +29,7 @@ interface Concluded {
   url: string;
   progress: LineOutput;
   format: Format;
-  /** The changes have been written or applied already. */
+  /** Whether the changes have already been written or applied. */
   taken?: boolean;
 }
 
@@ -60,7 +60,7 @@ export async function conclude(outcome: RunOutcome, about: Concluded): Promise<n
   return outcome.interrupted ? exitCodes.interrupted : exitCodeOf(summary);
 }
 
-/** The files of the patch; of a session that has not ended, or whose patch is not to be had, those that the log names. */
+/** The files in the patch. Without a patch, or for a session that has not ended, the files named in the log. */
 async function changedIn(
   { id, state }: SessionSummary,
   { changed }: RunOutcome,
@@ -74,7 +74,7 @@ async function changedIn(
   }
 }
 
-/** The exit code of a session that has ended: one whose check did not pass has failed. */
+/** The exit code of an ended session; a failed check counts as a failure. */
 export function exitCodeOf({
   state,
   check,
@@ -106,6 +106,6 @@ export function figuresOf(
   ];
 }
 
-/** What the patch has of commits that the agent made, and where the rest is. */
+/** What the patch contains of the agent’s commits, and where to get the commits. */
 const commitsSentence = (commits: number, session: string): string =>
   `The patch contains the agent’s ${pluralText(commits, 'commit')} as changed files. To get the commits with author and message, download the files with their .git: ${session}/export?format=tar`;

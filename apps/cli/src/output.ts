@@ -4,18 +4,18 @@ import { truncated } from './display-width.js';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Writes to one stream; in colours only at a terminal. */
+/** Writes to one stream; in color only at a terminal. */
 export interface LineOutput {
   /** Columns of a line. */
   readonly width: number;
-  /** Writes text with styles, whose other control characters become visible signs. */
+  /** Writes text with styles; other control characters are made visible. */
   line(text: string): void;
   json(value: unknown, indent?: number): void;
   style(style: Style, text: string): string;
 }
 
 export function outputTo(stream: NodeJS.WriteStream): LineOutput {
-  // A closed pipe, as of `head`, is not an error.
+  // A closed pipe, for example of `head`, is not an error.
   if (!stream.listeners('error').includes(ignoreClosedPipe)) stream.on('error', ignoreClosedPipe);
   return {
     get width() {
@@ -27,14 +27,14 @@ export function outputTo(stream: NodeJS.WriteStream): LineOutput {
   };
 }
 
-/** Styles are the only sequences of a terminal that lines have. */
+/** Lines contain no escape sequences except styles. */
 function visibleButStyles(text: string): string {
   // oxlint-disable-next-line no-control-regex
   const parts = text.split(/(\u001b\[[\d;]*m)/);
   return parts.map((part, index) => (index % 2 === 1 ? part : visibleText(part))).join('');
 }
 
-/** Prints what a command has done: as JSON the value, else the sentences. */
+/** Prints a command’s result: the value as JSON, or sentences. */
 export function printResult(
   { json }: { json?: boolean },
   value: unknown,
@@ -65,7 +65,7 @@ export function headLines(text: string, most: number, width: number): string[] {
   return more > 0 ? [...shown, `… ${pluralText(more, 'more line')}`] : shown;
 }
 
-/** The last lines of an output, in the same way; text that a carriage return overwrites is dropped. */
+/** The last lines of an output, in the same way; text overwritten after a carriage return is dropped. */
 export function tailLines(text: string, most: number, width: number): string[] {
   const lines = linesOf(text.replace(/\r\n/g, '\n').replace(/^.*\r/gm, ''));
   const shown = lines.slice(-most).map((line) => truncated(line, width));

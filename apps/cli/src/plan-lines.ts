@@ -1,7 +1,7 @@
 import { planProgress, planStep } from '@belay/protocol';
 import { singleLine, type LineOutput } from './output.js';
 
-/** A plan, whole the first time and then only what is new in it. */
+/** Prints a plan: completely the first time, then only new lines. */
 export function planLines(markdown: string, before: string, output: LineOutput): string[] {
   const { style, width } = output;
   const old = new Set(before.split('\n'));

@@ -25,7 +25,7 @@ export function printList<T>(
 const gap = '  ';
 const minColumns = 8;
 
-/** Rows as lines of at most `width` columns where the first column leaves space for it. */
+/** Rows as lines of at most `width` columns, if the first column leaves enough space. */
 export function tableLines(
   rows: readonly string[][],
   width: number,
@@ -44,7 +44,7 @@ export function tableLines(
   );
 }
 
-/** The width of each column; while a line is too long, the widest column but the first gives way. */
+/** The width of each column; while a line is too long, the widest column except the first is reduced. */
 function columnWidths(cells: readonly string[][], width: number): number[] {
   const widths: number[] = [];
   for (const row of cells)

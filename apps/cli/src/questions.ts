@@ -19,14 +19,14 @@ interface QuestionedSession {
 }
 
 interface QuestionHandlers {
-  /** There is a question, and no terminal to ask at. */
+  /** There is a question, but no terminal to ask at. */
   unanswerable(what: string): void;
   failed(error: unknown): void;
   /** A question has been opened or closed. */
   asking?(open: boolean): void;
 }
 
-/** Asks the questions of one session one after the other; an answer from elsewhere withdraws a question. */
+/** Asks the questions of one session one after the other; an answer given elsewhere withdraws a question. */
 export class Questions {
   readonly #open = new Map<string, AbortController>();
   /** One question at a time. */
@@ -40,7 +40,7 @@ export class Questions {
     this.#handlers = handlers;
   }
 
-  /** Asks the open questions of a session that was joined. */
+  /** Asks the open questions of a session that is being joined. */
   join(summary?: Pick<SessionSummary, 'waitingFor' | 'question'>): void {
     for (const request of summary?.waitingFor ?? []) this.#approve(request);
     if (typeof summary?.question === 'string') this.#answer('ask', summary.question);
@@ -71,7 +71,7 @@ export class Questions {
     });
   }
 
-  /** It runs by itself: nobody has to be there, and a refusal that comes too late changes nothing. */
+  /** The call runs without an answer, so nobody needs to be present, and a late refusal has no effect. */
   #delayed(request: ApprovalRequest): void {
     const { user, client, id } = this.#session;
     if (!user) return;
@@ -91,7 +91,7 @@ export class Questions {
     });
   }
 
-  /** `what` needs the user; null for what goes on without. */
+  /** `what` needs the user; null for a question that may stay unanswered. */
   #ask(key: string, what: string | null, put: (signal: AbortSignal) => Promise<void>): void {
     const controller = new AbortController();
     this.#open.set(key, controller);

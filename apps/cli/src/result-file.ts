@@ -2,7 +2,7 @@ import { access, constants, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { AppError } from '@belay/protocol';
 
-/** Checks beforehand that a result can be written to this file. */
+/** Checks in advance that a result can be written to this file. */
 export async function checkedFile(file: string): Promise<void> {
   const folder = dirname(file);
   const found = await stat(file).catch(() => undefined);

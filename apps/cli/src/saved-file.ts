@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { z } from 'zod';
 
-/** What a file has saved as JSON; undefined where there is no such file, or it has something else. */
+/** The JSON content of a file; undefined if the file is missing or does not match the schema. */
 export function readSaved<T extends z.ZodType>(file: string, schema: T): z.output<T> | undefined {
   try {
     return schema.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
@@ -11,7 +11,7 @@ export function readSaved<T extends z.ZodType>(file: string, schema: T): z.outpu
   }
 }
 
-/** What all files of a folder have saved; those that have something else are removed. */
+/** The contents of all files in a folder; files that do not match the schema are removed. */
 export function readAllSaved<T extends z.ZodType>(folder: string, schema: T): z.output<T>[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
   return files.flatMap((name) => {

@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { AppError } from '@belay/protocol';
 
-/** A secret that is asked for once at a terminal, where it is not shown; else the first line of standard input. */
+/** A secret, asked for once and hidden at a terminal; otherwise the first line of standard input. */
 export async function readSecret(prompt: string, missing: string): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] ?? '';
   return askHidden(prompt, missing);

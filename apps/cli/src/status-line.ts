@@ -4,7 +4,7 @@ import type { LineOutput } from './output.js';
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const erase = '\r\u001b[K';
 
-/** The last line of a terminal, redrawn while something is in progress; output written `over` it stays. */
+/** The last line of a terminal, redrawn while something is in progress; output written with `over` stays above it. */
 export class StatusLine {
   #text = '';
   #since = Date.now();
@@ -14,7 +14,7 @@ export class StatusLine {
 
   constructor(private readonly stream: NodeJS.WriteStream) {}
 
-  /** Shows what is in progress and since when; an empty text hides the line. */
+  /** Shows the current activity and its start; an empty text hides the line. */
   show(text: string, since: number): void {
     this.#text = text;
     this.#since = since;

@@ -22,12 +22,14 @@ export class InputClosed extends Error {}
 export interface TerminalUser {
   /** Asks whether a call may run. Rejects when `signal` aborts, as the question was answered elsewhere. */
   approve(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
-  /** Lets the user refuse a call that runs by itself soon. Rejects when `signal` aborts, as it runs or was refused. */
+  /**
+   * Lets the user refuse a call that will run by itself. Rejects when `signal` aborts, because it runs or was refused.
+   */
   refuse(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalAnswer>;
   answer(question: string, signal: AbortSignal): Promise<string>;
 }
 
-/** The user who can be asked; undefined when standard input is not a terminal. */
+/** The user, if standard input is a terminal; otherwise undefined. */
 export function terminalUser(
   input: NodeJS.ReadStream,
   output: LineOutput,
@@ -77,11 +79,11 @@ export function terminalUser(
   };
 }
 
-/** The sets of hosts that a refused host is in, each of which can be allowed at once. */
+/** The host sets that contain a refused host, each of which can be allowed at once. */
 const setsFor = ({ operation, subject }: ApprovalRequest) =>
   calledOperation(operation) ? [] : hostSetsWith(subject);
 
-/** Approves a call, and the same one in this session from now on. */
+/** Approves a call, and equal calls in this session from now on. */
 export const alwaysAnswer = ({ operation, subject }: ApprovalRequest): ApprovalAnswer =>
   remembered(exactPattern(operation), exactPattern(subject));
 

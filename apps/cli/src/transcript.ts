@@ -20,7 +20,7 @@ import { planLines } from './plan-lines.js';
 const outputLines = 8;
 const codeLines = 6;
 const taskLines = 12;
-/** Marks what a user did: the transcript shows the agent's calls in the same form. */
+/** Marks a user’s actions, because the agent's calls have the same form. */
 const byHand = 'by hand';
 
 type Shown = { [A in EventAction]: (event: Event & EventOf<A>) => string[] };
@@ -36,7 +36,7 @@ export class Transcript {
   readonly #output: LineOutput;
   readonly #asks: boolean;
 
-  /** `asks`: the questions are asked at the terminal, too, and not printed here. */
+  /** `asks`: questions are asked at the terminal, so they are not printed here. */
   constructor(output: LineOutput, asks = false) {
     this.#output = output;
     this.#asks = asks;
@@ -166,7 +166,7 @@ export class Transcript {
     return lines;
   }
 
-  /** Text of a model is Markdown: bold words and code are styled. */
+  /** A model’s text is Markdown: bold words and code are styled. */
   #prose(text: string): string {
     const { style } = this.#output;
     return visibleText(text.trim())
@@ -239,6 +239,6 @@ export class Transcript {
   };
 }
 
-/** Without colours, the Markdown stays as it is. */
+/** Without colors, the Markdown stays unchanged. */
 const styled = (text: string, inner: string, whole: string): string =>
   text === inner ? whole : text;

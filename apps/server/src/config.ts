@@ -11,7 +11,7 @@ const url = z.preprocess(blankIsUnset, z.url().optional());
 const count = (usual: number, least = 0) =>
   z.preprocess(blankIsUnset, z.coerce.number().int().min(least).default(usual));
 
-/** Who gets a scope: groups, mail addresses, and domains of mail. */
+/** Accounts with a scope: groups, mail addresses, and mail domains. */
 const accounts = z.preprocess(
   blankIsUnset,
   z
@@ -81,7 +81,7 @@ const environment = z.object({
   BELAY_OIDC_OPERATE: accounts,
   BELAY_OIDC_VIEW: accounts,
   DATABASE_URL: url,
-  // Sandboxes reach the server by a socket in a folder of this machine: an engine elsewhere has no such folder.
+  // Sandboxes reach the server by a socket in a folder of this machine, which an engine elsewhere cannot mount.
   DOCKER_HOST: z.preprocess(
     blankIsUnset,
     z
@@ -109,7 +109,7 @@ export interface ProviderConfig {
   readonly url: string | undefined;
 }
 
-/** The identity provider of a team. */
+/** The configuration of a team’s identity provider. */
 export interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
@@ -121,12 +121,12 @@ export interface OidcConfig {
 /** The configuration from environment variables, parsed once at the start. No other file reads them. */
 export class Config {
   readonly host: string;
-  /** 0 is any free port. */
+  /** 0 for any free port. */
   readonly port: number;
   readonly data: string;
   /** Unique for each data folder; a label of all containers and volumes of this server. */
   readonly instance: string;
-  /** Folder of Unix sockets; short, for a socket’s path has at most 107 bytes. */
+  /** The folder of Unix sockets. Its path is short, because a socket’s path has at most 107 bytes. */
   readonly runtimeFolder: string;
   readonly image: string;
   readonly runtimeVolume: string;
@@ -134,34 +134,34 @@ export class Config {
   readonly pool: number;
   readonly maxSandboxes: number;
   readonly memoryMb: number;
-  /** The largest workspace that is uploaded or copied to a fork. */
+  /** The size limit of workspaces that are uploaded or copied to a fork. */
   readonly maxWorkspaceMb: number;
   readonly cpus: number;
-  /** How long the agent of a joined machine may be away and still have its session. */
+  /** How long the agent of a joined machine may be disconnected without losing its session. */
   readonly machineLeaseMs: number;
-  /** What the terminals and blobs of one session may take on disk, half of it each. */
+  /** Disk space for the terminals and blobs of one session, half for each. */
   readonly sessionBytes: number;
-  /** What the events of one session may take. */
+  /** Disk space for the events of one session. */
   readonly sessionLogBytes: number;
-  /** Space that sandboxes never fill. */
+  /** Disk space that is kept free of data from sandboxes. */
   readonly keepFreeBytes: number;
-  /** How long the set-up of an action may take, and what it may add to its base image. */
+  /** The time limit of an action’s set-up, and the space that it may add to its base image. */
   readonly actionSetupSeconds: number;
   readonly actionImageMb: number;
   readonly site: string | undefined;
   readonly examples: string | undefined;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly searchUrl: string | undefined;
-  /** Names, besides loopback and `host`, under which the server may be addressed. */
+  /** Host names that requests may use, besides loopback and `host`. */
   readonly allowedHosts: readonly string[];
-  /** Where users reach the server, when that is not what it is addressed by: behind a proxy with TLS. */
+  /** The address that users see, if it differs from the server’s own: behind a proxy with TLS. */
   readonly publicUrl: string | undefined;
-  /** The domain of previews’ hosts, with its port when that is not the server’s; loopback needs none. */
+  /** The domain of preview hosts, with its port if it differs from the server’s; loopback needs none. */
   readonly previewHost: string | undefined;
   readonly oidc: OidcConfig | undefined;
-  /** The tunnel to open at the start, with the token that it needs. */
+  /** The tunnel to open at the start, and its token. */
   readonly tunnel: { readonly kind: 'ngrok'; readonly token: string | undefined } | undefined;
-  /** Requests of the API that one caller may make; 0 is no limit. */
+  /** API requests that one caller may make per second; 0 means no limit. */
   readonly requestsPerSecond: number;
   readonly databaseUrl: string | undefined;
   readonly dockerHost: string | undefined;
@@ -171,10 +171,10 @@ export class Config {
     readonly google: ProviderConfig;
     readonly 'openai-compatible': ProviderConfig;
   };
-  /** Everything that was set, for what asks the host about proxies and package registries. */
+  /** All environment variables, for code that looks up the host’s proxies and package registries. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 
-  /** Throws an AppError that names the variable when one cannot be read. */
+  /** Throws an AppError that names a variable with an invalid value. */
   constructor(env: Record<string, string | undefined> = process.env) {
     const set = parse(env);
     this.environment = env;

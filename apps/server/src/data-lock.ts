@@ -4,8 +4,8 @@ import SqliteDatabase from 'better-sqlite3';
 import { AppError } from '@belay/protocol';
 
 /**
- * Takes the data folder for this process. The lock is the operating system’s, on a file of SQLite,
- * so it is gone with the process, however that ends. Throws `conflict` when another server has it.
+ * Locks the data folder for this process. The operating system holds the lock, on an SQLite file, so it ends with the
+ * process in any case. Throws `conflict` when another server has it.
  */
 export function lockData(folder: string): () => void {
   let lock: SqliteDatabase.Database | undefined;

@@ -5,9 +5,12 @@ import type { Server } from 'node:http';
  * that a busy client still finds it open.
  */
 const idleMarginMs = 60_000;
-/** A workspace of gigabytes may come over a slow network; Node would end it after five minutes. */
+/** A workspace of gigabytes may arrive over a slow network; Node’s default is five minutes. */
 const longestRequestMs = 3_600_000;
-/** How long a client may go on sending what was refused: one that writes first and reads later gets the response. */
+/**
+ * How long a client may continue to send a refused request, so that a client that writes first and reads later gets
+ * the response.
+ */
 const unreadMs = 10_000;
 
 /**

@@ -2,10 +2,10 @@ import type { LoggerService } from '@nestjs/common';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import type { Config } from './config.js';
 
-/** Paths of logged objects that may hold a secret. */
+/** Fields of logged objects that may contain a secret. */
 const secrets = ['token', 'viewerToken', 'key', 'apiKey', 'authorization', 'cookie', 'password'];
 
-/** Logs of the server: lines of JSON on stderr, because stdout is for the line of readiness. */
+/** Logs of the server: lines of JSON on stderr, because stdout is for the readiness line. */
 export class ServerLogger implements LoggerService {
   readonly #pino: Logger;
 
@@ -28,7 +28,7 @@ export class ServerLogger implements LoggerService {
   }
 
   log(message: unknown, ...more: unknown[]): void {
-    // Nest logs each module and route at the start, which only helps its developers.
+    // Nest logs each module and route at the start, which is of use only to developers.
     this.#write(isStartup(more) ? 'debug' : 'info', message, more);
   }
   error(message: unknown, ...more: unknown[]): void {
@@ -57,7 +57,7 @@ export class ServerLogger implements LoggerService {
   }
 }
 
-/** Errors of libraries have the request as a property, with its headers. */
+/** Errors of libraries may contain the request with its headers as a property. */
 function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { type, message, stack } = pino.stdSerializers.err(error);

@@ -17,7 +17,7 @@ import { setUpHttp } from './api/set-up-http.js';
 import { ServerLogger } from './logging.js';
 import { EventLog } from './logs/event-log.js';
 
-/** How long open requests may take to end after a signal. */
+/** How long open requests may continue after a signal. */
 const closeMs = 5_000;
 
 /** The printed link is often opened much later than it was printed. */
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const unlock = lockData(config.data);
   await checkPort(config);
   const logger = new ServerLogger(config);
-  // The last resort: a fault in the work for one session, which nobody awaited, must not end that of all others.
+  // The last resort: an unawaited failure in one session’s work must not end all other sessions.
   process.on('unhandledRejection', (reason) => logger.error(reason));
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger,
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token, code })}\n`);
 }
 
-/** Checked first, because a port in use is the most common mistake. */
+/** Checked first, because a port in use is the most common error. */
 async function checkPort({ host, port }: Config): Promise<void> {
   const probe = createServer();
   try {

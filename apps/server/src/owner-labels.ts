@@ -1,7 +1,7 @@
 import { labels } from '@belay/docker';
 import type { Config } from './config.js';
 
-/** The labels of everything that this server makes. */
+/** The labels of all containers, volumes and images of this server. */
 export function ownerLabels(
   { instance, data }: Config,
   more: Record<string, string> = {},

@@ -1,7 +1,7 @@
 import { AppError, faultOf } from '@belay/protocol';
 import type { z } from 'zod';
 
-/** The input of what is called `name`, parsed. Throws `invalid_input`, which names both. */
+/** Parses the input of an operation or command. Throws `invalid_input` with its name and the field. */
 export function parsedInput<S extends z.ZodType>(
   name: string,
   schema: S,

@@ -13,13 +13,13 @@ export type Connect = () => { client: BelayClient; url: string };
 const predictionsPath = (agent: string): string | undefined =>
   /^predictions:(.+)$/s.exec(agent)?.[1];
 
-/** The predictions that a run is made of; undefined for other agents. */
+/** A run’s predictions; undefined for other agents. */
 export function predictionsOf({ agent }: RunFile): Predictions | undefined {
   const path = predictionsPath(agent);
   return path === undefined ? undefined : predictionsFrom(path);
 }
 
-/** The file of predictions says which tasks there are, and how often. */
+/** The predictions determine the tasks, and the number of attempts at each. */
 export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
   const path = predictionsPath(run.agent) ?? '';
   const tasks = run.tasks.filter((id) => counts.has(id));
@@ -37,8 +37,8 @@ export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
 }
 
 /**
- * One short call of the model before the first trial: a model that the server cannot call, or that its provider does not
- * have, would fail every one. Scripts and cassettes are no such calls. Throws `invalid_input`.
+ * Makes one short model call before the first trial, because a model that the server cannot call, or that its provider
+ * does not have, would fail every trial. Skipped for scripts and cassettes. Throws `invalid_input`.
  */
 export async function checkModel({ agent, model }: RunFile, connect?: Connect): Promise<void> {
   if (agent !== 'model' || !connect || !model || /^(scripted|cassette):./.test(model)) return;

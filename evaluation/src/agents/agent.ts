@@ -10,7 +10,7 @@ export interface RunContext {
   engine: Engine;
   /** The run that containers belong to. */
   run: string;
-  /** `declared` gives a task the network that it asks for; the default is none. */
+  /** `declared` gives a task the network that it requests; by default there is none. */
   network: 'none' | 'declared';
 }
 
@@ -18,7 +18,7 @@ export interface RunContext {
 export interface TrialContext extends RunContext {
   task: Task;
   image: TaskImage;
-  /** By the name of the step, where its verifier has an environment of its own. */
+  /** By step name, for steps whose verifier has an environment of its own. */
   verifierImages: Map<string, TaskImage>;
   attempt: number;
   signal: AbortSignal;
@@ -35,11 +35,12 @@ export interface TrialUsage {
 
 /** An agent that has been set up for one trial. Steps are run one after the other; `stop` is always called. */
 export interface AgentInstance {
-  /** What it did, in the format of trajectory.json; called after `stop`. */
+  /** Its actions, in the format of trajectory.json; called after `stop`. */
   trajectory?(): Promise<object | null>;
   /**
-   * Runs the agent within the step's limit and collects its artifacts; nothing of it runs any more when this
-   * resolves. `feedback` is the test output of the previous try. Rejects when the engine fails or the trial is aborted.
+   * Runs the agent within the step's limit and collects its artifacts; the agent has ended completely when this
+   * resolves. `feedback` is the test output of the previous try. Rejects when the engine fails or the trial is
+   * aborted.
    */
   run(step: Step, feedback: string | null): Promise<Artifacts>;
   usage(): TrialUsage;
@@ -58,7 +59,7 @@ export const noUsage: TrialUsage = { session: null, tokens: 0, dollars: 0 };
 export const workdirOf = ({ task, image }: Pick<TrialContext, 'task' | 'image'>): string =>
   task.environment.workdir ?? image.workdir;
 
-/** What lies in the working folder before an agent works. An image's own folder keeps its owner. */
+/** The working folder’s content before an agent starts. An image's own folder keeps its owner. */
 export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, step: Step): Entry[] {
   const { artifacts, user } = context.task;
   const workdir = workdirOf(context);

@@ -4,7 +4,7 @@ import type { Step } from '../model.js';
 import { noUsage, workdirOf, type Agent, type AgentInstance, type TrialContext } from './agent.js';
 import { containerAgent } from './container-agent.js';
 
-/** Does nothing. A task that it passes cannot tell agents apart. */
+/** Does nothing. A task that it passes cannot distinguish agents. */
 export const nop: Agent = {
   ...containerAgent('nop', () => null),
   setup: (context) =>
@@ -16,7 +16,7 @@ export const nop: Agent = {
       : containerAgent('nop', () => null).setup(context),
 };
 
-/** Applies the reference solution. A task that it fails is broken here. */
+/** Applies the reference solution. A task that it fails does not work here. */
 export const oracle: Agent = {
   name: 'oracle',
   model: null,
@@ -40,7 +40,7 @@ export const command = (line: string): Agent =>
     env: { BELAY_INSTRUCTION: '/belay/instruction.md' },
   }));
 
-/** An agent whose artifacts are known beforehand needs no container. */
+/** An agent whose artifacts are known in advance needs no container. */
 export async function fixedArtifacts(
   artifactsOf: (step: Step) => Artifacts,
 ): Promise<AgentInstance> {

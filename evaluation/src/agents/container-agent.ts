@@ -34,7 +34,7 @@ export function containerAgent(
   };
 }
 
-/** The container is kept between steps as an image, since each step is a program of its own. */
+/** The container is kept between steps as an image, because each step runs a separate program. */
 class ContainerAgent implements AgentInstance {
   #image: string;
   #snapshots: string[] = [];
@@ -66,7 +66,7 @@ class ContainerAgent implements AgentInstance {
       }
       if (exitCode === notReady)
         return { ...artifacts, broken: output.trim().split('\n').at(-1) ?? '' };
-      // The shell's code for a command that is not there: nothing of the agent ran.
+      // The shell's code for a missing command: the agent did not run at all.
       if (exitCode === 127)
         return {
           ...artifacts,
@@ -123,7 +123,7 @@ class ContainerAgent implements AgentInstance {
     const { task } = this.context;
     const workdir = workdirOf(this.context);
     if (task.artifacts.kind === 'container') {
-      // A snapshot's own changes are those since the step before.
+      // A snapshot's own changes are those since the previous step.
       this.#collected = merge(this.#collected, await changesOf(container));
       return this.#collected;
     }
@@ -140,7 +140,7 @@ class ContainerAgent implements AgentInstance {
   }
 }
 
-/** Folders that formats promise to an agent, writable for any user. */
+/** Folders that formats guarantee to an agent, writable for any user. */
 function agentFolders({ artifacts }: Task): Entry[] {
   if (artifacts.kind !== 'container' && artifacts.kind !== 'paths') return [];
   return ownedBy(

@@ -30,8 +30,8 @@ export interface ModelAgentOptions {
 }
 
 /**
- * The platform's own agent: a session on the server for each trial, with the task's image and the task's working
- * folder as its workspace. It is in the dashboard like any other session.
+ * The platform's own agent: a session on the server for each trial, with the task's image, and the task's working
+ * folder as its workspace. The dashboard shows it like any other session.
  */
 export function modelAgent(options: ModelAgentOptions): Agent {
   return {
@@ -73,13 +73,13 @@ class SessionAgent implements AgentInstance {
       this.#id = (await this.#create(step)).id;
       this.context.onSession?.(this.#id);
     } else {
-      // Its end before this message is not its end after it.
+      // An end before this message must not be taken for the end after it.
       this.#seen = (await client.sessions.get(this.#id)).lastSeq;
       await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
     }
     const timedOut = await this.#ended(this.#id, step.limits.agent, this.context.signal);
     const { state, reason } = await client.sessions.get(this.#id);
-    // A failure of a provider or a sandbox says nothing about the model.
+    // A failure of a provider or a sandbox is not the model’s fault.
     const broken = state === 'failed' ? (reason ?? 'The session failed.') : null;
     return { ...(await this.#collect(this.#id)), timedOut, note: reason ?? state, broken };
   }
@@ -89,7 +89,7 @@ class SessionAgent implements AgentInstance {
   }
   #usage: TrialUsage = { session: null, tokens: 0, dollars: 0 };
 
-  /** The session stays, archived: its replay is the record of the trial, and the fleet is for those that run. */
+  /** Archives the session: its replay is the trial’s record, and the fleet is for running sessions. */
   async stop(): Promise<void> {
     if (!this.#id) return;
     const { client } = this.options;
@@ -126,7 +126,7 @@ class SessionAgent implements AgentInstance {
       approvals: 'auto',
       egress: { profile: 'none', hosts: [] },
       mcp: [],
-      // Complete: what somebody has set for the server must not change a benchmark.
+      // All budgets are set, so that the server’s defaults cannot change a benchmark.
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
     });
@@ -188,7 +188,7 @@ class SessionAgent implements AgentInstance {
     }
   }
 
-  /** The files that differ from what was uploaded, put back to the task's own working folder. */
+  /** The files that differ from the upload, with paths in the task's own working folder. */
   async #collect(id: string): Promise<Artifacts> {
     const { task } = this.context;
     const workdir = workdirOf(this.context);
@@ -216,7 +216,7 @@ class SessionAgent implements AgentInstance {
       })),
       removed: gone.map(({ path }) => `${workdir}/${path}`),
     };
-    // A patch is made in a fresh repository from all files that are there.
+    // The patch is made in a new repository, from all existing files.
     if (task.artifacts.kind !== 'patch') return artifacts;
     const all = now.map((entry) => ({ ...entry, path: `${workdir}/${entry.path}` }));
     return patchOf(this.context, { ...artifacts, entries: all });

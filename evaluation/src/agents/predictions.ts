@@ -24,11 +24,11 @@ const sample = z.object({
 
 export interface Predictions {
   agent: Agent;
-  /** The tasks that there are predictions for, with how many. */
+  /** The tasks with predictions, and the number for each. */
   counts: Map<string, number>;
 }
 
-/** An answer is read again when its trial begins: files of them may be larger than the memory. */
+/** An answer is read again when its trial begins, because files of answers may be larger than memory. */
 interface Answer {
   id: string;
   model: string | null;
@@ -38,7 +38,7 @@ interface Answer {
 /**
  * Answers made elsewhere: SWE-Bench predictions (`.jsonl`, or `.json` as a list or by instance), or samples of
  * HumanEval and MBPP with `completion` or `solution`. The n-th answer to a task is its n-th attempt. Throws
- * `invalid_input` with the line that is wrong.
+ * `invalid_input` with the invalid line.
  */
 export function predictionsFrom(path: string): Predictions {
   const hash = createHash('sha256');

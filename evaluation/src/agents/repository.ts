@@ -6,7 +6,7 @@ import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
 
-/** Makes the starting files a repository with one commit; what comes later is not in it. */
+/** Turns the starting files into a repository with one commit; later files are not in it. */
 export const gitInit = [
   'git init -q .',
   'git config user.email agent@localhost',
@@ -23,8 +23,8 @@ export function repositorySetup(task: Task): string | null {
 }
 
 /**
- * The patch of an agent's changed files, taken in a fresh container: the agent's own .git, with its hooks,
- * filters and history, has no part in it.
+ * The patch of an agent's changed files, made in a new container: the agent's own .git, with its hooks, filters and
+ * history, has no influence on it.
  */
 export async function patchOf(context: TrialContext, changes: Artifacts): Promise<Artifacts> {
   const { task, image, engine, run, signal } = context;
@@ -60,7 +60,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   });
   try {
     const { exitCode, timedOut } = await container.run(120, signal);
-    // A patch that could not be made is not an empty patch.
+    // A failure must not be taken for an empty patch.
     if (exitCode !== 0)
       throw new Error(
         `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git exited with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,

@@ -27,11 +27,11 @@ export interface BoardOptions {
 
 /**
  * The run as the dashboard shows it. A results folder is one run on the board, also after a resume; `open` sends what
- * the board lacks.
+ * the board is missing.
  */
 export class Board {
   readonly #trials = new Map<string, Trial>();
-  /** What the board has of each trial, without its record. */
+  /** The state of each trial on the board, without its record. */
   readonly #sent = new Map<string, string>();
   #validity: Validity[] | null = null;
   #phase: EvaluationProgress['phase'] = 'preflight';
@@ -50,7 +50,7 @@ export class Board {
     this.#reporter = opened.reporter;
   }
 
-  /** Resolves to undefined, with a notice, when there is no server: a run does not need one. */
+  /** Resolves to undefined, with a notice, if there is no server, because a run does not need one. */
   static async open({ out, connect, onNotice }: BoardOptions): Promise<Board | undefined> {
     const run = loadRun(out);
     const { suite, agent, model, tasks, attempts, created } = run;
@@ -74,7 +74,7 @@ export class Board {
     }
   }
 
-  /** The preflight has progressed. */
+  /** Reports progress of the preflight. */
   checked(checks: { done: number; all: number }): void {
     this.#checks = checks;
     this.#reporter.setProgress(this.#progress('running'));
@@ -117,7 +117,7 @@ export class Board {
     this.#reporter.put({ trial, ...(record && { record }) }, this.#progress('running'));
   }
 
-  /** Trials that a killed process has left running are queued again. */
+  /** Trials that a killed process left running are queued again. */
   #requeue(known: EvaluationTrial[]): void {
     for (const trial of known)
       if (!['queued', 'done'].includes(trial.state) && !this.#trials.has(boardKey(trial)))

@@ -7,7 +7,7 @@ import {
 } from '@belay/protocol';
 import type { TrialTexts } from './trial-texts.js';
 
-/** A run reports at least this often that it is alive. */
+/** A run sends a report at least this often, as a sign of life. */
 const heartbeatIntervalMs = 15_000;
 /** Minimum time between two reports, so that trials of a fast suite are sent together. */
 const reportIntervalMs = 150;
@@ -39,7 +39,7 @@ export class Reporter {
   #progress: EvaluationProgress | undefined;
   #wake: () => void = () => undefined;
   #closing = false;
-  /** Nothing is sent any more. */
+  /** Whether sending has stopped. */
   #stopped = false;
   readonly #delivered: Promise<void>;
 
@@ -170,7 +170,7 @@ export class Reporter {
   }
 }
 
-/** Error codes for which a retry is useless. */
+/** Error codes after which a retry cannot help. */
 const refusals: ReadonlySet<string> = new Set([
   'conflict',
   'not_found',

@@ -5,7 +5,7 @@ import { trialFolder } from '../results/journal.js';
 import type { Trial } from '../model.js';
 import { loadArtifacts } from '../run.js';
 
-/** The most of each text that is sent to the board; the results folder has the whole. */
+/** The limit of each text that is sent to the board; the results folder has the full texts. */
 const mostBytes = 256 * 1024;
 const mostBytesOfFile = 32 * 1024;
 

@@ -30,12 +30,12 @@ export const runLabel = 'belay.evaluation';
 /** Linux capabilities of root: files and processes of its own container, and nothing else. */
 const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
 
-/** The Docker engine, as far as evaluation needs it. */
+/** The parts of the Docker engine that evaluation needs. */
 export class Engine {
   readonly #docker = new Docker() as Docker & BuildProgress;
   readonly #removals = new Set<Promise<void>>();
 
-  /** Processors and memory that trials share. */
+  /** Processors and memory available to trials. */
   async capacity(): Promise<{ cpus: number; memoryMb: number }> {
     const info = (await this.#docker.info()) as { NCPU: number; MemTotal: number };
     return { cpus: info.NCPU, memoryMb: Math.floor(info.MemTotal / 2 ** 20) };
@@ -70,8 +70,8 @@ export class Engine {
   }
 
   /**
-   * Builds with the classic builder, which every engine has, and with BuildKit what only that can build. Throws with
-   * the end of the build's log.
+   * Builds with the classic builder, which every engine has, and with BuildKit only if it is required. Throws with the
+   * end of the build's log.
    */
   async build(
     tag: string,
@@ -111,7 +111,7 @@ export class Engine {
     throw new AppError('invalid_input', `${hint}${failure.slice(0, 1_000)}\n${log.slice(-3_000)}`);
   }
 
-  /** The end of a build's log, and the error with which it failed. */
+  /** The end of a build's log, and the error of a failed build. */
   #buildLog(stream: NodeJS.ReadableStream): Promise<{ log: string; failure?: string }> {
     let log = '';
     let failure: string | undefined;
@@ -167,12 +167,12 @@ export class Engine {
     return container;
   }
 
-  /** Containers of the run go when this process is gone, however it ended; the returned function gives that up. */
+  /** Removes the run’s containers when this process has ended, in any way; the returned function cancels that. */
   guard(run: string): () => void {
     return startReaper(`${runLabel}=${run}`, this.#docker.modem as EngineAddress);
   }
 
-  /** Removes an ended container in the background. `sweep` removes it when the engine refuses now. */
+  /** Removes an ended container in the background. If the engine refuses now, `sweep` removes it. */
   discard(container: TaskContainer): void {
     const removal = container
       .remove()
@@ -181,7 +181,7 @@ export class Engine {
     this.#removals.add(removal);
   }
 
-  /** The state of an ended container as an image, without a name; `forget` removes it. */
+  /** An ended container’s state as an image without a name; `forget` removes it. */
   async snapshot(container: TaskContainer): Promise<string> {
     return container.commit();
   }
@@ -190,7 +190,7 @@ export class Engine {
     await this.#docker.getImage(image).remove({ force: true }).catch(ignoreGone);
   }
 
-  /** Removes the containers that a killed run has left, and waits for pending removals. */
+  /** Removes containers left by a killed run, and waits for pending removals. */
   async sweep(run: string): Promise<number> {
     await Promise.all(this.#removals);
     const filters = JSON.stringify({ label: [`${runLabel}=${run}`] });
@@ -200,7 +200,7 @@ export class Engine {
   }
 }
 
-/** An image that a container still uses goes with the next sweep. */
+/** An image that a container still uses is removed by the next sweep. */
 function ignoreGone(error: unknown): void {
   if (!isGone(error) && !isConflict(error)) throw error;
 }

@@ -1,6 +1,6 @@
 /**
- * Git in containers of a verification: it trusts the folder whoever owns it, and runs nothing that a repository's own
- * settings name. Variables win over every file of settings.
+ * Settings for git in verification containers: it trusts the folder of any owner, and runs nothing from a repository's
+ * own settings. Variables take precedence over all settings files.
  */
 const settings = {
   'safe.directory': '*',

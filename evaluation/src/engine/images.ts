@@ -25,10 +25,10 @@ export const defaultFromMap: FromMap = [
 
 export interface ImagesOptions {
   engine: Engine;
-  /** The platform's sandbox image, that helper images are made from; null takes the newest that is here. */
+  /** The platform's sandbox image, on which helper images are based; null for the newest one on the engine. */
   sandbox: string | null;
   fromMap: FromMap;
-  /** A folder with clones of repositories, for tasks whose image is not here. */
+  /** A folder with clones of repositories, for tasks whose image is missing. */
   repos?: string | null;
   /** `none` builds Dockerfiles of tasks without a network. */
   buildNetwork?: 'default' | 'none';
@@ -47,13 +47,13 @@ export class Images {
     if (!made) {
       made = this.#make(source, key, signal);
       this.#making.set(key, made);
-      // A build that failed or was interrupted is tried again by the next trial.
+      // A build that failed or was interrupted is retried by the next trial.
       made.catch(() => this.#making.delete(key));
     }
     return made;
   }
 
-  /** What an image would be made from, without making it: other stamps are other images. */
+  /** Identifies what an image would be made from, without making it: different stamps mean different images. */
   async stamp(source: ImageSource): Promise<string> {
     const idOf = async (name: string) => (await this.options.engine.image(name))?.id ?? null;
     const base = await (this.#baseStamp ??= this.#sandboxName().then(async (name) =>
@@ -97,7 +97,7 @@ export class Images {
     return this.#built(tag, files, { signal, args: { BASE: from } });
   }
 
-  /** Why an image cannot be had here, in one sentence; null when it can, or when only a build will tell. */
+  /** Why an image is not available here, in one sentence; null if it is, or if only a build can tell. */
   async refusal(source: ImageSource, signal: AbortSignal): Promise<string | null> {
     if (source.kind !== 'repository' || (await this.#own(source, signal))) return null;
     const { image, repo, commit, node, python, needs } = source;
@@ -122,14 +122,16 @@ export class Images {
     return `No image of ${repo} can be built from its clone: the task names no node_version to install with.`;
   }
 
-  /** The task's own image, if it is here. */
+  /** The task's own image, if it exists here. */
   async #own({ image }: TaskRepository, signal: AbortSignal) {
     const name = image && (await this.#mapped(image, signal));
     const info = name ? await this.options.engine.image(name) : undefined;
     return name && info ? { ...info, name } : undefined;
   }
 
-  /** An image with this version of Python: `python:3.9`, what stands in for it, or the helper image if it has it. */
+  /**
+   * An image with this version of Python: `python:3.9`, its replacement, or the helper image if it has that version.
+   */
   async #python(version: string, signal: AbortSignal): Promise<string | null> {
     const wanted = `python:${version}`;
     if (await this.options.engine.image(wanted)) return wanted;
@@ -143,7 +145,7 @@ export class Images {
   }
   #basePython: Promise<string> | undefined;
 
-  /** The task's own image if it is here, else one with its commit out of a local clone. */
+  /** The task's own image if it exists here, otherwise one with the commit from a local clone. */
   async #repository(source: TaskRepository, signal: AbortSignal) {
     const own = await this.#own(source, signal);
     if (own) return own;
@@ -218,7 +220,7 @@ export class Images {
 const buildRequires = async (mirror: string, commit: string, signal: AbortSignal) =>
   buildRequirements(await fileAtCommit(mirror, { commit, path: 'pyproject.toml', signal }));
 
-/** `3.11`; empty when there is none. */
+/** A version such as `3.11`; empty without Python. */
 async function pythonOf(engine: Engine, image: string, signal: AbortSignal): Promise<string> {
   const container = await engine.create({
     run: 'images',

@@ -15,8 +15,8 @@ export function mirrorOf(folder: string, repo: string): string | undefined {
 }
 
 /**
- * One commit of a clone as the files of a bare repository, with its own id: neither its history nor anything later
- * is in it. Rejects with `invalid_input` when the clone does not have the commit.
+ * One commit of a clone as the files of a bare repository, with its original id, without its history and later
+ * commits. Rejects with `invalid_input` when the clone does not have the commit.
  */
 export async function commitOf(
   mirror: string,
@@ -64,7 +64,7 @@ export async function hasCommit(
   return (await runGit(args, { binary, folder: mirror, environment: silent, signal })).code === 0;
 }
 
-/** The text of a file at a commit; empty when there is none. */
+/** The text of a file at a commit; empty if it does not exist. */
 export async function fileAtCommit(
   mirror: string,
   { commit, path, signal }: { commit: string; path: string; signal: AbortSignal },

@@ -33,7 +33,7 @@ export function pythonRepositoryImage(setup: PythonSetup, buildRequires: string[
   ];
 }
 
-/** An engine without a network has no compiler, which a repository in plain Python does not need. */
+/** An engine without a network cannot install a compiler; a repository in plain Python does not need one. */
 function toolsFor({ packages, requirements, prepare }: PythonSetup): string {
   const compiled = packages ?? requirements ?? prepare;
   const programs = ['git', ...(compiled ? ['gcc', 'make', 'locale-gen', 'wget'] : [])];
@@ -51,7 +51,7 @@ function installation(setup: PythonSetup, buildRequires: string[]): string {
   return [
     'set -eux',
     'cd /testbed',
-    // The verification installs again, without a network: what builds it stays here.
+    // The verification installs again without a network, so build tools stay in the image.
     `${pip} ${['setuptools', 'wheel', ...buildRequires].map(quoted).join(' ')} || true`,
     ...(requirements.length > 0 ? [requirementsFrom(requirements)] : []),
     ...(packages.length > 0 ? [`${pip} ${packages.map(quoted).join(' ')}`] : []),
@@ -62,7 +62,7 @@ function installation(setup: PythonSetup, buildRequires: string[]): string {
   ].join('\n');
 }
 
-/** Without the repository itself, as SWE-Bench does; a package that its index has withdrawn has another name now. */
+/** Without the repository itself, as in SWE-Bench; a package that was withdrawn from its index gets its new name. */
 const requirementsFrom = (files: string[]): string =>
   [
     `for given in ${files.map(quoted).join(' ')}; do [ -f "$given" ] && break; done`,
@@ -74,7 +74,7 @@ const requirementsFrom = (files: string[]): string =>
 
 const project = z.object({ 'build-system': z.object({ requires: z.array(z.string()).max(64) }) });
 
-/** The words of a pyproject.toml for what builds the package; none when it says nothing that can be read. */
+/** The build requirements in a pyproject.toml; empty if they cannot be read. */
 export function buildRequirements(pyproject: string): string[] {
   try {
     return project

@@ -2,19 +2,22 @@ import type { Healthcheck } from '../model.js';
 import { quoted } from '../shell-quoted.js';
 
 export interface Readiness {
-  /** Runs beside the command, as the image would have it. */
+  /** Runs beside the command, as in the image. */
   entrypoint?: string[];
-  /** A script of the working folder that is run if it is there. */
+  /** A script in the working folder that is run if it exists. */
   setup?: string;
-  /** One after the other, before and after the setup. */
+  /** Checked one after the other, before and after the setup. */
   before?: Healthcheck;
   after?: Healthcheck;
 }
 
-/** The exit code of a container whose command was not begun, since what it needs did not come up. */
+/** The exit code of a container whose command did not start, because a requirement was not ready. */
 export const notReady = 113;
 
-/** The command, once the container is ready for it. The image needs a shell, and `timeout` for healthchecks. */
+/**
+ * Wraps the command so that it starts once the container is ready. The image needs a shell, and `timeout` for
+ * healthchecks.
+ */
 export function whenReady(
   command: string[],
   { entrypoint, setup, before, after }: Readiness,

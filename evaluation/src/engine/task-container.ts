@@ -34,7 +34,7 @@ export class TaskContainer {
     this.#container = container;
   }
 
-  /** Puts files in by absolute path, with owners and modes. Works before the start and after the end too. */
+  /** Adds files by absolute path, with owners and modes. Works before the start and after the end, too. */
   async put(entries: Entry[]): Promise<void> {
     if (entries.length > 0)
       await this.#container.putArchive(await packArchive(entries), { path: '/' });
@@ -69,7 +69,7 @@ export class TaskContainer {
     return containerOutput(await this.#container.logs({ stdout: true, stderr: true }));
   }
 
-  /** A file, or a folder with all in it; nothing when there is none. Paths are absolute. Rejects with `Refused`. */
+  /** A file, or a folder with its content; empty if it does not exist. Paths are absolute. Rejects with `Refused`. */
   async read(path: string, budget?: ReadBudget): Promise<Entry[]> {
     try {
       const stream = await this.#container.getArchive({ path });
@@ -80,7 +80,7 @@ export class TaskContainer {
     }
   }
 
-  /** What differs from the image. Folders that only hold a change are listed as modified too. */
+  /** The differences from the image. Folders that only contain a change are listed as modified, too. */
   async changes(): Promise<{ path: string; kind: (typeof changeKinds)[number] }[]> {
     const changes = (await this.#container.changes()) as { Path: string; Kind: number }[] | null;
     return (changes ?? []).map(({ Path, Kind }) => ({

@@ -3,8 +3,8 @@ import { fileEntry, type Entry } from '../entries.js';
 import type { ToolchainName } from '../model.js';
 
 /**
- * Stand-ins for uv: test scripts of tasks call it after a download that cannot happen without a network. Their pytest is
- * started with -P, so that a module in the working folder does not take the place of one of its own.
+ * Replacements for uv, which test scripts of tasks call after a download that is impossible without a network. Their
+ * pytest is started with -P, so that a module in the working folder cannot replace one of its own.
  */
 const programs = ['uv', 'uvx', 'belay-pytest'];
 
@@ -37,7 +37,7 @@ const more: Record<ToolchainName, string[]> = {
   // Two exercises are about Boost's dates, one may use threads of TBB.
   cpp: [apt('g++', 'catch2', 'libboost-date-time-dev', 'libtbb-dev')],
   go: [apt('golang-go')],
-  // Debian’s own rustc is of 2022; this one is kept up for its browsers. No registry but the crates that are here.
+  // Debian’s own rustc is from 2022; this one is kept current for browsers. Only the packaged crates are available.
   rust: [
     apt(
       'rustc-web',
@@ -48,7 +48,7 @@ const more: Record<ToolchainName, string[]> = {
   ],
 };
 
-/** The build context of an image that the tasks of a suite run in; `BASE` is the platform's sandbox image. */
+/** The build context of an image for the tasks of a suite; `BASE` is the platform's sandbox image. */
 export function toolchain(name: ToolchainName): Entry[] {
   const lines = ['ARG BASE', 'FROM ${BASE}', ...(name === 'base' ? base : more[name])];
   return [

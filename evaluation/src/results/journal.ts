@@ -56,7 +56,10 @@ export function readTrials(path: string): { trials: Trial[]; bytes: number } {
   return { trials, bytes };
 }
 
-/** Writes a file and its folder; a reader finds the old content or the whole new one. Not synced: it can be made again. */
+/**
+ * Writes a file and its folder; a reader finds the old or the complete new content. Not synced, because it can be
+ * generated again.
+ */
 export function writeFileAtomically(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileAtomic.sync(path, content, { fsync: false });

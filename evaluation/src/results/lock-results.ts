@@ -4,8 +4,8 @@ import { AppError } from '@belay/protocol';
 import { makeResultsFolder, unusableFolder } from './make-results-folder.js';
 
 /**
- * Takes a results folder for this process, since two that append to it would double its lines. The lock of a process
- * that is gone is taken over. Throws `conflict` while another one works there; the returned function gives it back.
+ * Locks a results folder for this process, because two writers would duplicate lines. The lock of a process that has
+ * ended is taken over. Throws `conflict` while another process holds it; the returned function releases it.
  */
 export function lockResults(out: string): () => void {
   makeResultsFolder(out);
@@ -50,7 +50,7 @@ function take(own: string, path: string): boolean {
   }
 }
 
-/** Removes the lock of a dead holder, and gives back one that another process has just taken. */
+/** Removes the lock of an ended process, and restores one that another process has just taken. */
 function discard(path: string, holder: string): void {
   const aside = `${path}.old.${process.pid}`;
   try {
@@ -63,7 +63,7 @@ function discard(path: string, holder: string): void {
   rmSync(aside, { force: true });
 }
 
-/** The process and when it began: numbers of processes are used again. */
+/** The process id and start time, because ids are reused. */
 const markOf = (pid: number): string => `${pid} ${startOf(pid) ?? ''}`;
 
 function isAlive(mark: string): boolean {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 
-/** Something that a task is made of, which may be broken. */
+/** The source of a task, which may be broken. */
 export interface Readable<T> {
-  /** For what has no name of its own. */
+  /** The name, if the source itself has none. */
   name: string;
   /** The file and line, or the folder. */
   where: string;
@@ -15,8 +15,8 @@ export interface Readable<T> {
 }
 
 /**
- * A task of each. What is broken spoils its own task only, whose trials say why. Throws `invalid_input` when there is
- * nothing, or nothing that can be read: these are not data of the suite.
+ * One task for each source. A broken source affects only its own task, whose trials give the reason. Throws
+ * `invalid_input` if there are no readable sources, because these are not data of the suite.
  */
 export function tasksFrom<T>(
   { suite, path }: { suite: string; path: string },
@@ -73,7 +73,7 @@ export function faultSentence(error: unknown, where: string): string {
   return message.includes(where) ? message : `${where}: ${message}`;
 }
 
-/** Never run: every trial of it is invalid, with the fault as its reason. */
+/** Never run: every trial of it is invalid, with the error as its reason. */
 function brokenTask({
   suite,
   id,

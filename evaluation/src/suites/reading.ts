@@ -33,7 +33,7 @@ export function* readLines(path: string): Generator<unknown> {
   for (const { read } of readEachLine(path)) yield read();
 }
 
-/** The same, where a line that is not JSON spoils nothing but itself. */
+/** Like `readLines`, but a line that is not JSON affects only itself. */
 export function* readEachLine(path: string): Generator<Readable<unknown>> {
   for (const line of linesIn(path)) {
     const where = `${path}, line ${line.number}`;
@@ -118,7 +118,7 @@ export const tasksOfFolders = (
 export const readFolders = (path: string, marker: string): TaskFolder[] =>
   readEachFolder(path, marker).map(({ read }) => read());
 
-/** The same, where a folder that cannot be read spoils nothing but itself. */
+/** Like `tasksOfFolders`, but an unreadable folder affects only itself. */
 export function readEachFolder(path: string, marker: string): Readable<TaskFolder>[] {
   if (!exists(path)) return readPackedBelow(path, marker);
   const archive = statSync(path).isFile() ? path : join(path, 'tasks.jsonl');

@@ -1,12 +1,12 @@
 import type { Task } from '../model.js';
 
-/** One benchmark format: reads tasks from a path. Nothing of it is bundled. */
+/** One benchmark format, which reads tasks from a path. No data are bundled. */
 export interface Suite {
   name: string;
   title: string;
   /**
-   * Throws `invalid_input` with a sentence when the data cannot be read. `note` is told, in a sentence each, what of
-   * them is left out.
+   * Throws `invalid_input` with a sentence when the data cannot be read. `note` gets a sentence for each part that is
+   * left out.
    */
   read(path: string, note?: (sentence: string) => void): Task[];
 }

@@ -12,8 +12,8 @@ import type {
 import type { z } from 'zod';
 
 /**
- * The REST routes as functions, of the same shape as `api`. Arguments are the path’s parameters in their order, then
- * the body, then the query. Every call rejects with `AppError`, rebuilt from the problem document.
+ * The REST routes as functions, in the same structure as `api`. Arguments are the path’s parameters in order, then the
+ * body, then the query. Every call rejects with `AppError`, rebuilt from the problem document.
  */
 export type BelayClient = {
   [Group in keyof Api]: GroupClient<Api[Group]>;
@@ -21,15 +21,15 @@ export type BelayClient = {
 
 type Api = Omit<typeof api, 'sessions'> & { sessions: Omit<(typeof api)['sessions'], 'call'> };
 
-/** The one route whose types follow from what is called. */
+/** The only route whose types depend on the called operation. */
 export interface OperationCalls {
-  /** A user’s call of an operation; its output is checked as it enters. */
+  /** A user’s call of an operation; its output is validated. */
   call<N extends OperationName>(
     id: string,
     operation: N,
     input: OperationRequest<N>,
   ): Promise<OperationOutput<N>>;
-  /** That of what the session was given: an installed action, or a tool of an MCP server. */
+  /** A call of an operation that the session was given: an installed action, or a tool of an MCP server. */
   callGiven(id: string, operation: string, input: Record<string, unknown>): Promise<unknown>;
 }
 

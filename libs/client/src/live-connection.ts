@@ -33,12 +33,12 @@ export interface SessionListener {
   delta?(kind: 'text' | 'reasoning', text: string): void;
   /** Return a promise for back pressure: more is sent after it resolves. */
   terminal?(bytes: TerminalBytes): void | Promise<void>;
-  /** The latest of what a call of an action prints. */
+  /** The latest output of an action’s call. */
   output?(call: string, text: string): void;
-  /** How far the workspace is in its sandbox, in bytes; `total` is null where it is not known. */
+  /** The progress of copying the workspace to its sandbox, in bytes; `total` is null if it is unknown. */
   copied?(done: number, total: number | null): void;
   frame?(frame: BrowserFrame): void;
-  /** The session cannot be watched, or no longer, for example because it was deleted; no callback follows. */
+  /** The session cannot be watched (any more), for example because it was deleted; no callback follows. */
   refused?(error: AppError): void;
 }
 
@@ -49,7 +49,7 @@ export interface Watch {
 /** Nothing is lost while `reconnecting`: missed events and bytes are sent afterwards. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused';
 
-/** Called with each summary that changed; null when its subject was deleted. */
+/** Called with each changed summary; null when its subject was deleted. */
 export type SummaryListener<T> = (id: string, summary: T | null) => void;
 
 const acknowledgementMs = 60_000;
@@ -61,8 +61,8 @@ interface Watched {
 }
 
 /**
- * The live side of the server: one socket, any number of watched sessions.
- * After a reconnect it resumes from the last event and the last byte that it received.
+ * The live connection to the server: one socket for any number of watched sessions. After a reconnect, it resumes from
+ * the last event and byte that it received.
  */
 export class LiveConnection {
   readonly #socket: Socket<ViewerNotices, ViewerCalls>;
@@ -123,7 +123,7 @@ export class LiveConnection {
     };
   }
 
-  /** Follows the summaries of all sessions: all of them first, then each that changes. */
+  /** Follows the summaries of all sessions: first all of them, then each one that changes. */
   fleet(listener: SummaryListener<SessionSummary>): Watch {
     return this.#follow('fleet', this.#fleet, listener);
   }
@@ -141,7 +141,7 @@ export class LiveConnection {
 
   /**
    * Sends a request of the dashboard socket; resolves with its acknowledgement. Rejects with `AppError`: `unavailable`
-   * when none came, so that nobody knows whether it was done.
+   * without an acknowledgement, in which case it is unknown whether the request was carried out.
    */
   async request<K extends keyof ViewerRequests>(
     name: K,
@@ -222,7 +222,7 @@ export class LiveConnection {
   }
 }
 
-/** The bytes of a chunk that are new; undefined when there are none. */
+/** The new bytes of a chunk; undefined if there are none. */
 function newBytes(
   watched: Watched,
   terminal: string,

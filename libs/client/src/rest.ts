@@ -12,13 +12,13 @@ import {
 import type { BelayClient } from './belay-client.js';
 
 export interface Address {
-  /** Where the server is, such as http://127.0.0.1:4600. */
+  /** The server’s address, such as http://127.0.0.1:4600. */
   url: string;
-  /** The server’s token; in a browser the key of the page’s login, which counts with its cookie. */
+  /** The server’s token; in a browser, the key of the page’s login, which is valid only with its cookie. */
   token?: string;
-  /** Answers of more bytes are refused while they come; without it they are not limited. */
+  /** Larger responses are refused while they arrive; unlimited when omitted. */
   maxBytes?: number;
-  /** What the program says that it is, for the server’s audit log; browsers say it themselves. */
+  /** The program’s name for the server’s audit log; browsers send their own. */
   agent?: string;
 }
 
@@ -54,7 +54,7 @@ async function call(address: Address, route: Route, input: unknown[]): Promise<u
   );
 }
 
-/** The bytes of a response as they come; the arguments are those of the client’s call. Rejects with `AppError`. */
+/** The bytes of a response as they arrive; the arguments are those of the client’s call. Rejects with `AppError`. */
 export async function download(
   address: Address,
   route: Route,
@@ -99,7 +99,7 @@ interface Request {
   type?: string;
 }
 
-/** The arguments of a call, in the order that `RouteCall` gives them, as what is sent. */
+/** Converts a call’s arguments, in the order of `RouteCall`, to a request. */
 function requestOf({ method, path, body, query }: Route, input: unknown[]): Request {
   const filled = path.replaceAll(/:\w+/g, () => encodeURIComponent(String(input.shift())));
   const content = body && {
@@ -121,7 +121,7 @@ function queryOf(values: Record<string, unknown> = {}): string {
   return text && `?${text}`;
 }
 
-/** Node keeps all that was sent of a body for a redirect, unless there is none to come and no page behind it. */
+/** Node keeps a sent body in memory for a redirect, unless redirects and pages are ruled out. */
 const streamed = { duplex: 'half', redirect: 'error', window: null };
 
 async function send({ url, token, agent }: Address, request: Request): Promise<Response> {
@@ -134,7 +134,7 @@ async function send({ url, token, agent }: Address, request: Request): Promise<R
       ...(agent !== undefined && { 'user-agent': agent }),
       ...(type !== undefined && { 'content-type': type }),
     },
-    // What is sent goes nowhere else.
+    // A request with a body is never redirected.
     ...(body !== undefined && { body: body as BodyInit, redirect: 'error' }),
     ...(body instanceof ReadableStream && streamed),
   } as RequestInit;
@@ -146,7 +146,7 @@ async function send({ url, token, agent }: Address, request: Request): Promise<R
   const response = await attempt()
     .catch(again)
     .catch((error: unknown) => {
-      // Of the content, which is made while it is sent.
+      // Thrown by the content, which is produced while it is sent.
       if (error instanceof Error && error.cause instanceof AppError) throw error.cause;
       throw new AppError(
         'unavailable',
@@ -158,8 +158,8 @@ async function send({ url, token, agent }: Address, request: Request): Promise<R
 }
 
 /**
- * In Node, a kept connection can be closed just as it is used again. What only reads is sent once more, on another
- * connection; anything else may have run.
+ * In Node, a kept connection can be closed just as it is used again. A request that only reads is sent once more, on
+ * another connection; others may have run.
  */
 const isReset = (error: unknown): boolean =>
   ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(reason(error));
@@ -173,7 +173,7 @@ async function failure(response: Response): Promise<AppError> {
   const text = await response.text();
   const error = errorOfProblem(text);
   if (error) return error;
-  // Something between here and the server answered.
+  // The response comes from something between here and the server.
   const message = `The server answered ${response.status} ${response.statusText}: ${text.slice(0, 200)}`;
   return new AppError(response.status === 401 ? 'unauthorized' : 'internal', message);
 }

@@ -1,13 +1,13 @@
-/** An entry of a tar archive; its path has `/` between folders. */
+/** An entry of a tar archive; `/` separates the folders of its path. */
 export interface TarHeader {
   path: string;
   kind: 'file' | 'folder' | 'link';
   size: number;
-  /** Permissions alone. */
+  /** Only permissions. */
   mode: number;
-  /** Milliseconds of the epoch. */
+  /** Milliseconds since the epoch. */
   modified: number;
-  /** What a link says. */
+  /** The target of a link. */
   target?: string;
 }
 
@@ -15,7 +15,7 @@ const block = 512;
 /** The end of an archive. */
 export const tarEnd = (): Uint8Array<ArrayBuffer> => new Uint8Array(2 * block);
 
-/** A header of POSIX ustar, after one of pax for a long or non-ASCII path or target. */
+/** A POSIX ustar header, after a pax header for a long or non-ASCII path or target. */
 export function tarHeader(entry: TarHeader): Uint8Array<ArrayBuffer> {
   const { path, target = '' } = entry;
   const records = [
@@ -34,7 +34,7 @@ export function tarHeader(entry: TarHeader): Uint8Array<ArrayBuffer> {
   return all;
 }
 
-/** Bytes that fill the last block of a content. */
+/** Bytes that fill the content’s last block. */
 export const tarPadding = (size: number): number => (block - (size % block)) % block;
 
 const kinds = { file: '0', link: '2', folder: '5' } as const;
@@ -43,7 +43,7 @@ const fitsUstar = (path: string): boolean =>
   // oxlint-disable-next-line no-control-regex -- the range is ASCII
   path.length <= 100 && /^[\x20-\x7e]*$/.test(path);
 
-/** `LENGTH key=value\n`, where the length counts itself. */
+/** `LENGTH key=value\n`; the length includes itself. */
 function paxRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`;
   const size = encode(rest).length;
@@ -74,7 +74,7 @@ function header(
   return bytes;
 }
 
-/** What is not ASCII stands in the pax header. */
+/** The pax header has the text that is not ASCII. */
 const inUstar = (path: string): string =>
   // oxlint-disable-next-line no-control-regex
   path.replace(/[^\x20-\x7e]/g, '_').slice(0, 100);

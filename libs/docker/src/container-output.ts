@@ -1,7 +1,7 @@
 /**
- * What a container without a terminal printed, standard output and error in their order, from the bytes of the
- * engine’s `logs`. The engine puts eight bytes before each piece: stream, three zeros, length (Docker Engine API,
- * “Stream format”). A last piece that is cut off is left as it is.
+ * The output of a container without a terminal, standard output and error in order, from the bytes of the engine’s
+ * `logs`. The engine puts eight bytes before each piece: stream, three zeros, length (Docker Engine API, “Stream
+ * format”). An incomplete last piece is kept.
  */
 export function containerOutput(logs: Buffer): string {
   const pieces: Buffer[] = [];

@@ -2,7 +2,7 @@ import { join, posix } from 'node:path';
 import type { SandboxProfile } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 
-/** What carries a label of these belongs to this server, or to one of its sandboxes. */
+/** Labels of everything that belongs to this server, or to one of its sandboxes. */
 export const labels = {
   instance: 'belay.instance',
   data: 'belay.data',
@@ -10,21 +10,21 @@ export const labels = {
   session: 'belay.session',
   epoch: 'belay.epoch',
   sidecar: 'belay.sidecar',
-  /** Of a program of an MCP server, with the process that it belongs to. */
+  /** For a program of an MCP server: the process that it belongs to. */
   program: 'belay.program',
-  /** The name of an action: of its images, and of every container that runs or makes it. */
+  /** The name of an action, on its images and on every container that runs or makes it. */
   action: 'belay.action',
-  /** Who the programs of a sandbox run as. */
+  /** The user that a sandbox’s programs run as. */
   user: 'belay.user',
 } as const;
 
-/** Names of the volumes that a sandbox’s files are in. */
+/** The names of the volumes with a sandbox’s files. */
 export interface SandboxVolumes {
   workspace: string;
   state: string;
 }
 
-/** What a container is called in `docker ps`: by its session, once it has one. */
+/** A container’s name in `docker ps`, which contains its session once it has one. */
 export function containerName(
   { id, session }: { id: string; session: string | null },
   role: 'agent' | 'browser' | 'volumes' = 'agent',
@@ -35,7 +35,7 @@ export function containerName(
 
 export interface Limits {
   memoryMb: number;
-  /** Never more than the machine has: the engine refuses that. */
+  /** At most as many as the machine has: the engine refuses more. */
   cpus: number;
 }
 
@@ -44,11 +44,11 @@ export interface AgentContainer {
   image: string;
   profile: SandboxProfile;
   volumes: SandboxVolumes;
-  /** Fresh volumes that take over the owner of the image’s folders where they are mounted. */
+  /** Whether new volumes take over the owner of the image’s folders at their mount points. */
   seeded: boolean;
-  /** The read-only volume with the agent and all it needs. */
+  /** The read-only volume with the agent and its dependencies. */
   runtime: string;
-  /** The folder of this sandbox’s socket and of its `/etc/hosts`, mounted into this container alone. */
+  /** The folder with this sandbox’s socket and `/etc/hosts`, mounted only into this container. */
   socketFolder: string;
   /** Folders of this machine that are shared with it. */
   shared: readonly MountSettings[];
@@ -60,16 +60,20 @@ export interface AgentContainer {
 
 const mebibyte = 2 ** 20;
 const user = 1000;
-/** An image with this label has empty folders where the volumes are mounted, which belong to the sandbox’s user. */
+/** The label of images that have empty folders at the volumes’ mount points, owned by the sandbox’s user. */
 export const seedsVolumes = 'belay.seeds-volumes';
-/** The engine writes none where it makes no network. `localhost` is the IPv4 one alone, as most servers listen. */
+/**
+ * Without a network, the engine writes no such file. `localhost` is only the IPv4 address, where most servers listen.
+ */
 export const hosts = {
   file: 'hosts',
   content: '127.0.0.1\tlocalhost\n::1\tip6-localhost ip6-loopback\n',
 } as const;
-/** With these the agent, which starts as root, becomes another user than its programs; they have none. */
+/**
+ * With these, the agent, which starts as root, can switch to another user than its programs; the programs have none.
+ */
 const separationCapabilities = ['SETGID', 'SETUID'];
-/** What apt, dpkg and services that change their user need; nothing here reaches beyond the container. */
+/** Capabilities that apt, dpkg and services that switch users need; none reaches beyond the container. */
 export const rootCapabilities = [
   'CHOWN',
   'DAC_OVERRIDE',
@@ -81,14 +85,17 @@ export const rootCapabilities = [
 ];
 /**
  * Node’s own WebSocket, which the agent never uses, would load all of fetch; SIGUSR1 would open its inspector. Of four
- * threads that collect garbage and optimize, three only cost processor time in a program that waits for others.
+ * threads for garbage collection and optimization, three only cost processor time in a program that mostly waits.
  */
 const nodeFlags = ['--no-experimental-websocket', '--disable-sigusr1', '--v8-pool-size=1'];
-/** The owner is named, for runc gives a temporary file system the mode of the image’s folder: 0755 for /run. */
+/**
+ * The owner is set explicitly, because runc gives a temporary file system the mode of the image’s folder: 0755 for
+ * /run.
+ */
 export const scratch = (owner: number): string =>
   `rw,exec,nosuid,nodev,uid=${owner},gid=${owner},mode=1777`;
 
-/** The engine makes a volume that is not there; one that is empty takes over the image’s folder, if it is `seeded`. */
+/** The engine creates a missing volume; an empty one takes over the image’s folder if it is `seeded`. */
 export function volume(
   mount: { Source: string; Target: string; ReadOnly?: boolean },
   { seeded = false, labels }: { seeded?: boolean; labels?: Record<string, string> } = {},
@@ -101,7 +108,7 @@ export function volume(
   return { Type: 'volume', ...mount, VolumeOptions: options };
 }
 
-/** What every container of ours has in common: no rights, bounded resources, bounded logs. */
+/** The common options of all our containers: no rights, limited resources, limited logs. */
 export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['HostConfig'] {
   const memory = memoryMb * mebibyte;
   return {
@@ -114,7 +121,7 @@ export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['Ho
     NanoCpus: Math.round(cpus * 1e9),
     PidsLimit: 512,
     ShmSize: 256 * mebibyte,
-    // When the machine itself runs out of memory, a sandbox goes before the server does.
+    // If the machine itself runs out of memory, sandboxes are killed before the server.
     OomScoreAdj: 500,
     Ulimits: [{ Name: 'core', Soft: 0, Hard: 0 }],
     LogConfig: { Type: 'local', Config: { 'max-size': '1m', 'max-file': '2' } },
@@ -133,7 +140,7 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
   return {
     name: what.name,
     Image: what.image,
-    // The agent: see `separateFromPrograms` in it.
+    // For the agent: see `separateFromPrograms` there.
     User: '0:0',
     WorkingDir: '/workspace',
     Entrypoint: ['/opt/belay/node', ...nodeFlags, '/opt/belay/start.cjs'],
@@ -144,15 +151,15 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
       'BELAY_WORKSPACE=/workspace',
       'BELAY_STATE=/var/lib/belay',
       'HOME=/var/lib/belay/home',
-      // None of the image’s, which programs could write to.
+      // Overrides the image’s own cache, which programs could write to.
       'NODE_COMPILE_CACHE=',
       ...Object.entries(what.tools).map(([name, value]) => `${name}=${value}`),
     ],
     Labels: { ...what.labels, [labels.user]: `${owner}:${owner}` },
     Healthcheck: { Test: ['NONE'] },
     StopSignal: 'SIGTERM',
-    // There is a loopback all the same. With `none` alone the engine keeps a network sandbox of its own, for which
-    // it runs itself twice at each start: two fifths of a start’s processor time.
+    // Loopback still exists. With `none` alone, the engine keeps a network sandbox of its own, for which it runs
+    // itself twice at each start: two fifths of a start’s processor time.
     NetworkDisabled: true,
     HostConfig: {
       ...hardened(what.limits),
@@ -168,7 +175,7 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
         volume({ Source: workspace, Target: '/workspace' }, kept),
         volume({ Source: state, Target: '/var/lib/belay' }, kept),
         volume({ Source: what.runtime, Target: '/opt/belay', ReadOnly: true }),
-        // Connecting to a socket takes no right to write to its folder.
+        // Connecting to a socket needs no write access to its folder.
         { Type: 'bind', Source: what.socketFolder, Target: '/run/belay', ReadOnly: true },
         {
           Type: 'bind',
@@ -183,8 +190,8 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
 }
 
 /**
- * A container of the runtime’s image that never starts: creating it makes the volumes, which take over the owner
- * of that image’s empty folders. For images that do not seed them themselves.
+ * A container of the runtime’s image that never starts: creating it makes the volumes, which take over the owner of
+ * that image’s empty folders. For images that do not do this themselves.
  */
 export function ownershipContainer(what: {
   name: string;
@@ -209,12 +216,12 @@ export function ownershipContainer(what: {
   };
 }
 
-/** Chromium beside an agent: it shares the agent’s loopback and workspace, and nothing else. */
+/** A Chromium container beside an agent, which shares the agent’s loopback and workspace, and nothing else. */
 export function sidecarContainer(what: {
   name: string;
   image: string;
   agent: string;
-  /** The agent’s: what the browser saves belongs to it. */
+  /** The agent’s user, so that files saved by the browser belong to it. */
   user: string;
   workspace: string;
   limits: Limits;
@@ -256,8 +263,8 @@ export function sidecarContainer(what: {
 }
 
 /**
- * The volumes that an image declares as file systems in the memory of its container, half of which each may have. The
- * engine would make a folder of its disk for each, without a limit.
+ * Replaces the volumes that an image declares by file systems in memory, each limited to half of the container’s
+ * memory. The engine would make an unlimited folder on its disk for each.
  */
 export function withVolumesInMemory(
   config: ContainerCreateOptions['HostConfig'] = {},

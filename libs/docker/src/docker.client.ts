@@ -9,7 +9,7 @@ import type { ExecutedProgram, Execution } from './execution.js';
 import { ImagePulls } from './image-pulls.js';
 import { otherNameIfTaken } from './other-name-if-taken.js';
 
-/** What may stand in a path of the engine’s API as the name of an image, which others may have written. */
+/** Image names that may be part of a path of the engine’s API; they may come from others. */
 const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
 
 export interface FoundContainer {
@@ -18,7 +18,7 @@ export interface FoundContainer {
   labels: Record<string, string>;
 }
 
-/** How an image is called, and lines of a Dockerfile that set its configuration. */
+/** The name of a new image, and Dockerfile lines that set its configuration. */
 export interface NewImage {
   repo: string;
   tag: string;
@@ -33,22 +33,22 @@ export interface Exit {
 }
 
 export interface CreateOptions {
-  /** Has the volumes that its image declares in its memory: those of the engine have no limit. */
+  /** Keeps the volumes that its image declares in memory, because those of the engine have no limit. */
   boundVolumes?: boolean;
-  /** Awaited with the image’s id once this call has pulled it, before there is a container of it. */
+  /** Awaited with the image’s id if this call pulled it, before a container of it exists. */
   onPulled?: (id: string) => Promise<void>;
 }
 
 export interface DockerClientOptions {
-  /** What the labels of all that it makes say whose it is. */
+  /** Identifies the owner in the labels of everything that it creates. */
   instance: string;
-  /** `unix:` and the socket of the engine; left out, what the environment names. */
+  /** `unix:` and the engine’s socket; when omitted, the environment’s setting. */
   dockerHost: string | undefined;
 }
 
-/** The engine, as far as sandboxes need it. Throws `AppError`. */
+/** The parts of the engine’s API that sandboxes need. Throws `AppError`. */
 export class DockerClient {
-  /** The label, with its value, of what this server made. */
+  /** The label, with its value, of everything that this server created. */
   readonly ownLabel: string;
   /** The file of the engine’s socket. */
   readonly socket: string;
@@ -67,7 +67,7 @@ export class DockerClient {
     await this.#ask(this.#docker.ping());
   }
 
-  /** The machine’s processors. */
+  /** The number of processors of the machine. */
   cpus(): Promise<number> {
     this.#cpuCount ??= this.#ask(this.#docker.info()).then(
       (info: { NCPU: number }) => info.NCPU,
@@ -83,7 +83,7 @@ export class DockerClient {
     return this.#exists(this.#docker.getImage(image).inspect());
   }
 
-  /** The id of an image; undefined when it is not there, or when this names none. */
+  /** The id of an image; undefined when it does not exist, or the name is invalid. */
   async imageId(image: string): Promise<string | undefined> {
     if (!imageName.test(image)) return undefined;
     try {
@@ -101,15 +101,12 @@ export class DockerClient {
     return found.map(({ Id, Labels }) => ({ id: Id, labels: Labels ?? {} }));
   }
 
-  /** With all its names; fine when it is gone already. */
+  /** Removes an image with all its names; does nothing if it does not exist. */
   async removeImage(image: string): Promise<void> {
     await this.#exists(this.#docker.getImage(image).remove({ force: true }));
   }
 
-  /**
-   * Takes this name from an image, which goes if it has no other. False when a container needs it; fine when it is
-   * gone already.
-   */
+  /** Removes a name, and the image with its last one. False while a container needs it; fine when it is gone. */
   async untagImage(name: string): Promise<boolean> {
     try {
       await this.#docker.getImage(name).remove({ force: false });
@@ -121,7 +118,7 @@ export class DockerClient {
     }
   }
 
-  /** Makes an image of what a container is now; returns its id. */
+  /** Makes an image of a container’s current state; returns its id. */
   async commit(container: string, { repo, tag, changes }: NewImage): Promise<string> {
     const options = { repo, tag, pause: true, changes: changes.join('\n') };
     const made: unknown = await this.#ask(this.#docker.getContainer(container).commit(options));
@@ -133,44 +130,44 @@ export class DockerClient {
     await this.#ask(this.#docker.getContainer(container).putArchive(archive, { path: '/' }));
   }
 
-  /** What a container has written into its own layer; 0 when it is not there. */
+  /** Bytes that a container has written to its own layer; 0 if it does not exist. */
   async writtenBytes(container: string): Promise<number> {
-    // The types do not know the option.
+    // The types lack this option.
     const options: object = { size: true };
     const found: unknown = await this.#found(this.#docker.getContainer(container).inspect(options));
     return z.object({ SizeRw: z.number() }).safeParse(found).data?.SizeRw ?? 0;
   }
 
-  /** False when the image is not there, too. */
+  /** Also false when the image does not exist. */
   async imageHasLabel(image: string, label: string): Promise<boolean> {
     const found = await this.#found(this.#docker.getImage(image).inspect());
     return found?.Config?.Labels?.[label] !== undefined;
   }
 
-  /** The labels of a volume; undefined when there is none. */
+  /** The labels of a volume; undefined if it does not exist. */
   async volumeLabels(name: string): Promise<Record<string, string> | undefined> {
     const found = await this.#found(this.#docker.getVolume(name).inspect());
     return found && (found.Labels ?? {});
   }
 
-  /** The image of a container; undefined when there is none. */
+  /** The image of a container; undefined if it does not exist. */
   async imageOf(container: string): Promise<string | undefined> {
     return (await this.#found(this.#docker.getContainer(container).inspect()))?.Image;
   }
 
-  /** The user that an agent’s programs run as; empty when there is no such container. */
+  /** The user that an agent’s programs run as; empty if the container does not exist. */
   async userOf(container: string): Promise<string> {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
     return found?.Config.Labels[labels.user] ?? found?.Config.User ?? '';
   }
 
-  /** Its first process as this machine numbers it; undefined while it does not run. */
+  /** The id of its first process on this machine; undefined while it does not run. */
   async pidOf(container: string): Promise<number | undefined> {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
     return found?.State.Pid || undefined;
   }
 
-  /** Folders of this machine that our running containers may change, but for one container. */
+  /** Folders of this machine that our running containers can change, except for one container. */
   async writableFolders(except: string): Promise<string[]> {
     const own = { filters: { label: [this.ownLabel] } };
     return (await this.#ask(this.#docker.listContainers(own)))
@@ -191,7 +188,9 @@ export class DockerClient {
     return (list.Volumes ?? []).map((volume) => volume.Name);
   }
 
-  /** Creates a container, pulling its image when it is missing; returns its id. A name that is taken gets a suffix. */
+  /**
+   * Creates a container, pulling its image if it is missing; returns its id. If the name is taken, it gets a suffix.
+   */
   async create(
     spec: Docker.ContainerCreateOptions,
     { boundVolumes = false, onPulled }: CreateOptions = {},
@@ -203,7 +202,7 @@ export class DockerClient {
     } catch (error) {
       if (!isGone(error) || !spec.Image) throw dockerError(error);
     }
-    // What is missing may be something else than the image.
+    // Something other than the image may be missing.
     if (!(await this.hasImage(spec.Image)) && (await this.#pulls.pull(spec.Image))) {
       const id = onPulled && (await this.imageId(spec.Image));
       if (id !== undefined) await onPulled?.(id);
@@ -218,7 +217,7 @@ export class DockerClient {
     return { ...spec, HostConfig: withVolumesInMemory(spec.HostConfig, found.Config.Volumes) };
   }
 
-  /** A name that is taken gets a suffix. */
+  /** If the name is taken, it gets a suffix. */
   async rename(container: string, name: string): Promise<void> {
     const rename = (free: string) => this.#docker.getContainer(container).rename({ name: free });
     await this.#ask(otherNameIfTaken(name, rename));
@@ -228,15 +227,18 @@ export class DockerClient {
     await this.#ask(this.#docker.getContainer(container).start());
   }
 
-  /** Its standard input, and what it prints as `outputPieces` reads it. Before its start, so that nothing is missed. */
+  /**
+   * Connects to its standard input, and to its output in the format of `outputPieces`. Call it before the start, so
+   * that nothing is missed.
+   */
   async attach(container: string): Promise<Duplex> {
     const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
     return (await this.#ask(this.#docker.getContainer(container).attach(options))) as Duplex;
   }
 
   /**
-   * Begins a program beside the first one of a container that runs. Its output comes as that of `attach`; `exitCode`
-   * is null while it runs.
+   * Starts another program in a running container. Its output has the same format as in `attach`; `exitCode` is null
+   * while it runs.
    */
   async exec(container: string, program: ExecutedProgram): Promise<Execution> {
     const { command, user, env, folder, takesInput = false } = program;
@@ -259,13 +261,13 @@ export class DockerClient {
     return { output, exitCode };
   }
 
-  /** How many processes a container has, as this machine sees them. */
+  /** The number of a container’s processes, as seen by this machine. */
   async processes(container: string): Promise<number> {
     const listed = await this.#ask(this.#docker.getContainer(container).top());
     return z.object({ Processes: z.array(z.unknown()) }).parse(listed).Processes.length;
   }
 
-  /** Kills and removes a container with its anonymous volumes; fine when it is gone already. */
+  /** Kills and removes a container with its anonymous volumes; does nothing if it does not exist. */
   async remove(container: string): Promise<void> {
     await this.#exists(this.#docker.getContainer(container).remove({ force: true, v: true }));
   }
@@ -280,7 +282,7 @@ export class DockerClient {
     }));
   }
 
-  /** How the container ended; null while it runs, undefined when it is not there. */
+  /** How the container ended; null while it runs, undefined if it does not exist. */
   async exit(container: string): Promise<Exit | null | undefined> {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
     if (!found) return undefined;
@@ -288,7 +290,7 @@ export class DockerClient {
     return Running ? null : { code: ExitCode, outOfMemory: OOMKilled, error };
   }
 
-  /** The last lines that the container printed. */
+  /** The last lines of the container’s output. */
   async lastLines(container: string, lines = 20): Promise<string> {
     const options = { stdout: true, stderr: true, follow: false as const, tail: lines };
     const raw = await this.#found(this.#docker.getContainer(container).logs(options));
@@ -296,8 +298,8 @@ export class DockerClient {
   }
 
   /**
-   * What happens to the containers with this label, from now on. Ends, without an error, when the engine stops;
-   * what happened before it is followed again is not reported.
+   * Events of the containers with this label, from now on. Ends without an error when the engine stops; events before
+   * the next subscription are not reported.
    */
   async events(label: string, signal: AbortSignal): Promise<AsyncIterable<EngineEvent>> {
     const filters = { type: ['container' as const], label: [label] };

@@ -10,10 +10,10 @@ interface EngineFailure {
 /** The object does not exist. */
 export const isNotFound = (error: unknown): boolean => (error as EngineFailure).statusCode === 404;
 
-/** The engine cannot do it now, as with an image that a container uses. */
+/** The engine cannot do this now, for example because a container uses an image. */
 export const isConflict = (error: unknown): boolean => (error as EngineFailure).statusCode === 409;
 
-/** What was asked for cannot be the name of anything. */
+/** The requested name is not valid. */
 export const isMalformed = (error: unknown): boolean => (error as EngineFailure).statusCode === 400;
 
 /** The object does not exist, or is already being removed. */
@@ -21,7 +21,7 @@ export function isGone(error: unknown): boolean {
   return isNotFound(error) || (isConflict(error) && /already in progress/.test(reason(error)));
 }
 
-/** The name of a container that is to be made or renamed belongs to another one. */
+/** The new name of a container belongs to another one. */
 export function isNameTaken(error: unknown): boolean {
   return isConflict(error) && /already in use/.test(reason(error));
 }

@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 
-/** A program that is begun beside the first one of a container. */
+/** An additional program in a container. */
 export interface ExecutedProgram {
   command: readonly string[];
   user: string;
   env: readonly string[];
-  /** Where it begins; the container’s own when omitted. */
+  /** Its working folder; the container’s own when omitted. */
   folder?: string;
-  /** Whether what is written to its `output` is its input. */
+  /** Whether bytes written to its `output` become its input. */
   takesInput?: boolean;
 }
 

@@ -1,6 +1,6 @@
 import type { Exit } from './docker.client.js';
 
-/** Why a sandbox is gone, for the user. `setting` is what a user calls its memory. */
+/** Why a sandbox has ended, for the user. `setting` is the user’s name of its memory setting. */
 export function exitReason(
   exit: Exit | undefined,
   { lastLine, memoryMb, setting }: { lastLine: string; memoryMb: number; setting: string },

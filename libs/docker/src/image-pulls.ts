@@ -2,13 +2,13 @@ import type { Readable } from 'node:stream';
 import type Docker from 'dockerode';
 import { pullFailed } from './errors.js';
 
-/** Pulls of images: of one that is under way already, the end is waited for. */
+/** Pulls images; a pull that is already running is awaited instead. */
 export class ImagePulls {
   readonly #running = new Map<string, Promise<void>>();
 
   constructor(private readonly docker: Docker) {}
 
-  /** Whether this call began the pull. Throws a sentence. */
+  /** Whether this call started the pull. Throws one sentence. */
   async pull(image: string): Promise<boolean> {
     const running = this.#running.get(image);
     if (running) {

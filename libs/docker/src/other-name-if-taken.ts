@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isNameTaken } from './errors.js';
 
-/** The same name may belong to a container that is just being removed, or to another server’s. */
+/** Retries with another name, because a container that is being removed, or another server’s, may have this one. */
 export async function otherNameIfTaken<T>(
   name: string,
   use: (name: string) => Promise<T>,

@@ -1,13 +1,13 @@
-/** Some bytes that a container without a terminal printed. */
+/** Some bytes of output from a container without a terminal. */
 export interface OutputPiece {
-  /** From its standard error. */
+  /** Whether it is from standard error. */
   isError: boolean;
   data: Buffer;
 }
 
 /**
- * What a container prints, from the bytes of the engine’s `attach`: eight bytes before each piece, see
- * `containerOutput`. A piece is passed on as its bytes come, so none is held, however long it is.
+ * A container’s output from the bytes of the engine’s `attach`: eight bytes before each piece, see `containerOutput`.
+ * Bytes of a piece are passed on as they arrive, so none are buffered, however long the piece is.
  */
 export async function* outputPieces(stream: AsyncIterable<Buffer>): AsyncIterable<OutputPiece> {
   const head = Buffer.alloc(8);

@@ -1,6 +1,6 @@
 import { MalformedMessage } from './message.js';
 
-/** The keys from a value to something inside it. */
+/** The keys that lead from a value to one inside it. */
 export type Path = (string | number)[];
 
 interface Taken {
@@ -10,7 +10,7 @@ interface Taken {
   at: Path[];
 }
 
-/** Takes the binary values out of one; copies only objects that contain some. Recursive, so a deep value throws. */
+/** Extracts binary values; copies only objects that contain some. Recursive, so a deeply nested value throws. */
 export function binaryPartsOf(value: unknown): Taken {
   const parts: Uint8Array[] = [];
   const at: Path[] = [];
@@ -21,7 +21,7 @@ export function binaryPartsOf(value: unknown): Taken {
   return { plain, parts, at };
 }
 
-/** Puts them back, in place where it can; throws when a path does not lead to a `null`. */
+/** Inserts binary values again, in place where possible; throws when a path does not lead to a `null`. */
 export function putParts(
   value: unknown,
   parts: readonly Uint8Array[],
@@ -38,7 +38,10 @@ export function putParts(
 
 type Found = (bytes: Uint8Array, path: Path) => void;
 
-/** `path` is where the value is, one array for all: a prompt has tens of thousands of values, and hardly ever bytes. */
+/**
+ * `path` leads to the value and is a shared array: a prompt has tens of thousands of values, and hardly ever binary
+ * ones.
+ */
 function lift(value: unknown, path: Path, found: Found): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) {

@@ -8,7 +8,7 @@ export const streamWindow = 2 ** 20;
 const chunkSize = 2 ** 16;
 const joinedSize = 2 ** 12;
 
-/** What a stream sends to its peer. */
+/** The messages that a stream sends to its peer. */
 export interface StreamPort {
   data(bytes: Uint8Array): void;
   /** `total` bytes have been consumed here since the stream was opened. */
@@ -19,7 +19,7 @@ export interface StreamPort {
   closed(): void;
 }
 
-/** The bytes that wait for readers in all streams of a connection. */
+/** Counts the bytes that wait for readers in all streams of a connection. */
 export interface Waiting {
   bytes: number;
 }
@@ -140,7 +140,7 @@ export class ByteStream extends Duplex implements RpcStream {
     done(error);
   }
 
-  /** A reader's loop destroys its stream at the end of the data: that ends this half, and is not an error. */
+  /** A reader's loop destroys its stream at the end of the data, which ends this half and is not an error. */
   #notifyPeer(error: Error | null): void {
     const isComplete = !error && this.readableEnded && (this.#ending || this.writableLength === 0);
     if (!isComplete) {
@@ -161,7 +161,7 @@ export class ByteStream extends Duplex implements RpcStream {
     } else if (this.#ended) this.push(null);
   }
 
-  /** Joined with a small one before it: a queue of single bytes would take a hundred times their memory. */
+  /** Joins small chunks, because a queue of single bytes would take a hundred times their memory. */
   #append(bytes: Uint8Array): void {
     const last = this.#queue.at(-1);
     if (last && last.byteLength + bytes.byteLength <= joinedSize) {
@@ -205,7 +205,7 @@ export class ByteStream extends Duplex implements RpcStream {
     this.#finalDone = undefined;
   }
 
-  /** Acknowledges at once when a quarter of the window is due, else at the end of this turn of the event loop. */
+  /** Acknowledges at once when a quarter of the window is due, otherwise at the end of this turn of the event loop. */
   #reportConsumed(): void {
     if (this.#consumed === this.#reported) return;
     if (this.#consumed - this.#reported >= streamWindow / 4) this.#reportNow();

@@ -16,7 +16,7 @@ interface Pending {
 export class Calls {
   readonly #pending = new Map<string, Pending>();
   readonly #running = new Map<string, AbortController>();
-  /** Of the inputs of the running calls. */
+  /** The size of the running calls’ inputs. */
   #inputBytes = 0;
   #handlers: Record<string, Handler> = {};
   #closed: AppError | undefined;
@@ -94,7 +94,7 @@ export class Calls {
     for (const controller of running) controller.abort(error);
   }
 
-  /** Never rejects: whatever fails is the reply. */
+  /** Never rejects: errors become the reply. */
   async #run(frame: Frame & { kind: 'call' }, { bytes, fault }: ReceivedFrame): Promise<void> {
     const controller = new AbortController();
     const { id } = frame;

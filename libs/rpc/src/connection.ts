@@ -2,9 +2,11 @@ import type { Duplex } from 'node:stream';
 import type { Contract, StreamMeta, StreamName } from '@belay/protocol';
 import type { z } from 'zod';
 
-/** Passed to a handler besides the input. */
+/** The second argument of a handler. */
 export interface ServeContext {
-  /** Aborted when the caller cancels or its connection closes for good; a temporary break does not abort. */
+  /**
+   * Aborted when the caller cancels or its connection is permanently closed; a temporary interruption does not abort.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -26,10 +28,10 @@ export type StreamOpener<S extends StreamName> = (
 ) => Promise<void>;
 
 /**
- * An ordered, acknowledged stream of bytes, both ways, as a Node Duplex.
- * `write` applies back pressure at a window of unacknowledged bytes; an acknowledgement is sent when the peer
- * has *consumed* the bytes (its `write` callback has run), so a reader that stores before it calls back makes
- * `acknowledged` mean “stored”. Survives a break of the connection: no byte is lost or delivered twice.
+ * An ordered, acknowledged stream of bytes in both directions, as a Node Duplex. `write` applies back pressure at a
+ * window of unacknowledged bytes. An acknowledgement is sent when the peer has *consumed* the bytes (its `write`
+ * callback has run), so if a reader stores bytes before it calls back, `acknowledged` means “stored”. Survives an
+ * interruption of the connection: no byte is lost or delivered twice.
  */
 export interface RpcStream extends Duplex {
   /** Bytes written here that the peer has consumed. */
@@ -42,9 +44,9 @@ export interface RpcStream extends Duplex {
  */
 export interface RpcConnection<S extends Contract, C extends Contract> {
   /**
-   * Calls the peer. There is no timeout: a call waits through a break of the connection and is sent again with
-   * the same id, and the peer runs it once. Rejects with `AppError`: the peer's error, `cancelled` when `signal`
-   * aborts (which aborts the handler, too), `unavailable` when the connection is closed, `too_large` above 80 MiB,
+   * Calls the peer. There is no timeout: during an interruption of the connection the call waits and is sent again
+   * with the same id, and the peer runs it once. Rejects with `AppError`: the peer's error, `cancelled` when `signal`
+   * aborts (which also aborts the handler), `unavailable` when the connection is closed, `too_large` above 80 MiB,
    * `internal` when the output does not match the contract.
    */
   call<K extends CallName<C>>(
@@ -56,9 +58,9 @@ export interface RpcConnection<S extends Contract, C extends Contract> {
   serve(handlers: Servers<S>): void;
   /** Resolves once the peer has accepted; rejects with its `AppError` when it refuses. */
   open<N extends StreamName>(name: N, meta: StreamMeta<N>): Promise<RpcStream>;
-  /** Accepts streams of one name; the opener resolves to accept and rejects with `AppError` to refuse. */
+  /** Accepts streams with this name; the opener resolves to accept, and rejects with `AppError` to refuse. */
   accept<N extends StreamName>(name: N, opener: StreamOpener<N>): void;
-  /** `connected` also after each reconnect; `closed` once, when the connection is closed for good. */
+  /** `connected` also after each reconnect; `closed` once, when the connection is permanently closed. */
   on(event: 'connected' | 'disconnected' | 'closed', listener: () => void): this;
   readonly connected: boolean;
   /** Waits up to 2 s for sent frames to be acknowledged; pending calls then fail with `unavailable`. */

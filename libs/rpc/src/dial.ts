@@ -10,7 +10,7 @@ import { pings, socketOptions, socketWire } from './wire.js';
 export interface Dial {
   /** `unix:PATH` of a socket, or a `wss:` or `ws:` URL. */
   address: string;
-  /** One-time token, where the socket does not identify the agent already. */
+  /** A one-time token, needed if the socket does not already identify the agent. */
   token?: string;
 }
 
@@ -19,12 +19,12 @@ export const agentPath = '/agent';
 /** The header with the id of the agent. */
 export const agentHeader = 'x-belay-agent';
 
-/** Delays before reconnecting, doubled from first to last, and up to half of each more at random. */
+/** Delays before reconnecting: doubled from the first to the maximum, with up to half of each added at random. */
 const reconnect = { firstDelayMs: 60, maxDelayMs: 1_000 };
 const handshakeTimeoutMs = 20_000;
-/** Of a refusal. */
+/** The limit for the body of a refusal. */
 const maxBodyCharacters = 10_000;
-/** Refusals that end by themselves. */
+/** Refusals that are temporary. */
 const temporary: ReadonlySet<string> = new Set(['conflict', 'unavailable', 'limit_reached']);
 
 /**
@@ -92,8 +92,8 @@ function target({ address, token }: Dial): { url: string; options: ClientOptions
     options: {
       ...options,
       createConnection: () => connect(path),
-      // Masks protect proxies from scripts in browsers (RFC 6455, section 10.3); a Unix socket has neither, and masking
-      // each byte twice cost a quarter of a terminal’s throughput. A mask of zeros is none.
+      // Masks protect proxies from scripts in browsers (RFC 6455, section 10.3); a Unix socket has neither, and
+      // masking each byte twice cost a quarter of a terminal’s throughput. A mask of zeros changes nothing.
       generateMask: () => {},
     },
   };

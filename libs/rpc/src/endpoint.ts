@@ -16,7 +16,7 @@ import type {
 import { Streams } from './streams.js';
 import type { Wire } from './wire.js';
 
-/** The contracts of one endpoint: what it serves and what it calls on its peer. */
+/** The contracts of one endpoint: the one that it serves, and its peer’s. */
 export interface EndpointContracts<S extends Contract, C extends Contract> {
   serves: S;
   calls: C;
@@ -24,7 +24,7 @@ export interface EndpointContracts<S extends Contract, C extends Contract> {
 
 export interface EndpointRole {
   role: 'dialer' | 'listener';
-  /** The peer broke a rule of the connection, in a clause; the wire is closed, and a listener’s connection for good. */
+  /** The peer broke the protocol, as a clause; the wire is closed, and a listener’s connection permanently. */
   onBroken?(reason: string): void;
 }
 
@@ -39,7 +39,7 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
   readonly #streams: Streams;
   #closed = false;
 
-  /** The two endpoints have different roles, so that the ids of their streams differ. */
+  /** The roles of the two endpoints differ, so that their stream ids differ. */
   constructor(contracts: EndpointContracts<S, C>, { role, onBroken }: EndpointRole) {
     const send = (frame: Frame): void => this.#send(frame);
     this.#calls = new Calls(contracts, send);
@@ -63,7 +63,7 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
     return this.#channel.connected;
   }
 
-  /** Whether it has a wire, also before the peer’s first message. */
+  /** Whether it has a wire, even before the peer’s first message. */
   get attached(): boolean {
     return this.#channel.attached;
   }
@@ -72,7 +72,7 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
     return this.#closed;
   }
 
-  /** Continues over this wire, also after a break. */
+  /** Continues over this wire, also after an interruption. */
   attach(wire: Wire): void {
     if (this.#closed) wire.close();
     else this.#channel.attach(wire);
@@ -109,7 +109,7 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
     this.end(new AppError('unavailable', 'The connection is closed.'));
   }
 
-  /** Closes without notifying the peer: pending calls and streams fail with `error`. */
+  /** Closes without notifying the peer; pending calls and streams fail with `error`. */
   end(error: AppError): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -119,12 +119,12 @@ export class RpcEndpoint<S extends Contract, C extends Contract> implements RpcC
     this.#emit('closed');
   }
 
-  /** In a microtask of its own: an exception of a listener is not a fault of the connection. */
+  /** In a separate microtask, so that an exception of a listener is not an error of the connection. */
   #emit(event: 'connected' | 'disconnected' | 'closed'): void {
     queueMicrotask(() => this.#events.emit(event));
   }
 
-  /** Throws for a call, and for what opens a stream, when it cannot be sent. */
+  /** Throws if a call, or a frame that opens a stream, cannot be sent. */
   #send(frame: Frame): void {
     if (!this.#closed) this.#channel.send(encodeOrFail(frame));
   }

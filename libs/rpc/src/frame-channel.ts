@@ -15,11 +15,11 @@ export interface ChannelListener {
   frame(bytes: Buffer): void;
   connected(): void;
   disconnected(): void;
-  /** The peer is another process than before: frames sent to and received from the previous one are void. */
+  /** The peer is another process than before: frames sent to and received from the previous one are invalid. */
   peerReplaced(): void;
-  /** The peer has closed the connection for good. */
+  /** The peer has permanently closed the connection. */
   peerClosed(): void;
-  /** The peer sent what no honest one sends, or reads nothing; this wire is closed. */
+  /** The peer sent something that no honest peer sends, or reads nothing; this wire is closed. */
   broken(reason: string): void;
 }
 
@@ -29,8 +29,9 @@ const ackDelayMs = 20;
 
 /**
  * Delivers frames in order and exactly once over successive wires. Frames are numbered and kept until they are
- * acknowledged; each wire begins with a `hello` that carries the sender's id and the last frame it received.
- * A listener waits for it a few seconds only, takes it from no other process than before, and keeps so much at most.
+ * acknowledged; each wire begins with a `hello` with the sender's id and the last frame that it received. A listener
+ * limits the wait for it to a few seconds, accepts it only from the same process as before, and limits the frames that
+ * it keeps.
  */
 export class FrameChannel {
   readonly #self = randomUUID();
@@ -58,7 +59,7 @@ export class FrameChannel {
     return this.#connected;
   }
 
-  /** Whether there is a wire, also before its `hello`. */
+  /** Whether there is a wire, even before its `hello`. */
   get attached(): boolean {
     return this.#wire !== undefined;
   }
@@ -97,7 +98,7 @@ export class FrameChannel {
     this.#listener.disconnected();
   }
 
-  /** Queues a frame, as `encode` made it, until the peer has acknowledged it; never blocks and never fails. */
+  /** Queues an encoded frame until the peer has acknowledged it; never blocks and never fails. */
   send(encoded: Buffer): void {
     const seq = ++this.#sent;
     this.#outbox.set(seq, numberFrame(encoded, seq));
@@ -122,7 +123,7 @@ export class FrameChannel {
     });
   }
 
-  /** A malformed message ends this wire; it must not end the process. */
+  /** A malformed message ends this wire, but must not end the process. */
   #guard(receive: () => void): void {
     try {
       receive();
@@ -149,7 +150,7 @@ export class FrameChannel {
     const knowsMe = other.peer === this.#self;
     const isNewPeer = other.self !== this.#peer || (other.peer !== null && !knowsMe);
     const replaced = isNewPeer && this.#peer !== null;
-    // An agent is one process from its start to its end; servers restart.
+    // An agent is a single process; servers may restart.
     if (replaced && this.#isListener)
       throw new MalformedMessage('a hello came from another process');
     if (replaced) this.#forget();

@@ -22,9 +22,9 @@ export type Frame =
 /** A frame from the peer. */
 export interface ReceivedFrame {
   frame: Frame;
-  /** How much memory its content takes, about. */
+  /** The approximate memory size of its content. */
   bytes: number;
-  /** Why its content was not read, which concerns its call or stream alone. */
+  /** Why its content was not read; affects only its call or stream. */
   fault?: AppError;
 }
 
@@ -41,7 +41,7 @@ const kinds = [
   'end',
   'reset',
 ] as const;
-/** Where the content of a frame is; the others have none, or bytes. */
+/** The field with a frame’s content; other kinds have none, or bytes. */
 const contents: Partial<Record<Frame['kind'], string>> = {
   call: 'input',
   result: 'output',
@@ -59,9 +59,9 @@ const headSchema = z.object({
   id: name,
   name: name.optional(),
   total: size.optional(),
-  /** Of the binary values, which follow the JSON. */
+  /** Sizes of the binary values, which follow the JSON. */
   sizes: z.array(size).max(limits.parts).optional(),
-  /** Where each one belongs in the content. */
+  /** The place of each one in the content. */
   at: z.array(z.array(key).max(limits.pathLength)).max(limits.parts).optional(),
 });
 type Head = z.output<typeof headSchema>;
@@ -70,8 +70,8 @@ type Head = z.output<typeof headSchema>;
 const lengthBytes = 8;
 
 /**
- * The bytes of a message with the frame, once for all times that it is sent. Throws `too_large` beyond the limits, and
- * `invalid_input` for what is not JSON.
+ * The bytes of a message with the frame, made once and used for every transmission. Throws `too_large` beyond the
+ * limits, and `invalid_input` for a value that is not JSON.
  */
 export function encode(frame: Frame): Buffer {
   const { head, content, parts } = takeApart(frame);
@@ -88,7 +88,9 @@ export function encode(frame: Frame): Buffer {
   return Buffer.concat([start, headText, json, ...parts]);
 }
 
-/** A frame that reports a failure where `frame` cannot be sent; throws for a call and for what opens a stream. */
+/**
+ * A frame that reports a failure if `frame` cannot be sent; throws for a call, and for a frame that opens a stream.
+ */
 export function encodeOrFail(frame: Frame): Buffer {
   try {
     return encode(frame);
@@ -101,7 +103,10 @@ export function encodeOrFail(frame: Frame): Buffer {
   }
 }
 
-/** Throws on anything that `encode` cannot have made. Content is checked later, by the schema of its call or stream. */
+/**
+ * Throws on anything that `encode` cannot have produced. Content is checked later, by the schema of its call or
+ * stream.
+ */
 export function decode(bytes: Buffer, maxJsonBytes: number = limits.frameBytes): ReceivedFrame {
   if (bytes.length < lengthBytes) throw new MalformedMessage('a frame is too short');
   const headLength = bytes.readUInt32BE(0);
@@ -145,7 +150,7 @@ function takeApart(frame: Frame): { head: Head; content: unknown; parts: Uint8Ar
   };
 }
 
-/** Recursive: a value that is nested too deeply throws as one that is too large for the stack. */
+/** Recursive: a value nested too deeply for the stack throws as too large. */
 function lifted(value: unknown): { plain: unknown; parts: Uint8Array[]; at: Path[] } {
   try {
     return binaryPartsOf(value);
@@ -195,7 +200,9 @@ function frameOf(
   } as Frame;
 }
 
-/** Parts that are little of their message are copied: what keeps one would keep all of it. */
+/**
+ * Copies parts that are a small share of their message, because keeping a part would otherwise keep the whole message.
+ */
 function partsOf(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   let at = 0;
   const parts = sizes.map((length) => {
@@ -220,7 +227,7 @@ function notJson(cause: unknown): AppError {
   return new AppError('invalid_input', `The content of a message ${reason}.`);
 }
 
-/** An error from the peer; a form that is not ours becomes `internal`. */
+/** An error from the peer; one in an unknown format becomes `internal`. */
 export function remoteError(value: unknown): AppError {
   const shape = errorShape.safeParse(value);
   if (!shape.success) return new AppError('internal', 'The peer reported an unknown error.');

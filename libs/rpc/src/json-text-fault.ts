@@ -9,8 +9,8 @@ const openBrace = 0x7b;
 const closeBrace = 0x7d;
 
 /**
- * Why a JSON text has too many levels or values, as the end of a sentence; undefined when it has not. One pass over the
- * bytes without recursion: on text that is not JSON the result says nothing, and its parser throws.
+ * Why a JSON text has too many levels or values, as the end of a sentence; undefined if it has not. One pass over the
+ * bytes without recursion. For text that is not JSON the result is meaningless, and its parser throws.
  */
 export function jsonTextFault(json: Uint8Array): string | undefined {
   let depth = 0;

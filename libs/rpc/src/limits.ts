@@ -1,40 +1,40 @@
 /**
- * What one endpoint takes from its peer. The peer of a server runs in a sandbox: each of these holds before anything
- * else reads a message, and honest peers stay far below.
+ * Limits for data from a peer. The server’s peer runs in a sandbox, so each limit is checked before anything else
+ * reads a message; honest peers stay far below.
  */
 export const limits = {
-  /** Of a frame, and so of a message: a sender gets `too_large` for more. */
+  /** A frame, and so a message; larger ones fail with `too_large` at the sender. */
   frameBytes: 80 * 2 ** 20,
-  /** Of the head of a frame: its kind, ids, names and where its binary values are. */
+  /** The head of a frame: its kind, ids, names and the places of its binary values. */
   headBytes: 2 ** 14,
-  /** Of the JSON of a frame that a dialer sends; a listener sends whole logs. */
+  /** The JSON of a frame from a dialer; a listener sends whole logs. */
   dialerJsonBytes: 32 * 2 ** 20,
-  /** Of an id or a name. */
+  /** An id or a name. */
   nameLength: 100,
-  /** Levels and values of the JSON of a frame: parsers of schemas recurse, and small values take much memory. */
+  /** Levels and values in the JSON of a frame: schema parsers recurse, and small values take much memory. */
   jsonDepth: 80,
   jsonValues: 1_000_000,
-  /** Binary values of a frame, and the keys that lead to one. */
+  /** Binary values in a frame, and keys that lead to one. */
   parts: 64,
   pathLength: 32,
-  /** Of an error that a peer reports. */
+  /** An error reported by a peer. */
   errorBytes: 2 ** 16,
-  /** Calls that run at once, and the bytes of their inputs; further ones are refused with `limit_reached`. */
+  /** Concurrent calls, and the bytes of their inputs; further ones are refused with `limit_reached`. */
   parallelCalls: 1_000,
   inputBytes: 96 * 2 ** 20,
-  /** Streams that are open at once, and the bytes that wait in all of them; further ones are refused. */
+  /** Open streams, and the bytes that wait in all of them; further ones are refused. */
   openStreams: 2_000,
   streamBytes: 96 * 2 ** 20,
-  /** What waits for a dialer that does not acknowledge; beyond it the connection ends. */
+  /** Bytes that wait for a dialer that does not acknowledge; beyond it the connection ends. */
   outboxBytes: 192 * 2 ** 20,
   outboxFrames: 100_000,
-  /** Reading pauses beyond these, so that the rest waits in the kernel. */
+  /** Reading pauses beyond these rates, so that the rest waits in the kernel. */
   messagesPerSecond: 20_000,
   bytesPerSecond: 256 * 2 ** 20,
-  /** New connections of one socket; those of a second are dropped beyond it. */
+  /** New connections on one socket per second; further ones are dropped. */
   connectionsPerSecond: 50,
-  /** Connections that are not accepted yet: the oldest one goes first. */
+  /** Connections that are not accepted yet; beyond it the oldest is dropped. */
   waitingConnections: 8,
-  /** From a connection to its request, and from its acceptance to its first message. */
+  /** The time from a connection to its request, and from its acceptance to its first message. */
   helloTimeoutMs: 5_000,
 } as const;

@@ -10,15 +10,15 @@ export interface MemoryConnections<S extends Contract, C extends Contract> {
   agent: RpcConnection<C, S>;
   /** Breaks the connection; messages in flight are lost. */
   break(): void;
-  /** Connects again after `break` or `restartServer`. */
+  /** Reconnects after `break` or `restartServer`. */
   reconnect(): void;
   /** Replaces the server, as after a crash; the previous one receives nothing more. */
   restartServer(): RpcConnection<S, C>;
 }
 
 /**
- * Two endpoints in one process, for tests: the same messages as over a socket, with messages delivered in later
- * turns of the event loop. Connected from the next turn on.
+ * Two endpoints in one process, for tests: they exchange the same messages as over a socket, delivered in later turns
+ * of the event loop. Connected from the next turn on.
  */
 export function memoryConnections<S extends Contract, C extends Contract>(contracts: {
   server: S;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { limits } from './limits.js';
 
-/** What one message of a wire says; see `FrameChannel` for the order. */
+/** One message of a wire; see `FrameChannel` for the order. */
 export type WireMessage =
   | { kind: 'hello'; self: string; peer: string | null; received: number }
   | { kind: 'frame'; seq: number; frame: Buffer }
@@ -25,7 +25,7 @@ export function helloMessage(self: string, peer: string | null, received: number
   return Buffer.concat([header('hello', received), ids]);
 }
 
-/** Makes a message of an encoded frame, in place: `encode` leaves the header free. */
+/** Turns an encoded frame into a message, in place: `encode` leaves space for the header. */
 export function numberFrame(encoded: Buffer, seq: number): Buffer {
   encoded[0] = codes.frame;
   encoded.writeUIntBE(seq, 1, 6);
@@ -35,10 +35,10 @@ export function numberFrame(encoded: Buffer, seq: number): Buffer {
 export const ackMessage = (received: number): Buffer => header('ack', received);
 export const byeMessage = (): Buffer => header('bye', 0);
 
-/** The peer sent what no honest one sends. The message says what, as a clause. */
+/** The peer sent something that no honest peer sends. The message describes it, as a clause. */
 export class MalformedMessage extends Error {}
 
-/** Throws on anything that the functions above cannot have made. */
+/** Throws on anything that the functions above cannot have produced. */
 export function readMessage(bytes: Buffer): WireMessage {
   if (bytes.length < headerBytes) throw new MalformedMessage('a message is too short');
   const number = bytes.readUIntBE(1, 6);

@@ -1,4 +1,4 @@
-/** Amounts for each second, and as much at once (a token bucket). */
+/** Amounts per second, with the same amount allowed at once (a token bucket). */
 export class Rate<K extends string> {
   readonly #perSecond: Readonly<Record<K, number>>;
   readonly #left: Record<K, number>;
@@ -9,7 +9,7 @@ export class Rate<K extends string> {
     this.#left = { ...perSecond };
   }
 
-  /** Takes in any case; returns after how many milliseconds there is some of all left, 0 when there is. */
+  /** Takes the amounts in any case; returns the milliseconds until all balances are positive, 0 if they are. */
   take(amounts: Readonly<Record<K, number>>): number {
     const now = performance.now();
     const seconds = (now - this.#at) / 1000;

@@ -15,7 +15,7 @@ export interface RelayOptions {
   server: HttpServer;
   /** The server that the agent belongs to: `https:` or, on this machine, `http:`. */
   url: URL;
-  /** What the server knows the agent by. The sandbox never sees it. */
+  /** The token that identifies the agent to the server. The sandbox never sees it. */
   token: string;
 }
 
@@ -25,19 +25,19 @@ export interface Relay {
 }
 
 const handshakeTimeoutMs = 20_000;
-/** Of a refusal of the server. */
+/** The limit for the body of a server’s refusal. */
 const maxRefusalBytes = 10_000;
-/** An agent has one connection, and for moments a second one. */
+/** An agent has one connection, and briefly a second one. */
 const maxConnections = 4;
 
 /**
- * Relays the connection of an agent that has a Unix socket alone to its server, byte for byte: the bounds of what it
- * says are the server’s. Of its request only the keys of the handshake and its id go out, beside the token.
+ * Relays the connection of an agent that has only a Unix socket to its server, byte for byte; the server enforces the
+ * limits. Of the agent’s request, only the handshake keys and its id are forwarded, with the token.
  */
 export function relayAgent(options: RelayOptions): Relay {
   const waiting = new WaitingConnections(options.server);
   const open = new Set<Duplex>();
-  /** By the ids of agents. */
+  /** Connections by agent id. */
   const connected = new Map<string, Duplex>();
   options.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     waiting.leave(socket);
@@ -45,7 +45,7 @@ export function relayAgent(options: RelayOptions): Relay {
     const agent = request.headers[agentHeader]?.toString();
     if (request.url !== agentPath || agent === undefined)
       return refuse(socket, new AppError('not_found', 'Nothing is served at this path.'));
-    // The server takes a connection that does not answer for one that is gone; of this socket it is known here.
+    // The server assumes that a connection without an answer is gone; on this socket it is known.
     if (connected.has(agent))
       return refuse(socket, new AppError('conflict', 'This agent is connected already.'));
     if (open.size >= maxConnections)
@@ -91,7 +91,7 @@ function connectOutward({ url, token }: RelayOptions, { headers }: IncomingMessa
 
 interface End {
   socket: Duplex;
-  /** What has come already. */
+  /** Bytes that have already arrived. */
   head: Buffer;
 }
 
@@ -108,7 +108,7 @@ function relay(agent: End, server: End, { headers }: IncomingMessage): void {
   agent.socket.pipe(server.socket).pipe(agent.socket);
 }
 
-/** The agent ends, or tries again, by what the server says. */
+/** Forwards a refusal, which tells the agent to end or to retry. */
 async function passRefusal(response: IncomingMessage, socket: Duplex): Promise<void> {
   try {
     const parts: Buffer[] = [];

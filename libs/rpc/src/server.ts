@@ -23,18 +23,21 @@ export interface RpcServerOptions<S extends Contract, C extends Contract> extend
    * `authorize` to refuse.
    */
   onConnection(connection: RpcConnection<S, C>, caller: RpcCaller): void;
-  /** Called before anything of a connection is read; rejects with `AppError` to refuse. Without it, all may connect. */
+  /**
+   * Called before any data of a connection is read; rejects with `AppError` to refuse. Without it, everyone may
+   * connect.
+   */
   authorize?(caller: RpcCaller): Promise<void>;
-  /** An agent broke a rule of the connection, in a clause; its connection is closed. */
+  /** An agent broke the protocol, as a clause; its connection is closed. */
   onBroken?(reason: string, caller: RpcCaller): void;
   /**
-   * Its connections cross a network, where one can be gone without a word: one that does not answer makes way for the
-   * next, which has proved who it is before it gets here. On a Unix socket, which is never half-open, none does.
+   * For connections over a network, which can fail silently: a connection that does not answer is replaced by the next
+   * one, which is already authenticated. On a Unix socket, which is never half-open, none is replaced.
    */
   dropsSilent?: boolean;
 }
 
-/** Who connects: the id that the agent made up, and its token where it has one. */
+/** The connecting agent: the id that it generated, and its token if it has one. */
 export interface RpcCaller {
   id: string;
   token: string | undefined;
@@ -42,8 +45,8 @@ export interface RpcCaller {
 
 export interface RpcServer {
   /**
-   * Disconnects without saying good-bye, so that agents keep reconnecting. Pending calls fail with `reason`, by
-   * default `unavailable`. Does not close the http.Server.
+   * Disconnects without a `bye`, so that agents keep reconnecting. Pending calls fail with `reason`, by default
+   * `unavailable`. Does not close the http.Server.
    */
   close(reason?: AppError): void;
 }
@@ -53,9 +56,9 @@ const credentials = z.object({
   token: z.string().max(500).optional(),
 });
 
-/** How long a reconnect waits for the end of the connection before it, whose break may not be read yet. */
+/** How long a reconnect waits for the end of the previous connection, whose interruption may not be noticed yet. */
 const replacedTimeoutMs = 250;
-/** How long a connection may take to answer before another one takes its place, where that may be. */
+/** How long a connection may take to answer before another one may replace it. */
 const silentTimeoutMs = 3_000;
 
 const serverClosed = new AppError('unavailable', 'The server closed the connection.');
@@ -68,9 +71,9 @@ interface Known<Endpoint> {
 }
 
 /**
- * Accepts the connections of agents: one `RpcConnection` for each agent, across all its reconnects, and one wire at a
- * time. An agent is identified by the id in the headers of its request, a secret that it generated. A request is all
- * that is read of a connection before that: at most 16 KiB of headers, within seconds, from a few at once.
+ * Accepts the connections of agents: one `RpcConnection` for each agent, across all reconnects, and one wire at a
+ * time. An agent is identified by the id in its request’s headers, a secret that it generated. Before that, only the
+ * request of a connection is read: at most 16 KiB of headers, within seconds, from a few at once.
  */
 export function rpcServer<S extends Contract, C extends Contract>(
   options: RpcServerOptions<S, C>,
@@ -84,7 +87,7 @@ class Agents<S extends Contract, C extends Contract> {
   readonly #known = new Map<string, Known<RpcEndpoint<S, C>>>();
   readonly #sockets = new WebSocketServer({ ...socketOptions, noServer: true, autoPong: false });
   readonly #waiting: WaitingConnections;
-  /** One at a time: who dials again and again makes the others no busier. */
+  /** One check at a time, so that repeated dialing costs the others nothing. */
   #dropping = false;
   #closed = false;
 
@@ -105,7 +108,7 @@ class Agents<S extends Contract, C extends Contract> {
     this.#sockets.close();
   }
 
-  /** Never rejects: whatever fails is the response. */
+  /** Never rejects: errors become the response. */
   async #upgrade(upgrade: { request: IncomingMessage; socket: Duplex; head: Buffer }) {
     const { request, socket, head } = upgrade;
     socket.on('error', () => {});
@@ -161,7 +164,7 @@ class Agents<S extends Contract, C extends Contract> {
   }
 }
 
-/** Resolves when the agent has no wire: a second program with its id neither joins nor replaces it. */
+/** Resolves when the agent has no wire: a second program with its id can neither join nor replace it. */
 async function checkReconnect(
   { endpoint, token, socket }: Known<{ readonly attached: boolean }>,
   caller: RpcCaller,
@@ -178,7 +181,7 @@ function isSameToken(a: string | undefined, b: string | undefined): boolean {
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** Throws `forbidden` for web pages, which alone send an origin, and `invalid_input`. */
+/** Throws `forbidden` for web pages, which are the only clients with an origin, and `invalid_input`. */
 function callerOf({ url, headers }: IncomingMessage): RpcCaller {
   if (url !== agentPath) throw new AppError('not_found', 'Nothing is served at this path.');
   if (headers.origin !== undefined) {

@@ -28,7 +28,7 @@ export class Streams {
   readonly #idPrefix: string;
   readonly #send: (frame: Frame) => void;
 
-  /** `idPrefix` differs between the two endpoints, so that their stream ids do. */
+  /** `idPrefix` differs between the two endpoints, so that stream ids are unique. */
   constructor(idPrefix: string, send: (frame: Frame) => void) {
     this.#idPrefix = idPrefix;
     this.#send = send;
@@ -85,7 +85,7 @@ export class Streams {
     return stream;
   }
 
-  /** Never rejects: whatever fails is the reply. */
+  /** Never rejects: errors become the reply. */
   async #handleOpen(frame: Frame & { kind: 'open' }, fault?: AppError): Promise<void> {
     const { id } = frame;
     if (this.#entries.has(id)) return;

@@ -5,8 +5,8 @@ import { limits } from './limits.js';
 import { Rate } from './rate.js';
 
 /**
- * The connections of a server that are not accepted yet: a few at once, seconds each. The oldest one goes first, so that
- * idle ones keep nobody out, and too many in a second are dropped unread.
+ * The connections of a server that are not accepted yet: a few at a time, for seconds each. The oldest is dropped
+ * first, so that idle ones block nobody; too many in a second are dropped unread.
  */
 export class WaitingConnections {
   readonly #timers = new Map<Duplex, NodeJS.Timeout>();
@@ -20,11 +20,11 @@ export class WaitingConnections {
       response.writeHead(426, { connection: 'close' }).end();
     });
     server.on('clientError', (_error, socket) => socket.destroy());
-    // As when no descriptor is left: without a listener it would end the process.
+    // For example when no descriptors are left; without a listener, the error would end the process.
     server.on('error', () => {});
   }
 
-  /** It is accepted. */
+  /** The connection was accepted. */
   leave(socket: Duplex): void {
     clearTimeout(this.#timers.get(socket));
     this.#timers.delete(socket);
@@ -46,7 +46,7 @@ export class WaitingConnections {
     oldest?.destroy();
   }
 
-  /** Closed by the runtime itself, which costs least. */
+  /** The runtime itself closes them, which costs least. */
   #dropAll(milliseconds: number): void {
     this.#server.maxConnections = 0;
     setTimeout(() => {

@@ -6,23 +6,23 @@ export interface WireListener {
   message(bytes: Buffer): void;
   /** Called once; nothing arrives afterwards. */
   closed(): void;
-  /** The peer broke a rule of the transport, in a clause; `closed` follows. */
+  /** The peer broke the transport protocol, as a clause; `closed` follows. */
   broken(reason: string): void;
 }
 
 /**
- * One transport connection from open to close, of whole messages: ordered and reliable, not resumed. After a break the
- * channel is attached to a new wire.
+ * One transport connection from open to close, with whole messages: ordered and reliable, but not resumed. After an
+ * interruption, the channel is attached to a new wire.
  */
 export interface Wire {
   /** Does nothing once the wire is closed. */
   send(message: Buffer): void;
   listen(listener: WireListener): void;
-  /** What was sent before still arrives, if the peer reads it. */
+  /** Messages sent before still arrive, if the peer reads them. */
   close(): void;
 }
 
-/** The options that both ends of a WebSocket have in common. One message is one frame of a few fragments at most. */
+/** Common options of both ends of a WebSocket. One message is one frame of a few fragments at most. */
 export const socketOptions = {
   perMessageDeflate: false,
   maxPayload: limits.frameBytes + 2 ** 16,
@@ -35,7 +35,7 @@ export const socketOptions = {
 /** Milliseconds. A busy peer may answer late; a closed socket is noticed at once, without pings. */
 export const pings = { intervalMs: 25_000, timeoutMs: 145_000 };
 
-/** An open WebSocket as a wire. A `bounded` one is read no faster than the limits say. */
+/** Wraps an open WebSocket. A `bounded` one is read no faster than the limits allow. */
 export function socketWire(socket: WebSocket, { bounded }: { bounded: boolean }): Wire {
   const rate = new Rate({
     messages: limits.messagesPerSecond,

@@ -8,21 +8,21 @@ export interface ScreencastFrame {
 }
 
 export interface BrowserOptions {
-  /** Downloads go into its folder `downloads`. */
+  /** Downloads are saved in its folder `downloads`. */
   workspace: string;
-  /** Folder for the browser’s profile. */
+  /** The folder of the browser’s profile. */
   state: string;
   writer: EventWriter;
   putBlob(type: string, bytes: Uint8Array<ArrayBuffer>): Promise<string>;
-  /** Resolves when the frame was taken: the next one is sent no earlier. */
+  /** Resolves when the frame was accepted; the next one is sent only then. */
   sendFrame(frame: ScreencastFrame): Promise<void>;
-  /** The DevTools address of a browser beside a sandbox that has none, for the call with this id. */
+  /** The DevTools address of a browser beside the sandbox, if the sandbox has none; for the call with this id. */
   sidecar(call: string): Promise<string>;
   /** HTTP proxy for everything but loopback; null for direct connections. */
   proxy: string | null;
-  /** Path of Chromium; looked for in the sandbox when omitted. */
+  /** The path of Chromium; searched for in the sandbox when omitted. */
   chromium?: string;
   env: Record<string, string>;
-  /** A page that takes longer to respond, in milliseconds, hangs. */
+  /** A page that takes longer than this to respond counts as hanging, in milliseconds. */
   answerMs?: number;
 }

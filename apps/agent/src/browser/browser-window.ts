@@ -13,19 +13,19 @@ import { Downloads } from './downloads.js';
 import type { PageNotes } from './page-notes.js';
 
 const closingMs = 1_000;
-/** How long a new page is awaited before another one is made. */
+/** How long a new page is awaited before another one is opened. */
 const newPageMs = 5_000;
 
 export interface BrowserWindowOptions extends ChromiumOptions {
   workspace: string;
   notes: PageNotes;
-  /** Another page is in front, or the page in front has another address. */
+  /** Called when another page is in front, or the page in front has another address. */
   onChange(page: Page | undefined, what: 'page' | 'address'): void;
 }
 
 /**
- * The browser as one window with one page in front: popups come to the front, and give way when they close. A
- * page that crashed or a browser that died is started again at the next use, where it was, and that is noted.
+ * The browser as one window with one page in front: popups come to the front, and give way when they close. After a
+ * crash of a page or the browser, the next use reopens the last address, and this is noted.
  */
 export class BrowserWindow {
   readonly #options: BrowserWindowOptions;
@@ -43,14 +43,14 @@ export class BrowserWindow {
     this.downloads = new Downloads(options.workspace, options.notes);
   }
 
-  /** The address in front, or where the browser was when it was lost. */
+  /** The address in front, or the last address before the browser was lost. */
   get address(): string | null {
     const page = this.#pages.at(-1);
     const url = page && !page.isClosed() ? page.url() : this.#address;
     return url === 'about:blank' ? null : url;
   }
 
-  /** The page in front. A lost one is opened again first, unless it is to be navigated anyway (`fresh`). */
+  /** The page in front. A lost page is reopened first, unless it is about to be navigated anyway (`fresh`). */
   async page(fresh = false): Promise<Page> {
     if (this.#closed) throw new AppError('unavailable', 'The browser is closed.');
     this.#pages = this.#pages.filter((page) => !page.isClosed());
@@ -70,7 +70,9 @@ export class BrowserWindow {
     return this.#lost !== null && this.#pages.every((page) => page.isClosed());
   }
 
-  /** Whether a page closes by itself. Its end is reported a little later than the failure of what ran in it. */
+  /**
+   * Whether a page closes by itself. Its end is reported slightly later than the failure of the code that ran in it.
+   */
   async closes(page: Page): Promise<boolean> {
     if (!page.isClosed()) {
       const closed = new Promise((resolve) => page.once('close', resolve));
@@ -79,7 +81,7 @@ export class BrowserWindow {
     return page.isClosed() && this.#lost === null;
   }
 
-  /** Sets the size of the page in front, and of those that come after it. */
+  /** Sets the size of the page in front, and of later pages. */
   async resize(page: Page, view: View): Promise<void> {
     this.#view = view;
     await page.setViewport(viewportOf(view));
@@ -114,14 +116,14 @@ export class BrowserWindow {
     void running.close().catch(ignoreError('only its profile is left to remove'));
   }
 
-  /** The page in front hangs: it is closed, and opened again at the next use. */
+  /** Closes the hanging page in front; the next use opens it again. */
   drop(): void {
     const front = this.#pages.at(-1);
     if (front) this.#giveUp(front, 'The page hung and was opened again');
   }
 
   #giveUp(page: Page, what: string): void {
-    // A page that was dropped as hung may report only then that it crashed.
+    // A page that was dropped as hanging may report its crash only now.
     if (!this.#pages.includes(page)) return;
     this.#lose(what);
     this.#pages = this.#pages.filter((other) => other !== page);
@@ -150,7 +152,7 @@ export class BrowserWindow {
       .catch(ignoreError('the page shows its own error'));
   }
 
-  /** A fresh page has the size that the browser was started with. */
+  /** A new page has the size from the browser’s start. */
   async #fit(page: Page): Promise<void> {
     const { width, height, mobile } = this.#view;
     if (mobile || width !== viewport.width || height !== viewport.height) {
@@ -183,7 +185,7 @@ export class BrowserWindow {
     onChange(page, 'page');
   }
 
-  /** Accepts a dialog at once: nothing waits for it. */
+  /** Accepts a dialog at once, so that nothing waits for it. */
   async #answer(dialog: Dialog): Promise<void> {
     const type = dialog.type();
     const text = dialog.message();
@@ -199,8 +201,8 @@ export class BrowserWindow {
 }
 
 /**
- * A new page whose renderer has died is never reported, such as one that got the spare renderer after a crash: after a
- * while another page is made.
+ * A new page whose renderer has died is never reported, for example if it got the spare renderer after a crash; after
+ * a while another page is opened.
  */
 async function newPage(browser: Browser): Promise<Page> {
   const first = browser.newPage();

@@ -29,13 +29,16 @@ type Operations = typeof browserOperations;
 type PageOutput = OperationOutput<'browser.read'>;
 type Act = (page: Page, signal: AbortSignal) => Promise<unknown>;
 
-/** The characters of one result. */
+/** The maximum length of one result. */
 const maxCharacters = 20_000;
 const longestHistory = 30_000;
-/** Pixels. Among many pictures Anthropic takes no larger one, and any model is shown a higher one too small to read. */
+/**
+ * Pixels. In requests with many pictures, Anthropic accepts no larger ones, and models get higher ones scaled down
+ * until they are unreadable.
+ */
 const highest = 2_000;
 
-/** The browser’s operations, one after the other; each returns the page as it is afterwards. */
+/** The browser’s operations, run one after the other; each returns the page’s resulting state. */
 export class BrowserHandlers {
   readonly #options: BrowserOptions;
   readonly #mutex = new Mutex();
@@ -45,7 +48,7 @@ export class BrowserHandlers {
   readonly #window: BrowserWindow;
   #shown = '';
   #busy = false;
-  /** The call that has the browser now. */
+  /** The call that uses the browser now. */
   #call = '';
 
   constructor(options: BrowserOptions) {
@@ -152,7 +155,7 @@ export class BrowserHandlers {
     };
     return this.#act(call, act, { fresh: true }).catch((error: unknown) => {
       if (error !== lost) throw error;
-      // The window in front was closing, or its page crashed: the one behind it or a new one opens the address.
+      // The window in front was closing, or its page crashed: the window behind it, or a new one, opens the address.
       return this.#act(call, act, { fresh: true });
     });
   }
@@ -166,7 +169,7 @@ export class BrowserHandlers {
         const page = await this.#window.page(fresh);
         await untilStopped(call.signal, act(page, call.signal), page).catch(
           async (error: unknown) => {
-            // A click that closes its own window has had its effect.
+            // A click that closes its own window has succeeded.
             if (fresh || error !== lost || !(await this.#window.closes(page))) throw error;
           },
         );
@@ -204,7 +207,7 @@ export class BrowserHandlers {
     });
   }
 
-  /** The error for the caller. A page that hangs would hang the next operation, too: it is dropped. */
+  /** The error for the caller. A hanging page is dropped, because it would block the next operation, too. */
   #inWords(error: unknown): unknown {
     const known = friendly(error);
     if (known === hung) this.#window.drop();
@@ -291,7 +294,7 @@ export class BrowserHandlers {
   }
 }
 
-/** The effect of an action stays; it is no longer awaited, and the page stops loading. */
+/** An aborted action keeps its effect; it is no longer awaited, and the page stops loading. */
 async function untilStopped<T>(signal: AbortSignal, work: Promise<T>, page: Page): Promise<T> {
   try {
     return await untilAborted(signal, work);
@@ -301,7 +304,7 @@ async function untilStopped<T>(signal: AbortSignal, work: Promise<T>, page: Page
   }
 }
 
-/** Awaited, so that it does not stop the next navigation; but not for long: a page may hang. */
+/** Awaited, so that it does not stop the next navigation, but only briefly, because a page may hang. */
 async function stopLoading(page: Page): Promise<void> {
   const stop = async () => {
     const session = await page.createCDPSession();

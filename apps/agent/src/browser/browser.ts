@@ -7,14 +7,14 @@ type Operations = Handlers<typeof browserOperations, CallContext>;
 
 export interface Browser {
   handlers: Operations;
-  /** Whether a viewer watches: only then frames are sent. */
+  /** Sets whether a viewer watches; frames are sent only then. */
   watch(on: boolean): void;
   /** The address of the page that is open. */
   page(): string | null;
   close(): Promise<void>;
 }
 
-/** The sandbox’s browser. Puppeteer is large: it is loaded with the first operation. */
+/** The sandbox’s browser. Puppeteer is large, so it is loaded with the first operation. */
 export function createBrowser(options: BrowserOptions): Browser {
   let opened: Promise<BrowserHandlers> | undefined;
   let current: BrowserHandlers | undefined;

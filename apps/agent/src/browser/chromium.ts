@@ -19,12 +19,12 @@ export type {
 } from 'puppeteer-core';
 
 export interface ChromiumOptions {
-  /** Folder in which the browser has a fresh profile. */
+  /** The folder in which the browser gets a new profile. */
   state: string;
   proxy: string | null;
   chromium?: string;
   env: Record<string, string>;
-  /** A page that takes longer to respond, in milliseconds, hangs. */
+  /** A page that takes longer than this to respond counts as hanging, in milliseconds. */
   answerMs?: number;
   sidecar(): Promise<string>;
 }
@@ -66,7 +66,7 @@ async function launchHere(executable: string, options: ChromiumOptions): Promise
       executablePath: file,
       args,
       ignoreDefaultArgs: true,
-      // Over a pipe: nothing listens in a sandbox.
+      // Over a pipe, so that no port is open in the sandbox.
       pipe: true,
       defaultViewport: viewport,
       env: { ...options.env, XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
@@ -105,8 +105,8 @@ async function connectBeside({ sidecar, answerMs }: ChromiumOptions): Promise<Ru
 }
 
 /**
- * Hosts that Chromium calls for itself whatever its settings: they bypass the proxy, into a sandbox without a
- * network, so that the user is not asked about them.
+ * Hosts that Chromium contacts itself, whatever its settings. They bypass the proxy and reach nothing in a sandbox
+ * without a network, so that the user is not asked about them.
  */
 const ownHosts = [
   'update.googleapis.com',

@@ -4,10 +4,10 @@ import { inTime } from '@belay/rpc';
 import type { Browser, CDPSession } from './chromium.js';
 import type { PageNotes } from './page-notes.js';
 
-/** How long a result waits for a download that has begun. */
+/** How long a result waits for a download in progress. */
 const downloadTimeoutMs = 10_000;
 
-/** Downloads land in a folder of the workspace, and each is noted. */
+/** Saves downloads in a folder of the workspace, and notes each one. */
 export class Downloads {
   readonly #workspace: string;
   readonly #notes: PageNotes;

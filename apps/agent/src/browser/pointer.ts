@@ -5,9 +5,9 @@ import type { PageReader } from './page-reader.js';
 
 type Place = OperationInput<'browser.hover'>;
 
-/** Libraries take a movement for a drag only after some steps. */
+/** Libraries recognize a drag only after several movements. */
 const dragSteps = 12;
-/** Pixels after which Chromium takes a pressed pointer for a drag. */
+/** Pixels after which Chromium recognizes a drag. */
 const dragBegin = 8;
 const drawnDelayMs = 100;
 
@@ -17,7 +17,7 @@ export async function hover(page: Page, reader: PageReader, place: Place): Promi
   await page.mouse.move(x, y);
 }
 
-/** Presses at one place and lets go at another; the pointer is up afterwards, whatever happens. */
+/** Presses at one place and releases at another; the pointer is always up afterwards. */
 export async function drag(
   page: Page,
   reader: PageReader,
@@ -31,7 +31,7 @@ export async function drag(
     await page.mouse.move(start.x + dragBegin, start.y + dragBegin, { steps: 3 });
     const end = await pointOf(page, reader, to);
     await page.mouse.move(end.x, end.y, { steps: dragSteps });
-    // A page that scrolled must be drawn before Chromium sees what is under a drag of HTML’s own.
+    // After scrolling, the page must be drawn before Chromium finds the target of an HTML drag.
     await sleep(drawnDelayMs);
     await page.mouse.move(end.x + 1, end.y);
     await page.mouse.move(end.x, end.y);

@@ -4,7 +4,7 @@ import type { CDPSession, Page } from './chromium.js';
 import { viewport } from './chromium.js';
 
 const quality = 60;
-/** Milliseconds between frames, at least. */
+/** The minimum time between frames, in milliseconds. */
 const intervalMs = 50;
 
 interface Size {
@@ -12,7 +12,7 @@ interface Size {
   height: number;
 }
 
-/** Live pictures of one page at a time, while they are watched. The browser makes none while nothing changes. */
+/** Live pictures of one page at a time, while it is watched. The browser makes none while nothing changes. */
 export class Screencast {
   readonly #send: (frame: ScreencastFrame) => Promise<void>;
   #wanted = false;
@@ -37,7 +37,7 @@ export class Screencast {
     await this.#renew();
   }
 
-  /** The view has another size: pictures are taken in it from now on. */
+  /** The view’s size changed: later pictures have the new size. */
   async resized({ width, height }: Size): Promise<void> {
     this.#size = { width, height };
     await this.#renew();
@@ -62,7 +62,7 @@ export class Screencast {
       const sent = this.#send({ jpeg, width, height, url: page.url() }).catch(
         ignoreError('a lost frame is followed by a newer one'),
       );
-      // The next frame is made after this acknowledgement: slow viewers get fewer frames, not older ones.
+      // The acknowledgement requests the next frame: slow viewers get fewer frames, not older ones.
       void sent.then(() =>
         setTimeout(() => {
           session

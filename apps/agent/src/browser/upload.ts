@@ -8,10 +8,10 @@ interface FileField {
   uploadFile(...paths: string[]): Promise<void>;
 }
 
-/** How long a click may take to open a chooser of files, in milliseconds. */
+/** How long a click may take to open a file chooser, in milliseconds. */
 const chooserTimeoutMs = 5_000;
 
-/** Chooses files of the workspace in a field, or in the chooser that a click on an element opens. */
+/** Sets the files of a file field, or of the chooser that a click on an element opens. */
 export async function upload(
   page: Page,
   reader: PageReader,
@@ -39,7 +39,7 @@ export async function upload(
   await opened.accept(files);
 }
 
-/** Where a file of the workspace is, links followed; throws for what leads out of it. */
+/** The path of a workspace file with links resolved; throws if it leads out of the workspace. */
 async function workspaceFile(workspace: string, path: string): Promise<string> {
   const file = join(workspace, path);
   const real = await realpath(file).catch(() => null);

@@ -1,7 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { AppError, type ErrorCode, type ProgramAnswer, type ProgramRequest } from '@belay/protocol';
 
-/** A stream to the server, once it grants the request. Rejects with the server’s reason as an `AppError`. */
+/**
+ * Opens a stream to the server, once the server grants the request. Rejects with the server’s reason as an `AppError`.
+ */
 export function askServer(path: string, request: ProgramRequest): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ path, allowHalfOpen: true });
@@ -15,7 +17,7 @@ export function askServer(path: string, request: ProgramRequest): Promise<Socket
       const end = answer.indexOf(10);
       if (end < 0) return;
       socket.off('data', read).off('close', broken).off('error', broken).pause();
-      // Whoever has the stream sees it close; an error without a listener would end the program.
+      // The stream’s user sees it close; an error without a listener would end the program.
       socket.on('error', () => socket.destroy());
       const { error } = JSON.parse(answer.subarray(0, end).toString()) as ProgramAnswer;
       if (error) {

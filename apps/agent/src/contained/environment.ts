@@ -1,2 +1,2 @@
-/** The variables that the program is given, and how it is to be started. */
+/** The variables of this process, which contain the program’s start settings. */
 export const ownEnvironment = (): NodeJS.ProcessEnv => process.env;

@@ -5,10 +5,10 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ignoreError, type ProgramFile } from '@belay/protocol';
 
-/** More than the server takes; what is beyond is left out. */
+/** More than the server accepts; further files are left out. */
 const maxFiles = 100;
 
-/** Sends the plain files right in a folder, each after a line of JSON. Opens nothing when there are none. */
+/** Sends the regular files directly in a folder, each after a line of JSON. Opens no stream if there are none. */
 export async function sendFiles(folder: string, begin: () => Promise<Writable>): Promise<void> {
   const found = await readdir(folder, { withFileTypes: true }).catch(
     ignoreError('it left nothing'),
@@ -16,14 +16,14 @@ export async function sendFiles(folder: string, begin: () => Promise<Writable>):
   const names = (found ?? []).filter((entry) => entry.isFile()).map(({ name }) => name);
   if (names.length === 0) return;
   const stream = await begin();
-  // Each file adds some for a moment.
+  // Each file adds some listeners for a moment.
   stream.setMaxListeners(0);
   try {
     for (const name of names.toSorted().slice(0, maxFiles))
       await send(join(folder, name), name, stream);
     await new Promise<void>((resolve) => stream.end(resolve));
   } catch {
-    // The server has taken what it takes.
+    // The server has accepted as many files as it wants.
     stream.destroy();
   }
 }

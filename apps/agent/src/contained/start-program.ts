@@ -16,12 +16,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const socket = '/run/belay/server.sock';
 const certificates = '/opt/belay/ca.crt';
-/** How long services may take until they answer. */
+/** How long services may take until they respond. */
 const serviceTimeoutMs = 120_000;
 
 /**
- * Runs a program in its container with its way out and the services that it waits for, then sends the files that it
- * leaves. Resolves to its exit code, as a shell gives it.
+ * Runs a program in its container with its proxy and the services that it waits for, then sends the files that it
+ * leaves. Resolves to its exit code, as a shell reports it.
  */
 export async function startProgram(
   [command = '', ...args]: readonly string[],
@@ -57,7 +57,10 @@ async function untilInputEnds(): Promise<number> {
   return 0;
 }
 
-/** All other processes of this user, which are what the program left, and its files. The server looks for itself. */
+/**
+ * Ends all other processes of this user, which the program has left, and deletes its files. The server checks the
+ * result itself.
+ */
 async function leaveNothing(output: string | null | undefined): Promise<void> {
   try {
     process.kill(-1, 'SIGKILL');

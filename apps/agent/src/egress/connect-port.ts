@@ -3,11 +3,11 @@ import type { Duplex } from 'node:stream';
 import { AppError } from '@belay/protocol';
 import { joinStreams } from './join-streams.js';
 
-/** Servers listen on one of the two, by what `localhost` means to them. */
+/** Servers listen on one of these, depending on what `localhost` resolves to. */
 const loopback = ['127.0.0.1', '::1'];
 const connectTimeoutMs = 5_000;
 
-/** Joins a stream to what listens on a port of loopback. Rejects with `unavailable` when nothing does. */
+/** Connects a stream to a port of loopback. Rejects with `unavailable` when nothing listens there. */
 export async function connectPort(port: number, stream: Duplex): Promise<void> {
   const socket = await firstOf(port);
   if (stream.destroyed) socket.destroy();

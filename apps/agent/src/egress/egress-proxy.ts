@@ -117,7 +117,7 @@ function pass(
     },
     setDefaultHeaders: false,
   });
-  // A paused stream stays so when it is read, unlike one that nobody has read.
+  // A paused stream is not resumed by a reader, unlike one that was never read.
   onward.once('socket', () => outside.resume());
   onward.on('response', (reply) => {
     response.writeHead(
@@ -135,7 +135,7 @@ function pass(
     if (response.headersSent) response.destroy();
     else answer(response, 502, `${url.host} closed the connection early: ${error.message}.`);
   });
-  // After a whole reply the connection ends; a client that left early breaks it off.
+  // After a complete reply, the connection is ended; if the client left early, it is destroyed.
   response.once('close', () => (response.writableFinished ? outside.end() : outside.destroy()));
   request.pipe(onward);
 }

@@ -1,4 +1,6 @@
-/** What programs in the sandbox must know to go out by the proxy on loopback; `names` are of loopback, too. */
+/**
+ * Variables with which programs in the sandbox use the proxy on loopback; `names` are additional names of loopback.
+ */
 export function proxyVariables(
   proxy: string,
   names: readonly string[] = [],
@@ -15,7 +17,7 @@ export function proxyVariables(
   };
 }
 
-/** Whom programs trust, where the image itself does not say: the certificates that the host trusts. */
+/** Variables with which programs trust the host’s certificates, if the image does not set them. */
 export function trustVariables(certificates: string): Record<string, string> {
   return {
     SSL_CERT_FILE: certificates,

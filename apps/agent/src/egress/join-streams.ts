@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 
-/** Bytes both ways with back pressure; one direction may end before the other, a break ends both. */
+/** Connects two streams both ways with back pressure. One direction may end before the other; an error ends both. */
 export function joinStreams(one: Duplex, other: Duplex): void {
   for (const [from, to] of [
     [one, other],

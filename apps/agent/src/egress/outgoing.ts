@@ -5,7 +5,7 @@ import type { ServerConnection } from '../server-connection.js';
 export interface Outgoing {
   /** Opens a connection out of the sandbox; rejects with `AppError` when it is refused or fails. */
   open(host: string, port: number): Promise<Duplex>;
-  /** What the server refused since the last time, for the model; never rejects. */
+  /** The server’s refusals since the last call, for the model; never rejects. */
   report(): Promise<string | undefined>;
 }
 
@@ -19,7 +19,7 @@ export function createOutgoing(connection: Pick<ServerConnection, 'open' | 'call
     async open(host, port) {
       try {
         const stream = await connection.open('egress', { host, port });
-        // One that was opened may be broken off for what it said.
+        // An open connection may be closed by a refusal, because of what it sent.
         stream.once('close', note);
         return stream;
       } finally {

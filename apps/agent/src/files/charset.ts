@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '@belay/protocol';
 
 /**
- * How a text file is read and edited: as UTF-8, or, when it cannot be that, as windows-1252, which has a character for
- * each byte, so that nothing is lost whatever it really is. ISO 8859-1 is a part of it.
+ * The encoding of a text file: UTF-8, or otherwise windows-1252, which has a character for each byte, so that any
+ * content survives an edit. ISO 8859-1 is a part of it.
  */
 export type Charset = 'utf8' | 'windows-1252';
 
-/** A file with sequences of UTF-8 in it is a damaged one: what is broken in it is shown as U+FFFD. */
+/** A file that contains UTF-8 sequences is treated as damaged UTF-8; invalid bytes are shown as U+FFFD. */
 const sequences = /[\xc3-\xdf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|[\xf1-\xf4][\x80-\xbf]{3}/;
 
 export const charsetOf = (bytes: Uint8Array): Charset =>

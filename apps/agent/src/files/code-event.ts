@@ -11,7 +11,7 @@ export interface ChangedLines {
   removed: number;
 }
 
-/** The smallest run of lines in which two texts differ; null when they are the same. */
+/** The smallest range of lines in which two texts differ; null if they are equal. */
 export function changedLines(before: string, after: string): ChangedLines | null {
   if (before === after) return null;
   return differingRun(splitLines(before), splitLines(after));
@@ -28,7 +28,7 @@ export function differingRun(old: readonly string[], now: readonly string[]): Ch
   return removed === 0 && added.length === 0 ? null : { line: head + 1, added, removed };
 }
 
-/** The `code` event of a change of lines; a null region is a change of bytes. */
+/** The `code` event for changed lines; null for a binary change. */
 export function codeEvent(
   call: string,
   { path, version }: { path: string; version?: string | null | undefined },
@@ -57,7 +57,7 @@ export function codeEvent(
   });
 }
 
-/** Whole lines up to the limit; a single line beyond it is left out too. */
+/** Whole lines up to the limit; a single longer line is left out too. */
 function shown(added: readonly string[]): string[] {
   const content: string[] = [];
   let characters = 0;

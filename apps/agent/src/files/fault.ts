@@ -16,13 +16,15 @@ const sentences: Record<string, [ErrorCode, (path: string) => string]> = {
   EMFILE: ['unavailable', (path) => `Too many files are open to reach ${path}; try again.`],
 };
 
-/** The system’s error as ours, naming the path as the caller gave it. Anything unknown is passed on. */
+/**
+ * Converts a system error to an `AppError` with the path as the caller gave it. Other errors are returned unchanged.
+ */
 export function fault(error: unknown, path: string): unknown {
   const [code, sentence] = sentences[errorNumber(error) ?? ''] ?? [];
   return code && sentence ? new AppError(code, sentence(path)) : error;
 }
 
-/** `ENOENT` and its kin; undefined for what is not an error of the system. */
+/** A code like `ENOENT`; undefined for an error that does not come from the system. */
 export function errorNumber(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : null;
   return typeof code === 'string' && code.startsWith('E') ? code : undefined;

@@ -8,12 +8,12 @@ import type { WorkspacePath } from './workspace-folder.js';
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Files that are edited as a whole are held in memory. */
+/** The size limit of files that are edited as a whole, in memory. */
 export const maxEditable = 50_000_000;
-/** Unfinished writes; the history leaves them out. */
+/** The prefix of unfinished writes; the history leaves them out. */
 export const temporaryPrefix = '.belay-write-';
 
-/** The file’s state without following a link; null when there is nothing. */
+/** The file’s state without following a link; null if it does not exist. */
 export async function statsAt(place: WorkspacePath): Promise<Stats | null> {
   try {
     return await lstat(place.at);
@@ -23,7 +23,7 @@ export async function statsAt(place: WorkspacePath): Promise<Stats | null> {
   }
 }
 
-/** Opens a regular file to read. Pipes, sockets and devices are refused without waiting for them. */
+/** Opens a regular file for reading. Pipes, sockets and devices are refused without blocking. */
 export async function openToRead(
   place: WorkspacePath,
 ): Promise<{ file: FileHandle; stats: Stats }> {
@@ -62,14 +62,14 @@ export async function load(place: WorkspacePath): Promise<Loaded | null> {
 }
 
 export interface Prepared {
-  /** Puts the new file in its place, at once. */
+  /** Atomically moves the new file to its place. */
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
 
 /**
- * Writes a file beside its place; `commit` renames it there, so that a reader sees the old file or the new one.
- * The mode is kept. A file with several hard links gets a copy of its own: the other names keep the old bytes.
+ * Writes a file beside its place; `commit` renames it, so that a reader sees either the old or the new file. The mode
+ * is kept. A file with several hard links is replaced by a separate file: the other names keep the old bytes.
  */
 export async function prepareWrite(
   place: WorkspacePath,
@@ -115,7 +115,7 @@ export async function replaceFile(
   }
 }
 
-/** A file mode with or without the right to execute for all who may read. */
+/** A file mode with or without execute permission for everyone with read permission. */
 export const withExecutable = (mode: number, executable: boolean): number =>
   executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111;
 

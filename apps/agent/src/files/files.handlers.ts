@@ -30,21 +30,23 @@ import { versionOf } from './version-of.js';
 import { WorkspaceFolder, type WorkspacePath } from './workspace-folder.js';
 
 export interface FilesOptions {
-  /** Folder that no operation leaves. */
+  /** The folder that all operations stay in. */
   workspace: string;
   writer: EventWriter;
-  /** Path of ripgrep; the runtime’s or the PATH’s when omitted, null for none. */
+  /** The path of ripgrep; the runtime’s or the first in PATH when omitted, null for none. */
   rg?: string | null;
-  /** Keeps a picture that a model is shown; without it pictures are binary files like others. */
+  /** Stores a picture for a model; without it, pictures are treated as binary files. */
   putBlob?(type: string, bytes: Uint8Array<ArrayBuffer>): Promise<string>;
-  /** Says what changed in a file since it was read; without it a refused call only says that something did. */
+  /**
+   * Compares a file with its state when it was read; without it, a refused call reports only that something changed.
+   */
   compare?: Compare;
 }
 
 type Operations = typeof filesOperations;
 type Input<K extends keyof Operations> = OperationInput<K>;
 
-/** The file operations. Changes run one after the other; errors are `AppError`s that name the path as given. */
+/** The file operations. Changes run one at a time; errors are `AppError`s with the path as given. */
 export function createFiles(options: FilesOptions): Handlers<Operations, CallContext> {
   return new Files(options).handlers();
 }
@@ -81,7 +83,7 @@ class Files {
     };
   }
 
-  /** A change waits for those before it: two edits of one file at once would lose one. */
+  /** Runs changes one at a time, because concurrent edits of one file would lose one. */
   #change<I, O>(run: (input: I, call: CallContext) => Promise<O>) {
     return (input: I, call: CallContext): Promise<O> =>
       this.#mutex.runExclusive(() => {
@@ -92,7 +94,7 @@ class Files {
 
   async #read(place: WorkspacePath, input: Input<'files.read'>, { source, signal }: CallContext) {
     const { putBlob } = this.#options;
-    // The dashboard takes the bytes of a picture and needs no copy of it.
+    // The dashboard reads a picture’s bytes and needs no stored copy.
     const isLook = source === 'agent' && input.encoding === 'utf8';
     const picture = isLook && putBlob ? await readPicture(place) : null;
     if (!picture || !putBlob) {
@@ -121,7 +123,8 @@ class Files {
         const before = await load(place);
         await this.#requireWritable(place, { input, before, bytes: given, call });
         if (before && encoding === 'utf8') requireFaithful(before.bytes, content, path);
-        // A model sees neither a mark nor the kind of line ends; a user writes what is to be there.
+        // Models see neither byte order marks nor the kind of line ends; users write exactly what the file is to
+        // contain.
         const keeps = before && encoding === 'utf8' && call.known && !input.overwrite;
         const { bytes, kept } = keeps
           ? keepForm(before.bytes, content, path)
@@ -138,7 +141,7 @@ class Files {
     );
   }
 
-  /** A caller that names a version is held to it; a model that does not, to what it has seen. */
+  /** A caller must match the version that it names; a model that names none must match what it has seen. */
   async #requireWritable(
     place: WorkspacePath,
     { input, before, bytes, call }: Writing,
@@ -175,7 +178,7 @@ class Files {
     return { ...done, replaced };
   }
 
-  /** Replaces the bytes of a text file by what `change` makes of them; whatever `knowing` names must have been read. */
+  /** Replaces a text file’s bytes by the result of `change`; the parts in `knowing` must have been read. */
   #rewrite(
     {
       path,
@@ -189,7 +192,7 @@ class Files {
       if (!before) throw new AppError('not_found', `${path} does not exist.`);
       requireText(before.bytes, path);
       await this.#seen.requireUnchanged(place, before.bytes, call.known);
-      // What cannot be done whatever was read is said before a reading is asked for.
+      // An edit that is impossible anyway fails before the caller is told to read the file.
       this.#seen.requireRead(place, before.bytes, { known: call.known, knowing: knowing(before) });
       const after = Buffer.from(change(before), 'latin1');
       await replaceFile(place, after, before.mode);
@@ -254,7 +257,7 @@ class Files {
     );
   }
 
-  /** The bytes of a text file that goes away; null for anything else. */
+  /** The bytes of a text file that is being removed; null for anything else. */
   async #textOf(place: WorkspacePath): Promise<Buffer | null> {
     const stats = await statsAt(place);
     if (!stats?.isFile() || stats.size > 1_000_000) return null;
@@ -279,7 +282,7 @@ class Files {
     );
   }
 
-  /** Null is a file that is gone. */
+  /** Null for a deleted file. */
   #report(
     call: CallContext,
     { path }: WorkspacePath,

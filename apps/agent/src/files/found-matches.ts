@@ -5,25 +5,25 @@ type Match = OperationOutput<'files.search'>['matches'][number];
 
 const maxText = 200_000;
 const maxLine = 500;
-/** Of a long line, what is shown before its match. */
+/** Characters of a long line that are shown before its match. */
 const lead = 150;
-/** Matches beyond the limit are counted up to here. */
+/** The limit up to which unlisted matches are counted. */
 const maxCounted = 10_000;
 
 export interface FoundLine {
   path: string;
   line: number;
   text: string;
-  /** Where the match begins in `text`; undefined for a line around a match. */
+  /** The match’s position in `text`; undefined for a context line. */
   at?: number | undefined;
 }
 
-/** Collects matches up to the limits of a result, and counts the rest. */
+/** Collects matches up to a result’s limits, and counts the rest. */
 export class FoundMatches {
   readonly #limit: number;
   readonly #withContext: boolean;
   readonly matches: Match[] = [];
-  /** Matches that are not listed. */
+  /** The number of matches that are not listed. */
   left = 0;
   #hits = 0;
   #characters = 0;
@@ -33,7 +33,9 @@ export class FoundMatches {
     this.#withContext = context > 0;
   }
 
-  /** False when enough was found and counted, and the search can end. Context lines do not count against the limit. */
+  /**
+   * False when the search can end, because enough was found and counted. Context lines do not count against the limit.
+   */
   add({ path, line, text, at }: FoundLine): boolean {
     const isMatch = at !== undefined;
     const shown = shorten(text, at ?? 0);

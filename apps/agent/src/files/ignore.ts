@@ -1,4 +1,4 @@
-/** Left out of listings, searches and the history even where no .gitignore names them. */
+/** Always left out of listings, searches and the history, even if no .gitignore names them. */
 export const neverShown = ['.git'];
 export const usuallyIgnored = [
   'node_modules',
@@ -12,14 +12,14 @@ export const usuallyIgnored = [
 ];
 
 interface Rule {
-  /** Folder of the .gitignore, with a slash at its end; empty for the workspace. */
+  /** The folder of the .gitignore, with a slash at its end; empty for the workspace. */
   base: string;
   pattern: RegExp;
   negated: boolean;
   foldersOnly: boolean;
 }
 
-/** The rules of the .gitignore files from the workspace down to a folder; the last that matches decides. */
+/** The rules of the .gitignore files from the workspace down to a folder; the last match decides. */
 export class Ignores {
   readonly #rules: readonly Rule[];
   private constructor(rules: readonly Rule[]) {
@@ -38,7 +38,7 @@ export class Ignores {
     return rules.length === 0 ? this : new Ignores([...this.#rules, ...rules]);
   }
 
-  /** Whether a path (its parents are not ignored) is. */
+  /** Whether a path is ignored, provided that its parents are not. */
   has(path: string, folder: boolean): boolean {
     for (const rule of this.#rules.toReversed()) {
       if (rule.foldersOnly && !folder) continue;
@@ -65,7 +65,10 @@ function parse(line: string, base: string): Rule | null {
   }
 }
 
-/** A glob of gitignore as an expression over a whole path; one that is not anchored matches at any depth. */
+/**
+ * Converts a gitignore glob to a regular expression over a whole path; a glob that is not anchored matches at any
+ * depth.
+ */
 export function globPattern(glob: string, anchored: boolean): RegExp {
   const body = glob.replace(
     /\\(.)|\[(!|\^)?((?:\\.|[^\]\\])+)\]|\*\*\/|\/\*\*$|\*+|\?|[.+^${}()|/]/g,

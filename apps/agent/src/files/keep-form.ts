@@ -5,8 +5,8 @@ import { isBinary, isUtf16 } from './text.js';
 const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * New text for a file in the form that the file has: its encoding, its byte order mark, and CR LF where all its lines
- * end so. `kept` names what the text itself had not.
+ * Converts a file’s new text to its existing format: its encoding, its byte order mark, and CR LF if all its lines end
+ * so. `kept` names what was added to the given text.
  */
 export function keepForm(
   before: Buffer,

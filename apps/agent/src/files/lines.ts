@@ -2,12 +2,12 @@ import { AppError, pluralText } from '@belay/protocol';
 import { charsetOf, decodeText } from './charset.js';
 
 /**
- * Text is held here as a string with one character for each byte (`latin1`), so that what is not edited stays as
- * it is, whatever its encoding. A line includes its end (LF or CR LF); the last one may have none.
+ * Text is held as a string with one character for each byte (`latin1`), so that unedited parts stay the same, whatever
+ * their encoding. A line includes its end (LF or CR LF); the last line may have none.
  */
 export const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** For a reader: what is not UTF-8 is shown as the file it comes from would be. */
+/** Decodes bytes for a reader; bytes that are not UTF-8 are decoded like the file that they come from. */
 export function toText(bytes: string): string {
   const buffer = Buffer.from(bytes, 'latin1');
   return decodeText(buffer, charsetOf(buffer));
@@ -28,7 +28,7 @@ export const lineEnd = (line: string): string =>
 export const withoutEnd = (line: string): string =>
   line.slice(0, line.length - lineEnd(line).length);
 
-/** The line end that new lines at an index take: that of the lines around, else LF. */
+/** The line end for lines inserted at an index: that of the neighboring lines, otherwise LF. */
 export function endAround(lines: readonly string[], index: number): string {
   for (const near of [lines[index], lines[index - 1], lines[0]]) {
     if (near !== undefined && lineEnd(near) !== '') return lineEnd(near);
@@ -48,7 +48,7 @@ type Place = Pick<LineEdit, 'change' | 'from' | 'to'>;
 /** Text as bytes in the encoding of a file. */
 export type ToBytes = (text: string) => string;
 
-/** The file’s bytes after an edit of its lines. A file without a final line end stays so. */
+/** The file’s bytes after an edit of its lines. A file without a final line end keeps that form. */
 export function editLines(bytes: string, edit: LineEdit, inBytes: ToBytes = toBytes): string {
   const mark = bytes.startsWith(byteOrderMark) ? byteOrderMark : '';
   const lines = splitLines(bytes.slice(mark.length));
@@ -69,7 +69,7 @@ export function editLines(bytes: string, edit: LineEdit, inBytes: ToBytes = toBy
   return mark + lines.join('');
 }
 
-/** A line that had no end because it was the last one gets one. */
+/** Adds a line end to a line that had none because it was the last. */
 export function closeLine(lines: string[], at: number, end: string): void {
   const line = lines[at];
   if (line !== undefined && lineEnd(line) === '') lines[at] = line + end;
@@ -79,8 +79,8 @@ const hasOpenEnd = (lines: readonly string[]): boolean =>
   lines.length > 0 && lineEnd(lines.at(-1) ?? '') === '';
 
 /**
- * The lines that tell where an edit goes: whoever has read one of these ranges knows. An insertion is between two lines;
- * a file without lines has none to read. Throws `invalid_input` when the file has no such lines.
+ * The lines that identify an edit’s place: its caller must have read one of these ranges. An insertion is between two
+ * lines; an empty file has none to read. Throws `invalid_input` when the file has no such lines.
  */
 export function linesAround(bytes: string, edit: Place): { from: number; to: number }[] {
   const { length } = splitLines(bytes.startsWith(byteOrderMark) ? bytes.slice(3) : bytes);
@@ -105,7 +105,7 @@ function requireRange(length: number, { change, from, to = from }: Place): void 
   );
 }
 
-/** Lines that a caller sent: line ends inside are taken as such rather than doubled. */
+/** Lines from a caller; line ends inside them split lines instead of being doubled. */
 function contentLines(content: readonly string[], mark: string, inBytes: ToBytes): string[] {
   const lines = content.flatMap((item) =>
     inBytes(item)

@@ -3,7 +3,7 @@ import { walkTree } from './walk-tree.js';
 import type { WorkspaceFolder } from './workspace-folder.js';
 
 const maxUntraversed = 500;
-/** Entries beyond the limit are counted up to here. */
+/** The limit up to which unlisted entries are counted. */
 const maxCounted = 50_000;
 
 export async function listFolder(
@@ -36,7 +36,7 @@ export async function listFolder(
 
 const parentOf = (path: string): string => path.slice(0, Math.max(path.lastIndexOf('/'), 0)) || '.';
 
-/** Folders that were listed and not entered when the walk, level by level, stopped at an entry. */
+/** Listed folders that were not entered when the level-by-level walk stopped at an entry. */
 function foldersAfter(
   entries: readonly { path: string; kind: string }[],
   stop: { path: string },

@@ -9,14 +9,14 @@ import { beginVersion, versionFrom } from './version-of.js';
 import type { WorkspacePath } from './workspace-folder.js';
 
 const chunkSize = 1 << 20;
-/** Bytes of a page of lines, about: whole lines. */
+/** The approximate size of a page of lines, in bytes; pages contain whole lines. */
 const pageOfLines = 40_000;
-/** Bytes of a page of base64. */
+/** The size of a page of base64, in bytes. */
 const pageOfBytes = { usual: 30_000, most: 150_000 };
 
 interface ReadOptions {
   signal: AbortSignal;
-  /** Takes the bytes of a small file. */
+  /** Receives the bytes of a small file. */
   keep(bytes: Buffer): void;
 }
 
@@ -25,7 +25,7 @@ type Input = OperationInput<'files.read'>;
 interface Opened {
   place: WorkspacePath;
   file: FileHandle;
-  /** When it was opened. */
+  /** The size when the file was opened. */
   size: number;
 }
 
@@ -89,7 +89,7 @@ async function versionIn(
   }
 }
 
-/** One pass over the file: counts its lines and keeps those asked for, up to a page of whole lines. */
+/** Reads the file once: counts its lines and keeps the requested ones, up to a page of whole lines. */
 async function readLines(opened: Opened, input: Input, { signal, keep }: ReadOptions) {
   const { place, file, size: expected } = opened;
   const { from, to: last } = rangeOf(input);
@@ -157,7 +157,7 @@ async function wholeOf(file: FileHandle, size: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Whether bytes that come in pieces are UTF-8. */
+/** Checks whether bytes that arrive in pieces are UTF-8. */
 class Utf8Check {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #failed = false;
@@ -166,7 +166,7 @@ class Utf8Check {
     this.#try(() => this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** Whether something was not; once all pieces were taken. */
+  /** Whether any byte was invalid; call it after the last piece. */
   fails(): boolean {
     this.#try(() => this.#decoder.decode());
     return this.#failed;
@@ -247,7 +247,7 @@ class Page {
     this.#lineBytes += part.length;
   }
 
-  /** A line goes into the page whole; only one that is longer than a page is cut, alone. */
+  /** Adds a whole line to the page; only a line longer than a page is cut, and is then alone. */
   #finishLine(): void {
     if (this.#wanted) {
       const number = this.lines + 1;

@@ -8,15 +8,15 @@ interface Picture {
   height: number;
 }
 
-/** Anthropic takes 5 MB in base64. */
+/** Anthropic accepts 5 MB in base64. */
 const mostBytes = 3_700_000;
-/** Pixels of a side: no provider takes more. */
+/** The maximum width and height that providers accept, in pixels. */
 const longestSide = 8_000;
 const headBytes = 16;
 
 /**
- * The bytes of a file that is a picture of a kind that models see; null for any other file. Throws `too_large` for one
- * that no model takes.
+ * The bytes of a picture in a format that models accept; null for any other file. Throws `too_large` for one that no
+ * model accepts.
  */
 export async function readPicture(
   place: WorkspacePath,
@@ -50,7 +50,7 @@ const tooLarge = ({ given }: WorkspacePath, what: string): AppError =>
     `The picture ${given} has ${what}. Make a smaller copy, or open it in the browser and take a screenshot.`,
   );
 
-/** Kind and size of a picture by its own bytes, whatever its name says; null when it is none, or broken. */
+/** Format and size of a picture by its content, whatever its name; null for anything else and for a broken picture. */
 export function pictureOf(bytes: Buffer): Picture | null {
   const type = typeOf(bytes);
   const size = type && sizes[type](bytes);

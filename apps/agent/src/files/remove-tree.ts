@@ -9,7 +9,10 @@ interface RemoveOptions {
   signal: AbortSignal;
 }
 
-/** Removes a file, a link, or a folder with what is in it. Folders are held while they are emptied: a link swapped in is not followed. */
+/**
+ * Removes a file, a link, or a folder with its content. Folders are held open while they are emptied, so that a link
+ * swapped in is not followed.
+ */
 export async function removeTree(
   place: WorkspacePath,
   { recursive, signal }: RemoveOptions,

@@ -10,8 +10,8 @@ export interface Replacement {
 }
 
 /**
- * The file’s bytes with an exact piece of text replaced. A piece with LF ends that occurs only with CR LF is found
- * too, and its replacement then takes CR LF.
+ * The file’s bytes with an exact piece of text replaced. Text with LF ends that occurs only with CR LF is found too,
+ * and its replacement then gets CR LF.
  */
 export function replaceText(
   bytes: string,
@@ -62,7 +62,7 @@ const times = (count: number): string => (count === 1 ? 'once' : `${count} times
 
 const lineAt = (bytes: string, at: number): number => splitLines(bytes.slice(0, at + 1)).length;
 
-/** The first line where the text would stand if spaces did not count. */
+/** The first line where the text would match if spaces were ignored. */
 function lookAlike(bytes: string, find: string): number | null {
   const wanted = squeeze(find)
     .split('\n')

@@ -10,7 +10,7 @@ import { walkTree } from './walk-tree.js';
 import type { WorkspaceFolder } from './workspace-folder.js';
 
 const maxDepth = 200;
-/** An expression that backtracks without end must not hold the agent. */
+/** Time limit for each file, because an expression may backtrack endlessly. */
 const fileMilliseconds = 1_000;
 
 interface Task {
@@ -18,7 +18,7 @@ interface Task {
   input: SearchInput;
 }
 
-/** The search where there is no ripgrep: slower, with the expressions of JavaScript. */
+/** The search without ripgrep: slower, with JavaScript’s regular expressions. */
 export async function searchPlainly(
   task: Task,
   found: FoundMatches,
@@ -69,10 +69,10 @@ async function linesOf(workspace: WorkspaceFolder, path: string): Promise<string
   return decodeText(loaded.bytes, charsetOf(loaded.bytes)).split(/\r?\n/);
 }
 
-/** Where the first match of a line begins, by the index of the line. */
+/** The position of each line’s first match, by the index of the line. */
 type Find = (lines: readonly string[]) => Map<number, number>;
 
-/** Finds the lines that match. */
+/** Returns a function that finds matching lines. */
 function matcher(input: SearchInput): Find {
   const source = input.literal ? escapeExpression(input.pattern) : input.pattern;
   let expression: RegExp;

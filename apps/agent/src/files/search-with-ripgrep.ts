@@ -38,7 +38,7 @@ interface Task {
   input: SearchInput;
 }
 
-/** Searches below a held folder, so that a link swapped in meanwhile is not followed. */
+/** Searches below a folder that is held open, so that a link swapped in meanwhile is not followed. */
 export function searchWithRipgrep(
   task: Task,
   found: FoundMatches,
@@ -50,7 +50,7 @@ export function searchWithRipgrep(
     try {
       const { file, args } = asUser(task.rg, [...ripgrepArguments(input), '--', start.target]);
       const child = spawn(file, args, {
-        // The child’s own descriptor until it is replaced by the program; nobody may look into the agent’s.
+        // This is the child’s own descriptor until it executes the program; other processes cannot access the agent’s.
         cwd: start.folder.at,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: {},
@@ -66,7 +66,7 @@ export function searchWithRipgrep(
   });
 }
 
-/** Where ripgrep starts: in the folder itself, or beside the file that is meant. */
+/** Ripgrep’s starting folder: the searched folder, or the one that contains the searched file. */
 function startOf(place: WorkspacePath) {
   try {
     const folder = openFolder(place.at, place.path);
@@ -92,7 +92,7 @@ function ripgrepArguments(input: SearchInput): string[] {
     '--sort=path',
     '--glob=!.git',
     ...usuallyIgnored.map((name) => `--glob=!${name}/`),
-    // A type, unlike a glob, does not bring back what .gitignore hides.
+    // A file type, unlike a glob, does not include files that .gitignore hides.
     ...(input.name === undefined ? [] : nameArguments(input.name)),
     ...(byName
       ? ['--files']

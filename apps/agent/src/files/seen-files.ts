@@ -4,29 +4,29 @@ import { knowsLines, knownLines, type KnownFile } from '../known-file.js';
 import { versionOf } from './version-of.js';
 import type { WorkspacePath } from './workspace-folder.js';
 
-/** Bytes of files as they were read that are kept to say later what changed in them. */
+/** Bytes kept of files as they were read, to report later what changed. */
 const mostKept = 8_000_000;
 const largestKept = 500_000;
 
 /**
- * The lines that differ between a file’s earlier bytes, or the version of them, and its bytes now; null when the
- * earlier ones are not known.
+ * The lines that differ between a file’s earlier bytes, or the version of them, and its current bytes; null if the
+ * earlier ones are unknown.
  */
 export type Compare = (before: string | Buffer, now: Buffer) => Promise<ShownChange | null>;
 
 export interface ShownChange {
   text: string;
-  /** Nothing that changed is left out of `text`. */
+  /** Whether `text` contains all changes. */
   whole: boolean;
   hunks: LineHunk[];
 }
 
-/** What a caller must have read to make a change; lines: one of these ranges, if any, the last line included. */
+/** What a caller must have read before a change; for ranges, one of them is enough, the last line included. */
 export type Knowing = 'nothing' | 'all' | readonly { from: number; to: number }[];
 
 type Known = CallContext['known'];
 
-/** Refuses changes to files that are not as their caller has seen them. A user, who knows no versions, is not held to it. */
+/** Refuses changes to files that differ from what their caller has seen. Users, who know no versions, are exempt. */
 export class SeenFiles {
   readonly #compare: Compare;
   readonly #kept = new Map<string, Buffer>();
@@ -36,7 +36,7 @@ export class SeenFiles {
     this.#compare = compare;
   }
 
-  /** Takes bytes that a caller has read. */
+  /** Keeps bytes that a caller has read. */
   keep(bytes: Buffer): void {
     if (bytes.length > largestKept) return;
     const version = versionOf(bytes);
@@ -56,7 +56,7 @@ export class SeenFiles {
       throw await this.#changed(place, now, seen.version);
   }
 
-  /** Throws `conflict` when the caller has not read what it must know for a change; of a file that is as it knows it. */
+  /** Throws `conflict` when the caller has not read the lines that it must know for a change to an unchanged file. */
   requireRead(
     place: WorkspacePath,
     now: Buffer,

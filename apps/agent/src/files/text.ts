@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { AppError } from '@belay/protocol';
 import { splitLines } from './lines.js';
 
-/** As git does: a NUL among the first bytes makes a file binary. */
+/** Like git: a NUL among the first bytes makes a file binary. */
 const probe = 8_000;
 
 export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, probe).includes(0);
 
-/** By its byte order mark. */
+/** Detects UTF-16 by its byte order mark. */
 export const isUtf16 = (bytes: Uint8Array): boolean =>
   (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
 
@@ -21,7 +21,7 @@ export function requireText(bytes: Uint8Array, given: string): void {
   );
 }
 
-/** What was shown as U+FFFD must not be written back over bytes that were something else. */
+/** Throws if U+FFFD shown in place of invalid bytes would be written back over them. */
 export function requireFaithful(before: Uint8Array, content: string, given: string): void {
   if (!content.includes('\ufffd') || isUtf8(before)) return;
   throw new AppError(

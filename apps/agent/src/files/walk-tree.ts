@@ -14,12 +14,12 @@ interface TreeEntry {
 export interface TreeOptions {
   path: string;
   depth: number;
-  /** Also what is ignored, and .git. */
+  /** Includes ignored files, and .git. */
   hidden: boolean;
   signal: AbortSignal;
 }
 
-/** Folders that could not be read, or lie too deep. */
+/** Called with folders that could not be read, or are too deep. */
 type Skipped = (path: string) => void;
 
 interface Folder {
@@ -28,7 +28,7 @@ interface Folder {
   ignores: Ignores;
 }
 
-/** The entries below a folder, level by level, in the order of their names; links are not followed. */
+/** The entries below a folder, level by level, sorted by name; links are not followed. */
 export async function* walkTree(
   workspace: WorkspaceFolder,
   options: TreeOptions,

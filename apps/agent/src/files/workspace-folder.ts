@@ -7,22 +7,24 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 const maxLinks = 40;
 const heldByNumber = isThere('/proc/self/fd');
 
-/** A file or folder of the workspace, reached and held. It may not exist. */
+/** A file or folder of the workspace whose parent folder is held open. It may not exist. */
 export interface WorkspacePath {
-  /** The path as the caller gave it, for sentences. */
+  /** The path as the caller gave it, for messages. */
   readonly given: string;
-  /** The path from the workspace on, links resolved; `.` is the workspace. */
+  /** The path relative to the workspace, links resolved; `.` is the workspace. */
   readonly path: string;
-  /** Where system calls reach it: a name below a held folder, so a link swapped in above it changes nothing. */
+  /**
+   * The path for system calls: a name below a folder that is held open, so a link swapped in above it has no effect.
+   */
   readonly at: string;
-  /** The held folder that contains it. */
+  /** The folder that contains it, held open. */
   readonly parent: string;
 }
 
 export interface ReachOptions {
-  /** Whether a link at the end is followed (inside the workspace); else the link itself is meant. */
+  /** Whether a link at the end is followed (inside the workspace); otherwise the path means the link itself. */
   follow?: boolean;
-  /** Makes the folders above it. */
+  /** Creates missing parent folders. */
   make?: boolean;
 }
 
@@ -56,7 +58,7 @@ export class WorkspaceFolder {
     }
   }
 
-  /** As `reach`, for a place that is needed for longer: the caller releases it. */
+  /** Like `reach`, for a longer use: the caller releases the place. */
   hold(given: string, options: ReachOptions = {}): { place: WorkspacePath; release: () => void } {
     const held: Held[] = [];
     const release = () => {
@@ -113,7 +115,7 @@ export class WorkspaceFolder {
     }
   }
 
-  /** An absolute path counts from the workspace when it lies in it. */
+  /** An absolute path inside the workspace is made relative to it. */
   #parts(path: string, given: string): string[] {
     if (path.includes('\0')) throw new AppError('invalid_input', 'A path must not contain NUL.');
     let rest = path;

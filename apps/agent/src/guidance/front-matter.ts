@@ -1,4 +1,4 @@
-/** The fields `name` and `description` of a file’s front matter: plain, quoted or folded YAML texts. */
+/** The fields `name` and `description` of a file’s front matter: plain, quoted or folded YAML strings. */
 export function frontMatter(text: string): { name?: string; description?: string } {
   const block = /^---\r?\n([^]*?)\r?\n---\s*(?:\r?\n|$)/.exec(text)?.[1];
   if (block === undefined) return {};

@@ -18,25 +18,25 @@ export interface GuidanceFile {
 export interface Guidance {
   handlers: Handlers<Pick<typeof workspaceOperations, 'workspace.trust'>, CallContext>;
   /**
-   * Guidance for work on these paths that was not returned before: AGENTS.md of their folders and of those above, and
-   * name and description of the skills. A file that cannot be read, or whose text is not trusted, is left out.
+   * Guidance for work on these paths that was not returned before: AGENTS.md of their folders and of parent folders,
+   * and names and descriptions of skills. Unreadable files and untrusted texts are left out.
    */
   read(
     paths: readonly string[],
     known: ReadonlyMap<string, string>,
     trusted: TrustedTexts,
   ): Promise<GuidanceFile[]>;
-  /** Trusts the guidance that is there now. */
+  /** Trusts the guidance that exists now. */
   trustPresent(): Promise<void>;
 }
 
 const guideName = 'AGENTS.md';
 const skillPattern = '.agents/skills/*/SKILL.md';
-/** More than this of a file is not followed: it would crowd out the work. */
+/** Characters of a file that are followed; more would crowd out the work. */
 const longestText = 64_000;
 const mostFiles = 100;
 
-/** AGENTS.md and skills of a workspace. Trust is in a text: what comes later, or changes, is not trusted. */
+/** AGENTS.md and skills of a workspace. Trust applies to texts: later files and changes are not trusted. */
 export function createGuidance({ workspace }: { workspace: string }): Guidance {
   const present = new Map<string, string>();
   const text = (path: string) => readInside(workspace, path);
@@ -74,7 +74,7 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
   };
 }
 
-/** Throws `conflict` when there is anything that the user was not shown. */
+/** Throws `conflict` when there is guidance that the user was not shown. */
 function refuseOthers(files: readonly GuidanceHash[], shown?: readonly GuidanceHash[]): void {
   const isShown = (file: GuidanceHash) =>
     shown?.some(({ path, hash }) => path === file.path && hash === file.hash);
@@ -109,7 +109,7 @@ function foldersOf(workspace: string, paths: readonly string[]): string[] {
   return [...folders];
 }
 
-/** Files that are installed there are no guidance: the user was not shown them and did not trust them. */
+/** Files of installed packages are not guidance: the user was neither shown them nor trusts them. */
 const isForeign = (folder: string): boolean => folder === 'node_modules' || folder === '.git';
 
 async function find(workspace: string, patterns: string[]): Promise<string[]> {
@@ -126,7 +126,7 @@ async function find(workspace: string, patterns: string[]): Promise<string[]> {
   return found.sort();
 }
 
-/** Null when there is no such file, or it leads out of the workspace. */
+/** Null when the file does not exist, or leads out of the workspace. */
 async function readInside(workspace: string, path: string): Promise<string | null> {
   try {
     const real = await realpath(join(workspace, path));

@@ -4,11 +4,14 @@ import type { ShownChange } from '../files/seen-files.js';
 import { numberedDiffs, type NumberedDiff } from './numbered-diff.js';
 import type { Recorded } from './recorder.js';
 
-/** What the result of a user’s call says of it to the model. */
+/** The fields of a user’s call’s result that tell the model about it. */
 export type ChangesByHand = Required<Pick<EventArgs<'result'>, 'note' | 'changes'>> &
   Pick<EventArgs<'result'>, 'moreChanges'>;
 
-/** Bytes of git’s output that are read, and characters of lines that are shown: a note has 20,000 at most. */
+/**
+ * Limits for the bytes of git’s output that are read, and for the characters of lines that are shown; a note has at
+ * most 20,000.
+ */
 const mostRead = 400_000;
 const mostShown = 12_000;
 const mostNamed = 12;
@@ -16,7 +19,7 @@ const longestName = 200;
 
 const readable = ['--unified=2', '--full-index', '--no-renames', '--no-ext-diff', '--no-textconv'];
 
-/** What a commit changed, as a model is told it; null when it is the first, or nothing can be said. */
+/** A commit’s changes as text for the model; null for the first commit, or if they are unknown. */
 export async function changesByHand(
   git: Git,
   { commit, parent }: Pick<Recorded, 'commit' | 'parent'>,
@@ -50,7 +53,7 @@ export async function changesByHand(
   };
 }
 
-/** The lines that differ between two states of a file; null when git does not have the earlier one. */
+/** The lines that differ between two states of a file; null if git does not have the earlier one. */
 export async function compareFiles(
   git: Git,
   before: string | Buffer,

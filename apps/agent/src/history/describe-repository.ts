@@ -4,18 +4,19 @@ import { excerpt, visibleText } from '@belay/protocol';
 import { locateGit } from './git.js';
 import { runInOwnRepository } from './own-repository.js';
 
-/** How long all of it may take: the model waits for it. In milliseconds. */
+/** The time limit in milliseconds for all of this, because the model waits for it. */
 const timeoutMs = 1_000;
 const maxCharacters = 256 * 1024;
 const listedFiles = 12;
 const listedCommits = 5;
 const longestName = 120;
-/** A repository that sets up more programs than this is not asked for its changes. */
+/** For a repository that configures more filter programs than this, changes are not listed. */
 const mostFilters = 50;
 
 /**
- * Branch, changed files and last commits of the workspace’s own repository, for the model; empty when there is none.
- * The repository is hostile: none of its settings starts a program, and its texts are cut and quoted. Never rejects.
+ * Branch, changed files and last commits of the workspace’s own repository, for the model; empty if there is none. The
+ * repository is untrusted: none of its settings starts a program, and its texts are shortened and quoted. Never
+ * rejects.
  */
 export async function describeRepository(workspace: string, binary = locateGit()): Promise<string> {
   const folder = join(workspace, '.git');
@@ -26,7 +27,7 @@ export async function describeRepository(workspace: string, binary = locateGit()
   const git: RunGit = async (args, settings = {}) => {
     const options = { maxCharacters, settings, signal };
     const { output, ok } = await runInOwnRepository({ binary, workspace }, args, options);
-    // What was read of a long output is enough.
+    // The part of a long output that was read is enough.
     if (ok || output.length > maxCharacters) return output;
     throw new Error('Git failed.');
   };
@@ -58,7 +59,7 @@ const logArguments = [
 ] as const;
 
 interface Status {
-  /** As git says it: `main...origin/main [ahead 1]`, `HEAD (no branch)`, `No commits yet on main`. */
+  /** As git prints it: `main...origin/main [ahead 1]`, `HEAD (no branch)`, `No commits yet on main`. */
   head: string;
   /** As in `git status --short`: two letters and a path. */
   changes: string[];
@@ -72,13 +73,13 @@ async function readStatus(git: RunGit): Promise<Status> {
   for (let at = 0; at < fields.length; at++) {
     const field = fields[at] ?? '';
     if (field.length > 3) changes.push(field);
-    // The name before it moved follows by itself.
+    // The next field is the old name of a moved file.
     if (/^[RC]/.test(field)) at++;
   }
   return { head: head.replace(/^## /, ''), changes };
 }
 
-/** The repository’s filters are programs that git starts to compare files: none of them runs. */
+/** Disables the repository’s filters, which are programs that git would start to compare files. */
 async function withoutFilters(git: RunGit): Promise<Record<string, string>> {
   const names = await git(['config', '--name-only', '-z', '--get-regexp', '^filter\\.']).catch(
     () => '',
@@ -115,6 +116,6 @@ function describeCommit(line: string): string {
   return `  ${id ?? '?'} ${date ?? '?'} ${quoted(title ?? '')}`;
 }
 
-/** On one line and between quotes that it cannot close. */
+/** On one line, in quotes that the text cannot close. */
 const quoted = (text: string): string =>
   JSON.stringify(excerpt(visibleText(text).replaceAll(/\s+/g, ' ').trim(), longestName));

@@ -7,13 +7,13 @@ import { Git } from './git.js';
 import { tarWithRepository } from './tar-with-repository.js';
 import { baseRef } from './repository.js';
 
-/** Up to which commit, and for a patch from which one on. */
+/** The last commit, and for a patch the first one. */
 export interface ExportSpan {
   commit?: string | undefined;
   from?: string | undefined;
 }
 
-/** A commit of the history as bytes to take away. */
+/** Exports a commit of the history as bytes. */
 export async function exportCommit(
   git: Git,
   format: ExportFormat,
@@ -25,7 +25,9 @@ export async function exportCommit(
   return format === 'tar' ? tarWithRepository(files, git.places.workspace) : files;
 }
 
-/** A bundle holds refs: the commit is the `main` and the HEAD of a repository of its own that borrows the objects. */
+/**
+ * A bundle contains refs, so the commit becomes `main` and HEAD of a temporary repository that borrows the objects.
+ */
 async function bundle(git: Git, commit: string): Promise<Readable> {
   const { folder } = git.places;
   const borrower = await mkdtemp(join(folder, 'bundle-'));
@@ -40,7 +42,10 @@ async function bundle(git: Git, commit: string): Promise<Readable> {
   return bytes;
 }
 
-/** After old steps were collected: a bundle cannot begin in the middle, so its commits are made anew, from the cut on. */
+/**
+ * A bundle cannot begin at a shallow boundary, so after old steps were dropped, the commits from there on are made
+ * again.
+ */
 async function beginAtCut(own: Git, cut: string): Promise<void> {
   const shallow = join(own.places.folder, 'shallow');
   await copyFile(cut, shallow);
@@ -49,7 +54,7 @@ async function beginAtCut(own: Git, cut: string): Promise<void> {
   await rm(shallow);
 }
 
-/** `git apply` takes it as it is, whatever the settings of who applies it. */
+/** Produces a patch that `git apply` accepts, whatever the user’s settings. */
 const patchArguments = [
   'diff',
   '--binary',

@@ -11,7 +11,7 @@ export interface GitPlaces {
   /** The repository. */
   folder: string;
   workspace: string;
-  /** Where the objects are, when not in the repository. */
+  /** The folder of the objects, if it is not inside the repository. */
   objects?: string;
   /** How long git may take to read the workspace’s own repository, in milliseconds; see `OwnCommits`. */
   ownTimeoutMs: number;
@@ -19,14 +19,17 @@ export interface GitPlaces {
 
 interface RunOptions {
   input?: string;
-  /** `latin1` keeps the bytes of paths that are not UTF-8, in and out. */
+  /** `latin1` preserves the bytes of paths that are not UTF-8, in input and output. */
   encoding?: 'utf8' | 'latin1';
   /** Bytes of output after which git is killed and the result is `truncated`. */
   limit?: number;
   signal?: AbortSignal;
 }
 
-/** Git on the history’s own repository: no settings, hooks, attributes or programs of the user or the workspace. */
+/**
+ * Runs git on the history’s own repository, without settings, hooks, attributes or programs of the user or the
+ * workspace.
+ */
 export class Git {
   constructor(readonly places: GitPlaces) {}
 
@@ -35,7 +38,7 @@ export class Git {
     return output.toString(options.encoding ?? 'utf8');
   }
 
-  /** Rejects with `AppError`: `cancelled`, `disk_full`, else `internal` with git’s message. */
+  /** Rejects with `AppError`: `cancelled`, `disk_full`, otherwise `internal` with git’s message. */
   async output(
     args: readonly string[],
     { input = '', encoding = 'utf8', limit = Infinity, signal }: RunOptions = {},
@@ -60,7 +63,7 @@ export class Git {
     return { output: Buffer.concat(chunks), truncated: size > limit };
   }
 
-  /** The output as it comes; a failure of git destroys the stream with an `AppError`. */
+  /** The output as a stream; a failure of git destroys it with an `AppError`. */
   stream(args: readonly string[]): Readable {
     const child = this.#start(args);
     child.stdin.end();
@@ -98,7 +101,7 @@ export class Git {
 
 const binaries = ['/opt/belay/git', '/usr/bin/git', '/usr/local/bin/git', '/opt/homebrew/bin/git'];
 
-/** The runtime’s git, else the system’s; null when there is none. */
+/** The runtime’s git, otherwise the system’s; null if there is none. */
 export const locateGit = (): string | null =>
   binaries.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile()) ?? null;
 

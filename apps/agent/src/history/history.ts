@@ -30,12 +30,12 @@ type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
 
 export interface HistoryOptions {
   workspace: string;
-  /** The history is `history.git` in this folder, outside the workspace. */
+  /** The folder that contains `history.git`, outside the workspace. */
   state: string;
   writer: EventWriter;
-  /** Path of git; found when omitted, null for none. */
+  /** The path of git; searched for when omitted, null for none. */
   git?: string | null;
-  /** Bytes of the repository above which old steps are collected. */
+  /** The size of the repository above which old steps are dropped, in bytes. */
   maxBytes?: number;
   /** How long git may take to read the workspace’s own repository, in milliseconds. */
   ownTimeoutMs?: number;
@@ -43,27 +43,29 @@ export interface HistoryOptions {
 
 export interface RecordedCall {
   id: string;
-  /** What the step did, for people. */
+  /** A description of the step for people. */
   message: string;
-  /** Only what changed below these paths of the workspace; a full scan when omitted. */
+  /** Limits the search for changes to these paths of the workspace; a full scan when omitted. */
   paths?: readonly string[];
 }
 
-/** The workspace’s states, a commit for each call that changed files. */
+/** The states of the workspace, with a commit for each call that changed files. */
 export interface History {
-  /** False where there is no git: nothing is recorded and the handlers throw `unavailable`. */
+  /** False without git: nothing is recorded, and the handlers throw `unavailable`. */
   readonly available: boolean;
   /** Creates the repository early. Never rejects: `begin` retries a failure. */
   prepare(): Promise<void>;
-  /** Records the state before the first operation, after the import; after a restart, what changed meanwhile. Never rejects. */
+  /**
+   * Records the state before the first operation, after the import; after a restart, the changes since. Never rejects.
+   */
   begin(): Promise<void>;
-  /** Records what a call changed, if anything, in order. Never rejects: a history that cannot be written is reported in the log. */
+  /** Records a call’s changes, if any, in order. Never rejects: failures are reported in the log. */
   commit(call: RecordedCall): Promise<void>;
-  /** What a call changed, as far as it is recorded, for the model to be told; null for nothing. Never rejects. */
+  /** A call’s recorded changes, for the model; null if there are none. Never rejects. */
   changesOf(call: string): Promise<ChangesByHand | null>;
   /** Never rejects. */
   readonly compare: Compare;
-  /** The latest state (recorded first) or a commit as bytes. Rejects with `AppError`. */
+  /** Exports the latest state (recorded first) or a commit. Rejects with `AppError`. */
   export(format: ExportFormat, span?: ExportSpan): Promise<Readable>;
   readonly handlers: Handlers<Operations, CallContext>;
 }
@@ -75,7 +77,7 @@ export function createHistory(options: HistoryOptions): History {
 
 const defaultMaxBytes = 2_000_000_000;
 const usualOwnTimeoutMs = 10_000;
-/** Between checks of the repository’s size. */
+/** The number of steps between checks of the repository’s size. */
 const stepsBetween = 200;
 const bytesBetween = 100_000_000;
 
@@ -87,11 +89,11 @@ class GitHistory implements History {
   readonly #steps: Steps;
   readonly #mutex = new Mutex();
   readonly #own: OwnCommits;
-  /** The last commit of the workspace’s own repository that was noted. */
+  /** The last noted commit of the workspace’s own repository. */
   #latestOwn: string | undefined;
   #repository = false;
   #begun = false;
-  /** The last failure that was reported; empty when the last step was recorded. */
+  /** The last reported failure; empty after a successful step. */
   #fault = '';
   #stepsSincePack = 0;
   /** The latest commits, by call. */
@@ -128,7 +130,7 @@ class GitHistory implements History {
     );
   }
 
-  /** Up to a commit, or the latest; a patch may begin at another one than the first. */
+  /** Exports up to a commit, or the latest; a patch may begin at another commit than the first. */
   async export(format: ExportFormat, { commit, from }: ExportSpan = {}): Promise<Readable> {
     const id = await this.#mutex.runExclusive(async () => {
       if (commit !== undefined) return this.#steps.find(commit);
@@ -190,7 +192,7 @@ class GitHistory implements History {
     await this.#record({ id: '', message });
   }
 
-  /** The work continues without its history; missing changes are recorded with the next step that can be. */
+  /** The work continues without its history; missing changes are recorded with the next successful step. */
   async #reportingFailure(task: () => Promise<void>): Promise<void> {
     try {
       await task();
@@ -208,7 +210,7 @@ class GitHistory implements History {
 
   async #record({ id, message, paths }: RecordedCall): Promise<void> {
     const committed = this.#own.changed();
-    // What was committed although it is ignored is part of the patch.
+    // Files that are committed although they are ignored belong to the patch.
     if (committed) await addTrackedFiles(this.#git, this.#recorder);
     const recorded = await this.#recorder.record({ message, call: id }, paths);
     const leftOut = this.#recorder.takeLeftOut();
@@ -223,7 +225,7 @@ class GitHistory implements History {
     if (recorded) await this.#tidy();
   }
 
-  /** None when the latest was reported already. */
+  /** Empty if the latest commit was already reported. */
   async #newOwnCommits(): Promise<OwnCommit[]> {
     const commits = await this.#own.list();
     const latest = commits[0]?.commit;
@@ -257,7 +259,7 @@ class GitHistory implements History {
     );
   }
 
-  /** A note about the history itself: a `commit` event that names the latest commit and no files. */
+  /** A note about the history itself: a `commit` event with the latest commit and no files. */
   async #note(message: string, commits?: OwnCommit[]): Promise<void> {
     const head = await this.#recorder.head();
     if (head === null) return;
@@ -294,7 +296,7 @@ function ownCommitsNote(commits: OwnCommit[], { commit, subject }: OwnCommit): s
   const count = pluralText(commits.length, 'new commit');
   return `the workspace’s own repository has ${count}, the latest ${commit.slice(0, 7)} “${subject.slice(0, 80)}”: the patch has the files as they are now, and only the tar export has the commits`;
 }
-/** Of so many commits can be asked what they changed. */
+/** The number of commits whose changes can still be queried. */
 const mostLatest = 16;
 
 function sentence({ parent, changes }: Recorded): string {

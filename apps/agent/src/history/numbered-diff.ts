@@ -2,18 +2,21 @@ import { maxHunks, type FileChange, type LineHunk } from '@belay/protocol';
 import { toText } from '../files/lines.js';
 import { gitPaths } from '../files/patch/parse-patch.js';
 
-/** What changed in one file, for a reader that edits by line numbers. */
+/** The changes in one file, for a reader that edits by line numbers. */
 export interface NumberedDiff extends FileChange {
-  /** Each line after its number now and a tab, then ` `, `+` or `-`; lines that are gone have no number. */
+  /** Each line has its current number and a tab, then ` `, `+` or `-`; removed lines have no number. */
   text: string;
-  /** Nothing that changed is left out of `text`. */
+  /** Whether `text` contains all changes. */
   whole: boolean;
   hunks: LineHunk[];
 }
 
 const longestLine = 400;
 
-/** Reads the output of `git diff --full-index`, as text in latin1. `limit` is the characters of all texts, about. */
+/**
+ * Parses the output of `git diff --full-index`, as text in latin1. `limit` is the approximate number of characters of
+ * all texts.
+ */
 export function numberedDiffs(patch: string, limit: number): NumberedDiff[] {
   const diffs: NumberedDiff[] = [];
   let left = limit;
@@ -27,7 +30,7 @@ export function numberedDiffs(patch: string, limit: number): NumberedDiff[] {
 }
 
 function numbered(lines: readonly string[], limit: number): NumberedDiff | null {
-  // Of two blobs the names are their ids.
+  // For two blobs, the names are their ids.
   const path = gitPaths((lines[0] ?? '').slice('diff --git '.length))?.[1] ?? '';
   const index = lines.find((line) => line.startsWith('index '));
   const [, before, version] = /^index ([0-9a-f]{40})\.\.([0-9a-f]{40})/.exec(index ?? '') ?? [];
@@ -80,7 +83,7 @@ function numberedHunks(
   return { text: shown.join('\n'), whole, hunks };
 }
 
-/** A hunk’s place before the change, and its first line now. Git counts from the line before an empty span. */
+/** A hunk’s place before the change, and its first current line. Git counts from the line before an empty range. */
 function placeOf(line: string): { hunk: LineHunk; start: number } | null {
   const match = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line);
   if (!match) return null;
@@ -93,5 +96,5 @@ function placeOf(line: string): { hunk: LineHunk; start: number } | null {
   return { hunk, start: Number(start) };
 }
 
-/** Git writes zeros for no file. */
+/** Git writes zeros for a missing file. */
 const versionIn = (id: string): string | null => (/^0+$/.test(id) ? null : id.slice(0, 16));

@@ -4,10 +4,10 @@ import { isThere } from '../permissions.js';
 import type { Git } from './git.js';
 import { runInOwnRepository } from './own-repository.js';
 
-/** A repository that programs of the sandbox wrote may make git print without end. */
+/** The output limit, because a repository written by the sandbox’s programs may make git print endlessly. */
 const maxCharacters = 1024 * 1024;
 const maxRefs = 2_000;
-/** So many new commits are named. */
+/** The number of new commits that are listed. */
 const maxCommits = 20;
 const maxSubject = 200;
 
@@ -17,14 +17,14 @@ export interface OwnCommit {
 }
 
 /**
- * The commits that the workspace’s own repository got since the start. The history has their files, as far as they are
- * in the work tree, and not themselves. The repository is only read, as the user of the sandbox.
+ * Finds commits made in the workspace’s own repository since the start. The history contains their files, as far as
+ * they are in the work tree, but not the commits. The repository is only read, as the sandbox’s user.
  */
 export class OwnCommits {
   readonly #git: Git;
-  /** The commits of the start, kept for a later agent. */
+  /** The commits at the start, stored for a later agent. */
   readonly #startFile: string;
-  /** What the references looked like when they were last asked for. */
+  /** The state of the references at the last query. */
   #references: string | undefined;
 
   constructor(git: Git) {
@@ -32,7 +32,7 @@ export class OwnCommits {
     this.#startFile = join(git.places.folder, 'own-start');
   }
 
-  /** Remembers the commits of the start. */
+  /** Stores the commits of the start. */
   async begin(): Promise<void> {
     this.#references = this.#readReferences();
     if (isThere(this.#startFile)) return;
@@ -42,14 +42,14 @@ export class OwnCommits {
     writeFileSync(this.#startFile, commits.filter((line) => isCommit.test(line)).join('\n'));
   }
 
-  /** Whether branches or index are others than when this was last asked. */
+  /** Whether branches or the index changed since the last call. */
   changed(): boolean {
     const before = this.#references;
     this.#references = this.#readReferences();
     return this.#references !== before;
   }
 
-  /** The latest commits on the branches that were not there at the start and came from no other repository. */
+  /** The latest commits on branches that were made since the start and do not come from another repository. */
   async list(): Promise<OwnCommit[]> {
     if (!isThere(this.#startFile)) return [];
     const start = readFileSync(this.#startFile, 'latin1').split('\n').filter(Boolean);
@@ -77,7 +77,7 @@ export class OwnCommits {
       .join(', ');
   }
 
-  /** What git prints; nothing where there is no repository, or when it fails or takes too long. */
+  /** Git’s output; empty without a repository, and when git fails or takes too long. */
   async #run(command: string[], input = ''): Promise<string> {
     const { output, ok } = await runInOwnRepository(this.#git.places, command, {
       input,

@@ -7,8 +7,8 @@ import { asUser } from '../user-separation.js';
 import { maxFileBytes, type Recorder } from './recorder.js';
 
 /**
- * Adds the files that the workspace’s own repository tracks although they are ignored (a committed `dist`, say).
- * Only its index is read: listing it runs no program of its settings.
+ * Adds the files that the workspace’s own repository tracks although they are ignored (for example a committed
+ * `dist`). Only its index is read, and listing it runs none of its configured programs.
  */
 export async function addTrackedFiles(git: Git, recorder: Recorder): Promise<void> {
   const { workspace } = git.places;
@@ -31,7 +31,7 @@ interface OwnRepository {
 
 interface RunOptions {
   input?: string;
-  /** Git is ended when it has printed more. */
+  /** Git is killed when it has printed more. */
   maxCharacters?: number;
   /** Override those of the repository. */
   settings?: Record<string, string>;
@@ -39,9 +39,9 @@ interface RunOptions {
 }
 
 /**
- * What git prints about the workspace’s own repository, which is hostile and only read, as the user of the sandbox:
- * none of its settings starts a program here but filters. Nothing where there is no repository. Never rejects; not `ok`
- * when git fails or is ended.
+ * Git’s output about the workspace’s own repository, which is untrusted and only read, as the sandbox’s user: its
+ * settings can start no programs here except filters. Empty without a repository. Never rejects; `ok` is false when
+ * git fails or is killed.
  */
 export async function runInOwnRepository(
   { binary, workspace, ownTimeoutMs: timeout }: OwnRepository,
@@ -55,7 +55,7 @@ export async function runInOwnRepository(
   const child = spawn(file, args, {
     cwd: workspace,
     stdio: ['pipe', 'pipe', 'ignore'],
-    // What a program of the sandbox put there may keep git waiting.
+    // Files of the sandbox’s programs, such as pipes, may block git.
     timeout,
     signal,
     killSignal: 'SIGKILL',

@@ -1,4 +1,4 @@
-/** What one file went through between two trees. */
+/** The change of one file between two trees. */
 export interface Change {
   path: string;
   status: 'added' | 'modified' | 'deleted' | 'renamed';
@@ -9,7 +9,7 @@ export interface Change {
 
 export const changeArguments = ['--raw', '--numstat', '-z', '--no-abbrev', '--no-ext-diff'];
 
-/** Reads the output of a diff with `changeArguments`: first what happened to each file, then its counts. */
+/** Parses the output of a diff with `changeArguments`: the kind of each file’s change, then the line counts. */
 export function parseChanges(output: string): Change[] {
   const fields = output.split('\0').values();
   const next = (): string => fields.next().value ?? '';

@@ -13,9 +13,9 @@ import { SmallWorkspace } from './small-workspace.js';
 /** Larger files are left out of the history. */
 export const maxFileBytes = 50_000_000;
 
-/** Above so many files at once, such as at the start, their objects become one pack and not a file each. */
+/** Above this number of files at once, such as at the start, their objects go into one pack instead of a file each. */
 const manyFiles = 200;
-/** Compressing takes longer than all else, so what is smaller is kept as it is. */
+/** Compression takes longer than everything else, so smaller amounts of data stay uncompressed. */
 const maxUncompressedBytes = 600_000_000;
 
 export interface Recorded {
@@ -41,8 +41,8 @@ export interface StepLabel {
 }
 
 /**
- * Records the workspace as commits. The caller runs one recording at a time. Names of files are bytes: those in
- * git’s input and output are kept as text in latin1.
+ * Records the workspace as commits. The caller runs one recording at a time. File names are bytes; in git’s input and
+ * output they are latin1 text.
  */
 export class Recorder {
   readonly #git: Git;
@@ -52,10 +52,10 @@ export class Recorder {
   #newlyLeftOut: string[] = [];
   /** The last commit, cached because no other process commits here. */
   #last: Last | null | undefined;
-  /** Nothing was staged in the repository yet. */
+  /** True until something was staged in the repository. */
   #isNew = false;
   readonly #workspace: SmallWorkspace;
-  /** What the workspace looked like just before all of it was recorded. */
+  /** The workspace’s state just before its last full recording. */
   #recordedState: string | undefined;
 
   constructor(git: Git) {
@@ -83,12 +83,12 @@ export class Recorder {
     return this.#last;
   }
 
-  /** Files too large for the history that were met since the last call. */
+  /** Files found since the last call that are too large for the history. */
   takeLeftOut(): string[] {
     return this.#newlyLeftOut.splice(0);
   }
 
-  /** Commits what changed, of some paths or of all; null when nothing did. */
+  /** Commits the changes of some paths or of all; null if there are none. */
   async record(step: StepLabel, paths?: readonly string[]): Promise<Recorded | null> {
     const state = this.#workspace.state();
     if (state !== undefined && state === this.#recordedState) return null;
@@ -114,7 +114,7 @@ export class Recorder {
     return { commit: this.#last.commit, parent: null, changes: [] };
   }
 
-  /** A step whose files are those of a tree. */
+  /** Commits a tree as a step. */
   async commitTree(tree: string, step: StepLabel): Promise<Recorded> {
     const parent = await this.head();
     const parents = parent === null ? [] : ['-p', parent];
@@ -136,7 +136,7 @@ export class Recorder {
     return (await this.#git.run(['write-tree'])).trim();
   }
 
-  /** Paths as callers give them, as git takes them: from the workspace on, links resolved. */
+  /** Converts callers’ paths for git: relative to the workspace, links resolved. */
   #belowWorkspace(paths: readonly string[]): string[] {
     const workspace = new WorkspaceFolder(this.#git.places.workspace);
     return paths.flatMap((path) => {
@@ -153,7 +153,7 @@ export class Recorder {
     });
   }
 
-  /** Brings the index up to date with the workspace; whether anything differs from the last commit. */
+  /** Updates the index from the workspace; returns whether it differs from the last commit. */
   async stage(paths?: readonly string[]): Promise<boolean> {
     if (paths?.length === 0) return false;
     const found = await this.#scan(paths);
@@ -163,15 +163,15 @@ export class Recorder {
     return found.staged || files.length > 0 || found.gone.length > 0;
   }
 
-  /** Adds files whatever the rules that ignore them say. */
+  /** Adds files even if rules ignore them. */
   update(files: readonly string[]): Promise<void> {
     this.#recordedState = undefined;
     return this.#updateIndex(['--add', '--remove', '--replace'], files);
   }
 
   /**
-   * A file that goes away meanwhile spoils the whole update: then the halves are tried, down to the file, which is
-   * left to the next step. Where that does not help, the fault is another one.
+   * A file that disappears meanwhile fails the whole update. Then the halves are tried, down to that file, which is
+   * left to the next step. If that does not help, the cause is another one.
    */
   async #updateWhatStays(files: readonly string[], tries = { left: 100 }): Promise<void> {
     try {
@@ -193,13 +193,13 @@ export class Recorder {
     await this.#git.run(args, { input, encoding: 'latin1' });
   }
 
-  /** Git streams files above its threshold into a pack. */
+  /** Makes git stream files above its threshold into a pack. */
   #intoOnePack(): string[] {
     const level = this.stagedBytes > maxUncompressedBytes ? 1 : 0;
     return ['-c', 'core.bigFileThreshold=1', '-c', `pack.compression=${level}`];
   }
 
-  /** What differs from the index, and whether that differs from the last commit (`staged`). */
+  /** The differences from the index, and whether the index differs from the last commit (`staged`). */
   async #scan(paths?: readonly string[]): Promise<Scan> {
     const only = paths ? ['--', ...paths] : [];
     const args = ['status', '--porcelain', '-z', ...only];
@@ -216,7 +216,7 @@ export class Recorder {
     return found;
   }
 
-  /** Of a repository inside the workspace: git names its folder only. Its .git is left out. */
+  /** The files of a repository inside the workspace, of which git lists only the folder. Its .git is left out. */
   async #filesBelow(path: string): Promise<string[]> {
     const workspace = new WorkspaceFolder(this.#git.places.workspace);
     const { signal } = new AbortController();
@@ -230,7 +230,7 @@ export class Recorder {
     return files;
   }
 
-  /** Without the files that are too large or may not be read: git would refuse them all for one. */
+  /** Leaves out files that are too large or not readable, because one of them would make git refuse all. */
   async #worthKeeping(paths: readonly string[]): Promise<string[]> {
     const kept: string[] = [];
     for (const path of paths) {

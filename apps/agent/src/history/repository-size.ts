@@ -11,14 +11,14 @@ export async function repositoryBytes(git: Git): Promise<number> {
   return (kilobytes('size') + kilobytes('size-pack')) * 1_000;
 }
 
-/** Packs loose objects: what is new since the last time. Commits may be added meanwhile. */
+/** Packs the loose objects added since the last time. Commits may be added meanwhile. */
 export const packObjects = async (git: Git): Promise<void> => {
   await git.run(['repack', '-d', '-q']);
 };
 
 /**
- * Drops the older half of the steps, again until the history fits, and returns how many were dropped. The commits that
- * stay keep their ids: the cut is a shallow boundary, as of a shallow clone. The base stays too.
+ * Drops the older half of the steps, repeatedly until the history is small enough, and returns how many were dropped.
+ * Remaining commits keep their ids: the cut is a shallow boundary, as in a shallow clone. The base also stays.
  */
 export async function dropOldSteps(git: Git, maxBytes: number): Promise<number> {
   let dropped = 0;

@@ -7,15 +7,16 @@ import type { Git } from './git.js';
 
 export const branch = 'refs/heads/main';
 const [name, email] = ['Belay', 'belay@localhost'];
-/** Of every commit. */
+/** The author of every commit. */
 export const author = `${name} <${email}>`;
 
-/** The state before the first operation; it outlives the collection of old steps. */
+/** The state before the first operation; kept when old steps are dropped. */
 export const baseRef = 'refs/belay/base';
 
 /**
- * Makes the repository, or sets it right after a crash; returns whether it is new. No other process writes to it, so a
- * remaining lock is stale. The files of a new one are few, and `git init` takes ten times as long to write them.
+ * Creates the repository, or repairs it after a crash; returns whether it is new. No other process writes to it, so a
+ * remaining lock is stale. A new repository has only a few files, and `git init` takes ten times as long to write
+ * them.
  */
 export function prepareRepository({ places: { folder } }: Git): boolean {
   const head = join(folder, 'HEAD');
@@ -33,14 +34,14 @@ export function prepareRepository({ places: { folder } }: Git): boolean {
   writeFileSync(join(folder, 'info/attributes'), attributes);
   writeFileSync(join(folder, 'info/exclude'), exclude);
   if (isNew) {
-    // Last, and whole: with it the folder is a repository.
+    // Written last and atomically, because this file makes the folder a repository.
     writeFileSync(`${head}.lock`, `ref: ${branch}\n`);
     renameSync(`${head}.lock`, head);
   }
   return isNew;
 }
 
-/** Settings for speed with many files (measured), for bytes as they are, and against any program but git. */
+/** Settings for speed with many files (measured), for unchanged bytes, and against other programs than git. */
 const config = `[core]
 	repositoryFormatVersion = 0
 	bare = false

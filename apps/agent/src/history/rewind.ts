@@ -4,21 +4,21 @@ import type { Git } from './git.js';
 import type { Recorded, Recorder } from './recorder.js';
 
 export interface Rewind {
-  /** Full id of the commit whose files come back. */
+  /** The full id of the commit whose files are restored. */
   commit: string;
   preview: boolean;
   call: string;
 }
 
 interface Rewound {
-  /** The step whose files came back. */
+  /** The step whose files were restored. */
   to: { time: string; message: string };
   files: Pick<Change, 'path' | 'status'>[];
   commit: string | null;
   recorded: Recorded | null;
 }
 
-/** Puts the recorded files back as they were; what is ignored stays. The state before is a commit too: nothing is lost. */
+/** Restores recorded files; ignored files stay. The state before is a commit too, so nothing is lost. */
 export async function rewind(
   recorder: Recorder,
   git: Git,

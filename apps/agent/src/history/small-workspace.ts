@@ -1,12 +1,15 @@
 import { lstatSync, readdirSync, statSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 
-/** In a larger workspace a process of git is as quick. */
+/** In a larger workspace, a git process is as fast. */
 const mostEntries = 300;
-/** What changed less than this ago may change again unseen: file systems count time in steps, of two seconds at most. */
+/**
+ * A file that changed less than this ago may change again unnoticed, because file systems store times in steps of up
+ * to two seconds.
+ */
 const stepMs = 2_000;
 
-/** Detects that nothing has changed in a small workspace, in less time than it takes to start git. */
+/** Detects that a small workspace has not changed, faster than starting git. */
 export class SmallWorkspace {
   readonly #root: string;
   #isLarge = false;
@@ -16,10 +19,10 @@ export class SmallWorkspace {
   }
 
   /**
-   * What its files and folders look like: while it is the same, nothing has changed. Each has its inode and the time of
-   * its last change, which no program can set, and which every change of content, mode or name sets. Like git’s status
-   * it leaves out `.git`. Undefined when that cannot be told: of a workspace that is, or was once, too large, and of
-   * one that changes just now.
+   * A fingerprint of the workspace’s files and folders: while it is the same, nothing has changed. It contains each
+   * inode and the time of its last status change, which every change of content, mode or name updates and no program
+   * can set. Like git’s status it leaves out `.git`. Undefined if this is impossible: the workspace is, or was, too
+   * large, or is changing now.
    */
   state(): string | undefined {
     if (this.#isLarge) return undefined;

@@ -18,7 +18,7 @@ const maxDiff = 1_000_000;
 const maxShown = 5_000_000;
 const maxFiles = 5_000;
 
-/** What can be asked of the history. */
+/** Queries about the history. */
 export class Steps {
   readonly #git: Git;
   constructor(git: Git) {
@@ -73,7 +73,7 @@ export class Steps {
     };
   }
 
-  /** The full id of a commit of the history, named by its id or a ref. */
+  /** The full id of a commit in the history, given by its id or a ref. */
   async find(name: string): Promise<string> {
     const id = await this.#git
       .run(['rev-parse', '--verify', '--quiet', `${name}^{commit}`])

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { extract, pack, type Headers, type Pack } from 'tar-stream';
 
 /**
- * A tar archive with the workspace’s own .git added, as it is now: a fork or a copy is a repository as before.
- * What is written to .git meanwhile may be missing.
+ * Adds the workspace’s current .git to a tar archive, so that a fork or a copy is also a repository. Changes to .git
+ * meanwhile may be missing.
  */
 export function tarWithRepository(files: Readable, workspace: string): Readable {
   const tar = pack();
@@ -40,7 +40,7 @@ async function addTree(tar: Pack, workspace: string, path: string): Promise<void
     await addEntry(tar, { ...header, type: 'directory' });
     const names = await readdir(full).catch(() => []);
     for (const name of names) {
-      // A lock would outlive its owner in the copy.
+      // In the copy, a lock would have no owner to release it.
       if (!name.endsWith('.lock')) await addTree(tar, workspace, `${path}/${name}`);
     }
   } else if (stats.isSymbolicLink()) {
@@ -55,7 +55,7 @@ const addEntry = (tar: Pack, header: Headers): Promise<void> =>
     tar.entry(header, '', (error) => (error ? reject(error) : resolve()));
   });
 
-/** Exactly as many bytes as in the header, whatever happens to the file meanwhile. */
+/** Writes exactly the number of bytes in the header, whatever happens to the file meanwhile. */
 async function addFile(tar: Pack, full: string, header: Headers): Promise<void> {
   const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (!file) return;

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { author, baseRef, branch } from './repository.js';
 
-/** What git calls a tree without files. */
+/** Git’s id of a tree without files. */
 export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
 
 interface Made {
@@ -13,16 +13,16 @@ interface Made {
 }
 
 /**
- * Writes the first commit of a new repository, without files, as `git write-tree`, `git commit-tree` and
- * `git update-ref` would. The first reply of a session waits for it, and three processes of git take longer than all
- * else up to there.
+ * Writes the first commit of a new repository, without files, as `git write-tree`, `git commit-tree` and `git
+ * update-ref` would. A session’s first reply waits for it, and three git processes would take longer than everything
+ * before it.
  */
 export function writeFirstCommit(repository: string, message: string): Made {
   const tree = writeObject(repository, 'tree', '');
   const signed = `${author} ${Math.floor(Date.now() / 1000)} +0000`;
   const body = `tree ${tree}\nauthor ${signed}\ncommitter ${signed}\n\n${message}`;
   const commit = writeObject(repository, 'commit', body);
-  // The branch last: without it the history has not begun.
+  // The branch is written last: without it the history has not begun.
   for (const ref of [baseRef, branch]) write(join(repository, ref), `${commit}\n`);
   return { commit, tree };
 }

@@ -7,12 +7,12 @@ import type { LoopOptions } from './loop-options.js';
 interface LoopCall {
   input: Record<string, unknown>;
   begun: boolean;
-  /** Writes the call into the log. */
+  /** Writes the call to the log. */
   begin(): void;
   signal: AbortSignal;
 }
 
-/** The result of a call but for what is the same for all of them. */
+/** A call’s result without the fields that are the same for all. */
 export type LoopResult = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
   images?: string[];
   note?: string;
@@ -24,7 +24,7 @@ export type LoopHandler = (
   call: LoopCall,
 ) => Promise<LoopResult | null>;
 
-/** Null while the user has not answered; then the loop asks again after the next event. */
+/** Null while the user has not answered; the loop calls again after the next event. */
 export async function ask(
   options: LoopOptions,
   { waiting }: Conversation,
@@ -42,7 +42,7 @@ export async function ask(
   return null;
 }
 
-/** Ends the work, once the model has seen all there is to see: a result that comes with it may say otherwise. */
+/** Ends the work once the model has seen everything, because results that arrive with the call may contradict it. */
 export async function finish(
   { hooks }: LoopOptions,
   conversation: Conversation,
@@ -78,7 +78,7 @@ export async function finish(
   return { ok: true, output: input, seconds: 0 };
 }
 
-/** What no prompt has shown yet. */
+/** Items that no prompt has contained yet. */
 const unseen = [
   ['waiting', 'the user wrote meanwhile. Read the message, act on it, and finish afterwards.'],
   ['notes', 'the user changed something by hand meanwhile. Look at it, and finish afterwards.'],

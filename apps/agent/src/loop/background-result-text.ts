@@ -1,7 +1,10 @@
 import { actionOutput, errorFrom, platformPrefix, type EventArgs } from '@belay/protocol';
 import { actionFileName, wholeResultFile } from '../mcp/whole-result.js';
 
-/** What came of a call in the background, for the model. What its program printed is quoted: it is not the user’s word. */
+/**
+ * The result of a background call, as text for the model. Program output is quoted, because it does not come from the
+ * user.
+ */
 export function backgroundResultText(id: string, result: EventArgs<'background-result'>): string {
   const { operation, ok, output, seconds } = result;
   const call = `The call ${id} of ${operation}, which ran in the background,`;

@@ -8,17 +8,17 @@ interface PendingResult {
   images: string[];
 }
 
-/** Calls that were answered before they had ended, and what came of them, as the fold of a log goes on. */
+/** Background calls and their results, as part of a conversation’s fold. */
 export class BackgroundResults {
-  /** Calls that were answered so. */
+  /** Calls that were answered while they still ran. */
   readonly #started = new Set<string>();
-  /** Those of them whose results are still to come here. */
+  /** Those whose results have not arrived yet. */
   readonly #running = new Map<string, BackgroundCall>();
-  /** Results whose call is not known: it was rewound, or its answer comes later. */
+  /** Results of unknown calls: the call was rewound, or its answer follows later. */
   readonly #early = new Map<string, EventArgs<'background-result'>>();
   readonly #pending: PendingResult[] = [];
 
-  /** One that goes on by itself from here. */
+  /** A copy that continues independently. */
   fork(): BackgroundResults {
     const fork = new BackgroundResults();
     for (const id of this.#started) fork.#started.add(id);
@@ -32,12 +32,12 @@ export class BackgroundResults {
     return [...this.#running.values()];
   }
 
-  /** Results that the model was not told of yet. */
+  /** Results that the model has not got yet. */
   get pending(): string[] {
     return this.#pending.map(({ text }) => text);
   }
 
-  /** The answer of a call, which may be that it goes on. */
+  /** Records a call’s answer, which may be that it continues in the background. */
   answer(id: string, result: EventArgs<'result'>, call: Pick<Event, 'args'> | undefined): void {
     if (!isStarted(result)) return;
     const { operation } = result;
@@ -53,7 +53,7 @@ export class BackgroundResults {
     this.#pending.push({ text: backgroundResultText(id, result), images: result.images });
   }
 
-  /** After a refusal to finish, which told the model what finishing leaves behind. */
+  /** Records a refusal to finish, which told the model which calls finishing would abandon. */
   leave({ ok, output }: Pick<EventArgs<'result'>, 'ok' | 'output'>): void {
     for (const id of (!ok && refusal.safeParse(output).data?.details.left) || []) {
       const call = this.#running.get(id);
@@ -61,12 +61,12 @@ export class BackgroundResults {
     }
   }
 
-  /** They end with the session: nobody waits for what they still bring. */
+  /** The session’s end: nobody waits for their results any more. */
   end(): void {
     this.#running.clear();
   }
 
-  /** What ran for the session that this one continues, does not end here. */
+  /** Forgets calls of the session that this one continues; their results do not arrive here. */
   forget(): void {
     for (const { id, operation } of this.#running.values()) {
       const text = `${platformPrefix}The call ${id} of ${operation} ran for the session that this one continues: its result does not come here. Call it again if you need it.`;
@@ -75,11 +75,11 @@ export class BackgroundResults {
     this.#running.clear();
   }
 
-  /** The model is told of these from now on. */
+  /** Returns the results, which the model gets now. */
   take(): PendingResult[] {
     return this.#pending.splice(0);
   }
 }
 
-/** As `finish` refuses. */
+/** The error with which `finish` refuses. */
 const refusal = z.object({ details: z.object({ left: z.array(z.string()) }) });

@@ -2,22 +2,22 @@ import { wallSeconds, pluralText, type BudgetUse } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
 import { promptDuration } from './describe-settings.js';
 
-/** What a session has used, and what the last reply took of it. */
+/** A session’s usage, and the share of the last reply in it. */
 export interface Spending extends BudgetUse {
   readonly last: { readonly tokens: number; readonly dollars: number };
 }
 
-/** So many steps before the end each is told. */
+/** For this many last steps, each step is announced. */
 const lastSteps = 3;
-/** From here on an end is in sight, in budgets that are longer than `longSteps`. */
+/** The number of remaining steps that is announced first, for budgets longer than `longSteps`. */
 const fewSteps = 10;
 const longSteps = 20;
-/** The shares of a budget below which the model is told. */
+/** The remaining shares of a budget at which the model is told. */
 const shares = [0.05, 0.2] as const;
 
 const end = 'finish, or say what is missing';
 
-/** What to say of the budgets; nothing when that was said before the last replies already. */
+/** The notice for the next prompt; undefined if the last replies were preceded by the same one. */
 export function newNotice(
   { notice: known }: Pick<Conversation, 'notice'>,
   spending: Spending,
@@ -27,8 +27,8 @@ export function newNotice(
 }
 
 /**
- * What the model is told of budgets that are nearly spent, before its next reply. The text stays the same until less
- * is left by a whole level, so that it is told once for each.
+ * The text about nearly spent budgets before the model’s next reply. It changes only when a whole level is crossed, so
+ * that the model gets each notice once.
  */
 export function budgetNotice(spending: Spending, now: number): string | null {
   const { budgets, steps, tokens, dollars, wallTime, last } = spending;
@@ -61,7 +61,7 @@ function stepsNotice(limit: number | null, used: number): string | null {
 
 interface Amount {
   used: number;
-  /** What the last reply took; the next takes about as much. */
+  /** The usage of the last reply; the next one is expected to be similar. */
   last: number;
   words: (amount: number) => string;
 }

@@ -4,18 +4,18 @@ import { listedOperations } from './listed-operations.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
 
-/** The newest turns stay as they are. */
+/** The number of newest turns that stay unchanged. */
 const untouchedTurns = 3;
-/** Shortening results is enough when it saves this share of the conversation. */
+/** Shortening results is enough if it saves this share of the conversation. */
 const minSavedShare = 0.25;
-/** A rough rule for all models; only used to say what was saved. */
+/** A rough estimate for all models, used only to report the savings. */
 const charactersPerToken = 4;
 
 const instruction = `The conversation is too long for your window. Write a summary of everything above that lets you go on without it. Keep: what the user wants and decided, what was done and found out (files with paths, commands, exact errors and figures that matter), what was tried and did not work, the state of the work now and the next steps. Leave out what is no longer needed. The task, the plan, the workspace's guidance and pinned messages are kept word for word beside your summary. Answer with the summary only.`;
 
 /**
- * Makes the conversation shorter, by an event that the user can undo: first long results of old turns are cut, and
- * when that is not enough old turns are replaced by a summary. Returns false when nothing is left to shorten.
+ * Makes the conversation shorter, by an event that the user can undo: first, long results of old turns are shortened;
+ * if that is not enough, old turns are replaced by a summary. Returns false when nothing is left to shorten.
  */
 export async function compact(
   options: LoopOptions,
@@ -40,7 +40,7 @@ export async function compact(
   return true;
 }
 
-/** Cuts long results up to a turn; false when that saves nothing. */
+/** Shortens long results up to a turn; false if that saves nothing. */
 function shorten(
   options: LoopOptions,
   conversation: Conversation,
@@ -68,7 +68,7 @@ async function summarize(
   const ask: Message = { role: 'user', text: instruction, images: [] };
   const messages = [...prompt(old), ask];
   try {
-    // Offered, though not to be called: Anthropic refuses calls in a conversation without the tools that they name.
+    // Offered but not to be called: Anthropic refuses conversations with calls whose tools are missing.
     const operations = listedOperations(conversation, options.offered).map(({ name }) => name);
     const reply = await options.queryModel({ purpose: 'compact', messages, operations }, signal);
     if (reply.text.trim() !== '') return reply.text;
@@ -78,7 +78,7 @@ async function summarize(
   return chronicle(old);
 }
 
-/** The summary when the model cannot write one: its texts and calls, in short. */
+/** A replacement for the summary, if the model cannot write one: the model’s texts and calls, shortened. */
 function chronicle(old: Conversation): string {
   const lines = turnsOf(old).map(({ say }) => {
     const calls = say.calls.map(
@@ -115,7 +115,7 @@ function before(conversation: Conversation, through: ModelTurn): Conversation {
   return { ...conversation, items: conversation.items.slice(0, end + 1) };
 }
 
-/** The conversation with long results cut up to a turn. */
+/** The conversation with long results shortened up to a turn. */
 function cut(conversation: Conversation, through: ModelTurn): Conversation {
   const items = conversation.items.map((item) =>
     item.kind === 'turn' && item.turn.seq <= through.seq

@@ -30,8 +30,8 @@ import { learnChanges, learnResult } from './known-files.js';
 import { withTrusted } from './trusted-texts.js';
 
 /**
- * The state of a conversation that grows by single events. Each is added in constant time, and the conversation is
- * read from a copy that holds the same items; see `foldConversation` for the rules.
+ * The state of a conversation to which single events are added. Adding one takes constant time, and the conversation
+ * is read from a copy with the same items; see `foldConversation` for the rules.
  */
 export class ConversationFold {
   readonly #others: Event[];
@@ -44,7 +44,7 @@ export class ConversationFold {
     this.#progress = progress;
   }
 
-  /** Whether `add` of this event leads to the same state as a fold of the whole log with it. */
+  /** Whether adding this event gives the same state as folding the whole log with it. */
   follows(event: Event): boolean {
     return isOwn(event)
       ? promptPosition(event) >= this.#progress.position
@@ -68,7 +68,7 @@ export class ConversationFold {
     else if (event.id && isCall(event.action)) this.#begin(event.id, event);
   }
 
-  /** A fold that continues by itself from here; it knows what others write later, too. */
+  /** A copy that continues independently; it contains later events of others, too. */
   fork(): ConversationFold {
     const [state, progress] = [this.#state, this.#progress];
     return new ConversationFold(
@@ -93,7 +93,7 @@ export class ConversationFold {
     );
   }
 
-  /** The conversation with everything that is known now. */
+  /** The conversation with all known events. */
   conversation(sandbox: string | null): Conversation {
     const fork = this.fork();
     fork.#includeThrough(Number.POSITIVE_INFINITY);
@@ -158,7 +158,7 @@ export class ConversationFold {
     this.#progress.turn = next;
   }
 
-  /** Found later it comes last: nothing before it changes, so the provider's cache of the prompt counts on. */
+  /** Guidance found later is appended. Earlier items do not change, so the provider’s prompt cache stays valid. */
   #guide({ files }: EventArgs<'guidance'>): void {
     const [state, { found }] = [this.#state, this.#progress];
     const texts = files.map(({ path, text }) => [path, text] as const);
@@ -167,7 +167,7 @@ export class ConversationFold {
     else state.openingGuidance = new Map([...state.openingGuidance, ...texts]);
   }
 
-  /** What a user did in the sandbox, so that the model is not surprised by it. */
+  /** Tells the model about a user’s action in the sandbox. */
   #noteUserCall(call: Event, result: CallResult): void {
     if (callOf(call, 'workspace.trust')) this.#trust(result);
     else if (operationNamed(call.action)?.risk !== 'read') {
@@ -179,7 +179,7 @@ export class ConversationFold {
     }
   }
 
-  /** A refusal has shown all that changed in a file until then. */
+  /** Records that a refusal has shown all changes in a file up to this version. */
   #shown({ path, version }: FileConflict): void {
     const { notes, shown } = this.#progress;
     shown.set(path, version);
@@ -195,7 +195,7 @@ export class ConversationFold {
     state.trustedTexts = withTrusted(state.trustedTexts, files);
   }
 
-  /** The first message that waits is the answer to `ask`, as the loop took it. */
+  /** The first waiting message is the answer to `ask`, as the loop decided. */
   #takeAnswer(): void {
     const state = this.#state;
     while (!state.waiting.some(isAnswer) && this.#progress.included < this.#others.length)
@@ -215,7 +215,7 @@ export class ConversationFold {
     }
   }
 
-  /** False when there is no further event of others. */
+  /** False if there are no further events of others. */
   #includeNext(): boolean {
     const event = this.#others[this.#progress.included];
     if (!event) return false;
@@ -232,7 +232,7 @@ export class ConversationFold {
     else if (isEvent(event, 'pause')) state.paused = true;
     else if (isEvent(event, 'resume')) state.paused = false;
     else if (isEvent(event, 'state')) {
-      // The calls of a reply that was broken off by a crash stay open for the next start.
+      // After a crash, the calls of an interrupted reply stay open for the next start.
       if (isEnded(event.args.state)) this.#progress.turnEnded = state.ended = true;
     } else if (endsSession(event)) this.#endSession();
     return true;
@@ -259,13 +259,13 @@ export class ConversationFold {
     this.#addText({ text: args.task, images: args.images, pinned: true });
   }
 
-  /** What was written before an error does not continue after it: that would fail again, and again. */
+  /** Work before an error is not resumed after it, because the error would repeat. */
   #fail(seq: number): void {
     this.#includeThrough(seq);
     this.#endSession();
   }
 
-  /** Whatever of the last reply has no result is not run any more. */
+  /** Calls of the last reply without a result are no longer run. */
   #endSession(): void {
     const state = this.#state;
     state.ended = true;
@@ -275,10 +275,10 @@ export class ConversationFold {
     this.#progress.turnEnded = true;
   }
 
-  /** Returns the messages of users that are part of the conversation from now on. */
+  /** Returns the users’ messages that become part of the conversation now. */
   #deliver(): UserMessage[] {
     const state = this.#state;
-    // A message of the user is the better prompt to continue.
+    // A user’s message is the better prompt to continue.
     const { again } = this.#progress;
     if (again !== null && state.waiting.length === 0) {
       const text = `The session was started again on ${again.slice(0, 10)}. Go on with the task.`;

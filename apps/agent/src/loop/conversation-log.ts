@@ -4,16 +4,16 @@ import type { Conversation } from './conversation.js';
 import { counted, counts, inPromptOrder, recounts } from './counted.js';
 
 /**
- * Folds a log into its conversation. Pure: the same events give the same conversation, whenever and wherever.
- * The agent's events count in their order; those of others count as late as a prompt may have known them, so that
- * how the two interleave in the log changes nothing. A queued message joins at the end of a turn (a reply without
- * calls, `ask` or `finish`), a steering one before the next prompt; the answer to `ask` is the first that waits.
+ * Folds a log into its conversation. Pure: the same events always give the same conversation. The agent's events count
+ * in their order; those of others count as late as a prompt may have known them, so their exact positions in the log
+ * do not matter. A queued message joins at the end of a turn (a reply without calls, `ask` or `finish`), an immediate
+ * one before the next prompt; the first waiting message answers `ask`.
  */
 export function foldConversation(events: readonly Event[]): Conversation {
   return foldOf(events).conversation(sandboxOf(events));
 }
 
-/** What the prompts say of the sandbox: the first reply wrote it down, also when it no longer counts. */
+/** The description of the sandbox in the prompts, stored with the first reply, even if that reply was rewound. */
 export function sandboxOf(events: readonly Event[]): string | null {
   for (const event of events) {
     if (isEvent(event, 'say') && event.args.sandbox !== undefined) return event.args.sandbox;
@@ -22,13 +22,13 @@ export function sandboxOf(events: readonly Event[]): string | null {
 }
 
 /**
- * The conversation of a log that grows. An event is added to what is there already; the whole log is folded again
- * only after a rewind, a restore or a changed message, and when an event comes later than others that should have known it.
+ * The conversation of a growing log. Events are added to the current state; the whole log is folded again only after a
+ * rewind, a restore or a changed message, and when an event arrives after others that should have known it.
  */
 export class ConversationLog {
   readonly #events: Event[] = [];
   readonly #ids = new Set<string>();
-  /** Null when the events are to be folded again. */
+  /** Null if the events must be folded again. */
   #fold: ConversationFold | null = new ConversationFold();
   #counts: (event: Event) => boolean = () => true;
   #sandbox: string | null = null;
@@ -48,12 +48,12 @@ export class ConversationLog {
     }
   }
 
-  /** Equal to `foldConversation` all events. */
+  /** Equal to `foldConversation` of all events. */
   get conversation(): Conversation {
     return (this.#conversation ??= this.#folded().conversation(this.#sandbox));
   }
 
-  /** The conversation as it would be with one more event of the agent. */
+  /** The conversation with one more event of the agent. */
   with(event: Event): Conversation {
     const fold = this.#folded().fork();
     fold.add(event);

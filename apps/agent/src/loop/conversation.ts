@@ -1,39 +1,39 @@
 import type { ApprovalMode, EventArgs, OperationCall, SessionSettings } from '@belay/protocol';
 import type { KnownFile } from '../known-file.js';
 
-/** A message of the user, with its number in the log. */
+/** A user’s message, with its number in the log. */
 export type UserMessage = EventArgs<'message'> & { readonly seq: number };
 
 export type CallResult = EventArgs<'result'>;
 
-/** One reply of the model with the results of its calls so far. */
+/** One reply of the model, with its calls’ results so far. */
 export interface ModelTurn {
   readonly seq: number;
   readonly say: EventArgs<'say'>;
   readonly results: ReadonlyMap<string, CallResult>;
-  /** Long results are shown shortened. */
+  /** Whether its long results are shown shortened. */
   readonly shortened: boolean;
 }
 
 /**
- * Never changed once it is part of a conversation, so that what is derived of one can be kept with it. A text that is
- * `told` comes from the platform and from no user.
+ * Immutable once it is part of a conversation, so that derived data can be cached. A `told` text comes from the
+ * platform, not from a user.
  */
 export type Item =
   | { readonly kind: 'turn'; readonly turn: ModelTurn }
   | { readonly kind: 'text'; text: string; images: string[]; pinned: boolean; told?: true }
   | { readonly kind: 'nudge'; say: EventArgs<'say'> }
-  /** What the end of a prompt said of budgets. */
+  /** A notice about budgets at the end of a prompt. */
   | { readonly kind: 'notice'; text: string }
   | { readonly kind: 'summary'; summary: string; plan: string | null; dropped: number };
 
-/** A call of the last reply that has no result yet. `begun` when it was started. */
+/** A call of the last reply without a result; `begun` if it was started. */
 export interface OpenCall {
   call: OperationCall;
   begun: boolean;
 }
 
-/** A call that goes on in the background. `left` when the model was told that finishing leaves it behind. */
+/** A call that runs in the background; `left` if the model was told that finishing abandons it. */
 export interface BackgroundCall {
   readonly id: string;
   readonly operation: string;
@@ -41,51 +41,51 @@ export interface BackgroundCall {
   readonly left: boolean;
 }
 
-/** Whether a message answers a question of the agent; a review is about its work. */
+/** Whether a message answers the agent’s question; a review concerns its work instead. */
 export const isAnswer = ({ review }: UserMessage): boolean => !review;
 
-/** The conversation that a log holds. */
+/** The conversation in a log. */
 export interface Conversation {
   settings: SessionSettings | null;
   items: readonly Item[];
   open: readonly OpenCall[];
-  /** Messages of the user that are not part of the conversation yet. */
+  /** Users’ messages that are not part of the conversation yet. */
   waiting: readonly UserMessage[];
-  /** Those of `items` that no prompt has shown yet. */
+  /** Items that no prompt has contained yet. */
   delivered: readonly UserMessage[];
-  /** The ends of background commands that are not part of the conversation yet, a text each. */
+  /** Texts about ended background commands that are not part of the conversation yet. */
   ends: readonly string[];
-  /** Results of calls in the background that are not part of the conversation yet, a text each. */
+  /** Texts with background calls’ results that are not part of the conversation yet. */
   backgroundResults: readonly string[];
-  /** Calls whose results are still to come. */
+  /** Calls whose results are pending. */
   background: readonly BackgroundCall[];
-  /** What the user did by hand that is not part of the conversation yet, a sentence each. */
+  /** Sentences about the user’s actions that are not part of the conversation yet. */
   notes: readonly string[];
   plan: string | null;
-  /** What the model was told last of budgets that are nearly spent. */
+  /** The model’s last notice about nearly spent budgets. */
   notice: string | null;
   /** All guidance that the agent follows, by path. */
   guidance: ReadonlyMap<string, string>;
-  /** What of it was there before the first reply, and so in the prompt from its beginning. */
+  /** The guidance from before the first reply, which is at the start of the prompt. */
   openingGuidance: ReadonlyMap<string, string>;
-  /** What the model has seen of files, by path. */
+  /** The parts of files that the model has seen, by path. */
   files: ReadonlyMap<string, KnownFile>;
-  /** What the prompt says of the sandbox; null before the first reply. */
+  /** The description of the sandbox in the prompt; null before the first reply. */
   sandbox: string | null;
-  /** Whether the user trusts guidance of the workspace: that of its begin, and the texts named here. */
+  /** Whether the user trusts the workspace’s guidance: that of the start, and the texts listed here. */
   trusted: boolean;
   /** Hashes of the texts that the user has trusted, by path. */
   trustedTexts: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The mode of approvals as it is now. */
+  /** The current approval mode. */
   approvals: ApprovalMode;
   paused: boolean;
-  /** Nothing is to be done until the user writes or starts the session again. */
+  /** True while nothing is to be done until the user sends a message or restarts the session. */
   ended: boolean;
-  /** A question of the loop itself that waits for the user. */
+  /** A question of the loop that waits for the user’s answer. */
   question: { id: string; question: string } | null;
 }
 
-/** The last item if it is a reply without calls. */
+/** The last item, if it is a reply without calls. */
 export function silentReply({ items }: Pick<Conversation, 'items'>): EventArgs<'say'> | null {
   const last = items.at(-1);
   return last?.kind === 'turn' && last.turn.say.calls.length === 0 ? last.turn.say : null;

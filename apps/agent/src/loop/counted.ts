@@ -1,6 +1,6 @@
 import { isEvent, isCall, operationNamed, type Event, type NewEvent } from '@belay/protocol';
 
-/** The events that count for the conversation, queued messages with the text that the user gave them last. */
+/** The events that count for the conversation; queued messages have their latest text. */
 export function counted(events: readonly Event[]): Event[] {
   const all = events.filter(counts(events));
   const edits = all.filter((event) => isEvent(event, 'edit'));
@@ -14,7 +14,7 @@ export function counted(events: readonly Event[]): Event[] {
   });
 }
 
-/** Decides which events count for the conversation: those that were rewound, restored or withdrawn do not. */
+/** Decides which events count for the conversation; rewound, restored and withdrawn ones do not. */
 export function counts(events: readonly Event[]): (event: Event) => boolean {
   const restored = new Set(
     events.filter((event) => isEvent(event, 'restore')).map((event) => event.args.seq),
@@ -22,7 +22,7 @@ export function counts(events: readonly Event[]): (event: Event) => boolean {
   const rewinds = events
     .filter((event) => isEvent(event, 'rewind'))
     .filter(({ seq, args }) => args.what !== 'files' && !restored.has(seq));
-  // A result that came later belongs to its call.
+  // A later result belongs to its call.
   const calls = new Map(
     events.filter(({ action }) => isCall(action)).map(({ id, seq }) => [id, seq] as const),
   );
@@ -42,7 +42,7 @@ export function counts(events: readonly Event[]): (event: Event) => boolean {
   return (event) => isKept(event) && !(withdrawn.has(event.seq) && isEvent(event, 'message'));
 }
 
-/** Whether an event changes what the earlier ones count for. */
+/** Whether an event changes how earlier ones count. */
 export const recounts = (event: Event): boolean =>
   isEvent(event, 'restore') ||
   isEvent(event, 'edit') ||
@@ -55,7 +55,7 @@ function isUndone(
 ): boolean {
   if (position <= to || event.seq === at || isTrust(event)) return false;
   if (position < at) return true;
-  // A reply that was under way when the user rewound answers what no longer counts.
+  // A reply in progress during a rewind answers messages that no longer count.
   return isEvent(event, 'say') && (event.args.seen?.others ?? event.seq) < at;
 }
 
@@ -65,7 +65,7 @@ function isTrust(event: Event): boolean {
   return event.action === 'guidance' || operationNamed(called)?.outlivesRewind === true;
 }
 
-/** Whether the conversation or the loop depends on an event; the others need not be kept in memory. */
+/** Whether the conversation or the loop depends on an event; other events need not be kept in memory. */
 export function matters(event: Pick<NewEvent, 'action'>): boolean {
   return !irrelevant.has(event.action);
 }
@@ -88,8 +88,8 @@ const irrelevant = new Set([
 ]);
 
 /**
- * First the events of others, then those of the agent in the order in which its prompts knew them: what it wrote
- * while a model replied comes after that reply.
+ * Events of others first, then the agent’s, in the order in which its prompts knew them: an event written during a
+ * model’s reply follows that reply.
  */
 export function inPromptOrder(events: readonly Event[]): Event[] {
   return [
@@ -98,18 +98,18 @@ export function inPromptOrder(events: readonly Event[]): Event[] {
   ];
 }
 
-/** Where an event of the agent stands among the agent's others. */
+/** The position of an agent’s event among its others. */
 export function promptPosition(event: Event): number {
   const seen = isEvent(event, 'say') ? event.args.seen : undefined;
   return seen ? seen.own + 0.5 : event.seq;
 }
 
-/** Whether the agent wrote an event; the calls that it makes for a user have that user as their source. */
+/** Whether the agent wrote an event; calls that it makes for a user have that user as their source. */
 export function isOwn({ source, action }: Event): boolean {
   return source === 'agent' || action === 'result' || isCall(action);
 }
 
-/** Whether nothing of the session runs after an event of others. */
+/** Whether an event of others ends all work of the session. */
 export const endsSession = (event: Event): boolean =>
   isEvent(event, 'rewind')
     ? event.args.what !== 'files'

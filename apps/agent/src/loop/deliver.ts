@@ -2,8 +2,8 @@ import type { UserMessage } from './conversation.js';
 import type { LoopOptions } from './loop-options.js';
 
 /**
- * Before messages become part of a prompt, or answer a question: from then on the user cannot change them. False when
- * one of the queued ones was changed after `through`; the log has that then.
+ * Called before messages become part of a prompt, or answer a question; the user cannot change them afterwards. False
+ * if a queued message was changed after `through`, which the log then contains.
  */
 export async function deliver(
   { log, deliverMessages }: Pick<LoopOptions, 'log' | 'deliverMessages'>,

@@ -9,7 +9,7 @@ import {
   type SessionSettings,
 } from '@belay/protocol';
 
-/** What a session’s settings mean for its model, as they were at its start; later changes are told at the prompt’s end. */
+/** Explains a session’s initial settings to its model; later changes are appended to the prompt. */
 export function describeSettings(settings: SessionSettings): string {
   const { approvals, egress, budgets, planFile, mounts } = settings;
   const plan =
@@ -29,7 +29,7 @@ export function describeSettings(settings: SessionSettings): string {
     .join('\n');
 }
 
-/** What changed of the settings, for the end of the prompt; null when the model need not know. */
+/** A text about changed settings for the end of the prompt; null if it does not concern the model. */
 export function describeChange({ approvals, budgets, egress }: EventArgs<'change'>): string | null {
   const changed = [
     approvals && describeApprovals(approvals),
@@ -50,7 +50,7 @@ const approvalTexts: Record<ApprovalMode, string> = {
 
 const describeApprovals = (mode: ApprovalMode): string => `Approvals: ${approvalTexts[mode]}.`;
 
-/** More than these are counted only. */
+/** The number of listed hosts; further ones are only counted. */
 const mostHosts = 20;
 
 const describeHosts = (policy: EgressPolicy): string =>

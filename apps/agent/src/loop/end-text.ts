@@ -1,6 +1,9 @@
 import { platformPrefix, type EventArgs } from '@belay/protocol';
 
-/** What the model is told of a background command that has ended. What it printed is quoted: it is not the user’s word. */
+/**
+ * The text for the model about an ended background command. Its output is quoted, because it does not come from the
+ * user.
+ */
 export function endText({ terminal, command, ...end }: EventArgs<'exit'>): string {
   const { status, exitCode, seconds, text, mixed, from = 0 } = end;
   const code = exitCode === null ? '' : ` with exit code ${exitCode}`;

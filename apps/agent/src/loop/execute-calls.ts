@@ -25,27 +25,27 @@ import { guide } from './guide.js';
 import type { LoopOptions } from './loop-options.js';
 import { stuckNote } from './stuck.js';
 
-/** How many calls run at the same time at most. */
+/** The number of calls that may run at the same time. */
 const atOnce = 8;
 
-/** What cancels a call, and what only ends its wait. */
+/** The signals that cancel a call, or only end its wait. */
 interface Signals {
   signal: AbortSignal;
   userWrote: AbortSignal;
 }
 
-/** A call of the last reply, once it was checked and begun. */
+/** A call of the last reply that was checked and started. */
 interface Execution {
-  /** Null for an `ask` that still waits. */
+  /** Null for an `ask` that is waiting. */
   outcome: LoopResult | null;
-  /** The call, when it was one that the sandbox runs. */
+  /** The call, if the sandbox runs it. */
   ran?: CheckedCall;
 }
 
 /**
- * Runs the next call of the last reply, together with the reads that follow it when it is one itself, and writes
- * their results in the order of the calls, whatever happens: one that cannot be run gets a result with one sentence
- * for the model. Only `ask` without an answer yet leaves without a result.
+ * Runs the next call of the last reply; if it is a read, also the reads that follow it. Writes the results in the
+ * order of the calls, in any case: a call that cannot run gets a result with one sentence for the model. Only an
+ * unanswered `ask` ends without a result.
  */
 export async function executeCalls(
   options: LoopOptions,
@@ -59,7 +59,7 @@ export async function executeCalls(
   for (const [call, execution] of executions) {
     const { outcome, ran } = await execution;
     if (!outcome) return;
-    // The note of this result may depend on the ones before it.
+    // This result’s note may depend on earlier results.
     await options.writer.flush();
     const note = ran && (await options.hooks.refusals());
     writeResult(options, call, { ...outcome, ...(note && { note }) });
@@ -70,7 +70,10 @@ export async function executeCalls(
   await guide(options, conversation, paths);
 }
 
-/** Answers the calls that have not begun, since the user wrote: the model may want others once it has read that. */
+/**
+ * Refuses calls that have not started after a message of the user, because the model may want others once it has read
+ * it.
+ */
 export async function refuseCalls(options: LoopOptions, { open }: Conversation): Promise<void> {
   for (const { call, begun } of open) {
     if (begun) continue;
@@ -85,7 +88,7 @@ const notRun = (): AppError =>
     'Not run: the user wrote. Read the message, then call what is still right.',
   );
 
-/** The first call, and those that may run beside it. */
+/** The first call, and those that may run at the same time. */
 function concurrent(
   open: readonly OpenCall[],
   offered: LoopOptions['offered'],
@@ -94,15 +97,13 @@ function concurrent(
   return open.slice(0, Math.min(atOnce, Math.max(1, end < 0 ? open.length : end)));
 }
 
-/**
- * Begins a call, which is in the log before the first `await`, and runs it. Never rejects: a failure is an outcome.
- */
+/** Logs a call before the first `await`, and runs it. Never rejects: a failure is an outcome. */
 async function execute(
   options: LoopOptions,
   conversation: Conversation,
   { call, begun, signal, userWrote }: OpenCall & Signals,
 ): Promise<Execution> {
-  // The time of its approval and of a pause is not the call's.
+  // The time of its approval and of pauses is not counted.
   let started: number | undefined;
   const { files: known } = conversation;
   const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
@@ -157,15 +158,15 @@ function check(call: OperationCall, offered: LoopOptions['offered']): CheckedCal
   const operation = operationOf(call, offered);
   const input = operation ? lenientInput(operation, call.input).input : call.input;
   const checked = checkCall(operationName(call, offered), input, offered);
-  // The log would have it shortened, and the user would decide on another call.
+  // The log would shorten it, and the user would then decide on a different call.
   const fault = jsonFault(checked.input);
   if (fault === undefined) return checked;
   throw new AppError('too_large', `The input of ${call.operation} ${fault}. Nothing was run.`);
 }
 
 /**
- * The operation that a model named, which may have the form of a tool's name. Models also mix up the signs between
- * words, as in `files_replace_text`; among names of MCP servers these tell tools apart.
+ * The operation that a model named, possibly in the form of a tool’s name. Models also confuse the separators, as in
+ * `files_replace_text`; in names of MCP servers, separators distinguish tools.
  */
 const operationOf = (
   { operation: name }: OperationCall,
@@ -177,7 +178,7 @@ const operationOf = (
 
 const words = (name: string): string => name.replaceAll(/[._-]/g, ' ').toLowerCase();
 
-/** Its name in the platform's spelling when there is one. */
+/** The platform’s name of the operation, if there is one. */
 const operationName = (call: OperationCall, offered: LoopOptions['offered']): string =>
   operationOf(call, offered)?.name ?? excerpt(call.operation, 300);
 
@@ -205,7 +206,7 @@ function writeResult(options: LoopOptions, call: OperationCall, outcome: LoopRes
   );
 }
 
-/** Names the inputs that the operation does not have, so that the model does not count on them; each is named once. */
+/** Names inputs that the operation does not have, so that the model does not rely on them; each is named once. */
 function ignoredNote(
   call: OperationCall,
   { items }: Pick<Conversation, 'items'>,

@@ -3,7 +3,7 @@ import { BackgroundResults } from './background-results.js';
 import type { Conversation, Item, ModelTurn, UserMessage } from './conversation.js';
 import type { KnownFiles } from './known-files.js';
 
-/** What the conversation shows once everything known is part of it. */
+/** The conversation once every known event is part of it. */
 export interface State extends Omit<
   Conversation,
   'open' | 'sandbox' | 'notes' | 'ends' | 'backgroundResults' | 'background' | 'delivered'
@@ -13,40 +13,40 @@ export interface State extends Omit<
   files: KnownFiles;
 }
 
-/** What the model is to be told of a change by hand. */
+/** A note for the model about a user’s change. */
 export interface Note {
   text: string;
-  /** What changed, as a diff; empty when it is not known. */
+  /** The change as a diff; empty if it is unknown. */
   diff: string;
   changes: readonly FileChange[];
-  /** Of `changes`, those that no refusal has shown; null when the diff is about more than `changes`. */
+  /** Those of `changes` that no refusal has shown; null if the diff contains more than `changes`. */
   untold: readonly FileChange[] | null;
 }
 
-/** How far the fold is, and what the next events depend on besides. */
+/** The fold’s progress, and other state that later events depend on. */
 export interface Progress {
-  /** Calls that were started and have no result yet, by id. */
+  /** Started calls without a result, by id. */
   begun: Map<string, Event>;
   notes: Note[];
   /** The versions of files that refusals have shown since the last prompt, by path. */
   shown: Map<string, string | null>;
-  /** What the model is to be told of background commands that have ended. */
+  /** Texts for the model about ended background commands. */
   ends: string[];
   background: BackgroundResults;
   /** Guidance that is not part of the conversation yet. */
   found: string[];
-  /** What the user changed of the settings, for the next prompt. */
+  /** Changes of settings by the user, for the next prompt. */
   changes: string[];
   pinnedAnswers: Item[];
-  /** When an ended session was started again, until the model is told. */
+  /** The time of a restart after the session’s end, until the model is told. */
   again: string | null;
   turn: ModelTurn | null;
   turnEnded: boolean;
-  /** How many events of others are part of the conversation. */
+  /** The number of others’ events in the conversation. */
   included: number;
   /** The position of the agent's last event. */
   position: number;
-  /** All events of others up to this seq were taken to be known. */
+  /** All events of others up to this seq are assumed to be known. */
   completeTo: number;
 }
 
@@ -84,7 +84,7 @@ export const begin = (): Progress => ({
   completeTo: Number.NEGATIVE_INFINITY,
 });
 
-/** What a refusal of the same prompt showed is not told again. */
+/** Leaves out changes that a refusal in the same prompt has shown. */
 export function noteText({ text, diff, changes, untold }: Note): string {
   if (diff === '') return text;
   const isShown = changes.length > 0 && untold?.length === 0;

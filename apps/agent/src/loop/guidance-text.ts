@@ -1,12 +1,12 @@
 type Guidance = ReadonlyMap<string, string>;
 
-/** Guidance that was found during the work: a message at the end, for what comes before it is in the provider’s cache. */
+/** Guidance found during the work: a message at the end, because earlier messages are in the provider’s cache. */
 export function foundGuidance(guidance: Guidance): string {
   const texts = [skillsText(guidance), guidesText(guidance)].filter((text) => text !== '');
   return `More guidance of this workspace, which the user trusts:\n\n${texts.join('\n\n')}`;
 }
 
-/** Empty when there are none. */
+/** Empty if there are no skills. */
 export function skillsText(guidance: Guidance): string {
   const known = [...guidance].filter(([path]) => isSkill(path));
   if (known.length === 0) return '';
@@ -16,7 +16,7 @@ export function skillsText(guidance: Guidance): string {
   ].join('\n');
 }
 
-/** The nearest comes last and counts most. */
+/** The nearest guide comes last and has the highest priority. */
 export function guidesText(guidance: Guidance): string {
   return [...guidance]
     .filter(([path]) => !isSkill(path))

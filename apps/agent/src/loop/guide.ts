@@ -2,7 +2,7 @@ import { newEvent } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
 import type { LoopOptions } from './loop-options.js';
 
-/** Reads guidance that the workspace has for these paths, when a user trusts it. */
+/** Reads the workspace’s guidance for these paths, if a user trusts it. */
 export async function guide(
   { writer, workspace }: Pick<LoopOptions, 'writer' | 'workspace'>,
   { trusted, trustedTexts, guidance }: Conversation,

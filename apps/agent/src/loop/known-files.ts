@@ -8,12 +8,12 @@ import {
 } from '@belay/protocol';
 import { changedFile, shownFile, type KnownFile } from '../known-file.js';
 
-/** What the model has seen of files, by path. */
+/** The parts of files that the model has seen, by path. */
 export type KnownFiles = Map<string, KnownFile>;
 
 /**
- * Takes what the result of a model’s own call tells of files. Returns the file of which a refusal showed all that
- * changed.
+ * Records what the result of a model’s call shows of files. Returns a file whose changes a refusal has shown
+ * completely.
  */
 export function learnResult(
   known: KnownFiles,
@@ -26,7 +26,7 @@ export function learnResult(
   return conflict;
 }
 
-/** Takes what a user changed, once the model was shown it. */
+/** Records a user’s changes, once they were shown to the model. */
 export function learnChanges(known: KnownFiles, changes: readonly FileChange[]): void {
   for (const change of changes) learn(known, { kind: 'changed', ...change });
 }
@@ -41,12 +41,12 @@ function learn(known: KnownFiles, news: FileNews): void {
   else known.set(path, changedFile(before, version, news));
 }
 
-/** Whether a reader knew the file as it was before a change. */
+/** Whether a reader knew the file’s state before a change. */
 function follows(known: KnownFiles, { path, before }: Extract<FileNews, { kind: 'changed' }>) {
   return before === undefined ? known.has(path) : (known.get(path)?.version ?? null) === before;
 }
 
-/** A folder takes what is in it along. */
+/** Moving a folder moves its files. */
 function move(known: KnownFiles, { from, to }: { from: string; to: string }): void {
   const moved = [...known].filter(([path]) => path === from || path.startsWith(`${from}/`));
   for (const [path, version] of moved) {

@@ -2,8 +2,8 @@ import { foundIn, isSearched, toolName, type Operation } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
 
 /**
- * What the next prompt lists of what may be called. Where the installed actions are many, these are the ones that the
- * conversation has found or called: providers refuse calls of tools that a prompt does not have.
+ * The operations that the next prompt lists. With many installed actions, only those that the conversation has found
+ * or called are listed, because providers refuse calls whose tools are missing.
  */
 export function listedOperations(
   { items }: Pick<Conversation, 'items'>,

@@ -4,7 +4,7 @@ import type { CheckedCall } from '../check-call.js';
 import type { Spending } from './budget-notice.js';
 import type { Conversation } from './conversation.js';
 
-/** What the loop needs of the rest of the agent. */
+/** The services that the loop uses. */
 export interface LoopOptions {
   log: ReadableLog;
   writer: {
@@ -12,11 +12,11 @@ export interface LoopOptions {
     /** Resolves when everything appended is stored and in the log. */
     flush(): Promise<void>;
   };
-  /** What the model may call, listed in its prompt or not: see `listedFor`. */
+  /** The operations that the model may call, including unlisted ones: see `listedFor`. */
   offered: readonly Operation[];
   /** Throws limit_reached, context_overflow, model_failed, cancelled. */
   queryModel(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>;
-  /** False when one of these queued messages was changed after the event `through`. */
+  /** False if one of these queued messages was changed after the event `through`. */
   deliverMessages(messages: readonly number[], through: number): Promise<boolean>;
   /** Runs an operation; throws what its handler throws. */
   runCall(call: CheckedCall, context: CallContext): Promise<unknown>;
@@ -24,20 +24,20 @@ export interface LoopOptions {
   workspace: {
     /** The description of the sandbox for the model. */
     describe(): Promise<string>;
-    /** Trusted guidance that counts for these paths and is not known yet; all of the workspace's root for none. */
+    /** Trusted guidance for these paths that is not known yet; without paths, that of the workspace’s root. */
     guidance(
       paths: readonly string[],
       known: ReadonlyMap<string, string>,
       trusted: Conversation['trustedTexts'],
     ): Promise<{ path: string; text: string }[]>;
-    /** The address that the browser shows. */
+    /** The address of the browser’s current page. */
     page(): string | null;
   };
 }
 
 export interface ReadableLog {
   readonly conversation: Conversation;
-  /** The last events, of the agent and of all others, that are in the log. */
+  /** The latest events in the log, of the agent and of all others. */
   readonly seen: { own: number; others: number };
   readonly spending: Spending;
   /** The conversation as it would be if the agent wrote this event next. */
@@ -49,12 +49,12 @@ export interface ReadableLog {
 }
 
 export interface LoopHooks {
-  /** Called when a call is in the log and before it runs; throws when it may not run. */
+  /** Called before a logged call runs; throws if it may not run. */
   beforeCall(call: CheckedCall, context: CallContext): Promise<void>;
-  /** Called when the result of a call is written. */
+  /** Called when a call’s result is written. */
   afterCall(id: string, call: CheckedCall): void;
-  /** What was refused of the sandbox's connections since the last call, for the model; never rejects. */
+  /** Refused connections of the sandbox since the last call, for the model; never rejects. */
   refusals(): Promise<string | undefined>;
-  /** Resolves when what the calls changed is recorded: called before a reply or the end is written. */
+  /** Resolves when the calls’ changes are recorded; called before a reply or the end is written. */
   settled(): Promise<void>;
 }

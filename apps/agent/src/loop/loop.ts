@@ -23,24 +23,24 @@ import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
 import { stuckQuestion } from './stuck.js';
 
-/** Above this share of the model's window the conversation is shortened before the next query. */
+/** Above this share of the model's window, the conversation is shortened before the next query. */
 const compactAbove = 0.8;
 const retryDelayMs = 1_000;
 
 type Seen = LoopOptions['log']['seen'];
-/** What the log keeps of a prompt that cannot be read from its other events. */
+/** The parts of a prompt that cannot be derived from other events of the log. */
 type Prompted = { seen: Seen; sandbox?: string; notice?: string };
 
 /**
- * The agent's loop. It has no state of its own worth keeping: each step reads the conversation from the log, does the
- * one thing that comes next, and writes the outcome. A restart is therefore a step like any other.
+ * The agent's loop. It has no state that must survive: each step reads the conversation from the log, does the next
+ * thing, and writes the outcome. A restart is therefore a step like any other.
  */
 export class Loop {
   readonly #options: LoopOptions;
   #stepAbort = new AbortController();
-  /** Aborted by a steering message: what waits in this step returns. */
+  /** Aborted by an immediate message: waiting calls of this step return. */
   #userWrote = new AbortController();
-  /** The share of the model's window that the last prompt and its reply took. */
+  /** The share of the model's window used by the last prompt and its reply. */
   #windowShare = 0;
   #overflow = false;
 
@@ -48,7 +48,7 @@ export class Loop {
     this.#options = options;
   }
 
-  /** Runs until `signal` aborts, through any number of ends and new beginnings of the work. */
+  /** Runs until `signal` aborts, across any number of ends and restarts of the work. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = () => this.#stepAbort.abort(signal.reason);
     signal.addEventListener('abort', stop);
@@ -66,7 +66,7 @@ export class Loop {
     }
   }
 
-  /** Cancels the current step, or its wait, when one of these events requires it; they are in the log already. */
+  /** Cancels the current step, or its wait, if one of these events, which are already logged, requires it. */
   handle(events: readonly Event[]): void {
     for (const event of events) {
       const { action, args, message } = event;
@@ -112,7 +112,7 @@ export class Loop {
       const messages = prompt({ ...conversation, sandbox }, notice);
       const operations = listedOperations(conversation, offered).map(({ name }) => name);
       const reply = await queryModel({ purpose: 'turn', messages, operations }, signal);
-      // The commit of the last call comes before the reply that knows its result.
+      // The last call’s commit precedes the reply that knows its result.
       await hooks.settled();
       this.#appendReply(reply, {
         seen,
@@ -125,7 +125,7 @@ export class Loop {
     }
   }
 
-  /** Shortens the conversation when the model's window is nearly or already too small; returns whether it did. */
+  /** Shortens the conversation if the model's window is nearly or already too small; returns whether it did. */
   async #compact(conversation: Conversation, signal: AbortSignal): Promise<boolean> {
     const overflow = this.#overflow;
     if (!overflow && this.#windowShare <= compactAbove) return false;
@@ -149,7 +149,7 @@ export class Loop {
       : 0;
     const names = calls.map((call) => call.operation).join(', ');
     const args = { text, reasoning, calls, opaque, ...cut, ...prompted };
-    // A shortened call would do something else, so such a reply ends the work.
+    // A shortened call would do something different, so such a reply ends the work.
     const fault = jsonFault(args);
     if (fault !== undefined) {
       throw new AppError('model_failed', `The model’s reply ${fault}. Try another model.`);
@@ -164,11 +164,11 @@ export class Loop {
 
   async #handleFailure(error: AppError, signal: AbortSignal): Promise<void> {
     const { log, writer } = this.#options;
-    // The server has written which limit it was, and that ends the work here too.
+    // The server has logged which limit it was, and that ends the work here too.
     if (error.code === 'limit_reached') {
       while (!log.conversation.ended) await log.changed(signal);
     } else if (error.code === 'cancelled') {
-      // Not cancelled from here: the server goes down, and the query is made again at its next start.
+      // The server is shutting down: the query is repeated after its next start.
       await sleep(retryDelayMs, undefined, { signal });
     } else if (error.code === 'context_overflow') {
       this.#overflow = true;
@@ -201,18 +201,18 @@ export class Loop {
   }
 }
 
-/** Whether the user wrote what comes before the next call of the reply. */
+/** Whether the user sent a message before the next call of the reply. */
 function isSteered({ open: [next], waiting }: Conversation): boolean {
   return next?.begun === false && waiting.some(({ delivery }) => delivery === 'steer');
 }
 
-/** Whether the model called nothing, since what it called before still runs and nothing else is new. */
+/** Whether the model made no call because earlier calls still run and nothing else is new. */
 function waitsForResults(conversation: Conversation): boolean {
   const silent = silentReply(conversation);
   return silent !== null && !silent.cut && conversation.background.length > 0;
 }
 
-/** The question when the model called nothing, was nudged, and again called nothing: its last text. */
+/** A question to the user if the model, after a reminder, again made no call: its last text. */
 function unfinished({ items }: Conversation): string | null {
   const last = items.at(-1);
   if (last?.kind !== 'turn' || last.turn.say.calls.length > 0) return null;
@@ -223,14 +223,14 @@ function unfinished({ items }: Conversation): string | null {
 
 const reserved = [userCallPrefix, hostQuestionPrefix];
 
-/** Some models number the calls of each reply anew; in the log an id names one call. */
+/** Some models number the calls of each reply from the start; in the log, an id must be unique. */
 function withFreshIds(
   calls: ModelReply['calls'],
   isInLog: (id: string) => boolean,
 ): ModelReply['calls'] {
   const used = new Set<string>();
   return calls.map((call) => {
-    // The server keeps these for users’ calls and its own questions.
+    // The server reserves these prefixes for users’ calls and its own questions.
     const own = reserved.some((prefix) => call.id.startsWith(prefix)) ? `call-${call.id}` : call.id;
     let id = own;
     for (let n = 2; used.has(id) || isInLog(id); n++) id = `${own}-${n}`;

@@ -15,14 +15,14 @@ import { listedOperations } from './listed-operations.js';
 import { prompt } from './prompt.js';
 import { systemSections } from './system-prompt.js';
 
-/** A rough rule for all models. */
+/** A rough estimate for all models. */
 const charactersPerToken = 4;
-/** More of one part is cut: the whole of a long conversation is in the log. In characters. */
+/** Longer parts are shortened, in characters; the log has the whole conversation. */
 const longestText = 100_000;
-/** Older messages than these are counted together. */
+/** The number of listed messages; older ones are only counted. */
 const mostMessages = 500;
 
-/** What the next call of the model would send, piece by piece. */
+/** The parts of the next model call’s prompt. */
 export function promptParts(
   conversation: Conversation,
   offered: readonly Operation[],
@@ -38,7 +38,7 @@ export function promptParts(
   return { parts, tokens: parts.reduce((sum, { tokens }) => sum + tokens, 0) };
 }
 
-/** The form in which the model is offered an operation of the session. */
+/** An operation of the session in the form that the model gets. */
 export function toolOf(
   operation: Operation,
   { settings }: Pick<Conversation, 'settings'>,

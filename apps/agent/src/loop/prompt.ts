@@ -11,10 +11,7 @@ import { shortenedValue, shortenedOutput } from './shortened-output.js';
 import { systemPrompt } from './system-prompt.js';
 import { withNote } from './with-note.js';
 
-/**
- * The messages of the next request, with a notice of budgets at the end. Pure, like the conversation that they come
- * from.
- */
+/** The messages of the next request, with a notice about budgets at the end. Pure, like the conversation. */
 export function prompt(conversation: Conversation, notice?: string): Message[] {
   const messages: Message[] = [
     { role: 'system', text: systemPrompt(conversation) },
@@ -26,13 +23,13 @@ export function prompt(conversation: Conversation, notice?: string): Message[] {
   return withoutOldPictures(messages);
 }
 
-/** The message after a reply that called nothing. */
+/** The message after a reply without calls. */
 const nudge = ({ cut }: EventArgs<'say'>): string =>
   cut
     ? 'Your reply reached its length limit and was cut. Continue from there in shorter replies: call the next operation, and write long files in several pieces.'
     : 'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the user can decide.';
 
-/** Items never change, so each is turned into messages once: a prompt costs little more than its newest turn. */
+/** Items never change, so each is converted to messages once: a prompt costs little more than its newest turn. */
 const known = new WeakMap<Item, readonly Message[]>();
 
 function messagesOf(item: Item): readonly Message[] {

@@ -6,8 +6,8 @@ const tail = 300;
 const longList = 40;
 
 /**
- * The output of an operation, cut like any value. Lines that a reader numbers are numbered before they are cut, and in
- * a field of another name: nothing then numbers what is left anew.
+ * Shortens an operation’s output. Lines that are shown with numbers get them before the cut, in a field of another
+ * name, so that the remaining lines are not numbered again.
  */
 export function shortenedOutput(operation: string, output: unknown): unknown {
   if (typeof output !== 'object' || output === null || Array.isArray(output))
@@ -23,7 +23,7 @@ export function shortenedOutput(operation: string, output: unknown): unknown {
   );
 }
 
-/** A value with its long texts and lists cut in the middle, saying so. */
+/** Shortens long texts and lists in a value in the middle, with a note. */
 export function shortenedValue(value: unknown): unknown {
   if (typeof value === 'string') return shortText(value);
   if (Array.isArray(value)) return shortList(value);
@@ -33,7 +33,7 @@ export function shortenedValue(value: unknown): unknown {
   );
 }
 
-/** Cut between two lines where there are any: half a line would look like a whole one. */
+/** Cuts between lines where possible, because half a line would look like a whole one. */
 function shortText(text: string): string {
   if (text.length <= longText) return text;
   const firstEnd = text.lastIndexOf('\n', head);

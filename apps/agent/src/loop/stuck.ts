@@ -1,7 +1,7 @@
 import { isPolling, operationNamed } from '@belay/protocol';
 import type { CallResult, Conversation, Item, ModelTurn } from './conversation.js';
 
-/** How many replies in a row must show the same before it counts as stuck, and how many more after the note. */
+/** The number of equal replies in a row that counts as stuck, and the number of further ones after the note. */
 const repeats = 4;
 const alternations = 3;
 const failures = 6;
@@ -9,10 +9,10 @@ const thoughts = 5;
 const afterNote = 3;
 const longestPattern = Math.max(repeats, 2 * alternations, failures, thoughts);
 
-/** A reply whose calls all have results. Calls of one reply are one attempt, however many there are. */
+/** A reply whose calls all have results; all calls of one reply are one attempt. */
 interface Attempt {
   operations: string;
-  /** The calls and their results, without what differs from run to run; made when asked for, as it may be long. */
+  /** The calls and results without values that differ from run to run; computed on demand, because it may be long. */
   key(): string;
   failed: boolean;
   idle: boolean;
@@ -20,23 +20,23 @@ interface Attempt {
   notes: readonly string[];
 }
 
-/** The note for a model that goes round in circles; null when it does not, or was told of this pattern already. */
+/** The note for a model that repeats itself; null if it does not, or was already told about this pattern. */
 export function stuckNote({ items, open }: Conversation): string | null {
-  // The first results of a reply say little about it.
+  // The first results of a reply are not conclusive.
   if (open.length > 0) return null;
   const pattern = patternIn(items);
   if (pattern === null || attemptsFromNote(items, pattern) > 0) return null;
   return `You seem to be going round in circles: ${pattern}. Stop, find out why, and try something different, or ask the user.`;
 }
 
-/** The question for the user when the note about this pattern did not help; null otherwise. */
+/** The question to the user if the note about this pattern did not help; otherwise null. */
 export function stuckQuestion({ items }: Conversation): string | null {
   const pattern = patternIn(items);
   if (pattern === null || attemptsFromNote(items, pattern) <= afterNote) return null;
   return `The agent is going round in circles: ${pattern}. How should it continue?`;
 }
 
-/** The replies since the one with the note about a pattern, that one included; 0 without one. */
+/** The number of replies from the one with the note about a pattern; 0 without one. */
 function attemptsFromNote(items: readonly Item[], pattern: string): number {
   let count = 0;
   for (const { notes } of latestAttempts(items)) {
@@ -83,7 +83,7 @@ function lastThatDoNotWait(items: readonly Item[]): Attempt[] {
   return last.reverse();
 }
 
-/** The replies with calls since the user wrote last, the newest first. */
+/** The replies with calls since the user’s last message, newest first. */
 function* latestAttempts(items: readonly Item[]): Generator<Attempt> {
   for (let index = items.length - 1; index >= 0; index--) {
     const item = items[index];

@@ -2,13 +2,13 @@ import type { Conversation } from './conversation.js';
 import { describeSettings } from './describe-settings.js';
 import { guidesText, skillsText } from './guidance-text.js';
 
-/** What the model is told before everything else. From the log alone, like the rest of the prompt. */
+/** The start of the model’s prompt. It depends on the log only, like the rest. */
 export const systemPrompt = (conversation: Conversation): string =>
   systemSections(conversation)
     .map(({ name, text }) => (name === 'Instructions' ? text : `# ${name}\n\n${text}`))
     .join('\n\n');
 
-/** Its sections that are not empty. */
+/** The sections that are not empty. */
 export function systemSections({ settings, sandbox, openingGuidance }: Conversation) {
   const sections = [
     { kind: 'system', name: 'Instructions', text: roleIn(settings) },

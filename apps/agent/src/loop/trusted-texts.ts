@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Texts that are trusted, as their SHA-256, by path. */
+/** Trusted texts, as their SHA-256, by path. */
 export type TrustedTexts = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The user has read these texts: others under the same paths are not trusted. */
+/** Adds texts that the user has read; other texts at the same paths stay untrusted. */
 export function withTrusted(
   before: TrustedTexts,
   files: readonly { path: string; text: string }[],
@@ -14,5 +14,5 @@ export function withTrusted(
   return texts;
 }
 
-/** What trust in a file is bound to. */
+/** The hash that identifies a trusted text. */
 export const textHash = (text: string): string => createHash('sha256').update(text).digest('hex');

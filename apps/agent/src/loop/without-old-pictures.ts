@@ -1,12 +1,12 @@
 import type { Message } from '@belay/protocol';
 import { withNote } from './with-note.js';
 
-/** Anthropic refuses large pictures when there are more than 20, and any provider bills each again and again. */
+/** Anthropic refuses large pictures in requests with more than 20, and every provider charges for each one again. */
 const most = 20;
-/** So many go at once: the beginning of the prompt stays the same in between, and cached. */
+/** The number dropped at once, so that the start of the prompt stays the same, and cached, in between. */
 const atOnce = 10;
 
-/** Leaves the oldest pictures of results out when there are many; those of the user stay. */
+/** Leaves out the oldest pictures in results when there are many; those of the user stay. */
 export function withoutOldPictures(messages: Message[]): Message[] {
   const byUser = messages.reduce(
     (sum, message) => sum + (message.role === 'user' ? message.images.length : 0),
@@ -24,7 +24,7 @@ export function withoutOldPictures(messages: Message[]): Message[] {
 }
 
 type Results = Extract<Message, { role: 'tool' }>;
-/** The same message for each prompt: only then it is not sent again. */
+/** Returns the same object for the same message, so that it is not sent again. */
 const known = new WeakMap<Results, Results>();
 
 function withoutAny(message: Results): Results {

@@ -23,8 +23,8 @@ interface Calling {
 }
 
 /**
- * A call of an installed action, which the server runs as the log has it; one that it runs in the background is only
- * begun. Throws what the server throws.
+ * Calls an installed action; the server runs the call as it is in the log, or only starts it if it runs in the
+ * background. Throws the server’s errors.
  */
 export async function callInstalledAction(
   connection: Pick<ServerConnection, 'call'>,
@@ -43,7 +43,7 @@ export async function callInstalledAction(
   return file === undefined ? output : { ...output, file };
 }
 
-/** The whole of a long result that arrived, as that of a call that waited for it. */
+/** Stores the full text of a long background result in a file, as for other calls. */
 export async function putBackgroundResult(
   connection: Pick<ServerConnection, 'call'>,
   { id = '', args }: EventOf<'background-result'>,

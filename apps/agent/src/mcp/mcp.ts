@@ -7,8 +7,8 @@ export const isMcp = ({ operation }: CheckedCall): boolean =>
   mcpToolNamed(operation.name) !== undefined;
 
 /**
- * A call of an MCP tool, which the server runs as the log has it. Of a result that was shortened the whole text is
- * put into a file, for the model has no other way to the rest. Throws what the server throws.
+ * Calls an MCP tool; the server runs the call as it is in the log. The full text of a shortened result is stored in a
+ * file, because the model has no other access to it. Throws the server’s errors.
  */
 export async function callMcp(
   connection: Pick<ServerConnection, 'call'>,

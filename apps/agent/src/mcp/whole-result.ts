@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ServerConnection } from '../server-connection.js';
 
-/** The file with the whole text of a result that was shortened, for the model has no other way to the rest. */
+/** Writes the full text of a shortened result to a file, because the model has no other access to it. */
 export async function putWhole(
   connection: Pick<ServerConnection, 'call'>,
   blob: string | undefined,
@@ -16,9 +16,9 @@ export async function putWhole(
   return file;
 }
 
-/** The name of what an action’s call printed. */
+/** The name of the file with an action call’s output. */
 export const actionFileName = (id: string): string => `action-${id}`;
 
-/** Where the whole text of this name is. */
+/** The path of the full text with this name. */
 export const wholeResultFile = (name: string): string =>
   join(tmpdir(), `${name.replaceAll(/[^\w-]/g, '_')}.txt`);

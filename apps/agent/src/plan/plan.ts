@@ -14,25 +14,28 @@ import { WorkspaceFolder, type WorkspacePath } from '../files/workspace-folder.j
 
 type PlanOperations = Pick<typeof dialogueOperations, 'plan.update' | 'think'>;
 
-/** Of a plan, as its event has it; what a refusal shows of it. In characters. */
+/** The maximum length of a plan in its event and in a refusal, in characters. */
 const mostShown = 100_000;
 const mostQuoted = 8_000;
-/** A larger file is not a plan. In bytes. */
+/** Larger files are not read as plans, in bytes. */
 const largestFile = 1_000_000;
 
 export interface PlanOptions {
   writer: EventWriter;
   workspace: string;
-  /** Records what a call changed of some paths. */
+  /** Records a call’s changes at these paths. */
   commit(call: { id: string; message: string; paths: readonly string[] }): Promise<void>;
 }
 
-/** The plan that the user sees, and thoughts. A session may keep its plan in a Markdown file of the workspace. */
+/**
+ * The plan that the user sees, and the agent’s thoughts. A session may keep its plan in a Markdown file of the
+ * workspace.
+ */
 export interface Plan {
   readonly handlers: Handlers<PlanOperations, CallContext>;
-  /** The file that keeps the plan, and the plan as the log has it. */
+  /** Starts with the plan’s file, and the plan in the log. */
   begin(file: string | null, plan: string | null): Promise<void>;
-  /** Takes what was made of the file, by whomever; `id` is the call after which it is read. Never rejects. */
+  /** Reads the file after anyone may have changed it; `id` is the preceding call. Never rejects. */
   check(id?: string): Promise<void>;
 }
 
@@ -71,7 +74,7 @@ class FilePlan implements Plan {
       const markdown = bytes.toString('utf8').slice(0, mostShown).toWellFormed();
       if (markdown !== this.#last) this.#append(markdown, id);
     } catch {
-      // No file, or none that can be read: the plan stays as it is.
+      // Without a readable file, the plan stays the same.
     }
   }
 
@@ -104,7 +107,7 @@ class FilePlan implements Plan {
   }
 }
 
-/** A plan that its writer has not seen is not lost: it is shown, and counts as seen then. */
+/** Protects a plan that the writer has not seen: the error shows it, and it then counts as seen. */
 function changed({ path, given }: WorkspacePath, now: string, version: string): AppError {
   const details: FileConflict = { path, version, shown: now.length <= mostQuoted };
   const rest = details.shown ? '' : '\n… and more: read it first.';

@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import { rpcServer, type RpcConnection } from '@belay/rpc';
 
-/** What an agent asks of the server in such a session. */
+/** The server’s responses in such a session. */
 const answered = {
   hello: serverCalls.hello,
   'events.append': serverCalls['events.append'],
@@ -23,19 +23,20 @@ type Call = ModelReply['calls'][number];
 
 const session = 'rehearsal';
 
-/** What a model usually asks for first. Where no shell is, the command fails, and the session goes on. */
+/** A model’s usual first calls. Without a shell the command fails, and the session continues. */
 const steps: Omit<Call, 'id'>[] = [
   { operation: 'files.write', input: { path: 'a.txt', content: 'one\n' } },
   { operation: 'files.read', input: { path: 'a.txt' } },
   { operation: 'terminal.run', input: { command: 'echo one' } },
   { operation: 'ask', input: { question: 'Enough?' } },
 ];
-/** The event of the last step is called as its operation is. */
+/** The last step’s event has the name of its operation. */
 const last = steps.at(-1)?.operation;
 
 /**
- * Is the server at a socket for the one agent that dials it, and ends it after a short session. While the runtime’s
- * image is made, this runs what every session begins with, so that it is compiled: see docker/agent/compile.cjs.
+ * Acts as the server for one agent that connects to the socket, and ends it after a short session. When the runtime’s
+ * image is built, this runs the code that every session starts with, so that it is compiled: see
+ * docker/agent/compile.cjs.
  */
 export async function rehearse(socket: string): Promise<Server> {
   const server = createServer();

@@ -2,21 +2,21 @@ import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 
-/** What the control group of the sandbox allows; the machine’s figures where it has no limit. */
+/** The limits of the sandbox’s control group; the machine’s values if it has no limit. */
 interface Limits {
-  /** Processors, of which a group may have a part. */
+  /** Processors; a group may be limited to a fraction. */
   cpus: number;
   memoryBytes: number;
   memoryUsedBytes: number;
 }
 
-/** Reads control groups of version 2 or 1. Never rejects: what cannot be read is no limit. */
+/** Reads control groups of version 2 or 1. Never rejects: unreadable values count as unlimited. */
 export async function readLimits(group = '/sys/fs/cgroup'): Promise<Limits> {
   const [cpus, memory] = await Promise.all([cpusOf(group), memoryOf(group)]);
   return { cpus, memoryBytes: memory.total, memoryUsedBytes: memory.used };
 }
 
-/** Bytes of a folder’s file system when that is kept in memory; null for one on a disk. */
+/** The size of a folder’s file system in bytes if it is in memory; null for one on disk. */
 export async function memoryFolderBytes(folder: string): Promise<number | null> {
   const system = await statfs(folder).catch(() => null);
   return system?.type === tmpfs ? system.blocks * system.bsize : null;
@@ -31,7 +31,7 @@ async function cpusOf(group: string): Promise<number> {
   ];
   const share =
     quota !== undefined && period !== undefined && quota > 0 ? quota / period : Infinity;
-  // A set of processors limits, too, and only Node reads it.
+  // A CPU set is also a limit, and Node reads it.
   return Math.min(share, availableParallelism());
 }
 
@@ -48,7 +48,7 @@ async function memoryOf(group: string): Promise<{ total: number; used: number }>
   return { total: limit, used };
 }
 
-/** The numbers of a file’s line; undefined for a file that is not there or says `max`. */
+/** The numbers in a file’s line; undefined if the file does not exist or says `max`. */
 async function figures(file: string): Promise<number[] | undefined> {
   const text = await readFile(file, 'utf8').catch(() => '');
   return /^\d+( \d+)?\s*$/.test(text) ? text.trim().split(' ').map(Number) : undefined;

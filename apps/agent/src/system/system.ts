@@ -15,17 +15,17 @@ import { memoryFolderBytes, readLimits } from './read-limits.js';
 
 export interface System {
   handlers: Handlers<typeof systemOperations, CallContext>;
-  /** Reads in advance what `describe` contains of the machine. */
+  /** Reads machine data for `describe` in advance. */
   prepare(): void;
-  /** The description of the sandbox for a model; only what stays the same from run to run. */
+  /** The sandbox’s description for a model, without anything that changes between runs. */
   describe(): Promise<string>;
 }
 
 export interface SystemOptions {
   workspace: string;
-  /** PATH of the sandbox’s shells. */
+  /** The PATH of the sandbox’s shells. */
   path: string;
-  /** The ports on which something listens, lowest first. */
+  /** The ports with a listening program, lowest first. */
   ports(): number[];
 }
 
@@ -62,13 +62,13 @@ export function createSystem(options: SystemOptions): System {
   };
 }
 
-/** Intl takes ten milliseconds for its first answer, in a session’s first prompt: most sandboxes need not ask it. */
+/** Intl takes ten milliseconds for its first result, during a session’s first prompt; most sandboxes can avoid it. */
 export function timeZone(now = new Date().toString()): string {
   if (now.endsWith('(Coordinated Universal Time)')) return 'UTC';
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** For files that are not part of the work; it ends with the container. */
+/** A folder for files that are not part of the work; removed with the container. */
 const scratch = '/tmp';
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
@@ -108,14 +108,14 @@ async function systemName(): Promise<string> {
   return /^PRETTY_NAME="?([^"\n]*)/m.exec(release)?.[1] ?? process.platform;
 }
 
-/** States once which ways are closed: docs/sandboxes.md. */
+/** States the restrictions once: docs/sandboxes.md. */
 function rights(): string {
   return process.geteuid?.() === 0
     ? 'System packages can be installed.'
     : 'System packages cannot be installed: that takes a session started with the root profile.';
 }
 
-/** A user without an entry in passwd has a number only. */
+/** A user without an entry in passwd has only a number. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -133,7 +133,7 @@ async function which(tool: string, path: string): Promise<string | null> {
   return null;
 }
 
-/** A name that could pass for text of the platform stands between quotes. */
+/** Quotes a name that could be mistaken for text of the platform. */
 const quotedName = (name: string): string =>
   /^[\w.@+-]{1,80}\/?$/.test(name) ? name : JSON.stringify(excerpt(visibleText(name), 80));
 

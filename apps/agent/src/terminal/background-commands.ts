@@ -5,10 +5,10 @@ import type { Process } from './process-tree.js';
 import { disputeText } from './prompt.js';
 import type { ShellProcess } from './shell-process.js';
 
-/** So many that have ended are still reported on. */
+/** The number of ended commands that are still reported. */
 const keptEnded = 3;
 
-/** What they need of their terminal. */
+/** What background commands need from their terminal. */
 interface BackgroundTerminal {
   readonly output: TerminalOutput;
   readonly changes: Changes;
@@ -17,7 +17,7 @@ interface BackgroundTerminal {
   onBackgroundEnd(command: ShellCommand): void;
 }
 
-/** The background commands of a terminal, the newest last. */
+/** The background commands of a terminal, newest last. */
 export class BackgroundCommands {
   readonly #terminal: BackgroundTerminal;
   #commands: ShellCommand[] = [];
@@ -26,7 +26,9 @@ export class BackgroundCommands {
     this.#terminal = terminal;
   }
 
-  /** Takes a command that its shell has begun, and reports its end. `status`: that of a shell that ended meanwhile. */
+  /**
+   * Adds a command that its shell has started, and reports its end. `status` is that of a shell that ended meanwhile.
+   */
   add(command: ShellCommand, shell: ShellProcess | undefined, status: number): void {
     this.#commands.push(command);
     if (!shell) return command.end(status, this.#terminal.output.end);
@@ -42,14 +44,14 @@ export class BackgroundCommands {
     return this.#commands.findLast(({ ended }) => !ended);
   }
 
-  /** Those that run, and those of which a process is left. */
+  /** The running commands, and those with a remaining process. */
   living(): ShellCommand[] {
     return this.#commands.filter(
       (command) => !command.ended || this.#terminal.processes(command).length > 0,
     );
   }
 
-  /** Those that live, and the last ones that have ended. */
+  /** The living commands, and the last ones that ended. */
   recent(): ShellCommand[] {
     const living = new Set(this.living());
     const ended = this.#commands.filter((command) => !living.has(command)).slice(-keptEnded);

@@ -2,21 +2,22 @@ import { isProcessAlive, type Process } from './process-tree.js';
 import { ReadyReports, type Claim } from './ready-reports.js';
 import type { SideChannel } from './side-channel.js';
 
-/** The exit code that a shell gives what was killed by SIGKILL. */
+/** The exit code that a shell reports for a command killed by SIGKILL. */
 const killedStatus = 137;
 const checkIntervalMs = 100;
 
 export interface BackgroundEndEvents {
-  /** `disputed` when something else reported another exit code in the place of the command’s shell. */
+  /** `disputed` if a process other than the command’s shell reported another exit code. */
   onEnd(status: number, disputed: boolean): void;
-  /** Its shell is gone: nothing more comes of it. */
+  /** Its shell is gone, so no report will follow. */
   onGone(): void;
 }
 
 /**
- * The end of one background command. The subshell that runs it, which evaluates none of its text itself, reports the
- * exit code and then waits to be released. A report alone is a claim, as in `ReadyReports`: it counts once the kernel
- * shows that this process waits. One that is gone without having waited was killed, whatever was reported.
+ * Detects the end of one background command. The subshell that runs it, which evaluates none of its text itself,
+ * reports the exit code and then waits to be released. A report alone is not trusted, as in `ReadyReports`: it counts
+ * once the kernel shows that this process waits. A subshell that ended without waiting was killed, whatever was
+ * reported.
  */
 export class BackgroundEnd {
   readonly #id: string;
@@ -38,7 +39,7 @@ export class BackgroundEnd {
     });
   }
 
-  /** Whether somebody follows it. */
+  /** Whether its end is being followed. */
   get followed(): boolean {
     return this.#events !== undefined;
   }
@@ -48,7 +49,7 @@ export class BackgroundEnd {
     if (!this.#ended) this.#reports.add({ kind: 'ready', nonce: '', status, directory: '' });
   }
 
-  /** Once it is known which process runs the command; undefined when it is gone already. */
+  /** Called once it is known which process runs the command; undefined if that has already ended. */
   follow(shell: Process | undefined, events: BackgroundEndEvents): void {
     this.#shell = shell;
     this.#events = events;
@@ -65,7 +66,7 @@ export class BackgroundEnd {
     clearInterval(this.#timer);
     this.#timer = undefined;
     if (!this.#ended) {
-      // An agent that was held up has not read yet what was reported before.
+      // An agent that was delayed has not read earlier reports yet.
       this.#channel.drain();
       this.#end({ status: killedStatus, disputed: this.#reported });
     }

@@ -8,14 +8,14 @@ export interface CommandPlace {
   input: string | undefined;
 }
 
-/** Shell source that gives the loop of a shell its next command. */
+/** Shell source that passes the next command to a shell’s loop. */
 export function commandSource(text: string, place: CommandPlace): string {
   return `__belay_text=${quote(text)}\n__belay_source=${wrapped(place)}\n`;
 }
 
 /**
- * A word of shell source that evaluates the command’s text, with its input and in its place. In the background a
- * subshell of its own evaluates it, so that no command can replace or end the one that reports its exit code.
+ * A word of shell source that evaluates the command’s text, with its input and place. In the background, a separate
+ * subshell evaluates it, so that no command can replace or end the subshell that reports its exit code.
  */
 function wrapped({ id, background, kind, input }: CommandPlace): string {
   if (background) {
@@ -28,5 +28,5 @@ function wrapped({ id, background, kind, input }: CommandPlace): string {
   return quote(`eval "$__belay_text" <${quote(input)}`);
 }
 
-/** Bash would show the source around a command that a signal ended; the command has its standard error all the same. */
+/** Bash would print the source around a command that a signal ended; the command’s own standard error still works. */
 const quiet = [' 2>&40 40>&-', ' 40>&2 2>/dev/null'];

@@ -3,9 +3,9 @@ import type { ShellCommand } from './shell-command.js';
 import { endProcesses } from './end-processes.js';
 import { processesFrom } from './process-tree.js';
 
-/** How long a command may run after SIGTERM. */
+/** The time between SIGTERM and SIGKILL for a command. */
 const termTimeoutMs = 2_000;
-/** How long the shell itself may take to be ready again once its command is dead. */
+/** How long the shell may take to be ready again after its command was killed. */
 const shellTimeoutMs = 2_000;
 const retryDelayMs = 100;
 
@@ -17,7 +17,7 @@ export interface ShellOfCommand {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Ends a command with all it started. The shell survives if it can; it is killed when it does not become ready. */
+/** Ends a command and everything it started. The shell is kept if it becomes ready again; otherwise it is killed. */
 export async function endCommand(
   command: ShellCommand,
   cause: 'timeout' | 'kill',
@@ -25,7 +25,7 @@ export async function endCommand(
 ): Promise<void> {
   command.cause ??= cause;
   const find = () => processesFrom(command.origin(shell.pid));
-  // A loop of the shell itself would start the next program.
+  // Otherwise a loop in the shell itself would start the next program.
   if (shell.busy()) shell.kill('SIGINT');
   await endProcesses(find, cause === 'timeout' ? termTimeoutMs : 0);
   const until = Date.now() + shellTimeoutMs;
@@ -36,6 +36,6 @@ export async function endCommand(
   }
   if (!shell.busy()) return;
   shell.kill('SIGKILL');
-  // What the shell itself still started.
+  // Processes that the shell itself started meanwhile.
   await endProcesses(find, 0);
 }

@@ -1,21 +1,24 @@
 import { setImmediate as yieldNow, setTimeout as sleep } from 'node:timers/promises';
 import { listProcesses, signalAll, type Process } from './process-tree.js';
 
-/** How long killed processes may take to end while no new one starts; then they hang in the kernel and are left. */
+/**
+ * How long killed processes may take to end while no new ones start; afterwards they are assumed to hang in the
+ * kernel.
+ */
 const hangTimeoutMs = 5_000;
-/** The limit of all, whatever still starts. */
+/** The total limit, even if new processes keep starting. */
 const killTimeoutMs = 30_000;
-/** After so many searches that find new processes, all are stopped before they are killed; as when there are many. */
+/** After this many searches with new processes, all are stopped before they are killed; also if there are many. */
 const passesBeforeStop = 3;
-/** So many come near a usual limit of processes; when ended they count to it until they are reaped. */
+/** This many processes come close to usual process limits; ended ones count until they are reaped. */
 const manyProcesses = 64;
 const reapTimeoutMs = 5_000;
 
 type Signal = typeof signalAll;
 
 /**
- * Ends processes: with SIGTERM first when there is a timeout for it, then with SIGKILL until none is left, including
- * those that start meanwhile. `find` is called anew each time.
+ * Ends processes: first with SIGTERM if there is a timeout for it, then with SIGKILL until none is left, including
+ * those that start meanwhile. `find` is called again each time.
  */
 export async function endProcesses(
   find: () => Process[],
@@ -33,7 +36,7 @@ export async function endProcesses(
   if (killed.size >= manyProcesses) await untilReaped(killed);
 }
 
-/** Returns the keys of all that it killed. */
+/** Returns the keys of all killed processes. */
 async function killAll(find: () => Process[], signal: Signal): Promise<Set<string>> {
   const killed = new Set<string>();
   const end = Date.now() + killTimeoutMs;
@@ -56,9 +59,9 @@ async function killAll(find: () => Process[], signal: Signal): Promise<Set<strin
 }
 
 /**
- * Stops all, until a search finds none that runs, and returns them. Killing alone frees process numbers, which a fork
- * bomb fills again between two signals; stopped processes keep theirs. Only for bombs, since a shell reports children
- * that were stopped as after Ctrl-Z.
+ * Stops all processes until a search finds none that runs, and returns them. Killing alone frees process ids, which a
+ * fork bomb uses again between two signals; stopped processes keep theirs. Only for fork bombs, because a shell
+ * reports stopped children as after Ctrl-Z.
  */
 async function stopAll(
   found: Process[],
@@ -76,7 +79,7 @@ async function stopAll(
   return [...stopped.values()];
 }
 
-/** A zombie counts to the limit of processes. */
+/** Zombies count toward the process limit. */
 async function untilReaped(processes: Set<string>): Promise<void> {
   const until = Date.now() + reapTimeoutMs;
   while (Date.now() < until && listProcesses().some((each) => processes.has(key(each)))) {

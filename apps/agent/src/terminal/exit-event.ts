@@ -7,7 +7,7 @@ const maxLines = 10;
 const maxBytes = 2_000;
 const maxCommand = 500;
 
-/** The event that a background command has ended, with what its terminal printed last. */
+/** The event for an ended background command, with its terminal’s last output. */
 export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent | undefined {
   const { ended, text, seconds } = command;
   if (!ended) return undefined;
@@ -38,7 +38,7 @@ export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent |
   });
 }
 
-/** Its last lines, as far as other commands of the terminal did not print them. */
+/** Its last lines, without output of the terminal’s other commands. */
 function lastLines({ output, rows }: Terminal, begin: number, to: number): string {
   const from = Math.max(begin, to - 4 * maxBytes);
   const { scrollback, foreground } = output;
@@ -47,7 +47,7 @@ function lastLines({ output, rows }: Terminal, begin: number, to: number): strin
     .map((span) => scrollbackText(scrollback, { ...span, limit: 4 * maxBytes, rows }).text)
     .join('');
   const lines = text.trimEnd().split('\n');
-  // The first one may be the end of a longer line.
+  // The first line may be the end of a longer one.
   const whole = from > begin ? lines.slice(1) : lines;
   return whole.slice(-maxLines).join('\n').slice(-maxBytes).trim();
 }

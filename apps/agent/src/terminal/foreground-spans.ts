@@ -1,13 +1,16 @@
-/** Offsets of bytes, the end excluded. */
+/** Byte offsets; the end is exclusive. */
 export interface Span {
   from: number;
   to: number;
 }
 
-/** The oldest ones are forgotten beyond so many: what they were about has been printed over. */
+/** Beyond this number the oldest spans are dropped; their output is overwritten by then. */
 const mostSpans = 2_000;
 
-/** What a terminal printed of commands in the foreground, with what was typed for any: the rest is of the background. */
+/**
+ * The ranges of a terminal’s output that belong to foreground commands and typed input; the rest comes from background
+ * commands.
+ */
 export class ForegroundSpans {
   #spans: Span[] = [];
   #open: number | undefined;
@@ -23,7 +26,7 @@ export class ForegroundSpans {
     if (this.#spans.length > mostSpans) this.#spans.shift();
   }
 
-  /** What is left of a span, in order. */
+  /** The remaining parts of a span, in order. */
   without({ from, to }: Span): Span[] {
     const open = this.#open === undefined ? [] : [{ from: this.#open, to }];
     const rest: Span[] = [];

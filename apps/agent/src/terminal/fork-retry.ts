@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long the limit of processes may be reached: a command that was killed may just be ending. */
+/** How long the process limit may be exhausted, for example because a killed command is still ending. */
 const forkTimeoutMs = 10_000;
 const retryDelayMs = 100;
 
 /**
- * Starts a program, and tries again while the limit of processes prevents it. Rejects as `start` does: with another
- * error at once, with this one after 10 s. Resolves without a start when it is cancelled.
+ * Starts a program, and retries while the process limit prevents it. Rejects like `start`: immediately with other
+ * errors, after 10 s with this one. Resolves without a start when cancelled.
  */
 export async function retryFork(
   start: () => Promise<void>,

@@ -2,7 +2,7 @@ import type { OperationInput } from '@belay/protocol';
 
 type Key = OperationInput<'terminal.input'>['keys'][number];
 
-/** What a terminal sends for each named key. */
+/** The characters that a terminal sends for each named key. */
 export const keySequences: Record<Key, string> = {
   enter: '\r',
   tab: '\t',

@@ -1,16 +1,19 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** Listening sockets come first in the kernel’s tables; what a program appends to them is not read. */
+/** Listening sockets come first in the kernel’s tables; entries that programs append after them are not read. */
 const maxTableBytes = 1024 * 1024;
 const listening = '0A';
 
-/** The last reading, which serves all who wait: programs can fill the tables, and calls can be many. */
+/** The last result, shared by all callers: programs can fill the tables, and there may be many calls. */
 let latest = { freshUntil: -Infinity, byPort: new Map<number, Set<string>>() };
-/** A reading serves this long, and nine times as long as it took: looking takes a tenth of the time at most. */
+/**
+ * How long a result is reused: this time, and nine times as long as reading took. Reading therefore takes a tenth of
+ * the time at most.
+ */
 const freshMs = 25;
 const restOfLooking = 9;
 
-/** The sockets that accept connections on a TCP port of this network, each by its inode, as of now. */
+/** The sockets that accept connections on a TCP port in this network, by inode, read now. */
 export function listeners(port: number): ReadonlySet<string> {
   const begun = performance.now();
   const byPort = readTables();
@@ -19,13 +22,13 @@ export function listeners(port: number): ReadonlySet<string> {
   return byPort.get(port) ?? none;
 }
 
-/** The same for one who looks again and again. */
+/** Like `listeners`, for repeated checks. */
 export function recentListeners(port: number): ReadonlySet<string> {
   if (performance.now() > latest.freshUntil) return listeners(port);
   return latest.byPort.get(port) ?? none;
 }
 
-/** The ports on which anything listens, lowest first. */
+/** The ports with a listening program, lowest first. */
 export function listeningPorts(): number[] {
   if (performance.now() > latest.freshUntil) listeners(0);
   return [...latest.byPort.keys()].sort((one, other) => one - other);

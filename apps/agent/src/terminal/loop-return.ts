@@ -1,47 +1,47 @@
 import type { ShellProcess } from './shell-process.js';
 
-/** How long a prompt may be shown before the agent types there: bash withdraws its own. */
+/** How long a prompt must be shown before the agent types there, because bash withdraws its own. */
 const promptDelayMs = 20;
-/** How long its keystrokes may take to be read; then they are repeated. */
+/** How long keystrokes may remain unread before they are repeated. */
 const typingTimeoutMs = 3_000;
-/** How often they are typed before the shell is replaced: a command has disabled what the loop needs. */
+/** The number of attempts before the shell is replaced, because a command has disabled what the loop needs. */
 const attempts = 3;
 
-/** Types at the prompt of a shell, so that it begins its loop of orders, or returns to it. */
+/** Types at a shell’s prompt so that it starts its command loop, or returns to it. */
 export class LoopReturn {
   readonly #shell: () => ShellProcess | undefined;
   #isOut = false;
   #typed = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `shell`: the one of the terminal, unless it has ended or is ending. */
+  /** `shell` returns the terminal’s shell, unless it has ended or is ending. */
   constructor(shell: () => ShellProcess | undefined) {
     this.#shell = shell;
   }
 
-  /** The shell shows its prompt though nobody released it: it left its loop, or has yet to begin it. */
+  /** The shell shows its prompt although it was not released: it left its loop, or has not started it yet. */
   get isOut(): boolean {
     return this.#isOut;
   }
 
-  /** The line before the cursor shows what was typed. */
+  /** Whether the line before the cursor shows the typed text. */
   get hasTyped(): boolean {
     return this.#typed > 0;
   }
 
-  /** What was typed is no longer in front of the cursor. */
+  /** The typed text is no longer before the cursor. */
   forget(): void {
     this.#typed = 0;
   }
 
-  /** A shell that begins with its prompt has started. At the limit of processes that prompt cannot report itself. */
+  /** A shell that shows its first prompt has started. At the process limit, that prompt cannot report itself. */
   started(): void {
     this.#typeAfter(typingTimeoutMs);
   }
 
-  /** The prompt reported itself. */
+  /** The prompt has reported itself. */
   prompted(): void {
-    // Bash returns by itself; keystrokes would then be input of the next command, and so would repeated ones.
+    // Bash returns by itself; keystrokes, also repeated ones, would then be input of the next command.
     this.#typeAfter(this.hasTyped ? typingTimeoutMs : promptDelayMs);
   }
 

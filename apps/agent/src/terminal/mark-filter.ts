@@ -1,10 +1,10 @@
 const escape = 0x1b;
-/** A mark has a short number; a longer one is not ours. */
+/** Marks have short numbers; a longer one is not ours. */
 const longest = 20;
 
 /**
- * Takes a shell's marks out of its output, also those split over chunks, and reports where each was.
- * Every other byte passes unchanged and in order.
+ * Removes a shell's marks from its output, even if chunks split them, and reports their positions. Every other byte
+ * passes unchanged and in order.
  */
 export class MarkFilter {
   readonly #start: Buffer;
@@ -27,7 +27,7 @@ export class MarkFilter {
       // oxlint-disable-next-line no-control-regex
       const found = /^(\d*)(\x07?)/.exec(rest.toString('latin1', nonce, nonce + longest));
       const [, number = '', bell = ''] = found ?? [];
-      // More may follow: it stays held until then.
+      // The mark may continue, so the bytes are held.
       if (!bell && number.length < longest && nonce + number.length === rest.length) break;
       if (bell) {
         this.#emit(rest.subarray(0, at));
@@ -43,7 +43,7 @@ export class MarkFilter {
     this.#held = Buffer.from(rest.subarray(keep));
   }
 
-  /** Passes on bytes that looked like the start of a mark; call it when nothing follows. */
+  /** Passes on held bytes that looked like the start of a mark; call it when nothing follows. */
   flush(): void {
     const held = this.#held;
     this.#held = Buffer.alloc(0);
@@ -58,7 +58,7 @@ export class MarkFilter {
     if (bytes.length > 0) this.#onBytes(bytes);
   }
 
-  /** Where the beginning of a mark that the chunk cuts off may stand; the length when there is none. */
+  /** The position of a possible mark that the chunk cuts off; the length if there is none. */
   #possibleStart(bytes: Buffer): number {
     const from = Math.max(0, bytes.length - this.#start.length);
     for (let at = bytes.indexOf(escape, from); at >= 0; at = bytes.indexOf(escape, at + 1)) {

@@ -1,4 +1,4 @@
-/** The native part of node-pty, as its own `UnixTerminal` uses it. */
+/** The native part of node-pty, with the interface that its `UnixTerminal` uses. */
 declare module '@lydell/node-pty/requireBinary.js' {
   export function requireBinary(file: 'pty.node'): {
     /** Throws when the program cannot be started. `helper` is for macOS only. */

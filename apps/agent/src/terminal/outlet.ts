@@ -4,7 +4,7 @@ import { pageSize, type Scrollback } from './scrollback.js';
 
 export type OpenStream = (meta: { terminal: string; offset: number }) => Promise<RpcStream>;
 
-/** How long bytes that follow others closely are gathered: a pty gives 4 KiB at a time, and each message has its cost. */
+/** How long bytes in quick succession are collected: a pty gives 4 KiB at a time, and each message has a cost. */
 const gatherDelayMs = 2;
 interface OutletOptions {
   start: number;
@@ -16,15 +16,16 @@ const firstRetryDelayMs = 100;
 const lastRetryDelayMs = 5_000;
 
 /**
- * Sends a terminal's scrollback to the server as it grows. A broken stream is opened again at the last acknowledged byte:
- * the server ignores what it has stored already. `onDrain` reports that bytes were sent, so that reading may continue.
+ * Sends a terminal's scrollback to the server as it grows. After an interruption the stream is opened again at the
+ * last acknowledged byte; the server ignores bytes that it has already stored. `onDrain` reports that bytes were sent,
+ * so that reading may continue.
  */
 export class Outlet {
   readonly #terminal: string;
   readonly #scrollback: () => Scrollback;
   readonly #options: OutletOptions;
   #stream: RpcStream | undefined;
-  /** Offset at which the open stream began. */
+  /** The offset at which the open stream started. */
   #base: number;
   #sent: number;
   #acknowledged: number;
@@ -55,7 +56,10 @@ export class Outlet {
     return this.#scrollback().end - this.#sent;
   }
 
-  /** Call after the scrollback has grown: a lone chunk is sent at once, chunks that follow closely are sent together. */
+  /**
+   * Call it after the scrollback has grown: a single chunk is sent at once, chunks in quick succession are sent
+   * together.
+   */
   notify(): void {
     if (this.waiting >= pageSize) this.#pump(pageSize);
     if (this.#scheduled || this.#blocked || this.waiting === 0) return;
@@ -68,12 +72,12 @@ export class Outlet {
     else setImmediate(pump);
   }
 
-  /** Sends what waits without gathering more: nothing is about to follow. */
+  /** Sends pending bytes without waiting for more. */
   flush(): void {
     this.#pump();
   }
 
-  /** Nothing more is written to the scrollback: the rest of it is sent, then the stream ends. */
+  /** The scrollback is complete: the rest of it is sent, then the stream ends. */
   close(): void {
     this.#closed = true;
     this.#timer?.unref();
@@ -103,7 +107,7 @@ export class Outlet {
       const stream = await this.#options.open({ terminal: this.#terminal, offset });
       this.#attach(stream, offset);
     } catch {
-      // The server is away or refuses for now: the bytes wait, and the pty with them.
+      // The server is away or refuses for now: the bytes wait, and so does the pty.
       this.#later();
     }
   }
@@ -134,7 +138,7 @@ export class Outlet {
 
   #later(): void {
     this.#timer = setTimeout(() => void this.#connect(), this.#retry);
-    // What waits for a server that is away does not keep an agent alive that has ended.
+    // Bytes for a server that is away do not keep an ended agent alive.
     if (this.#closed) this.#timer.unref();
     this.#retry = Math.min(lastRetryDelayMs, this.#retry * 2);
   }

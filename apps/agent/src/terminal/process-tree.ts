@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { leastNumber } from './process-numbers.js';
 
-/** A process, distinguished from a later one with the same id by its start. */
+/** A process; its start time distinguishes it from a later one with the same id. */
 export interface Process {
   pid: number;
   parent: number;
@@ -10,16 +10,16 @@ export interface Process {
   zombie: boolean;
 }
 
-/** Whose processes are meant. */
+/** Identifies the processes to find. */
 export interface Origin {
   numbers: { first: number; last: number };
-  /** Runs the commands, and is not meant itself. */
+  /** The shell that runs the commands; it is not included. */
   shell: number | undefined;
-  /** `now()` before the first of them began. */
+  /** `now()` from before the first process started. */
   since: number;
 }
 
-/** The present as a process's start time. */
+/** The current time as a process's start time. */
 export function now(): number {
   return Math.floor(Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]) * 100);
 }
@@ -42,7 +42,7 @@ export function processesFrom(origin: Origin, all = listProcesses()): Process[] 
   const judge = (process: Process): boolean => {
     const known = verdicts.get(process.pid);
     if (known !== undefined) return known;
-    // Until decided: a cycle cannot be, but pids are reused while we read.
+    // Set before the decision: cycles are impossible, but pids are reused while we read.
     verdicts.set(process.pid, false);
     const verdict = decide(process);
     verdicts.set(process.pid, verdict);
@@ -60,13 +60,13 @@ export function processesFrom(origin: Origin, all = listProcesses()): Process[] 
   return all.filter((process) => !process.zombie && judge(process));
 }
 
-/** Whether it still runs. */
+/** Whether the process still runs. */
 export function isProcessAlive({ pid, start }: Process): boolean {
   const found = readProcess(pid);
   return found?.start === start && !found.zombie;
 }
 
-/** Signals these processes, unless their id belongs to another one by now. */
+/** Signals these processes, unless their ids now belong to other ones. */
 export function signalAll(processes: Process[], signal: NodeJS.Signals): void {
   for (const { pid, start } of processes) {
     if (readProcess(pid)?.start !== start) continue;
@@ -98,7 +98,7 @@ function readProcess(pid: number): Process | undefined {
   };
 }
 
-/** Undefined when it has none of ours, or has ended. */
+/** Undefined when the process has no number of ours, or has ended. */
 function numberOf(pid: number): number | undefined {
   const limit = /^Max file locks +(\d+)/m.exec(readText(`/proc/${pid}/limits`) ?? '')?.[1];
   return Number(limit) >= leastNumber ? Number(limit) : undefined;

@@ -8,7 +8,7 @@ export function promptText(directory: string, home: string): string {
   return `\x1b[0m\x1b[36m${printable(short)}\x1b[0m $ `;
 }
 
-/** A command as if it had been typed at the prompt. */
+/** A command as it would look when typed at the prompt. */
 export function typedText(command: string): string {
   const lines = printable(command.trimEnd().slice(0, mostCharacters)).split('\n');
   const shown = lines.slice(0, mostLines);
@@ -16,7 +16,7 @@ export function typedText(command: string): string {
   return `${shown.join('\r\n> ')}${cut ? `\r\n> … (${command.length} characters)` : ''}\r\n`;
 }
 
-/** Control characters in caret notation: what is shown must not act. */
+/** Control characters in caret notation, so that they have no effect. */
 function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replace(/[\0-\x09\x0b-\x1f\x7f]/g, (character) =>
@@ -24,7 +24,7 @@ function printable(text: string): string {
   );
 }
 
-/** Shown with the result of a command for which not only the shell reported an exit code. */
+/** Shown with a command’s result if another process than the shell reported an exit code. */
 export function disputeText(status: number): string {
   return `\r\n[a program reported another exit code or directory in the place of the shell; ${status} is taken]\r\n`;
 }

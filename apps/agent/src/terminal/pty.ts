@@ -7,22 +7,24 @@ import { asUser } from '../user-separation.js';
 
 const native = requireBinary('pty.node');
 const readSize = 64 * 1024;
-/** How long output may still come when the process has ended and another one keeps the pseudoterminal open. */
+/**
+ * How long output may still arrive after the process has ended, while another process keeps the pseudoterminal open.
+ */
 const lastOutputTimeoutMs = 200;
 /**
- * The native part starts a thread for each pseudoterminal, behind its process. When no thread can be had, that ends the
- * whole agent: so some are left free.
+ * The native part starts a thread for each pseudoterminal, after its process. Failing to create the thread would end
+ * the whole agent, so some processes are kept free.
  */
 const spareProcesses = 8;
-/** The user of the process that starts it. */
+/** The starting process’s user. */
 const same = -1;
 
-/** A pseudoterminal with the process that leads its session. */
+/** A pseudoterminal and the process that leads its session. */
 export interface Pty {
   readonly pid: number;
   write(data: string): void;
   resize(columns: number, rows: number): void;
-  /** Stops reading, so that what runs in it blocks once the kernel's buffer is full. */
+  /** Stops reading, so that programs block once the kernel's buffer is full. */
   pause(): void;
   resume(): void;
   kill(signal: NodeJS.Signals): void;
@@ -35,7 +37,7 @@ export interface PtyOptions {
   env: Record<string, string>;
   columns: number;
   rows: number;
-  /** The bytes are lent: the next ones come in their place. */
+  /** The bytes are valid only during the call; the buffer is reused. */
   onData(bytes: Buffer): void;
   /** Called once, after the last data. */
   onExit(end: { code: number; signal: number }): void;
@@ -43,10 +45,8 @@ export interface PtyOptions {
 
 /**
  * Starts a process in a pseudoterminal of its own. Throws with the code EAGAIN when there are too many processes or
- * pseudoterminals.
- *
- * Uses node-pty's native part without its stream, which takes 64 KiB of fresh memory for each 4 KiB that a
- * pseudoterminal gives: in a flood, collecting them was a third of the agent's work.
+ * pseudoterminals. Uses node-pty's native part without its stream, which allocates 64 KiB for each 4 KiB that a
+ * pseudoterminal gives: with much output, collecting that garbage was a third of the agent's work.
  */
 export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
   const { cwd, columns, rows } = options;
@@ -66,7 +66,7 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
       if (stream.isPaused()) waiting?.refresh();
       else stream.destroy();
     };
-    // What has come is read before that, also by an agent that was held up: its timers come first.
+    // Pending output is read first, even if the agent was delayed, because its timers run before reads.
     waiting = setTimeout(() => setImmediate(end), lastOutputTimeoutMs);
   };
   const { fd, pid } = fork(() =>
@@ -98,7 +98,9 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
   };
 }
 
-/** The native part names no error code; its only fault is that forkpty(3) finds no process or pseudoterminal free. */
+/**
+ * The native part reports no error code; its only error is that forkpty(3) finds no free process or pseudoterminal.
+ */
 function fork<T>(start: () => T): T {
   try {
     if (freeProcesses() < spareProcesses) throw new Error('Too few processes are free.');
@@ -109,7 +111,7 @@ function fork<T>(start: () => T): T {
   }
 }
 
-/** How many more processes and threads may begin here: by cgroups of version 2, or 1, where they set a limit. */
+/** How many more processes and threads may start here, according to limits of cgroups of version 2 or 1. */
 export function freeProcesses(groups = ['/sys/fs/cgroup', '/sys/fs/cgroup/pids']): number {
   for (const group of groups) {
     const [most, now] = ['pids.max', 'pids.current'].map((name) => numberIn(join(group, name)));

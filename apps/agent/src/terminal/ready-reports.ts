@@ -3,26 +3,26 @@ import type { Report } from './side-channel.js';
 type Ready = Extract<Report, { kind: 'ready' }>;
 
 export interface Claim extends Ready {
-  /** Reports did not agree: at least one was not the shell’s. */
+  /** Whether reports differed: at least one did not come from the shell. */
   disputed: boolean;
 }
 
 export interface ReadyReportsOptions {
-  /** Whether the shell itself waits for orders, as the kernel reports. */
+  /** Whether the shell itself waits for orders, according to the kernel. */
   waits(): boolean;
-  /** Takes in what was reported so far: each report is added before it returns. */
+  /** Reads pending reports; each is added before it returns. */
   drain(): void;
   accept(claim: Claim): void;
 }
 
-/** The shell waits microseconds after its report; longer on a busy machine, or never when the report was forged. */
+/** The shell waits microseconds after its report; longer on a busy machine, or never if the report was forged. */
 const immediateTries = 20;
 const lastRetryDelayMs = 100;
 
 /**
- * Decides when a shell is ready. Its programs are the same user and can write reports, too, so a report is no more than
- * a claim until the shell waits for orders, which it does only after it has reported. What was reported until then
- * contains the shell’s own report; where others differ from it, failure counts, and the dispute is shown.
+ * Decides when a shell is ready. Its programs run as the same user and can also write reports, so a report is not
+ * trusted until the shell waits for orders, which it does only after its own report. If the reports until then differ,
+ * a failure takes precedence, and the dispute is shown.
  */
 export class ReadyReports {
   readonly #options: ReadyReportsOptions;

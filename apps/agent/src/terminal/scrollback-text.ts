@@ -1,7 +1,7 @@
 import { TextScreen } from './text-screen.js';
 import type { Scrollback } from './scrollback.js';
 
-/** Longer stretches are rendered from both ends only. */
+/** Only the beginning and the end of longer ranges are rendered. */
 const renderable = 512 * 1024;
 
 export interface ScrollbackText {
@@ -12,8 +12,9 @@ export interface ScrollbackText {
 }
 
 /**
- * A stretch of a terminal as text for a model: escape sequences applied, the middle left out when it is longer than
- * `limit` bytes. `from` and `to` are exact; a character that is cut in two at the end waits for the next reading.
+ * A range of a terminal’s output as text for a model: escape sequences are applied, and the middle is left out if it
+ * is longer than `limit` bytes. `from` and `to` are exact; a character that is cut at the end is left to the next
+ * read.
  */
 export function scrollbackText(
   scrollback: Scrollback,
@@ -27,7 +28,7 @@ export function scrollbackText(
     const bytes = scrollback.slice(from, whole);
     const length = range.to >= scrollback.end ? completeLength(bytes) : bytes.length;
     const text = screenText(bytes.subarray(0, length), range.rows);
-    // Bytes that are not text may take three times as many as text: that is no reason to cut them.
+    // Bytes that are not text may become three times as long as text, which is no reason to cut them.
     const limit = length <= range.limit ? 3 * range.limit : range.limit;
     return { ...joined(inTwo(text, limit), lost), from: begin, to: from + length };
   }
@@ -48,7 +49,7 @@ export function scrollbackText(
 // oxlint-disable-next-line no-control-regex
 const colours = /\x1b\[[\d;:]*m|\x1b\[0?K/g;
 
-/** Terminal output as the text that the screen would show in the end. */
+/** Terminal output as the text that the screen finally shows. */
 export function screenText(bytes: Uint8Array, rows: number): string {
   const text = new TextDecoder().decode(bytes).replaceAll('\r\n', '\n');
   const uncoloured = text.replaceAll(colours, '');
@@ -60,7 +61,7 @@ export function screenText(bytes: Uint8Array, rows: number): string {
   return screen.toString();
 }
 
-/** How many bytes remain when a character that is cut in two at the end is left out. */
+/** The number of bytes without a character that is cut at the end. */
 export function completeLength(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
@@ -77,7 +78,7 @@ function incompleteStart(bytes: Uint8Array): number {
   return start;
 }
 
-/** Text on both sides of what is left out. */
+/** The text before and after the omitted part. */
 interface Halves {
   head: string;
   /** Bytes between them. */
@@ -91,7 +92,7 @@ const inTwo = (text: string, limit: number): Halves => {
   return fit({ head: text, gap: -bytes.length, tail: text }, limit);
 };
 
-/** Cuts at the gap: the end of what is before it, and the beginning of what is after it. */
+/** Cuts the text before the gap at its end, and the text after it at its beginning. */
 function fit({ head, gap, tail }: Halves, limit: number): Halves {
   const half = Math.floor(limit / 2);
   const [before, after] = [Buffer.from(head), Buffer.from(tail)];
@@ -106,7 +107,7 @@ function fit({ head, gap, tail }: Halves, limit: number): Halves {
   };
 }
 
-/** Marks what is left out where it is missing: at the beginning what the scrollback no longer has. */
+/** Marks omitted parts, including output at the beginning that the scrollback has lost. */
 function joined(
   { head, gap, tail }: Halves,
   lost: number,

@@ -1,9 +1,9 @@
 export const pageSize = 64 * 1024;
 
 /**
- * What a terminal has printed, by offset: the latest bytes only, older ones are in the server's log.
- * `keep` bytes stay readable; those from `pinned` on stay whatever their number. Bytes are copied into pages once and
- * lent from there: a pty's small chunks, kept by the thousand, would cost more than the copy.
+ * A terminal’s latest output, by offset; the server's log has older bytes. `keep` bytes stay readable, and those from
+ * `pinned` on in any case. Bytes are copied to pages once and read from there, because thousands of a pty's small
+ * chunks would cost more than the copy.
  */
 export class Scrollback {
   readonly #pages: Buffer[] = [];
@@ -54,7 +54,7 @@ export class Scrollback {
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   }
 
-  /** Bytes from an offset on, not copied: to the end of its page at most, none where there are none. */
+  /** Bytes from an offset to the end of its page at most, without copying; empty if there are none. */
   piece(from: number): Buffer {
     const index = Math.floor((from - this.#start) / pageSize);
     const begin = this.#start + index * pageSize;

@@ -8,13 +8,13 @@ export class ShellCommand {
   readonly #started = Date.now();
   readonly #since = now();
   #ended: { status: Ending; exitCode: number | null; to: number; at: number } | undefined;
-  /** Calls that wait for its end: at first the one that gave it. */
+  /** Calls that wait for its end; at first, the one that started it. */
   watchers = 1;
-  /** Why it is being ended, once it is. */
+  /** The reason for ending it, once that has begun. */
   cause: 'timeout' | 'interrupt' | 'kill' | undefined;
 
   limit: NodeJS.Timeout | undefined;
-  /** Set while everything that it started is being ended. */
+  /** Set while all its processes are being ended. */
   killing: Promise<void> | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export class ShellCommand {
     return this.#ended;
   }
 
-  /** Whether it has ended and nothing that had to end with it is left. */
+  /** Whether it has ended, and all processes that had to end with it are gone. */
   get settled(): boolean {
     return this.#ended !== undefined && !this.killing;
   }
@@ -45,7 +45,7 @@ export class ShellCommand {
     return ((this.#ended?.at ?? Date.now()) - this.#started) / 1000;
   }
 
-  /** How its processes are found. */
+  /** Identifies its processes. */
   origin(shell: number | undefined): Origin {
     const numbers = { first: this.#number, last: this.#number };
     return { numbers, shell, since: this.#since };

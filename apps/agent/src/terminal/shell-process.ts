@@ -9,18 +9,18 @@ import { comeBack, shellScript, type ShellKind, type ShellStart } from './shell-
 import type { Process } from './process-tree.js';
 import { SideChannel, type Report } from './side-channel.js';
 
-/** How long the end of a command's output is awaited after its report; it is usually there before. */
+/** How long the end of a command's output is awaited after its report; usually it arrives earlier. */
 const markTimeoutMs = 400;
-/** How long bytes that may begin a mark are held, in case they are something else. */
+/** How long bytes that may start a mark are held, in case they are something else. */
 const holdTimeoutMs = 50;
 
-/** Bytes that a pty gives at once, at most; as many mean that there is more. */
+/** A read of this size means that the pty may have more bytes. */
 const ptyRead = 4095;
 
 export const usualSize = { columns: 120, rows: 30 } as const;
 
 export interface ShellOptions extends ShellEvents, ShellStart {
-  /** Folder for the side channel. */
+  /** The folder of the side channel. */
   folder: string;
   cwd: string;
   env: Record<string, string>;
@@ -29,16 +29,19 @@ export interface ShellOptions extends ShellEvents, ShellStart {
 }
 
 export interface ShellEvents {
-  /** Bytes in order, lent as by a `Pty`; `partialLine` when they end within a line of which more is about to come. */
+  /**
+   * Output in order, valid only during the call, as in `Pty`; `partialLine` if it ends within a line that is about to
+   * continue.
+   */
   onOutput(bytes: Buffer, partialLine: boolean): void;
-  /** The output of the command ends here; `onIdle` follows. The last one counts: programs can print marks, too. */
+  /** The command’s output ends here; `onIdle` follows. The last mark counts, because programs can print marks, too. */
   onMark(): void;
   /**
-   * The shell waits for an order. `status` is that of the previous command; `disputed` when something else reported
-   * another one in the shell’s place.
+   * The shell waits for an order. `status` is that of the previous command; `disputed` if another process reported a
+   * different one.
    */
   onIdle(status: number, directory: string, disputed: boolean): void;
-  /** A prompt is shown though nobody released the shell: it left its loop. */
+  /** The shell shows a prompt although it was not released: it left its loop. */
   onPrompt(): void;
   /** The shell exits, and was in this directory. */
   onDirectory(directory: string): void;
@@ -52,9 +55,9 @@ export class ShellProcess {
   readonly #options: ShellOptions;
   #pty: Pty;
   #filter: MarkFilter;
-  /** Orders name it. */
+  /** Identifies the next order. */
   #nonce = '';
-  /** The command that was ordered and has not begun. */
+  /** The ordered command that has not started yet. */
   #ordered: string | undefined;
   /** The last nonce whose mark was seen in the output. */
   #marked = '';
@@ -64,10 +67,10 @@ export class ShellProcess {
   #flush = setTimeout(() => this.#filter.flush(), holdTimeoutMs);
   #paused = false;
   #partialLine = false;
-  /** The background commands whose shells are still there, by id. */
+  /** The background commands whose subshells still exist, by id. */
   readonly #backgroundEnds = new Map<string, BackgroundEnd>();
   #ended = false;
-  /** How often output came. */
+  /** The number of reads so far. */
   #reads = 0;
 
   static async open(options: ShellOptions): Promise<ShellProcess> {
@@ -112,7 +115,7 @@ export class ShellProcess {
     return this.#pty.pid;
   }
 
-  /** Runs shell source at top level; only after `onIdle`. The end of a background command is awaited by `follow`. */
+  /** Runs shell source at top level; call it only after `onIdle`. `follow` awaits the end of a background command. */
   run(id: string, source: string, background: boolean): void {
     if (background) this.#backgroundEnds.set(id, new BackgroundEnd(id, this.#channel));
     this.#channel.put(id, source);
@@ -120,18 +123,18 @@ export class ShellProcess {
     this.#channel.order(`run ${this.#nonce} ${id}`);
   }
 
-  /** Reports the end of a background command; `shell` is the process that runs it, unless it is gone already. */
+  /** Reports the end of a background command; `shell` is the process that runs it, unless that has already ended. */
   follow(id: string, shell: Process | undefined, onEnd: BackgroundEndEvents['onEnd']): void {
     const onGone = () => this.#forget(id);
     this.#backgroundEnds.get(id)?.follow(shell, { onEnd, onGone });
   }
 
-  /** Looks at once whether background commands have been killed. */
+  /** Checks at once whether background commands were killed. */
   checkBackground(): void {
     for (const end of this.#backgroundEnds.values()) end.check();
   }
 
-  /** Whether a Ctrl-C made the shell drop an order before it began; it can be `repeat`ed. */
+  /** Whether a Ctrl-C made the shell drop an order before it started; it can be `repeat`ed. */
   get dropped(): boolean {
     return this.#ordered !== undefined;
   }
@@ -145,7 +148,7 @@ export class ShellProcess {
     this.#channel.order(`release ${this.#nonce}`);
   }
 
-  /** From a prompt back into the loop. */
+  /** Returns from a prompt to the loop. */
   comeBack(): void {
     // A line feed also ends a line of a terminal that a killed program left in raw mode.
     this.#pty.write(` ${comeBack}\n`);
@@ -155,7 +158,7 @@ export class ShellProcess {
     this.#pty.write(data);
   }
 
-  /** A file for a command; gone with the shell. */
+  /** Writes a file for a command; removed with the shell. */
   put(name: string, content: string | Uint8Array): string {
     return this.#channel.put(name, content);
   }
@@ -180,7 +183,7 @@ export class ShellProcess {
     this.#pty.kill(signal);
   }
 
-  /** Whether the shell itself has the terminal, so that no program runs in the foreground. */
+  /** Whether the shell itself is in the foreground, so that no program runs there. */
   get inFront(): boolean {
     try {
       const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1');
@@ -190,7 +193,7 @@ export class ShellProcess {
     }
   }
 
-  /** Where the shell is now, also while a command runs. */
+  /** The shell’s current directory, also while a command runs. */
   get directory(): string | undefined {
     try {
       return readlinkSync(`/proc/${this.pid}/cwd`);
@@ -226,7 +229,7 @@ export class ShellProcess {
   #accepted(claim: Claim): void {
     this.#nonce = claim.nonce;
     this.#ready = claim;
-    // Output that no longer reaches the terminal has no mark.
+    // Without output in the terminal there is no mark.
     clearTimeout(this.#markTimer);
     this.#markTimer = setTimeout(() => this.#lateMark(claim.nonce), markTimeoutMs);
     this.#settle();
@@ -240,7 +243,7 @@ export class ShellProcess {
 
   #lateMark(nonce: string): void {
     if (this.#paused) return void this.#markTimer?.refresh();
-    // A busy machine may have kept this process waiting: what came meanwhile is read before.
+    // This process may have been delayed, so pending output is read first.
     const reads = this.#reads;
     setImmediate(() => {
       if (reads === this.#reads && this.#ready?.nonce === nonce) this.#mark(nonce);
@@ -251,7 +254,7 @@ export class ShellProcess {
     const ready = this.#ready;
     if (!ready || ready.nonce !== this.#marked) return;
     this.#ready = undefined;
-    // Should a command reset the count, the same nonce comes again.
+    // If a command resets the count, the same nonce repeats.
     this.#marked = '';
     clearTimeout(this.#markTimer);
     this.#options.onIdle(ready.status, ready.disputed ? '' : ready.directory, ready.disputed);
@@ -270,7 +273,7 @@ export class ShellProcess {
     if (this.#backgroundEnds.size === 0) void this.#channel.close();
   }
 
-  /** Background commands outlive their shell, and so does the channel by which they report. */
+  /** Background commands outlive their shell, and so does their report channel. */
   #forget(id: string): void {
     this.#backgroundEnds.get(id)?.close();
     this.#backgroundEnds.delete(id);

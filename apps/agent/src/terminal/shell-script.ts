@@ -1,6 +1,6 @@
 export type ShellKind = 'bash' | 'sh';
 
-/** The files between a shell and the agent; all paths are secret to this one shell. */
+/** The files between a shell and the agent; all paths are secret to this shell. */
 export interface ChannelPaths {
   /** FIFO on which the shell reports: NUL-terminated records. */
   reports: string;
@@ -10,18 +10,18 @@ export interface ChannelPaths {
   releases: string;
   /** Folder of the command files, named by their id. */
   commands: string;
-  /** Begins the escape sequence that marks where in the output a command ended. */
+  /** The start of the escape sequence that marks a command’s end in the output. */
   mark: string;
 }
 
 export interface ShellStart {
   /** The number of its processes while it runs no command of the agent; see `processesOf`. */
   number: number;
-  /** Without the start-up file of its user. */
+  /** Whether to skip its user’s start-up file. */
   plain: boolean;
 }
 
-/** Typed at a prompt, it brings the shell back to its loop. */
+/** Typing this at a prompt returns the shell to its loop. */
 export const comeBack = '__belay';
 
 /**
@@ -133,7 +133,7 @@ PS1='\\[$(__belay_prompted)\\e[36m\\]\\w\\[\\e[0m\\] $ '
 const posixOnly = `PS1='$(__belay_prompted)\${PWD-} $ '
 `;
 
-/** A word of shell source that stands for exactly this text. */
+/** A word of shell source for exactly this text. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -28,14 +28,14 @@ export type Report =
   | { kind: 'left'; directory: string }
   | { kind: 'prompt' };
 
-/** A longer report is none; a directory in one is at most PATH_MAX. */
+/** Longer reports are invalid; their directory has at most PATH_MAX bytes. */
 const maxReportBytes = 16 * 1024;
-/** What a FIFO holds at most, unless root has raised the limit of the system. */
+/** The capacity of a FIFO, unless root has raised the system’s limit. */
 const maxPipeBytes = 1024 * 1024;
 
 /**
- * Three FIFOs and a folder of command files in a folder with a secret name: by them agent and shell communicate beside the terminal.
- * The agent holds all FIFOs open both ways, so neither end ever meets an end of file.
+ * Three FIFOs and a folder of command files in a folder with a secret name, through which agent and shell communicate
+ * outside of the terminal. The agent keeps all FIFOs open both ways, so neither end ever reads an end of file.
  */
 export class SideChannel {
   readonly paths: ChannelPaths;
@@ -80,27 +80,32 @@ export class SideChannel {
     this.#reports.on('data', (chunk: Buffer) => this.#received(chunk));
   }
 
-  /** Whether a process has its orders as its standard input: only the shell itself does, while it waits for one. */
+  /**
+   * Whether a process has the orders as its standard input: only the shell itself does, while it waits for an order.
+   */
   isReadBy(pid: number): boolean {
     return isStandardInput(pid, this.#orders);
   }
 
-  /** Whether a process waits to be released: only the subshell of a background command does, once it has reported. */
+  /** Whether a process waits to be released: only a background command’s subshell does, after its report. */
   awaitsRelease(pid: number): boolean {
     return isStandardInput(pid, this.#releases);
   }
 
-  /** Lets the subshell of a background command end; to be repeated until it has, as another one may take the line. */
+  /**
+   * Lets a background command’s subshell end. Must be repeated until it has ended, because another subshell may read
+   * the line.
+   */
   release(id: string): void {
     try {
       writeSync(this.#releases, `${id}\n`);
     } catch (error) {
-      // Full: whoever waits reads it empty.
+      // The FIFO is full; waiting subshells empty it.
       if (errorNumber(error) !== 'EAGAIN') throw error;
     }
   }
 
-  /** Takes in the reports that are there already. */
+  /** Reads pending reports. */
   drain(): void {
     const buffer = Buffer.allocUnsafe(64 * 1024);
     for (let taken = 0; taken < maxPipeBytes && !this.#reports.destroyed;) {
@@ -115,7 +120,7 @@ export class SideChannel {
     writeSync(this.#orders, `${line}\n`);
   }
 
-  /** Writes a file that the shell or its command reads, and returns its path. */
+  /** Writes a file for the shell or its command, and returns its path. */
   put(name: string, content: string | Uint8Array): string {
     const path = join(this.#folder, name);
     writeFileSync(path, content, { mode: 0o600 });

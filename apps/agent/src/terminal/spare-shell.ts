@@ -2,12 +2,12 @@ import { ignoreError } from '@belay/protocol';
 import { ProcessNumbers } from './process-numbers.js';
 import { ShellProcess, usualSize, type ShellEvents } from './shell-process.js';
 
-/** A shell that prints more than this at its start is not kept. */
+/** A shell that prints more than this at its start is ended. */
 const maxEarlyBytes = 64 * 1024;
 
-/** A shell that was started before its terminal, which then receives first the events until then. */
+/** A shell that was started before its terminal; the terminal then gets its earlier events first. */
 export class SpareShell {
-  /** For the terminal that takes it. */
+  /** For the terminal that adopts it. */
   readonly numbers = new ProcessNumbers();
   readonly #shell: Promise<ShellProcess>;
   #early: ((events: ShellEvents) => void)[] = [];
@@ -42,12 +42,15 @@ export class SpareShell {
     this.#shell.catch(() => (this.#ended = true));
   }
 
-  /** False once it has ended, or when it could not be started. */
+  /** False when it has ended or could not be started. */
   get usable(): boolean {
     return !this.#ended;
   }
 
-  /** Hands it over: `take` is called with the shell before `events` are. Rejects when it could not be started. */
+  /**
+   * Passes it to a terminal: `take` is called with the shell before `events` are. Rejects when it could not be
+   * started.
+   */
   async adopt(events: ShellEvents, take: (shell: ShellProcess) => void): Promise<void> {
     take(await this.#shell);
     this.#events = events;
@@ -60,7 +63,7 @@ export class SpareShell {
     await this.#shell.then((shell) => shell.kill('SIGKILL')).catch(ignoreError('it never started'));
   }
 
-  /** A shell that floods before it is adopted is ended. */
+  /** Ends a shell that prints too much before it is adopted. */
   #count(bytes: number): void {
     if (this.#events) return;
     this.#earlyBytes += bytes;

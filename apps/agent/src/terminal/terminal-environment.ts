@@ -1,4 +1,4 @@
-/** Programs that would wait for a key, a window or a choice get one that returns by itself. */
+/** Replaces programs that would wait for a key, a window or a choice by ones that return by themselves. */
 const calm = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
@@ -7,7 +7,7 @@ const calm = {
   DEBIAN_FRONTEND: 'noninteractive',
 };
 
-/** The agent's own connection and what its start left behind. */
+/** The agent's own connection, and leftovers of its start. */
 const own = ['BELAY_CONNECTION', 'BELAY_TOKEN', 'ENV', 'BASH_ENV'];
 
 /** The environment of shells, made from the agent's. */

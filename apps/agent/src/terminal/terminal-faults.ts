@@ -10,7 +10,7 @@ export function assertAgentTypes(terminal: Terminal): void {
   );
 }
 
-/** Why a terminal takes no command now. */
+/** The error for a terminal that accepts no command now. */
 export function busy(terminal: Terminal): AppError {
   if (terminal.closed) return new AppError('conflict', `The terminal ${terminal.name} was closed.`);
   if (terminal.atProcessLimit) {

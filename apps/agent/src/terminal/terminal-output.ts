@@ -5,13 +5,15 @@ import { typedText } from './prompt.js';
 import { Scrollback } from './scrollback.js';
 import { ForegroundSpans } from './foreground-spans.js';
 
-/** Bytes of a terminal that stay readable in the agent. */
+/** The output of a terminal that stays readable in the agent, in bytes. */
 const keep = 16 * 1024 * 1024;
-/** Bytes that may wait for the server before the programs have to wait too. */
+/** Bytes that may wait for the server before programs must wait, too. */
 const mostWaiting = 4 * 1024 * 1024;
-/** How long the rest of a line is awaited: it comes as soon as there is space, but a flood may cut every line. */
+/**
+ * How long the rest of a line is awaited: it arrives when there is space, but continuous output may cut every line.
+ */
 const partialLineTimeoutMs = 100;
-/** Output is there when none came for so long; a flood of others is not awaited for ever. */
+/** Output counts as complete after this long without any; other programs’ continuous output is not awaited forever. */
 const quietMs = 20;
 const quietTries = 10;
 
@@ -20,22 +22,22 @@ export interface OutputOptions {
   start: number;
   openStream: OpenStream;
   changes: Changes;
-  /** Reading from the programs has to stop, or may continue. */
+  /** Reading from programs must stop, or may continue. */
   onHold(held: boolean): void;
 }
 
-/** What a terminal shows, from programs and from the agent: kept for reading and sent to the server. */
+/** A terminal’s output from programs and from the agent: kept for reading, and sent to the server. */
 export class TerminalOutput {
   readonly scrollback: Scrollback;
   readonly foreground = new ForegroundSpans();
   readonly #options: OutputOptions;
   readonly #outlet: Outlet;
-  /** When a program printed last. */
+  /** The time of the last program output. */
   lastTime = 0;
-  /** The last read ended within a line of which more is about to come: nothing may be written in between. */
+  /** The last read ended within a line that is about to continue, so nothing may be printed now. */
   #partialLine = false;
   #partialLineTimer: NodeJS.Timeout | undefined;
-  /** Where the agent's latest prompt is. */
+  /** The position of the agent's latest prompt. */
   #promptAt = { from: 0, to: 0 };
 
   constructor(options: OutputOptions) {
@@ -58,7 +60,7 @@ export class TerminalOutput {
     return this.#promptAt.to === this.scrollback.end ? this.#promptAt.from : this.scrollback.end;
   }
 
-  /** Shows a command that was given; returns where its output begins. */
+  /** Shows a command; returns the offset of its output. */
   begin(text: string, { background }: { background: boolean }): number {
     this.foreground.begin(this.end);
     this.print(typedText(text));
@@ -67,18 +69,18 @@ export class TerminalOutput {
     return from;
   }
 
-  /** Where the next read begins after `offset`: behind the prompt, if only that is in between. */
+  /** The start of the next read after `offset`: after the prompt, if nothing else is in between. */
   past(offset: number): number {
     return this.#promptAt.from === offset ? this.#promptAt.to : offset;
   }
 
-  /** Returns the offset behind it. */
+  /** Returns the offset after the text. */
   print(text: string): number {
     this.#append(Buffer.from(text));
     return this.scrollback.end;
   }
 
-  /** Shows a prompt on a line of its own, or in place of the line before. */
+  /** Shows a prompt on a new line, or in place of the previous one. */
   prompt(text: string, options: { replace: boolean }): void {
     const fresh = this.scrollback.lastByte === undefined || this.scrollback.lastByte === 0x0a;
     const from = this.scrollback.end;
@@ -86,7 +88,7 @@ export class TerminalOutput {
     this.#promptAt = { from, to: this.scrollback.end };
   }
 
-  /** Takes what programs print. */
+  /** Adds output of programs. */
   receive(bytes: Buffer, partialLine: boolean): void {
     this.#append(bytes);
     this.lastTime = Date.now();
@@ -97,14 +99,14 @@ export class TerminalOutput {
     this.#options.changes.notify();
   }
 
-  /** Resolves when the agent can print without cutting a line in two. */
+  /** Resolves when the agent can print without splitting a line. */
   async lineComplete(): Promise<void> {
-    // Output that was read together with the end of a command comes first.
+    // Output that was read together with a command’s end comes first.
     await Promise.resolve();
     await this.#options.changes.until(() => !this.#partialLine, partialLineTimeoutMs);
   }
 
-  /** Resolves when what was printed before is likely to be here: nothing came for a moment. */
+  /** Resolves when earlier output has probably arrived: there was none for a moment. */
   async quiet(): Promise<void> {
     for (let tries = 0, at = -1; tries < quietTries && at !== this.scrollback.end; tries += 1) {
       at = this.scrollback.end;
@@ -112,7 +114,7 @@ export class TerminalOutput {
     }
   }
 
-  /** The output of a command is sent no later than its end. */
+  /** Sends a command’s output no later than its end. */
   flush(): void {
     this.#outlet.flush();
   }

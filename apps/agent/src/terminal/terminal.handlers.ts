@@ -20,42 +20,42 @@ type Operations = typeof terminalOperations;
 type RunResult = z.input<Operations['terminal.run']['output']>;
 type RunInput = OperationInput<'terminal.run'>;
 
-/** The text of a result, at most. */
+/** The maximum text of a result. */
 const textLimitBytes = 16_000;
 /** How long an interrupted command may take to end before the call returns. */
 const interruptTimeoutMs = 2_000;
-/** How long a new shell may take until it accepts a command. */
+/** How long a new shell may take to accept a command. */
 const openingTimeoutMs = 20_000;
-/** A program that prints nothing for so long waits for input. */
+/** A program without output for this long counts as waiting for input. */
 const settledDelayMs = 150;
-/** How far back the beginning of a full-screen program is searched. */
+/** How far back the start of a full-screen program is searched. */
 const screenReachBytes = 1024 * 1024;
 
-/** A background command that ends within this is reported as ended: one that cannot start is not a server. */
+/** A background command that ends within this time is reported as ended, because it was not a server that started. */
 const deathDelayMs = 300;
-/** The text of a command in a list. */
+/** The maximum length of a command in a list. */
 const commandLimit = 200;
 
 const alwaysThere = 'main';
 
 /** The open terminals by name. */
 export interface TerminalSet {
-  /** Opens it when it is new. */
+  /** Opens it if it does not exist. */
   open(name: string): Promise<Terminal>;
   find(name: string): Terminal | undefined;
   all(): Terminal[];
   close(terminal: Terminal): Promise<void>;
 }
 
-/** The operations of terminals, over the terminals of one agent. */
+/** The terminal operations of one agent. */
 export class TerminalHandlers implements Handlers<Operations, CallContext> {
   readonly #terminals: TerminalSet;
-  /** The offset up to which each terminal was last returned: what the user reads, the model has not seen. */
+  /** The offset up to which each terminal was returned; the model has not seen what only the user read. */
   readonly #readTo = {
     agent: new WeakMap<Terminal, number>(),
     user: new WeakMap<Terminal, number>(),
   };
-  /** Calls of `run` that wait for a terminal, in order. */
+  /** Waiting `run` calls of each terminal, in order. */
   readonly #queues = new WeakMap<Terminal, symbol[]>();
 
   constructor(terminals: TerminalSet) {
@@ -135,11 +135,11 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const latest = subject(terminal);
     let happened: Happened | undefined;
     if (command || until) {
-      // The user's reading does not tell the model of an end.
+      // A read by the user does not inform the model of an end.
       const watches = command && (!command.background || context.source === 'agent') ? 1 : 0;
       if (command) command.watchers += watches;
       const from = input.from ?? this.#readTo[context.source].get(terminal) ?? 0;
-      // A command that has ended before says nothing about what is awaited, but for a server that died.
+      // An earlier command’s end is irrelevant for the wait, unless a server died.
       const awaited = latest?.background ? latest : command;
       const ms = input.wait * 1000;
       happened = await waitFor(terminal, { until, command: awaited, from, ms, context });
@@ -172,7 +172,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     if (ofUser) {
       terminal.type('\x03');
     } else if (command) {
-      // What the result reports, the model is not told again.
+      // The model is not told again what the result reports.
       const watches = context.source === 'agent' ? 1 : 0;
       command.watchers += watches;
       const stop = (each: ShellCommand) =>
@@ -215,7 +215,10 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       }),
     });
 
-  /** Waits until the terminal can take a command and no call is before this one; one that nobody waits for is an error. */
+  /**
+   * Waits until the terminal can take a command and this call is first in its queue; a call that need not wait gets an
+   * error.
+   */
   async #startWhenFree(
     terminal: Terminal,
     options: { ms: number; context: CallContext; start: () => ShellCommand },
@@ -234,7 +237,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const ready = () => first() && terminal.free;
     try {
       await terminal.changes.until(() => impossible() || ready(), options.ms, signal);
-      // A new shell takes its time on a busy machine: that is no reason to refuse the command.
+      // A new shell takes longer on a busy machine, which is no reason to refuse the command.
       const opening = () => first() && !terminal.current && !terminal.runsUserProgram;
       const settled = () => impossible() || ready() || !opening();
       await terminal.changes.until(settled, openingTimeoutMs, signal);
@@ -286,11 +289,11 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
   }
 }
 
-/** Whether a command has ended, or its terminal is free though it runs. */
+/** Whether a command has ended, or its terminal is free although it runs. */
 const begun = (terminal: Terminal, command: ShellCommand): boolean =>
   terminal.closed || command.settled || (command.background && terminal.current !== command);
 
-/** What ended a wait, where the result would not show it. */
+/** What ended a wait, if the result would not show it. */
 const endOfWait = (happened: Happened | undefined, until: unknown): Pick<RunResult, 'happened'> =>
   happened && (until || happened === 'message') ? { happened } : {};
 
@@ -299,7 +302,7 @@ const nameOf = ({ text }: ShellCommand): string => excerpt(text, commandLimit);
 const named = (command: ShellCommand | undefined): { command: string } | undefined =>
   command && { command: nameOf(command) };
 
-/** The command that a terminal is about when a call names none. */
+/** The command that a call means if it names none. */
 const subject = (terminal: Terminal): ShellCommand | undefined =>
   terminal.current ?? terminal.background.newestRunning ?? terminal.latest;
 
@@ -319,7 +322,7 @@ function stateOf({ ended, background, seconds }: ShellCommand) {
   return { status, exitCode, seconds } as const;
 }
 
-/** A full-screen program only sends changes: its screen is complete only from its beginning on. */
+/** A full-screen program sends only changes, so its screen must be rendered from its start. */
 function screenStart(terminal: Terminal, command: ShellCommand | undefined): number | undefined {
   if (!command || command.ended) return undefined;
   const end = terminal.output.scrollback.end;
@@ -339,6 +342,6 @@ async function pressInterrupt(terminal: Terminal, command: ShellCommand): Promis
   if (terminal.current === command) terminal.type('\x03');
   else signalAll(terminal.processes(command), 'SIGINT');
   await terminal.changes.until(() => command.ended !== undefined, interruptTimeoutMs);
-  // The command handled the key and continues: its later end is not an interruption.
+  // The command handled the key and continues, so a later end is not an interruption.
   if (!command.ended && command.cause === 'interrupt') command.cause = undefined;
 }

@@ -16,11 +16,11 @@ import { disputeText, promptText } from './prompt.js';
 import { ShellProcess, usualSize, type ShellEvents } from './shell-process.js';
 import type { SpareShell } from './spare-shell.js';
 
-/** How long a shell may take to report that its command has ended. */
+/** How long a shell may take to report the end of its command. */
 const endTimeoutMs = 10_000;
-/** How often a shell is started before the agent gives up. */
+/** The number of times that a shell is started before the agent gives up. */
 const attempts = 3;
-/** How often the directory of a running command is read. */
+/** The interval at which a running command’s directory is read. */
 const watchIntervalMs = 250;
 
 export interface TerminalOptions {
@@ -28,16 +28,16 @@ export interface TerminalOptions {
   folder: string;
   workspace: string;
   env: Record<string, string>;
-  /** Offset of the first byte: what the server has stored under this name already. */
+  /** The offset of the first byte; the server has stored earlier ones under this name. */
   start: number;
   openStream: OpenStream;
-  /** A background command has ended, and no call of the agent waits for it. */
+  /** A background command has ended, and no call of the agent is waiting for it. */
   onBackgroundEnd(terminal: Terminal, command: ShellCommand): void;
-  /** Its first shell, if one is there already. */
+  /** Its first shell, if one was started in advance. */
   spare?: SpareShell | undefined;
 }
 
-/** A named terminal: one shell after another, one scrollback, one owner of the input. */
+/** A named terminal: successive shells, one scrollback, one owner of the input. */
 export class Terminal {
   readonly changes = new Changes();
   readonly output: TerminalOutput;
@@ -45,22 +45,22 @@ export class Terminal {
   rows: number = usualSize.rows;
   holder: 'agent' | 'user' = 'agent';
   directory: string;
-  /** The command in the foreground. */
+  /** The foreground command. */
   current: ShellCommand | undefined;
-  /** The last one that was begun here. */
+  /** The last command that was started here. */
   latest: ShellCommand | undefined;
   readonly background = new BackgroundCommands(this);
   closed = false;
-  /** It is broken since no process could be started. */
+  /** Whether it failed because no process could be started. */
   atProcessLimit = false;
   readonly #options: TerminalOptions;
   readonly #numbers: ProcessNumbers;
   #shell: ShellProcess | undefined;
-  /** The shell waits for an order. */
+  /** Whether the shell waits for an order. */
   #idle = false;
-  /** The shell shows its own prompt, for the user. */
+  /** Whether the shell shows its own prompt, for the user. */
   #released = false;
-  /** Keystrokes of the user from before there was a shell. */
+  /** The user’s keystrokes from before a shell existed. */
   #earlyInput = '';
   readonly #loopReturn = new LoopReturn(() => (this.closed ? undefined : this.#shell));
   #markAt: number | undefined;
@@ -78,7 +78,7 @@ export class Terminal {
       changes: this.changes,
       onHold: (held) => this.#shell?.hold(held),
     });
-    // A shell that is replaced by a program or killed cannot report its directory any more.
+    // A shell that was killed or replaced by a program can no longer report its directory.
     this.#watch = setInterval(
       () => (this.directory = this.currentDirectory),
       watchIntervalMs,
@@ -90,17 +90,17 @@ export class Terminal {
     return this.#options.name;
   }
 
-  /** Whether a command can be given to the shell now. */
+  /** Whether the shell accepts a command now. */
   get free(): boolean {
     return this.#idle && !this.output.hasPartialLine && !this.current && this.holder === 'agent';
   }
 
-  /** Whether a program that the user started has the terminal. */
+  /** Whether a program that the user started is in the foreground. */
   get runsUserProgram(): boolean {
     return this.#released && !this.current && this.#shell?.inFront === false;
   }
 
-  /** A start-up file of the user that ends each shell must not lock the agent out. */
+  /** True after failures, because a user’s start-up file that ends each shell must not lock out the agent. */
   get #plain(): boolean {
     return this.#failures === attempts - 1;
   }
@@ -109,7 +109,7 @@ export class Terminal {
     return this.#failures >= attempts;
   }
 
-  /** Where the shell is now, also while a command runs. */
+  /** The shell’s current directory, also while a command runs. */
   get currentDirectory(): string {
     return (this.current && this.#shell?.directory) || this.directory;
   }
@@ -139,7 +139,7 @@ export class Terminal {
     return command;
   }
 
-  /** Types into the program that has the terminal; while a shell is starting, its prompt is awaited. */
+  /** Types into the foreground program; while a shell is starting, waits for its prompt. */
   type(data: string): void {
     if (this.#shell && (this.current || this.#released || this.#idle)) this.#shell.write(data);
     else this.#earlyInput += data;
@@ -154,7 +154,7 @@ export class Terminal {
     if (!this.closed && command.watchers === 0) this.#options.onBackgroundEnd(this, command);
   }
 
-  /** Ends a command with all it started; resolves when that is done. */
+  /** Ends a command and everything it started; resolves when that is done. */
   kill(command: ShellCommand, cause: 'timeout' | 'kill'): Promise<void> {
     command.killing ??= this.#kill(command, cause).finally(() => {
       command.killing = undefined;
@@ -173,13 +173,13 @@ export class Terminal {
     if (holder === this.holder) return;
     this.holder = holder;
     if (holder === 'user' && this.#idle) this.#release();
-    // Discards a half-typed line; a running program is left alone and the shell returns after it.
+    // Discards a half-typed line; a running program continues, and the shell returns after it.
     else if (holder === 'agent' && this.#released && this.#shell?.inFront)
       this.#shell.write('\x03');
     this.changes.notify();
   }
 
-  /** Ends the shell and everything that it started. */
+  /** Ends the shell and everything it started. */
   async close(): Promise<void> {
     if (this.closed) return;
     this.closed = true;
@@ -305,7 +305,7 @@ export class Terminal {
     this.#earlyInput = '';
   }
 
-  /** A prompt that nobody requested: the command has ended, and the shell has left its loop. */
+  /** An unrequested prompt: the command has ended, and the shell has left its loop. */
   #prompted(): void {
     if (this.holder === 'user' && this.#released) return;
     this.#loopReturn.prompted();

@@ -18,14 +18,14 @@ import { TerminalHandlers, type TerminalSet } from './terminal.handlers.js';
 import { Terminal } from './terminal.js';
 
 export interface TerminalsOptions {
-  /** Where shells begin. */
+  /** The initial folder of shells. */
   workspace: string;
-  /** Folder for what lasts no longer than the agent; a Linux file system that has FIFOs. */
+  /** A folder for temporary files of the agent, on a Linux file system with FIFOs. */
   state: string;
   env: Record<string, string | undefined>;
   writer: EventWriter;
   openStream: OpenStream;
-  /** How many bytes of a terminal the server has: an agent that takes over a session continues from there. */
+  /** The bytes of a terminal that the server has; an agent that takes over a session continues from there. */
   stored?: (terminal: string) => Promise<number>;
 }
 
@@ -38,7 +38,7 @@ export class Terminals implements TerminalSet {
   readonly #open = new Map<string, Terminal>();
   readonly #opening = new Map<string, Promise<Terminal>>();
   readonly #closing = new Map<string, Promise<void>>();
-  /** Where the output of closed terminals ends. */
+  /** The final offsets of closed terminals. */
   readonly #ends = new Map<string, number>();
   #spare: SpareShell | undefined;
 
@@ -46,11 +46,11 @@ export class Terminals implements TerminalSet {
     this.#options = options;
     this.#folder = join(options.state, 'terminals');
     this.#env = terminalEnvironment(options.env);
-    // What a killed agent left: its shells have gone with their ptys.
+    // Remains of a killed agent, whose shells ended with their ptys.
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Starts the shell of the first terminal beforehand. */
+  /** Starts the first terminal’s shell in advance. */
   prepare(): void {
     const { workspace: cwd } = this.#options;
     this.#spare ??= new SpareShell({ folder: this.#folder, cwd, env: this.#env });
@@ -73,7 +73,7 @@ export class Terminals implements TerminalSet {
     return [...this.#open.values()];
   }
 
-  /** What runs now, background commands included. */
+  /** Running commands, including background ones. */
   running(): { terminal: string; command: string }[] {
     return this.all().flatMap((terminal) => {
       const commands = [terminal.current ?? [], terminal.background.living()].flat();
@@ -81,7 +81,7 @@ export class Terminals implements TerminalSet {
     });
   }
 
-  /** A user's keystrokes. Throws `conflict` unless a user owns the input. */
+  /** Types a user's keys. Throws `conflict` unless a user owns the input. */
   keys(name: string, data: string): void {
     const terminal = this.#existing(name);
     if (terminal.holder !== 'user') {
@@ -124,7 +124,7 @@ export class Terminals implements TerminalSet {
     this.#report(terminal, 'closed', `Terminal ${name} closed.`);
   }
 
-  /** Ends all shells and what they started. */
+  /** Ends all shells and everything they started. */
   async closeAll(): Promise<void> {
     await Promise.all([this.#spare?.close(), ...this.all().map((one) => this.close(one))]);
   }
@@ -158,7 +158,7 @@ export class Terminals implements TerminalSet {
     return terminal;
   }
 
-  /** A name that was used before continues behind its old bytes, which may still be in transit. */
+  /** A reused name continues after its old bytes, which may still be in transit. */
   async #firstOffset(name: string): Promise<number> {
     const { stored } = this.#options;
     const end = this.#ends.get(name) ?? 0;

@@ -2,10 +2,10 @@
 const token =
   /\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*([0-~])|([\0-\x1f\x7f])|[^\0-\x1f\x7f]+/g;
 
-/** Moving goes no further than this, so that no sequence makes a line without end. */
+/** Limits cursor movements, so that no sequence makes an endless line. */
 const widest = 1_000;
 
-/** Parameters of a sequence: 0 is one that is left out, which counts as 1 in `count`. */
+/** Parameters of a sequence; an omitted one is 0, which counts as 1 in `count`. */
 interface Numbers {
   first: number;
   count: number;
@@ -13,20 +13,20 @@ interface Numbers {
 }
 
 /**
- * Follows a terminal's output far enough to know what is left to read: overwritten progress lines, erased and moved
- * text, and the alternate screen of full-screen programs, which is gone when they leave it. Colours are dropped.
- * Columns count code points: a wide character takes one.
+ * Follows a terminal's output as far as the remaining text requires: overwritten progress lines, erased and moved
+ * text, and the alternate screen of full-screen programs, which disappears when they leave it. Colors are dropped.
+ * Columns count code points, so a wide character takes one.
  */
 export class TextScreen {
   readonly #rows: number;
   #lines: string[][] = [[]];
   #row = 0;
   #column = 0;
-  /** First line of the visible part: addressed positions count from it. */
+  /** The first visible line; addressed positions are relative to it. */
   #top = 0;
   #regionTop = 0;
   #regionBottom: number;
-  /** Set while the alternate screen is shown. */
+  /** Set while the alternate screen is active. */
   #before: { row: number; column: number; top: number } | undefined;
   #cleared = false;
   #printed = false;
@@ -212,7 +212,7 @@ export class TextScreen {
       this.#eraseLine(0);
       this.#lines.length = Math.min(this.#lines.length, this.#row + 1);
     } else if (mode >= 2) {
-      // The first clearing keeps what was printed before it; those that follow redraw one picture.
+      // The first clearing keeps earlier output; later ones redraw the same picture.
       if (!this.#cleared && !this.#before && this.#printed) {
         this.#row += this.#lines.length - this.#top;
         this.#top = this.#lines.length;

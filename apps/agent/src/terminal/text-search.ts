@@ -1,9 +1,11 @@
 import type { Scrollback } from './scrollback.js';
 
-/** What precedes new output is searched again, as the text may be split between two readings, within colours. */
+/**
+ * The end of earlier output that is searched again, because the text may be split between two reads, and by colors.
+ */
 const overlap = 8_192;
 
-/** Searches for a text in what a terminal prints from an offset on; each byte is looked at when it is new. */
+/** Searches for a text in a terminal’s output from an offset on; each byte is searched when it arrives. */
 export class TextSearch {
   readonly #scrollback: Scrollback;
   readonly #text: string;
@@ -18,7 +20,7 @@ export class TextSearch {
     this.#at = from;
   }
 
-  /** Whether it has been printed by now, colours and carriage returns aside. */
+  /** Whether the text was printed, ignoring colors and carriage returns. */
   get found(): boolean {
     this.#at = Math.max(this.#at, this.#scrollback.start);
     while (!this.#found && this.#at < this.#scrollback.end) {

@@ -8,25 +8,25 @@ import { TextSearch } from './text-search.js';
 export type Until = OperationInput<'terminal.run'>['until'];
 export type Happened = NonNullable<RunResult['happened']>;
 
-/** How often a port is looked at. */
+/** The interval at which a port is checked. */
 const portIntervalMs = 50;
-/** Waits for a port or a text at once: each looks at all that is printed, and a model makes eight calls at most. */
+/** Concurrent waits for a port or a text. Each searches all new output, and a model makes eight calls at most. */
 const maxWaits = 20;
 let waits = 0;
 
 export interface WaitOptions {
   until: Until;
-  /** Its end ends the wait. */
+  /** The command whose end ends the wait. */
   command: ShellCommand | undefined;
-  /** The text is searched in what is printed from this offset on. */
+  /** The offset from which on the output is searched. */
   from: number;
-  /** Who listened on the port before the command: they are not what is awaited. */
+  /** Programs that listened on the port before the command, which do not count. */
   before?: ReadonlySet<string>;
   ms: number;
   context: CallContext;
 }
 
-/** Waits until one of these happens, and returns which. Throws `limit_reached` when too many wait already. */
+/** Waits until one of these happens, and returns which. Throws `limit_reached` when too many calls are waiting. */
 export async function waitFor(terminal: Terminal, options: WaitOptions): Promise<Happened> {
   if (options.until && waits >= maxWaits) throw tooMany();
   waits += options.until ? 1 : 0;
@@ -68,6 +68,6 @@ const tooMany = (): AppError =>
     `${maxWaits} calls are already waiting for a port or a text. Read the terminal without \`until\`, or let one of them end.`,
   );
 
-/** What ends the wait of a call: its cancellation, or the user who wrote. */
+/** Ends a call’s wait: its cancellation, or a message of the user. */
 export const waitSignal = ({ signal, userWrote }: CallContext): AbortSignal =>
   userWrote ? AbortSignal.any([signal, userWrote]) : signal;

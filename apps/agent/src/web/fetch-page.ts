@@ -2,7 +2,7 @@ import { AppError, type OperationInput, type OperationOutput } from '@belay/prot
 import { htmlText, htmlTitle } from './html-text.js';
 import { createHttp, type HttpResponse, type HttpOptions } from './http.js';
 
-/** Characters of one page of an answer. */
+/** The length of one page of a response, in characters. */
 const pageLength = 20_000;
 
 export type FetchPage = (
@@ -10,7 +10,7 @@ export type FetchPage = (
   signal: AbortSignal,
 ) => Promise<OperationOutput<'web.fetch'>>;
 
-/** Fetches what a URL names as text, in pages. Throws as `createHttp` does. */
+/** Fetches a URL’s content as text, in pages. Throws like `createHttp`. */
 export function createFetchPage(options: HttpOptions): FetchPage {
   const http = createHttp(options);
   return async (input, signal) => {

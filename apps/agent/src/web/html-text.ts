@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 
 /**
- * The readable text of an HTML page: headings, lists, links with their addresses, preformatted text as it is.
- * Forgiving like a browser, never throws; it is for reading, not for rendering. Takes time in proportion to the page.
+ * The readable text of an HTML page: headings, lists, links with their addresses, preformatted text unchanged.
+ * Tolerant like a browser, never throws; it is for reading, not for rendering. Takes time in proportion to the page.
  */
 export function htmlText(html: string, base: string): string {
   const text = new ReadableText(base);
@@ -39,7 +39,7 @@ const blocks = new Set(
 
 interface Link {
   href: string;
-  /** The piece that its text begins with. */
+  /** The piece where its text starts. */
   from: number;
 }
 
@@ -56,7 +56,7 @@ class ReadableText {
   }
 
   onopentag(name: string, attributes: Record<string, string>): void {
-    // What a page shows is not in its head, also when that has no end.
+    // The body is visible even if the head is not closed.
     if (name === 'body') this.#hidden = 0;
     if (hidden.has(name)) this.#hidden += 1;
     if (this.#hidden > 0) return;

@@ -7,9 +7,9 @@ import type { Readable } from 'node:stream';
 import { AppError } from '@belay/protocol';
 
 export interface HttpOptions {
-  /** The proxy out of the sandbox; loopback is reached directly. Null where there is none. */
+  /** The proxy out of the sandbox; loopback is reached directly. Null if there is none. */
   proxy: string | null;
-  /** File of the certificates that the sandbox trusts besides the usual ones. */
+  /** The file with certificates that the sandbox trusts in addition to the usual ones. */
   certificates: string | null;
 }
 
@@ -25,7 +25,7 @@ export interface HttpResponse {
   status: number;
   type: string;
   bytes: Buffer;
-  /** The answer was longer than `mostBytes`. */
+  /** Whether the response was longer than `mostBytes`. */
   truncated: boolean;
 }
 
@@ -35,7 +35,7 @@ const loopback = 'localhost,127.0.0.1,::1,[::1],*.localhost';
 
 export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
-/** HTTP through the sandbox’s proxy, redirects followed. Throws `rejected`, `unavailable`, `timeout`, `cancelled`. */
+/** HTTP through the sandbox’s proxy, following redirects. Throws `rejected`, `unavailable`, `timeout`, `cancelled`. */
 export function createHttp({ proxy, certificates }: HttpOptions): Http {
   const proxyEnv = proxy
     ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: loopback }
@@ -82,7 +82,7 @@ const usual = {
   'accept-encoding': 'gzip, deflate, br, zstd',
 };
 
-/** 303, and by old custom 301 and 302 of a POST, become a GET without a body. */
+/** 303, and by custom also 301 and 302 after a POST, become a GET without a body. */
 function redirect(
   request: HttpRequest,
   { statusCode = 0, headers }: IncomingMessage,
@@ -118,7 +118,7 @@ async function collect(
   } catch (error) {
     throw failure(url, error, signal);
   } finally {
-    // A decoder that is left in the middle leaves the connection open.
+    // Without this, an unfinished decoder would keep the connection open.
     response.destroy();
   }
   return {
@@ -156,7 +156,7 @@ function failure(url: URL, error: unknown, signal: AbortSignal): unknown {
       : signal.reason;
   }
   const { code, message } = error as NodeJS.ErrnoException;
-  // The message has the address of the sandbox’s own proxy, and no reason; the note of the result has that.
+  // The message contains the sandbox proxy’s address, and no reason; the result’s note has the reason.
   if (code === 'ERR_PROXY_TUNNEL' || /proxy/i.test(message)) {
     return /\b403\b/.test(message)
       ? new AppError('rejected', `${url.host} is not allowed from this sandbox.`)

@@ -17,7 +17,7 @@ export function createWeb(options: WebOptions): Handlers<typeof webOperations, C
   let fetchPage: Promise<FetchPage> | undefined;
   return {
     async 'web.fetch'(input, { signal }) {
-      // TLS and the reader of HTML are a tenth of an agent's start, and most never fetch a page.
+      // TLS and the HTML reader take a tenth of an agent's start time, and most agents never fetch a page.
       fetchPage ??= import('./fetch-page.js').then(({ createFetchPage }) =>
         createFetchPage(options),
       );

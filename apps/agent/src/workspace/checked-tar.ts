@@ -14,18 +14,18 @@ const maxExtraBytes = 100_000;
 const maxLinkBytes = 64_000_000;
 
 /**
- * Passes a tar archive on as one that a native tar can be trusted with: each header is checked and written anew, so
- * that no other program has to understand what came. Fails with `AppError` (`forbidden`, `invalid_input`,
- * `too_large`) before anything of an entry is passed on that would lead out of the folder or through a link that the
- * archive made, or that is a device or a pipe.
+ * Converts a tar archive to one that a native tar can unpack safely: each header is checked and written again, so that
+ * no other program has to interpret the original. Fails with `AppError` (`forbidden`, `invalid_input`, `too_large`)
+ * before any byte of an entry that would lead out of the folder or through a link made by the archive, or that is a
+ * device or a pipe.
  */
 export class CheckedTar extends Transform {
   #head: Buffer = Buffer.alloc(0);
-  /** Bytes that are left of an entry’s content, with what fills its last block. */
+  /** The rest of an entry’s content in bytes, including the padding of its last block. */
   #left = 0;
   #takes: 'pass' | 'drop' | 'collect' = 'pass';
   #extra: { type: string; chunks: Buffer[]; size: number } | undefined;
-  /** Fields of the next header that the entries before it override. */
+  /** Fields of the next header that earlier entries override. */
   #overrides: { path?: string; linkpath?: string; size?: string } = {};
   readonly #links = new Set<string>();
   #linkBytes = 0;
@@ -85,7 +85,7 @@ export class CheckedTar extends Transform {
     });
   }
 
-  /** Records of pax, for one entry or (left out) for all, and the long names of GNU. */
+  /** Pax records, for one entry or (left out) for all, and GNU long names. */
   #beginExtra({ type, size }: TarEntryHeader): void {
     if (size > maxExtraBytes) throw invalid('a header is too large');
     this.#extra = { type, chunks: [], size };
@@ -140,7 +140,7 @@ export class CheckedTar extends Transform {
     this.#left = Math.ceil(size / blockBytes) * blockBytes;
   }
 
-  /** Relative and without dots; nothing above it is a link of the archive. */
+  /** A relative path without dots, none of whose parents is a link of the archive. */
   #checkedPath(given: string): string {
     if (given.length > maxPathBytes) throw invalid('a name is too long');
     const parts = given.split('/').filter((part) => part !== '' && part !== '.');
@@ -175,7 +175,7 @@ const refusedKinds: Readonly<Record<string, string>> = {
   S: 'a sparse file',
 };
 
-/** A name of the archive in a sentence: its bytes are text in latin1. */
+/** A name from the archive for messages; its bytes are latin1 text. */
 const shown = (name: string): string => Buffer.from(name, 'latin1').toString().slice(0, 200);
 
 const invalid = (why: string): AppError =>

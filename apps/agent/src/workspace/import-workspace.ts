@@ -10,9 +10,9 @@ import { CheckedTar } from './checked-tar.js';
 
 /**
  * Unpacks a tar archive into the workspace with a native tar: files with mode and time, folders, links of both kinds.
- * Links are kept as they are and never written through; an entry that leads out, or is a device or a pipe, fails the
- * import. No other program may be writing to the workspace. Rejects with `AppError` (`invalid_input`, `forbidden`,
- * `disk_full`, …); what was unpacked until then stays.
+ * Links are kept unchanged and never written through; an entry that leads out, or is a device or a pipe, fails the
+ * import. No other program may write to the workspace meanwhile. Rejects with `AppError` (`invalid_input`,
+ * `forbidden`, `disk_full`, …); already unpacked files stay.
  */
 export async function importWorkspace(workspace: string, tar: Readable): Promise<void> {
   const binary = findTar();
@@ -34,7 +34,7 @@ export async function importWorkspace(workspace: string, tar: Readable): Promise
   const sent = whileTransferring(() => pipeline(tar, new CheckedTar(), child.stdin));
   const [fromSending, fromTar] = await Promise.allSettled([
     sent.catch((error: Error) => {
-      // A tar that has ended says itself how: Node closes its input then, whatever was still to be sent.
+      // If tar has ended, its exit tells why: Node closes its input then, whatever remained to be sent.
       if (!(error instanceof AppError) && (isBrokenPipe(error) || hasEnded(child))) return;
       child.kill('SIGKILL');
       throw error;
@@ -48,8 +48,8 @@ export async function importWorkspace(workspace: string, tar: Readable): Promise
 }
 
 /**
- * The modes of folders come last: one that may not be written to could not be filled. Names are taken as they are, for
- * they are checked; else tar would put off links that lead out, and then replace a file of the same name by one.
+ * Folder modes are set last, because a read-only folder could not be filled. Names are used unchanged, because they
+ * are checked; otherwise tar would delay links that lead out, and then replace a file of the same name.
  */
 const flags = [
   '--extract',
@@ -62,7 +62,7 @@ const flags = [
   '--blocking-factor=512',
 ];
 
-/** The runtime’s tar, beside its node, else the system’s. */
+/** The runtime’s tar, beside its Node, otherwise the system’s. */
 const findTar = (): string | undefined =>
   [join(dirname(process.execPath), 'tar'), '/usr/bin/tar', '/bin/tar'].find((path) =>
     statSync(path, { throwIfNoEntry: false })?.isFile(),
@@ -75,7 +75,7 @@ const isBrokenPipe = (error: Error): boolean => (error as NodeJS.ErrnoException)
 function failure(errors: string): AppError {
   if (/No space left on device|Disk quota exceeded/.test(errors))
     return new AppError('disk_full', 'The disk is full: the workspace could not be unpacked.');
-  // The first line is the cause; the last says only that there was one.
+  // The first line is the cause; the last only says that there was an error.
   return cannotUnpack(errors.split('\n', 1)[0] || 'tar was killed');
 }
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 
 /**
- * Unpacks the files of a skill, read-only, where the programs of the sandbox can use them; returns its folder. A sandbox
- * is the place for them: on a bare machine, where nothing confines them, null.
+ * Unpacks a skill’s files, read-only, where the sandbox’s programs can use them; returns its folder. Null on a bare
+ * machine, where nothing confines them.
  */
 export function skillPlacer({ state, bare }: { state: string; bare: boolean }) {
   return async (name: string, archive: Uint8Array): Promise<string | null> => {

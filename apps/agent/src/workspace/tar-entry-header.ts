@@ -2,9 +2,9 @@ import { AppError } from '@belay/protocol';
 
 export const blockBytes = 512;
 
-/** One entry’s header. Names are bytes, kept as text in latin1. */
+/** The header of one entry. Names are bytes, stored as latin1 text. */
 export interface TarEntryHeader {
-  /** `0` is a file, `1` a hard link, `2` a link, `5` a folder; others as they came. */
+  /** `0` is a file, `1` a hard link, `2` a link, `5` a folder; others are unchanged. */
   type: string;
   name: string;
   link: string;
@@ -14,7 +14,10 @@ export interface TarEntryHeader {
   time: number;
 }
 
-/** The header in a block of 512 bytes; undefined for one of zeros. Throws `invalid_input` for what is none. */
+/**
+ * Reads the header from a block of 512 bytes; undefined for a block of zeros. Throws `invalid_input` for an invalid
+ * one.
+ */
 export function readHeader(block: Buffer): TarEntryHeader | undefined {
   let sum = 8 * 32;
   for (let at = 0; at < blockBytes; at++) if (at < 148 || at > 155) sum += block[at] ?? 0;
@@ -39,7 +42,7 @@ export function readHeader(block: Buffer): TarEntryHeader | undefined {
   };
 }
 
-/** The header as GNU tar writes it, long names first, without owner and without setuid and its kin. */
+/** Writes the header like GNU tar, long names first, without owner and without bits such as setuid. */
 export function writeHeader({ type, name, link, size, mode, time }: TarEntryHeader): Buffer[] {
   const bytes = [...longName('L', name), ...longName('K', link)];
   const block = Buffer.alloc(blockBytes);
@@ -59,7 +62,7 @@ export function writeHeader({ type, name, link, size, mode, time }: TarEntryHead
   return [...bytes, block];
 }
 
-/** Records of pax, `LENGTH key=value\n` each; undefined when they are none. */
+/** Pax records, each `LENGTH key=value\n`; undefined if they are invalid. */
 export function readRecords(bytes: string): Map<string, string> | undefined {
   const found = new Map<string, string>();
   for (let at = 0; at < bytes.length;) {
@@ -91,7 +94,7 @@ function text(block: Buffer, at: number, length: number): string {
   return end < 0 ? bytes : bytes.slice(0, end);
 }
 
-/** In octal digits, or in base 256 when its first bit is set; NaN for anything else. */
+/** A number in octal digits, or in base 256 if its first bit is set; NaN for anything else. */
 function number(block: Buffer, at: number, length: number): number {
   const first = block[at] ?? 0;
   if (first === 0x80) {

@@ -10,14 +10,14 @@ import { startOf } from './process-start.js';
 
 const recorded = z.object({
   pid: z.int().positive(),
-  /** When it began: a process that has its number now but began at another time is not ours. */
+  /** Its start time: a process with the same id but another start time is not ours. */
   start: z.string().min(1),
   since: z.iso.datetime(),
 });
 
 const pollMs = 100;
 
-/** The server in the background for one data folder: its log, and the file that says which process it is. */
+/** The background server of one data folder: its log, and the file that identifies its process. */
 export class BackgroundServer {
   readonly log: string;
   readonly #file: string;
@@ -30,7 +30,7 @@ export class BackgroundServer {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** The log before the last one is kept beside it. */
+  /** Keeps the previous log beside the new one. */
   turnLog(): void {
     try {
       renameSync(this.log, `${this.log}.1`);
@@ -40,7 +40,7 @@ export class BackgroundServer {
     writeFileSync(this.log, '', { mode: 0o600, flag: 'wx' });
   }
 
-  /** The process that `up` started, while it runs. A file of one that is gone is removed. */
+  /** The process that `up` started, while it runs. Removes the file of one that has ended. */
   running(): { pid: number; since: string } | undefined {
     const found = readSaved(this.#file, recorded);
     if (found && startOf(found.pid) === found.start) return { pid: found.pid, since: found.since };
@@ -60,10 +60,10 @@ export class BackgroundServer {
     rmSync(this.#file, { force: true });
   }
 
-  /** Asks it to end, and ends it when it has not within the time. Resolves once it is gone. */
+  /** Asks the process to end, and kills it after the timeout. Resolves once it has ended. */
   async end(timeoutMs: number): Promise<void> {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      // Checked right before each signal: its number may be another process’s by now.
+      // Checked before each signal, because the id may belong to another process by now.
       const found = this.running();
       if (!found) return;
       process.kill(found.pid, signal);
@@ -75,7 +75,7 @@ export class BackgroundServer {
 
 const stateFolder = (): string => process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state');
 
-/** `server`, and with a part of its own for a data folder that is not the usual one. */
+/** `server`, with a suffix for a data folder that is not the default. */
 function nameFor(data: string): string {
   if (data === userDataFolder()) return 'server';
   return `server-${createHash('sha256').update(data).digest('hex').slice(0, 12)}`;

@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 export interface ProcessStat {
   pid: number;
   parent: number;
-  /** Numbers of processes are used again. */
+  /** Distinguishes processes, because ids are reused. */
   start: string;
 }
 
-/** proc(5): the name in parentheses may have spaces. Undefined for a process that is gone, and without /proc. */
+/**
+ * See proc(5): the name in parentheses may contain spaces. Undefined for a process that has ended, and without /proc.
+ */
 export function processStat(pid: number): ProcessStat | undefined {
   const text = processFile(`/proc/${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');
@@ -19,8 +21,8 @@ export function processStat(pid: number): ProcessStat | undefined {
 }
 
 /**
- * When a running process began: with its number this is one process, of this boot of the machine. Undefined when there
- * is none of that number.
+ * The start time of a running process, which together with its id identifies it during this boot. Undefined if no
+ * process has the id.
  */
 export function startOf(pid: number): string | undefined {
   if (process.platform !== 'linux') return startByPs(pid);

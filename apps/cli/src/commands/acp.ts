@@ -8,7 +8,7 @@ export interface AcpOptions extends Where {
 }
 
 /**
- * `belay acp`: passes messages between an editor on standard input and output and the server’s `/acp`, and carries the
+ * `belay acp`: forwards messages between an editor on standard input and output and the server’s `/acp`, copies the
  * editor’s folder to the sandbox and the changes back. Returns the exit code.
  */
 export async function serveAcp({ model, apply, ...where }: AcpOptions): Promise<number> {

@@ -12,7 +12,7 @@ import { headLines, outputTo, type LineOutput } from '../output.js';
 export interface ApproveOptions extends PrintOptions {
   all?: boolean;
   always?: boolean;
-  /** True without a reason. */
+  /** True for a rejection without a reason. */
   reject?: string | true;
 }
 
@@ -24,7 +24,7 @@ interface Open {
   request: ApprovalRequest;
 }
 
-/** `belay approve`: lists the questions that wait, of all sessions or of one, or answers one or all of a session. */
+/** `belay approve`: lists the open questions of all sessions or of one, or answers one or all of a session. */
 export async function approve(
   name: string | undefined,
   call: string | undefined,

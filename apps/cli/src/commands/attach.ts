@@ -7,13 +7,13 @@ import { SessionScreen } from '../screen/session-screen.js';
 import { terminalUser } from '../terminal-user.js';
 
 export interface AttachOptions extends PrintOptions {
-  /** The transcript, also at a terminal. */
+  /** Prints the transcript, even at a terminal. */
   plain?: boolean;
 }
 
 /**
- * `belay attach`: a session on the whole terminal; else, and with `--plain`, prints it so far, follows it, and asks its
- * questions. Returns the exit code.
+ * `belay attach`: shows a session on the whole terminal. Without a terminal, or with `--plain`, it prints the session
+ * so far, follows it, and asks its questions. Returns the exit code.
  */
 export async function attach(
   name: string,
@@ -53,6 +53,6 @@ export async function attach(
   }
 }
 
-/** A terminal on both sides that knows more than lines. */
+/** Whether input and output are a terminal that can position the cursor. */
 const isScreen = (): boolean =>
   Boolean(process.stdin.isTTY && process.stdout.isTTY) && process.env.TERM !== 'dumb';

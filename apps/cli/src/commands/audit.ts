@@ -2,7 +2,7 @@ import type { AuditEntry } from '@belay/protocol';
 import { clientFor, findSession, type PrintOptions } from '../connection.js';
 import { printList } from '../print-list.js';
 
-/** The server’s limit of a page. */
+/** The largest page that the server returns. */
 const maxPage = 1_000;
 
 /** `belay audit`: one line per entry, the newest first. */

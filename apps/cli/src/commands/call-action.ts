@@ -22,7 +22,7 @@ export async function callFromTerminal(
   options: CallOptions,
 ): Promise<number> {
   const client = clientFor(options);
-  // Only names of MCP servers are followed by a tool.
+  // Only names of MCP servers are followed by a tool’s name.
   const [server, tool] = splitName(name);
   const schema = await schemaOf(client, tool === undefined ? `action.${name}` : `mcp.${name}`);
   const input = { ...(await givenInput(options.input)), ...inputOf(words, schema) };
@@ -61,7 +61,7 @@ async function called(
   return record(await client.sessions.callGiven(session, operation, input));
 }
 
-/** Of its input; empty for what is not installed, which the call refuses with a sentence. */
+/** The schema of its input; empty for an unknown operation, which the call then refuses. */
 async function schemaOf(client: BelayClient, operation: string): Promise<Properties> {
   const found = (await client.operations.list()).find(({ name }) => name === operation);
   const properties = record(record(found?.input)['properties']);
@@ -70,7 +70,7 @@ async function schemaOf(client: BelayClient, operation: string): Promise<Propert
 
 type Properties = ReadonlyMap<string, unknown>;
 
-/** `key=value` are fields, read by their types; all else are positionals, in the list `args`. */
+/** `key=value` arguments are fields, parsed by their types; all others are positionals, in the list `args`. */
 export function inputOf(words: readonly string[], schema: Properties): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const args: string[] = [];
@@ -82,7 +82,7 @@ export function inputOf(words: readonly string[], schema: Properties): Record<st
   return args.length > 0 ? { ...fields, args } : fields;
 }
 
-/** A text unless its field is of another type. */
+/** A string unless the field has another type. */
 function valueOf(value: string, type: unknown): unknown {
   if (type === undefined || type === 'string') return value;
   try {
@@ -98,19 +98,19 @@ async function givenInput(given: string | undefined): Promise<Record<string, unk
     const value: unknown = JSON.parse(await givenText(given));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return record(value);
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new AppError('invalid_input', '--input takes a JSON object, or - for standard input.');
 }
 
 const record = (value: unknown): Record<string, unknown> => ({ ...Object(value) });
 
-/** A line about a file, which is saved when a folder is named. */
+/** A line about a file, which is saved if a folder is given. */
 async function keep(file: File, read: ReadBlob, folder: string | undefined): Promise<string> {
   const about = `${file.name} (${file.type}, ${file.bytes} bytes)`;
   if (folder === undefined) return `It produced ${about}. Save it with --save DIR.`;
   await mkdir(folder, { recursive: true });
-  // The server has made its name a plain one.
+  // The server has removed unsafe characters from the name.
   const path = join(folder, file.name.replaceAll('/', '_'));
   await writeFile(path, await read(file.blob), { flag: 'wx' }).catch((error: unknown) => {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';

@@ -11,7 +11,7 @@ import { outputTo, type LineOutput } from '../output.js';
 
 type Prompt = OperationOutput<'session.prompt'>;
 
-/** `belay debug prompt`: what the next call of the model would send; an ended session’s sandbox is started for it. */
+/** `belay debug prompt`: the prompt of the next model call; starts the sandbox of an ended session. */
 export async function printPrompt(
   name: string,
   options: PrintOptions & { summary?: boolean },
@@ -59,7 +59,7 @@ function printTotals(output: LineOutput, { parts, tokens }: Prompt): void {
         lists[kind],
       ),
     );
-    // Messages are many, and follow one another above.
+    // The messages themselves are printed above.
     if (kind === 'history') continue;
     for (const part of own) output.line(`    ${row(part.tokens, part.name)}`);
   }

@@ -86,7 +86,7 @@ const isTaken = (port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Asks the engine directly, when no server runs that could. */
+/** Asks the engine directly, if no server is running that could. */
 async function engineCheck(): Promise<Check> {
   const host = process.env.DOCKER_HOST || 'unix:///var/run/docker.sock';
   if (!host.startsWith('unix://')) {

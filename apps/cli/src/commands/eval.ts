@@ -20,7 +20,7 @@ import { comparedValidity, validityLine, validitySentences } from '../eval-words
 import { exitCodes } from '../outcome.js';
 import { outputTo, progressBar, type LineOutput } from '../output.js';
 
-/** What an agent left in its workspace is held in memory. */
+/** The limit of an agent’s files, which are held in memory. */
 const maxAnswerBytes = 512 * 2 ** 20;
 
 type Progress = { done: number; all: number };
@@ -64,7 +64,7 @@ export function evalReport(out: string): void {
   printSummary(out, rebuildReport(out, { connect: () => serverAt({}) }));
 }
 
-/** `belay eval compare A B`: B against A, task by task. */
+/** `belay eval compare A B`: compares B with A, task by task. */
 export function evalCompare(a: string, b: string, { json }: { json?: boolean }): void {
   const output = outputTo(process.stdout);
   const found = compareRuns(a, b);
@@ -158,7 +158,7 @@ function printSummary(out: string, summary: Summary): void {
   output.line(join(out, 'report.html'));
 }
 
-/** `ubuntu:*=my/image` of `--from-map`. */
+/** Parses `ubuntu:*=my/image` of `--from-map`. */
 function fromLine(text: string): FromMap[number] {
   const at = text.lastIndexOf('=');
   if (at < 1)

@@ -41,7 +41,7 @@ export async function exportSession(name: string, options: ExportOptions): Promi
   printResult(options, written, `Wrote ${file} (${Math.ceil(size / 1024)} KiB).`);
 }
 
-/** A file that was there stays until all has come. */
+/** An existing file is replaced only once everything has arrived. */
 async function writeStreamed(file: string, bytes: Readable): Promise<void> {
   const unfinished = `${file}.${process.pid}.part`;
   try {

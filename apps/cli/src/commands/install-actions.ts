@@ -21,7 +21,7 @@ export async function installActions(
   return install(client, found, { ...options, names: names.length > 0 ? [...names] : undefined });
 }
 
-/** `belay actions update`: those that came from one place are looked up once. */
+/** `belay actions update`: each source is looked up once for all its actions. */
 export async function updateActions(names: readonly string[], options: Options): Promise<number> {
   const client = clientFor(options);
   const installed = await client.actions.list();
@@ -49,7 +49,7 @@ export async function updateActions(names: readonly string[], options: Options):
   return code;
 }
 
-/** A folder of this machine is read here and sent: the server reads none of its own. */
+/** A folder of this machine is read here and sent, because the server does not read its own folders. */
 async function find(client: BelayClient, source: string): Promise<FoundActions> {
   if (isFolder(source)) {
     const folder = resolve(source);
@@ -114,7 +114,7 @@ function show(offer: ActionOffer, found: FoundActions, output: LineOutput): void
     output.line('  Its permissions do not change.');
 }
 
-/** Ctrl-C ends this program alone: the install goes on at the server. */
+/** Ctrl-C ends only this program: the install continues on the server. */
 async function follow(
   client: BelayClient,
   begun: ActionInstall,

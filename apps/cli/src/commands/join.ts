@@ -31,7 +31,7 @@ export async function joinServer(address: string, options: JoinOptions): Promise
   const token = options.token ?? process.env.BELAY_JOIN_TOKEN;
   const join = () => joinedAs(url, folder, { token, kind }).catch(refusalHere);
   const known = token === undefined ? await join() : undefined;
-  // Before the token is used, which is good once: it may take minutes, or fail.
+  // Before the one-time token is used, because this may take minutes or fail.
   const containers = options.container ? await prepareContainers(options) : undefined;
   const joined = known ?? (await join());
   const self = new BackgroundServer({ data: folder });
@@ -59,7 +59,7 @@ const nothingConfined = (url: URL): string =>
 const containedBy = ({ image, limits }: ContainerSettings): string =>
   `Each agent runs in a container of its own, with the image ${image} unless its session names another: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
 
-/** Docker’s client is loaded by those who need it. */
+/** The Docker client is loaded only when it is needed. */
 async function openContainers(
   options: ContainerSettings & { folder: string; url: URL; ended: OnEnded },
 ): Promise<Agents> {
@@ -75,7 +75,7 @@ function assertOptionsFit({ container, image, memory, cpus }: JoinOptions): void
     throw new AppError('invalid_input', `--${name} is for agents in containers: add --container.`);
 }
 
-/** What is refused here is the machine’s token, not that of the user. */
+/** The refused token is the machine’s, not the user’s. */
 function refusalHere(error: unknown): never {
   const { code, message } = errorFrom(error);
   if (code === 'unauthorized') throw new AppError('forbidden', message);
@@ -98,7 +98,7 @@ function bareAgent(url: URL, { ca }: JoinOptions) {
   return { file: process.execPath, args: ['--disable-sigusr1', program], env };
 }
 
-/** Besides those that Node trusts. */
+/** Trusts a certificate in addition to Node’s. */
 function trust(file: string): void {
   try {
     setDefaultCACertificates([...getCACertificates('default'), readFileSync(file, 'utf8')]);

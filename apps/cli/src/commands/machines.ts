@@ -3,7 +3,7 @@ import { clientFor, serverUrl, type PrintOptions } from '../connection.js';
 import { printResult } from '../output.js';
 import { printList } from '../print-list.js';
 
-/** `belay machines list`: the machines that joined. */
+/** `belay machines list`: the joined machines. */
 export async function listMachines(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).machines.list(), options, {
     empty: 'No machines have joined yet. Add one: belay machines add NAME',

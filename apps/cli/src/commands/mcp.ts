@@ -2,8 +2,8 @@ import { AppError, mcpPath } from '@belay/protocol';
 import { findServer, type Where } from '../connection.js';
 
 /**
- * `belay mcp`: passes messages between an MCP client on standard input and output and the server’s own `/mcp`. Resolves
- * when the client closes its end.
+ * `belay mcp`: forwards messages between an MCP client on standard input and output and the server’s own `/mcp`.
+ * Resolves when the client closes its side.
  */
 export async function serveMcp(where: Where): Promise<void> {
   const { url, token } = findServer(where);

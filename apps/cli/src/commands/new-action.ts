@@ -7,7 +7,7 @@ import { outputTo } from '../output.js';
 export const actionLanguages = ['shell', 'node', 'python', 'deno'] as const;
 type Language = (typeof actionLanguages)[number];
 
-/** `belay actions new`: a folder with an action that works. */
+/** `belay actions new`: creates a folder with a working action. */
 export function newAction(folder: string, { language }: { language: Language }): void {
   const path = resolve(folder);
   const { data: name, error } = actionName.safeParse(basename(path));
@@ -31,7 +31,7 @@ export function newAction(folder: string, { language }: { language: Language }):
   output.line(`  belay actions test ${name}`);
 }
 
-/** The schema of the server that is used here, for editors. */
+/** The manifest schema on the current server, for editors. */
 function schemaUrl(): string {
   const { url = 'http://127.0.0.1:4600' } = localServer({}) ?? {};
   return `${(process.env.BELAY_URL ?? url).replace(/\/$/, '')}${api.actions.schema.path}`;
@@ -50,7 +50,7 @@ const manifest = (name: string, language: Language) => ({
     required: ['name'],
     additionalProperties: false,
   },
-  // The image of sandboxes has the others.
+  // The sandbox image contains the others.
   ...(language === 'deno' && { packages: { npm: ['deno'] } }),
   examples: [{ title: 'Greets Ada', input: { name: 'Ada' }, contains: 'Hello, Ada!' }],
 });

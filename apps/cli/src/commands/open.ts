@@ -3,8 +3,8 @@ import { openInBrowser } from '../open-in-browser.js';
 import { outputTo } from '../output.js';
 
 /**
- * `belay open`: prints the dashboard’s URL, and opens a browser where there is a screen. Others see the arguments of a
- * process, so the URL has a code for one login instead of the token.
+ * `belay open`: prints the dashboard’s URL, and opens a browser if there is a screen. Other users can see a process’s
+ * arguments, so the URL contains a one-time login code instead of the token.
  */
 export async function openDashboard(
   session: string | undefined,

@@ -3,8 +3,8 @@ import { clientFor, clientOf, findSession, type Where } from '../connection.js';
 import { openInBrowser } from '../open-in-browser.js';
 
 /**
- * `belay preview`: prints a URL that shows what a port of the sandbox serves, once and within a minute, and opens a
- * browser where there is a screen. Without a port it is the one on which a program listens.
+ * `belay preview`: prints a URL for a port of the sandbox, valid once and within a minute, and opens a browser if
+ * there is a screen. By default, it is the port on which a program listens.
  */
 export async function openPreview(
   session: string,

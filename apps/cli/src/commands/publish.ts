@@ -48,7 +48,7 @@ export async function publishSession(name: string, options: PublishOptions): Pro
     throw new AppError('rejected', `The branch was pushed, but: ${published.problem}`);
 }
 
-/** With the first line of the message as its title where none was given, and the rest as its text. */
+/** The title defaults to the message’s first line; the rest is the text. */
 function pullRequestOf(message: string, given: string | true, draft: boolean) {
   const [first = '', ...rest] = message.split('\n');
   const title = given === true ? first : given;

@@ -18,7 +18,7 @@ interface ComparedRun {
   json: boolean;
 }
 
-/** Begins a comparison and follows it to the end of all its sessions and checks. Returns the exit code. */
+/** Starts a comparison and follows it until all its sessions and checks have ended. Returns the exit code. */
 export async function runComparison(request: NewComparison, run: ComparedRun): Promise<number> {
   const { client, url, progress, json } = run;
   const begun = await client.comparisons.create(request);
@@ -36,7 +36,7 @@ export async function runComparison(request: NewComparison, run: ComparedRun): P
   return exitCodeOfAll(ended);
 }
 
-/** As of the best: a session that has finished, and whose check has passed when there is one. */
+/** The exit code of the best session: one that has finished, and passed its check if it has one. */
 function exitCodeOfAll({ sessions }: Comparison): number {
   const codes = sessions.map((session) => exitCodeOf(session));
   return codes.includes(exitCodes.finished) ? exitCodes.finished : (codes[0] ?? exitCodes.failed);
@@ -62,7 +62,7 @@ async function printOutcome(
 }
 
 interface Followed {
-  /** All that have not ended wait for the user, and there is no terminal to wait at. */
+  /** All remaining sessions wait for the user, and there is no terminal to ask at. */
   needsUser: boolean;
   interrupted: boolean;
 }
@@ -100,7 +100,7 @@ async function follow(
       if (known.size === 0) done.resolve(false);
     }
   });
-  // What has changed before the feed began.
+  // Handles changes from before the feed began.
   const catchUp = async (): Promise<void> => {
     for (const id of known.keys()) see(await client.sessions.get(id));
   };
@@ -120,7 +120,7 @@ async function follow(
   }
 }
 
-/** It has ended, and so has its check. */
+/** Whether the session and its check have ended. */
 const isOver = ({ state, check }: SessionSummary): boolean =>
   isEnded(state) &&
   (state === 'stopped' || check === null || check.state === 'ended' || check.state === 'failed');

@@ -104,7 +104,7 @@ async function runOne(request: NewSession, run: PlannedRun): Promise<number> {
   return conclude(outcome, { id, client, url, progress, format, taken });
 }
 
-/** Writes or applies the changes; returns a sentence about it. */
+/** Writes or applies the changes; returns a sentence about the result. */
 async function takePatch(id: string, { client, options, plan }: PlannedRun): Promise<string> {
   const { patch: file, apply } = options;
   const patch = await client.sessions.patch(id);

@@ -12,7 +12,7 @@ import {
 import type { BelayClient } from '@belay/client';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
 
-/** What the command line says of a new session. */
+/** The options for a new session. */
 export interface SessionRequestOptions extends OwnSettings {
   model?: string;
   models?: string[];
@@ -29,12 +29,12 @@ export interface SessionRequestOptions extends OwnSettings {
   title?: string;
   planFile?: string | true;
   trust?: boolean;
-  /** False for none; all that are enabled by default. */
+  /** False for none; by default, all enabled servers. */
   mcp?: string[] | false;
   actions?: string[] | false;
 }
 
-/** The request for a session: what the options say counts before the template, and that before the example. */
+/** The request for a session: options take precedence over the template, and the template over the example. */
 export async function sessionRequest(
   client: BelayClient,
   task: string | undefined,
@@ -59,7 +59,7 @@ export async function sessionRequest(
   };
 }
 
-/** What the options alone say. */
+/** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
   image: options.image,
   sandbox: options.root ? ('root' as const) : ('hardened' as const),
@@ -85,11 +85,11 @@ function settingsOf(
   };
 }
 
-/** Of the server’s machine; a relative one is below the current folder, as on the same machine. */
+/** Folders of the server’s machine; relative ones are resolved here, for a server on the same machine. */
 const mountsOf = (given: readonly string[] = []): NewMount[] =>
   given.map(mountIn).map(({ folder, readOnly }) => ({ folder: resolve(folder), readOnly }));
 
-/** Throws `not_found` with the names that there are. */
+/** Throws `not_found` with the available names. */
 function named<T extends { name: string }>(kind: string, all: readonly T[], name: string): T {
   const found = all.find((one) => one.name === name);
   if (found) return found;
@@ -100,7 +100,7 @@ function named<T extends { name: string }>(kind: string, all: readonly T[], name
   );
 }
 
-/** The first model that is ready, when none was named. */
+/** The first available model, if none was named. */
 async function firstReadyModel(client: BelayClient): Promise<string> {
   const ready = (await client.models.list()).find(
     (model) => model.ready && !/^(scripted|cassette):/.test(model.name),

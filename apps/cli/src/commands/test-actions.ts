@@ -5,7 +5,7 @@ import { outputTo, singleLine, type LineOutput } from '../output.js';
 
 type Example = InstalledAction['manifest']['examples'][number];
 
-/** `belay actions test`: runs the examples; resolves to 1 when one fails. */
+/** `belay actions test`: runs the examples; resolves to 1 if one fails. */
 export async function testActions(
   names: readonly string[],
   options: PrintOptions & { all?: boolean },
@@ -35,7 +35,7 @@ export async function testActions(
   return results.some(({ fault }) => fault !== null) ? 1 : 0;
 }
 
-/** Why an example does not work, as a sentence. */
+/** Why an example fails, as a sentence. */
 async function faultOf(
   client: BelayClient,
   name: string,
@@ -43,7 +43,7 @@ async function faultOf(
 ): Promise<string | null> {
   try {
     const { text, structured, exitCode, errors } = await client.actionCalls.call(name, input);
-    // Output that is JSON comes as such alone.
+    // JSON output is only in `structured`.
     const printed = text || (JSON.stringify(structured, null, 2) ?? '');
     if (exitCode !== 0) return `It ended with code ${exitCode}: ${singleLine(errors, 300)}`;
     if (contains === undefined || printed.includes(contains)) return null;

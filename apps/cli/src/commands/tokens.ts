@@ -25,7 +25,7 @@ export async function listTokens(options: PrintOptions): Promise<void> {
   });
 }
 
-/** `belay tokens create`: the token alone on standard output, so that a script can take it. */
+/** `belay tokens create`: prints only the token to standard output, for use in scripts. */
 export async function createToken(
   options: PrintOptions & { scope: Scope; session?: string[]; expires?: string; label: string },
 ): Promise<void> {
@@ -59,7 +59,7 @@ function print(made: MadeToken, { json }: PrintOptions): void {
   );
 }
 
-/** Ids in full; `own`, and the beginning of ids with a `*`, as they are. */
+/** Resolves ids to full ones; keeps `own`, and prefixes with a `*`. */
 async function sessionsFor(
   client: BelayClient,
   given: readonly string[] | undefined,

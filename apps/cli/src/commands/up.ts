@@ -16,14 +16,14 @@ interface LocalServer {
 
 export interface UpOptions extends LocalServer {
   port?: number;
-  /** False: no Docker Engine is installed or started. */
+  /** False if no Docker Engine is to be installed or started. */
   install?: boolean;
   tunnel?: 'ngrok';
 }
 
 const endTimeoutMs = 10_000;
 
-/** `belay up`: the server in the background. Returns the exit code. */
+/** `belay up`: starts the server in the background. Returns the exit code. */
 export async function up(options: UpOptions): Promise<number> {
   const server = new BackgroundServer(options);
   const before = await answering(options);
@@ -92,7 +92,7 @@ export async function status(options: LocalServer): Promise<number> {
   return url ? 0 : errorCodes.unavailable.exit;
 }
 
-/** The URL of the server that works on the data folder, when it answers. */
+/** The URL of the data folder’s server, if it responds. */
 async function answering({ data }: LocalServer): Promise<string | undefined> {
   try {
     const address = localServer({ data });
@@ -106,7 +106,7 @@ async function answering({ data }: LocalServer): Promise<string | undefined> {
 
 const started = z.object({ pid: z.int().positive() });
 
-/** Prepares the machine and starts the server; its progress goes to standard error. Undefined when it failed. */
+/** Prepares the machine and starts the server; progress goes to standard error. Undefined when it failed. */
 async function start({ data, port, install, tunnel }: UpOptions, log: string) {
   // The bundle is as deep as this file.
   const script = join(__dirname, '../../../../tools/start.mjs');

@@ -49,7 +49,7 @@ export async function changeUser(
   outputTo(process.stderr).line(`Changed ${name}.`);
 }
 
-/** `belay users password`: one’s own, by the current one and without a token. */
+/** `belay users password`: changes the user’s own password, with the current one instead of a token. */
 export async function changePassword(name: string, options: Where): Promise<void> {
   const client = clientOf({ url: serverUrl(options) });
   const isAsked = process.stdin.isTTY;
@@ -74,7 +74,7 @@ async function findUser(client: BelayClient, name: string): Promise<UserInfo> {
   throw new AppError('not_found', `There is no user ${name}. See: belay users`);
 }
 
-/** Twice at a terminal, where it is not shown; else the first line of standard input. */
+/** Asked twice and hidden at a terminal; otherwise the first line of standard input. */
 async function newPassword(): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).split(/\r?\n/)[0] ?? '';
   return askTwice('Password: ');

@@ -21,19 +21,19 @@ const recorded = z.object({
   session: z.string(),
   workspace: z.string(),
   container: z.string(),
-  /** The agent has it not: its socket says who it is. */
+  /** The agent does not have it: its socket identifies it. */
   token: z.string(),
 });
 type RunningAgent = z.output<typeof recorded>;
 
 export interface AgentContainersOptions {
-  /** Everything of this server on this machine. */
+  /** The folder for all data of this server on this machine. */
   folder: string;
   /** The server. */
   url: URL;
-  /** Of the engine. */
+  /** The engine’s address. */
   dockerHost: string;
-  /** Of sessions that name none. */
+  /** The image for sessions that name none. */
   image: string;
   /** The volume with the agent. */
   runtime: string;
@@ -44,9 +44,9 @@ export interface AgentContainersOptions {
 const pollMs = 1_000;
 
 /**
- * Agents in containers of this machine, made as the server makes its own. Each has a Unix socket alone, from which this
- * process carries its connection to the server. The containers outlive this process when it is killed: the next one
- * carries on for those that it finds recorded, and removes the others by their label.
+ * Agents in containers on this machine, created as the server creates its own. Each has only a Unix socket, from which
+ * this process relays its connection to the server. The containers keep running when this process is killed: the next
+ * one continues with those in its records, and removes others by their label.
  */
 export class AgentContainers implements Agents {
   readonly #options: AgentContainersOptions;
@@ -57,7 +57,7 @@ export class AgentContainers implements Agents {
   readonly #starts = new Map<string, { workspace: string; started: Promise<void> }>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Throws `unavailable` when the engine does not answer. */
+  /** Throws `unavailable` when the engine does not respond. */
   static async open(options: AgentContainersOptions): Promise<AgentContainers> {
     const agents = new AgentContainers(options);
     await agents.#takeOver();
@@ -96,7 +96,8 @@ export class AgentContainers implements Agents {
     await this.#starts.get(sandbox)?.started.catch(ignoreError('it is not there then'));
     const agent = this.#running.get(sandbox);
     if (!agent) return;
-    // Before the engine is asked: one that cannot be removed now is removed at the next start, and not taken over.
+    // Done before the engine is asked, so that a failed removal is repeated at the next start, and the container not
+    // adopted.
     await this.#forget(agent);
     await this.#docker.remove(agent.container);
   }
@@ -161,7 +162,7 @@ export class AgentContainers implements Agents {
     });
   }
 
-  /** A container that never starts: see `ownershipContainer`. */
+  /** Runs a container that never starts: see `ownershipContainer`. */
   async #setOwner(volumes: { workspace: string; state: string }): Promise<string> {
     const { runtime } = this.#options;
     const image = await this.#docker.imageOf(runtime);
@@ -186,7 +187,7 @@ export class AgentContainers implements Agents {
       await this.#docker.removeVolume(volume).catch(ignoreError('it goes with its session'));
   }
 
-  /** What a former process left: its containers run on, unless nothing says whose they are. */
+  /** Adopts the containers of an earlier process; those without a record are removed. */
   async #takeOver(): Promise<void> {
     const records = readAllSaved(join(this.#options.folder, 'containers'), recorded);
     for (const { id, running } of await this.#docker.list(this.#docker.ownLabel)) {
@@ -246,7 +247,7 @@ export class AgentContainers implements Agents {
     await this.#sockets.close(sandbox);
   }
 
-  /** Of this server’s own: another’s on the same machine are never named. */
+  /** A volume of this server; other servers on the same machine have their own names. */
   #volume = (name: string): string => `belay-${this.#instance}-${name}`;
   #file = (sandbox: string): string => join(this.#options.folder, 'containers', `${sandbox}.json`);
 }

@@ -27,27 +27,27 @@ const recorded = z.object({
 type RunningAgent = z.output<typeof recorded>;
 
 export interface AgentProcessesOptions {
-  /** Everything of this server on this machine. */
+  /** The folder for all data of this server on this machine. */
   folder: string;
-  /** The program of an agent and its arguments, for the folders of a session. */
+  /** An agent’s program and arguments, for a session’s folders. */
   command(agent: WantedAgent): { file: string; args: string[]; env: NodeJS.ProcessEnv };
   ended: OnEnded;
 }
 
 const pollMs = 250;
-/** An agent whose record nobody touches, and whose server is not there, ends. */
+/** The interval at which records are touched; an agent with an old record and without a server ends. */
 const touchMs = 5_000;
 const stopTimeoutMs = 3_000;
 
 /**
- * The agents that run on this machine, one process for each session. They outlive this process when it is killed: the
- * next one takes them over, by the file that says which processes they are.
+ * The agents on this machine, one process per session. They keep running when this process is killed: the next one
+ * adopts them, by the file that identifies their processes.
  */
 export class AgentProcesses implements Agents {
   readonly #options: AgentProcessesOptions;
   readonly #running = new Map<string, RunningAgent>();
   readonly #exits = new Map<string, string>();
-  /** Those that this process started itself. */
+  /** The agents that this process started itself. */
   readonly #children = new Map<string, ChildProcess>();
   readonly #timer: NodeJS.Timeout;
   #touched = 0;
@@ -94,7 +94,7 @@ export class AgentProcesses implements Agents {
         BELAY_RECORD: this.#file(wanted.sandbox),
       },
       stdio: ['ignore', log, log],
-      // Ctrl-C in the terminal is for this process, which ends them one by one.
+      // Ctrl-C in the terminal reaches only this process, which ends the agents one by one.
       detached: true,
     });
     closeSync(log);
@@ -138,7 +138,7 @@ export class AgentProcesses implements Agents {
   #look(): void {
     this.#touch();
     for (const agent of this.#running.values()) {
-      // How a child ended may come a moment after it is gone.
+      // A child’s exit status may arrive shortly after its end.
       const child = this.#children.get(agent.sandbox);
       if (isAlive(agent) || (child?.exitCode === null && child.signalCode === null)) continue;
       this.#running.delete(agent.sandbox);
@@ -178,7 +178,7 @@ export class AgentProcesses implements Agents {
     this.#children.delete(sandbox);
   }
 
-  /** The contract has checked the name: it is not a path. */
+  /** The contract guarantees that the name is not a path. */
   #folderOf = (name: string): string => join(this.#options.folder, 'sessions', name);
   #file = (sandbox: string): string => join(this.#options.folder, 'agents', `${sandbox}.json`);
   #log = (sandbox: string): string => join(this.#options.folder, 'agents', `${sandbox}.log`);

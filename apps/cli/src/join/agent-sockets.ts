@@ -6,13 +6,13 @@ import { ConnectionFolder, makePrivateFolder, runtimeFolder } from '@belay/host'
 import { relayAgent, type Relay } from '@belay/rpc';
 
 export interface AgentSocketsOptions {
-  /** The server to which the agents’ connections are carried. */
+  /** The server that the agents’ connections are relayed to. */
   url: URL;
-  /** Of the folder, among those of this user’s sockets. */
+  /** The folder’s name among the sockets of this user. */
   name: string;
 }
 
-/** The sockets of agents in containers, each alone in a folder that is mounted into that one container. */
+/** The sockets of agents in containers, each in a folder that is mounted only into that container. */
 export class AgentSockets {
   readonly #url: URL;
   readonly #runtime = runtimeFolder(process.env.XDG_RUNTIME_DIR);
@@ -24,7 +24,7 @@ export class AgentSockets {
     this.#root = join(this.#runtime, name);
   }
 
-  /** Listens for the agent of a sandbox, also of a container that has the folder already; returns the folder. */
+  /** Listens for a sandbox’s agent, also for a container that already has the folder; returns the folder. */
   async open(sandbox: string, token: string): Promise<string> {
     await makePrivateFolder(this.#runtime);
     await makePrivateFolder(this.#root);

@@ -1,7 +1,7 @@
 import type { machineCalls } from '@belay/protocol';
 import type { z } from 'zod';
 
-/** What the server asks for. */
+/** The server’s request for an agent. */
 export type WantedAgent = z.output<(typeof machineCalls)['agents.start']['input']>;
 
 export interface EndedAgent {
@@ -16,12 +16,15 @@ export type OnEnded = (agent: EndedAgent, reason: string) => void;
 export interface Agents {
   readonly sandboxes: string[];
   readonly sessions: string[];
-  /** Resolves when it was started, to connect by itself; fine when it runs. Never two agents on the same files. */
+  /**
+   * Resolves when the agent was started; it connects by itself. Does nothing if it is running. Two agents never use
+   * the same files.
+   */
   start(wanted: WantedAgent): Promise<void>;
-  /** Ends it and resolves when it is gone; fine when it is. */
+  /** Ends an agent; resolves when it has ended. Does nothing if it is gone. */
   stop(sandbox: string): Promise<void>;
-  /** Removes the files of a session; an agent that works on them is ended. */
+  /** Removes a session’s files; an agent that uses them is ended. */
   removeFiles(names: readonly string[]): Promise<void>;
-  /** Ends all. */
+  /** Ends all agents. */
   close(): Promise<void>;
 }

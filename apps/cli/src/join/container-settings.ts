@@ -18,8 +18,8 @@ const prepared = z.object({ dockerHost: z.string(), image: z.string(), runtime: 
 const failed = z.object({ error: z.string() });
 
 /**
- * Makes what containers of agents need on this machine, only where it is missing; what takes long is told on standard
- * error. Throws `unavailable` with a sentence that says what to do.
+ * Prepares this machine for containers of agents, as far as necessary; slow steps are reported on standard error.
+ * Throws `unavailable` with a remedy.
  */
 export async function prepareContainers({
   image,

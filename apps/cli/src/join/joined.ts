@@ -16,7 +16,7 @@ const saved = z.object({
 });
 export type Joined = z.output<typeof saved>;
 
-/** Where this machine keeps its credential for a server, and the files of the sessions that run here. */
+/** The folder with this machine’s credential for a server, and the files of sessions that run here. */
 export function joinedFolder(url: URL): string {
   const folder = join(userDataFolder(), 'joined', url.host.replaceAll(/[^\w.-]/g, '_'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -24,7 +24,7 @@ export function joinedFolder(url: URL): string {
   return folder;
 }
 
-/** What crosses the network is code that runs here, so it is encrypted, unless it stays on this machine. */
+/** The connection carries code that runs here, so it must be encrypted, unless it stays on this machine. */
 export function checkedUrl(text: string): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
@@ -39,7 +39,7 @@ export function checkedUrl(text: string): URL {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
-/** Uses the one-time token, or takes the credential of an earlier join. */
+/** Uses the one-time token, or the credential of an earlier join. */
 export async function joinedAs(
   url: URL,
   folder: string,
@@ -85,7 +85,7 @@ function systemName(): string {
     const found = /^PRETTY_NAME="?([^"\n]+)/m.exec(readFileSync('/etc/os-release', 'utf8'));
     if (found?.[1]) return found[1];
   } catch {
-    // Other systems have no such file.
+    // Other systems lack this file.
   }
   return `${type()} ${release()}`;
 }

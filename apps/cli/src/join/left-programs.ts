@@ -2,15 +2,16 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startOf, processFile } from '../background/process-start.js';
 
-/** In the environment of an agent and of all that it starts. */
+/** A variable in the environment of an agent and everything that it starts. */
 const mark = 'AGENT_SANDBOX';
 export const sandboxMark = (sandbox: string): Record<string, string> => ({ [mark]: sandbox });
 
 const endTimeoutMs = 1_000;
 
 /**
- * Ends what an agent has left running on a bare machine, also what has detached from its terminal. On Linux alone, and
- * without programs of another user or with an environment of their own: nothing else tells whose they are.
+ * Ends programs that an agent has left running on a bare machine, including those detached from its terminal. Works
+ * only on Linux, and not for programs of other users or with a changed environment, because nothing else identifies
+ * them.
  */
 export async function endLeftPrograms(sandbox: string): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGKILL', 'SIGKILL'] as const) {

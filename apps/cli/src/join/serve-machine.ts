@@ -12,15 +12,15 @@ import { description, type Joined } from './joined.js';
 
 export interface ServeMachineOptions {
   joined: Joined;
-  /** Takes over what still runs. */
+  /** Adopts agents that are still running. */
   openAgents(ended: OnEnded): Promise<Agents>;
   output: LineOutput;
 }
 
-/** How long the server may take to be told of the end. */
+/** How long the final report to the server may take. */
 const endTimeoutMs = 2_000;
 
-/** Serves the server’s calls until a signal or a refusal; the latter rejects with its reason. */
+/** Serves the server’s calls until a signal or a refusal; a refusal rejects with its reason. */
 export async function serveMachine(options: ServeMachineOptions): Promise<void> {
   const { joined, output, openAgents } = options;
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
   connection.on('disconnected', () => {
     if (!ending) output.line('The server does not respond. Waiting for it…');
   });
-  // Its call fails with the reason of a refusal.
+  // After a refusal, this call fails with the reason.
   connection.on('closed', greet);
   const end = () => {
     ending = true;
@@ -82,7 +82,7 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
     output.line('Ending the agents of this machine…');
     await leave(agents, tell);
   } catch (error) {
-    // Removed there: its agents have no server any more.
+    // The machine was removed on the server, so its agents have no server any more.
     await agents.close();
     throw error instanceof AppError ? error : errorFrom(error);
   } finally {

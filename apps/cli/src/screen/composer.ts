@@ -2,7 +2,7 @@ import { visibleText } from '@belay/protocol';
 import type { Key } from 'node:readline';
 import { runBinding, type KeyBindings } from './key-bindings.js';
 
-/** The line in which the user writes. Pasted lines stay lines, shown by a sign. */
+/** The user’s input line. Pasted line breaks are kept, and shown as a symbol. */
 export class Composer {
   #text = '';
   #at = 0;
@@ -18,7 +18,7 @@ export class Composer {
     return text;
   }
 
-  /** Whether the key meant something here. */
+  /** Whether the key had an effect here. */
   press(sign: string | undefined, key: Key): boolean {
     if (runBinding(this.#bindings, key)) return true;
     if (!sign || key.ctrl || key.meta || sign < ' ') return false;
@@ -30,7 +30,7 @@ export class Composer {
     this.#splice(this.#at, this.#at, text.replaceAll(/\r\n?/g, '\n'));
   }
 
-  /** The part around the cursor that fits, and where the cursor is in it. */
+  /** The part around the cursor that fits, and the cursor’s position in it. */
   shown(columns: number): { text: string; column: number } {
     const flat = visibleText(this.#text).replaceAll('\n', '⏎').replaceAll('\t', ' ');
     const from = Math.max(0, this.#at - columns + 1);

@@ -1,4 +1,4 @@
-/** The line above the input while there is nothing else to show. */
+/** The line above the input when there is nothing else to show. */
 export const hint = ' Enter send · Tab terminal · PgUp scroll · F1 help · Ctrl-C leave';
 
 export const help = `

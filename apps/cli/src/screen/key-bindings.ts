@@ -1,6 +1,6 @@
 import type { Key } from 'node:readline';
 
-/** What keys do, by their names, with `ctrl+` before it where Ctrl matters. */
+/** The actions of keys by name, with the prefix `ctrl+` for Ctrl. */
 export type KeyBindings = Readonly<Record<string, () => unknown>>;
 
 /** Runs what a key is bound to; false for a key that is not bound. */

@@ -3,16 +3,16 @@ interface Size {
   rows: number;
 }
 
-/** The parts of the screen: a title, chat and terminal, a line of notes and the one to write in. */
+/** The parts of the screen: title, chat and terminal, notes, and input line. */
 export interface Layout {
   /** Whether chat and terminal are side by side. */
   wide: boolean;
   chat: Size;
-  /** Without the line above it. */
+  /** The size without the line above it. */
   terminal: Size;
 }
 
-/** Beside each other from this width on. */
+/** The width from which chat and terminal are side by side. */
 const wideColumns = 110;
 
 export function layoutOf(columns: number, rows: number): Layout {

@@ -1,9 +1,9 @@
 import type { ApprovalRequest, SessionSummary } from '@belay/protocol';
 
-/** How long a question must be there before a key answers it: one that comes sooner was meant for something else. */
+/** How long a question must be visible before a key answers it; an earlier key was meant for something else. */
 const readingMs = 700;
 
-/** The first question of a session, and since when it is shown. */
+/** A session’s first question, and since when it is shown. */
 export class OpenQuestion {
   #key = '';
   #since = Number.NEGATIVE_INFINITY;
@@ -28,7 +28,7 @@ export class OpenQuestion {
     this.#key = key;
   }
 
-  /** The call that waits for a yes. */
+  /** The call that waits for approval. */
   get request(): ApprovalRequest | undefined {
     return this.#request;
   }

@@ -4,12 +4,12 @@ import { Terminal, type IBufferCell } from '@xterm/headless';
 const scrollback = 5_000;
 
 /**
- * What one part of the screen shows: an emulator takes the text in, so that wide signs, wrapping and sequences are its
- * work. What comes out has signs and styles alone: nothing of a sandbox reaches the user’s own terminal as it is.
+ * One part of the screen. An emulator processes its text, including wide characters, wrapping and escape sequences.
+ * Its output consists of characters and styles only, so no sequence from a sandbox reaches the user’s terminal.
  */
 export class Pane {
   readonly #terminal: Terminal;
-  /** Lines above the end. */
+  /** The number of lines scrolled up from the end. */
   #up = 0;
 
   constructor(columns: number, rows: number) {
@@ -44,7 +44,7 @@ export class Pane {
     return this.#up > 0;
   }
 
-  /** So many rows of exactly so many columns, with styles, each of which ends in its row. */
+  /** This many rows of exactly this many columns, with styles, each of which ends in its row. */
   rows(columns: number, count: number): string[] {
     const { active } = this.#terminal.buffer;
     const top = Math.max(0, active.baseY - this.#up);
@@ -68,7 +68,7 @@ export class Pane {
   }
 }
 
-/** A sign that is no more than its cell, whatever the sandbox wrote. */
+/** Limits a character to its cell, whatever the sandbox wrote. */
 function signOf(chars: string, width: number): string {
   const shown = visibleText(chars).replaceAll(/[\n\t]/g, '');
   return shown === '' ? ' '.repeat(width) : shown;

@@ -2,13 +2,13 @@ import { visibleText, type ApprovalRequest } from '@belay/protocol';
 import { fitting, padded } from '../display-width.js';
 import { headLines } from '../output.js';
 
-/** Exactly so many columns of signs alone: a row never runs over, and controls nothing. */
+/** Exactly this many columns, without control characters, so a row never overflows. */
 export function cut(text: string, columns: number): string {
   const shown = visibleText(text).replaceAll(/[\n\t]/g, ' ');
   return padded(fitting(shown, columns).text, columns);
 }
 
-/** What is asked, whole as far as it fits; the lines that do not fit are counted. */
+/** The question, as far as it fits; the lines that do not fit are counted. */
 export function questionRows(
   asked: { request: ApprovalRequest | undefined; question: string | null },
   columns: number,
@@ -32,7 +32,7 @@ export function questionRows(
 /** A row in one style (SGR). */
 export const styled = (style: number, row: string): string => `\u001b[${style}m${row}\u001b[0m`;
 
-/** Into at least two columns, which every sign fits. */
+/** Wraps into at least two columns, enough for any character. */
 function wrapped(text: string, columns: number): string[] {
   return headLines(text, Infinity, Infinity).flatMap((line) => {
     const parts: string[] = [];

@@ -1,11 +1,11 @@
-/** Writes a screen row by row, and of each later one the rows that changed: nothing flickers, also over SSH. */
+/** Writes a screen row by row, and later only changed rows, so that nothing flickers, even over SSH. */
 export class ScreenWriter {
   #rows: string[] = [];
 
   constructor(private readonly write: (text: string) => void) {}
 
   enter(): void {
-    // The alternate screen; pasted text comes between marks.
+    // Enables the alternate screen and bracketed paste.
     this.write('\u001b[?1049h\u001b[?2004h\u001b[2J');
   }
 
@@ -13,7 +13,7 @@ export class ScreenWriter {
     this.write('\u001b[?2026l\u001b[?2004l\u001b[?25h\u001b[0m\u001b[?1049l');
   }
 
-  /** After a resize nothing on the screen is as it was. */
+  /** After a resize, every row must be written again. */
   forget(): void {
     this.#rows = [];
     this.write('\u001b[2J');

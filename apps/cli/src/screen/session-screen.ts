@@ -165,11 +165,11 @@ export class SessionScreen {
   }
 
   #opened({ terminal, columns, rows }: { terminal: string; columns: number; rows: number }): void {
-    // A screen larger than any is of no use.
+    // Larger sizes than any screen are limited.
     this.#terminal(terminal)?.resize(Math.min(columns, 500), Math.min(rows, 200));
   }
 
-  /** What is typed into the terminal goes there as it is. */
+  /** Sends typed keys to the terminal unchanged. */
   #typed(data: string): void {
     if (this.#focus !== 'terminal') return;
     if (data.includes(leaveTerminal))
@@ -268,7 +268,7 @@ export class SessionScreen {
     this.#later();
   }
 
-  /** The terminal takes the smallest size of those who look at it. */
+  /** A terminal’s size is the smallest among its viewers. */
   #fit(): void {
     const { columns, rows } = this.#layout().terminal;
     const size = { columns: Math.max(2, columns), rows: Math.max(1, rows) };
@@ -328,7 +328,7 @@ export class SessionScreen {
     const question = questionRows(this.#asked, columns, Math.max(4, Math.floor(rows * 0.7)));
     const above = rows - question.length;
     const lines = this.#chat.rows(columns, rows);
-    // The newest lines stay in sight, above the question.
+    // The newest lines stay visible, above the question.
     const used = this.#chat.isScrolled ? rows : Math.max(above, this.#chat.cursor.row);
     return [...lines.slice(used - above, used), ...question].slice(-rows);
   }

@@ -6,14 +6,14 @@ import { openFlags } from './list-workspace.js';
 import { patchPaths } from './patch-paths.js';
 import { writeChanges, type PatchedFile } from './write-changes.js';
 
-/** Bytes of the files that a patch names, before and after it. */
+/** The limit for the files that a patch names, before and after it, in bytes. */
 const maxBytes = 1_000_000_000;
 
 /**
- * Applies a patch to a folder, whole or not at all, over what the user has changed there meanwhile. Git sees copies
- * of the files that the patch names, in a repository of our own: never the folder, its settings or its filters. What
- * comes of them is written below the folder without following a link, and never into a `.git`.
- * Rejects with `conflict` when it does not apply; then nothing was changed.
+ * Applies a patch to a folder, completely or not at all, on top of the user’s changes since. Git gets copies of the
+ * files in a repository of our own, and never sees the folder, its settings or its filters. Results are written below
+ * the folder without following links, and never into a `.git`. Rejects with `conflict` when the patch does not apply;
+ * nothing is changed then.
  */
 export async function applyPatch(folder: string, patch: Uint8Array): Promise<void> {
   const bytes = Buffer.from(patch);
@@ -45,7 +45,7 @@ interface Indexed {
   stat?: Stats;
 }
 
-/** Puts the files of the folder into the repository, as they are now. */
+/** Adds the folder’s current files to the repository. */
 async function addFiles(
   repository: PrivateRepository,
   folder: string,
@@ -121,7 +121,7 @@ function changesBetween(before: Map<string, Indexed>, after: Map<string, Indexed
   return changes;
 }
 
-/** Reads the new contents, all from one process. */
+/** Reads all new contents from one process. */
 async function addContents(repository: PrivateRepository, changes: Change[]): Promise<void> {
   const written = changes.filter(({ id }) => id !== undefined);
   const input = Buffer.from(written.map(({ id }) => `${id}\n`).join(''));

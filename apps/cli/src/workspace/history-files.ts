@@ -3,20 +3,20 @@ import { lstat } from 'node:fs/promises';
 import { reach, readFolder } from '@belay/host';
 import { readRegular } from './list-workspace.js';
 
-/** The files of a repository’s history: those that are written anew, and those that are copied from its `.git`. */
+/** The files of a repository’s history: new ones, and copies from its `.git`. */
 export interface HistoryFiles {
   written: { path: string; content: string }[];
   copied: { path: string; stat: Stats }[];
 }
 
-/** Why a history is not taken. */
+/** Why a history cannot be copied. */
 export class NoHistory {
   constructor(readonly why: string) {}
 }
 
 /**
  * The history of the repository at `path` below `root`: HEAD, its branch, tags, index and objects, with settings of
- * our own. Hooks, remotes and settings are left out. A repository that is elsewhere, or borrows from elsewhere, has none: a `.git` that is
+ * our own. Hooks, remotes and settings are left out. A repository with parts elsewhere is not copied: a `.git` that is
  * a link or a file, a worktree, objects of another repository.
  */
 export async function historyFiles(
@@ -63,7 +63,7 @@ async function writtenFiles(
 
 const isTag = (name: string): boolean => name.startsWith('refs/tags/');
 
-/** Every file of the objects; a link or a list of other folders with objects ends it. */
+/** All object files; fails for a link, or a list of other object folders. */
 async function objectsOf(
   root: string,
   folder: string,
@@ -97,7 +97,7 @@ async function objectsOf(
 const packFile = /^pack-[0-9a-f]{40,64}\.(pack|idx|rev)$/;
 const looseObject = /^[0-9a-f]{38,62}$/;
 
-/** References by their names; a file of its own has precedence over the packed ones. */
+/** References by name; separate files take precedence over packed ones. */
 async function referencesOf(
   root: string,
   own: string,

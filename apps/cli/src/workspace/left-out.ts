@@ -9,7 +9,7 @@ const reasons = {
 } as const;
 type Reason = keyof typeof reasons;
 
-/** What a packed workspace lacks, in a sentence for each reason. */
+/** What a packed workspace leaves out, with a sentence for each reason. */
 export class LeftOut {
   readonly #paths = new Map<Reason, string[]>();
   readonly #histories: string[] = [];
@@ -20,7 +20,7 @@ export class LeftOut {
     this.#paths.set(why, paths);
   }
 
-  /** Takes paths as bytes in latin1. */
+  /** Paths are bytes as latin1 text. */
   readonly folder = (path: string, why: Reason): void =>
     this.file(`${Buffer.from(path, 'latin1').toString()}/`, why);
 

@@ -11,11 +11,11 @@ import {
   type FolderEntry,
 } from '@belay/host';
 
-/** Something below a folder. Its path is bytes, kept as text in latin1. */
+/** An entry below a folder. Its path is bytes, stored as latin1 text. */
 export interface ListedPath {
   path: string;
   stat: Stats;
-  /** It is the top of a repository. */
+  /** Whether it is the top folder of a repository. */
   repository: boolean;
 }
 
@@ -23,9 +23,9 @@ export interface ListedPath {
 export type OnSkipped = (path: string, why: 'unreadable' | 'deep') => void;
 
 /**
- * Lists what of a folder belongs to a workspace: in a repository what is tracked or not ignored, else everything.
- * Repositories inside are listed in the same way, without their `.git`. No link is followed, nothing of the folder is
- * run or changed, and of its repositories only the index and the lists of ignored files are read.
+ * Lists the parts of a folder that belong to a workspace: in a repository, files that are tracked or not ignored;
+ * otherwise everything. Nested repositories are listed in the same way, without their `.git`. No link is followed,
+ * nothing in the folder is run or changed, and only the index and ignore files of its repositories are read.
  */
 export async function* listWorkspace(root: string, skipped: OnSkipped): AsyncGenerator<ListedPath> {
   const top = topOf(root);
@@ -39,7 +39,7 @@ export async function* listWorkspace(root: string, skipped: OnSkipped): AsyncGen
   }
 }
 
-/** The folder itself or the nearest above it that has a `.git`. */
+/** The nearest folder with a `.git`, from this one upward. */
 export function topOf(folder: string): string | undefined {
   if (lstatSync(join(folder, '.git'), { throwIfNoEntry: false })) return folder;
   const above = dirname(folder);
@@ -81,7 +81,7 @@ class Lister {
     }
   }
 
-  /** What git lists for a folder of the work tree `top`; without git, everything. */
+  /** Git’s listing of a folder in the work tree `top`; without git, everything. */
   async *repository(path: string, top: string, depth: number): AsyncGenerator<ListedPath> {
     const listed = depth > maxDepth ? [] : await this.#listed(path, top);
     if (!listed) return yield* this.#each(path, await this.#entries(path, depth), depth);
@@ -90,7 +90,7 @@ class Lister {
       const found = this.#look(inner);
       if (!found) continue;
       yield { ...found, repository: found.stat.isDirectory() };
-      // Git names a repository inside, or a submodule, by its folder alone.
+      // Git lists nested repositories and submodules as folders.
       if (found.stat.isDirectory())
         yield* this.repository(inner, join(this.#about.root, utf8(inner)), depth + 1);
     }
@@ -156,7 +156,7 @@ class Lister {
 
 const isRepository = ({ name }: FolderEntry): boolean => name.toString() === '.git';
 
-/** Of a `.git` that is a folder, not a link or a file that names another one. */
+/** Only for a `.git` that is a folder, not a link or a file that names another one. */
 async function copyIndex(top: string, to: string): Promise<boolean> {
   const entries = await readFolder(top, '.git').catch(() => []);
   const exclude = await readRegular(top, '.git/info/exclude', 1_000_000);
@@ -169,7 +169,7 @@ async function copyIndex(top: string, to: string): Promise<boolean> {
   return entries.some(({ name }) => name.toString() === 'index');
 }
 
-/** A file below a folder, reached without a link; undefined when it is none or too large. */
+/** A file below a folder, reached without links; undefined for other entries and for large ones. */
 export async function readRegular(
   root: string,
   path: string,
@@ -190,7 +190,7 @@ export async function readRegular(
   }
 }
 
-/** A pipe does not block, a link is refused. */
+/** Does not block on a pipe, and refuses links. */
 export const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 const latin1 = (bytes: Buffer): string => bytes.toString('latin1');

@@ -4,11 +4,11 @@ import { AppError } from '@belay/protocol';
 import { tarEnd, tarHeader, tarPadding } from '@belay/client';
 
 const limits = { files: 5_000, bytes: 64 * 2 ** 20 };
-/** What no action needs, and what may be large or private. */
+/** Folders that no action needs, and that may be large or private. */
 const leftOut = new Set(['.git', 'node_modules', '__pycache__', '.venv', '.env']);
 const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The plain files of a folder as a tar archive: no link is followed or sent. Throws `too_large`. */
+/** The regular files of a folder as a tar archive; links are neither followed nor sent. Throws `too_large`. */
 export function packActions(folder: string): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   let files = 0;

@@ -6,15 +6,15 @@ import { tooLarge } from './left-out.js';
 import { openFlags } from './list-workspace.js';
 import type { PlannedEntry, WorkspacePlan } from './plan-workspace.js';
 
-/** How far packing is; both begin at 0. */
+/** The progress of packing; both numbers start at 0. */
 export interface Packed {
   files: number;
   bytes: number;
 }
 
 /**
- * A plan as a tar stream. Every file is reached anew without following a link, so what was swapped since the plan is
- * left out; a file that changes while it is read keeps the size of its header.
+ * A plan as a tar stream. Every file is opened again without following links, so a path swapped since the plan is left
+ * out; a file that changes while it is read keeps the size in its header.
  */
 export function packWorkspace(
   plan: WorkspacePlan,
@@ -36,10 +36,13 @@ export function packWorkspace(
   );
 }
 
-/** Larger ones make each step of a transfer wait longer for the one before it. */
+/** Larger chunks delay each stage of a transfer. */
 const chunkBytes = 1 << 19;
 
-/** System calls are made synchronously: with tens of thousands of files, to wait for each takes longer than the call. */
+/**
+ * Makes system calls synchronously, because for tens of thousands of files, asynchronous waits take longer than the
+ * calls.
+ */
 class Archive {
   readonly packed: Packed = { files: 0, bytes: 0 };
   readonly #plan: WorkspacePlan;
@@ -111,7 +114,7 @@ class Archive {
       const wanted = Math.min(chunkBytes - this.#used, size - at);
       const count = readSync(file, this.#chunk, this.#used, wanted, at);
       if (count === 0) {
-        // As many bytes as were stated: zeros for what the file lost.
+        // The archive must contain the stated number of bytes: zeros replace missing ones.
         leftOut.file(entry.path, 'changed');
         yield* this.#zeros(size - at);
         break;
@@ -159,7 +162,7 @@ const headerOf = ({ path, mode, mtime }: Exclude<PlannedEntry, { kind: 'text' }>
   size: 0,
 });
 
-/** Removed, replaced by a link or closed to us since the plan. */
+/** Removed, replaced by a link, or unreadable since the plan. */
 const gone = (error: unknown): boolean =>
   (error instanceof AppError && error.code === 'forbidden') ||
   ['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENXIO', 'EINVAL'].includes(

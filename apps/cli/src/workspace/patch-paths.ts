@@ -1,14 +1,14 @@
 import { unquotedBytes } from '@belay/protocol';
 
 /**
- * Every path that a patch names, as bytes in latin1: what must be there before `git apply` can judge it. Too many
- * paths do no harm, and one that is missed makes the patch fail.
+ * Every path that a patch names, as latin1 bytes: `git apply` needs these files. Additional paths do no harm; a
+ * missing one makes the patch fail.
  */
 export function patchPaths(patch: string): Set<string> {
   return namesIn(patch).paths;
 }
 
-/** The files that a patch changes, adds or deletes; a renamed one has its new name. */
+/** The files that a patch changes, adds or deletes; a renamed file has its new name. */
 export function changedPaths(patch: Uint8Array): string[] {
   const { changed } = namesIn(Buffer.from(patch).toString('latin1'));
   return [...changed].map((path) => Buffer.from(path, 'latin1').toString());
@@ -18,7 +18,7 @@ function namesIn(patch: string): { paths: Set<string>; changed: Set<string> } {
   const paths = new Set<string>();
   const changed = new Set<string>();
   const add = (name: string | undefined) => name && paths.add(name);
-  /** The name of a file of which no other line names it, such as an empty one, and the one before the change. */
+  /** The name of a file that no other line names, such as an empty one. */
   let only: string | undefined;
   let before: string | undefined;
   const change = (name: string | undefined) => {
@@ -50,7 +50,7 @@ function namesIn(patch: string): { paths: Set<string>; changed: Set<string> } {
   return { paths, changed };
 }
 
-/** The lines of a patch outside of its hunks, whose content may look like any other line. */
+/** The lines of a patch outside of its hunks, whose content may look like header lines. */
 function* headerLines(patch: string): Generator<string> {
   const left = { old: 0, new: 0 };
   for (const line of patch.split('\n')) {
@@ -66,7 +66,7 @@ function* headerLines(patch: string): Generator<string> {
   }
 }
 
-/** Both names of a `diff --git` line; unquoted ones are the same but for their prefixes, which have one length. */
+/** Both names in a `diff --git` line; unquoted names differ only in their prefixes, which are equally long. */
 function namesOf(both: string): string[] {
   const quoted = both.match(/"(?:[^"\\]|\\.)*"/gs);
   if (quoted)

@@ -12,19 +12,19 @@ export type PlannedEntry =
   | { kind: 'file' | 'folder' | 'link'; path: string; mode: number; mtime?: Date }
   | { kind: 'text'; path: string; content: string };
 
-/** What of a folder becomes a session’s workspace. */
+/** The parts of a folder that become a session’s workspace. */
 export interface WorkspacePlan {
   folder: string;
   entries: PlannedEntry[];
-  /** How many files there are, and their bytes. */
+  /** The number of files, and their total size. */
   files: number;
   bytes: number;
   maxBytes: number;
-  /** What does not, as sentences for the user; packing may add to it. */
+  /** What is left out, as sentences for the user; packing may add more. */
   leftOut: LeftOut;
 }
 
-/** A folder that exists, as an absolute path without links. */
+/** An existing folder as an absolute path without links. */
 export async function checkedFolder(folder: string): Promise<string> {
   const path = resolve(folder);
   const stat = await lstat(path).catch(() => undefined);
@@ -36,8 +36,8 @@ export async function checkedFolder(folder: string): Promise<string> {
 }
 
 /**
- * Finds what is to be packed, before anything is sent. Rejects with `too_large` above `maxBytes` (BELAY_MAX_WORKSPACE_MB), by the sizes that
- * files have when they are read, holes included.
+ * Finds what to pack, before anything is sent. Rejects with `too_large` above `maxBytes` (BELAY_MAX_WORKSPACE_MB),
+ * counting the sizes that files have when they are read, including holes.
  */
 export async function planWorkspace(
   folder: string,

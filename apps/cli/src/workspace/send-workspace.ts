@@ -5,7 +5,7 @@ import { StatusLine } from '../status-line.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
 import type { WorkspacePlan } from './plan-workspace.js';
 
-/** About what an archive adds to each file: its header, and half a block at its end. */
+/** The approximate overhead for each file in an archive: its header, and half a block at its end. */
 const entryBytes = 768;
 
 interface Sending {
@@ -14,8 +14,8 @@ interface Sending {
 }
 
 /**
- * Sends a planned workspace to the session that waits for it, while it is packed; shows how far it is, and what was
- * left out. Resolves when the sandbox has it. Rejects with why the session could not start.
+ * Packs a planned workspace and sends it to the session that waits for it; shows progress, and what was left out.
+ * Resolves when the sandbox has it. Rejects with the reason why the session could not start.
  */
 export function sendWorkspace(
   plan: WorkspacePlan,
@@ -26,7 +26,7 @@ export function sendWorkspace(
   );
 }
 
-/** Sends it to the server for several sessions, in the same way; returns the workspace’s name. */
+/** Sends the workspace to the server for several sessions; returns its name. */
 export async function storeWorkspace(
   plan: WorkspacePlan,
   { client, progress }: Sending,
@@ -55,7 +55,7 @@ async function withProgress<T>(
   }
 }
 
-/** A bar, and the numbers behind it. */
+/** A progress bar, followed by the numbers. */
 export function copied(
   { files, bytes }: Packed,
   plan: Pick<WorkspacePlan, 'files' | 'bytes'>,

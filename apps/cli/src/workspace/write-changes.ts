@@ -15,18 +15,19 @@ import { AppError } from '@belay/protocol';
 import { reach } from '@belay/host';
 
 export interface PatchedFile {
-  /** Below the folder; bytes in latin1. */
+  /** The path below the folder, as latin1 bytes. */
   path: string;
-  /** What stood there when it was read; undefined for a new file. */
+  /** The file’s state when it was read; undefined for a new file. */
   old?: Stats;
-  /** As git has it; undefined for a file that goes. */
+  /** The mode in git; undefined for a deleted file. */
   mode?: string;
   content?: Buffer;
 }
 
 /**
- * Replaces files of a folder, all of them or none. The new ones are made beside them first; then the old ones are moved
- * away and the new ones to their places. What fails, or is no longer as it was read, takes everything back.
+ * Replaces files of a folder, all or none. New files are created beside the old ones first; then the old files are
+ * moved away and the new ones into place. On a failure, or if a file has changed since it was read, everything is
+ * undone.
  */
 export async function writeChanges(folder: string, changes: readonly PatchedFile[]): Promise<void> {
   const staging = await mkdtemp(join(folder, '.belay-apply-'));
@@ -57,7 +58,7 @@ async function stage(at: string, { old, mode, content = Buffer.of() }: PatchedFi
   if (old?.isFile()) await chmod(at, permissionsOf(old, mode === '100755'));
 }
 
-/** Those that the file had; who may read it may run it, or nobody may. */
+/** The file’s permissions; execute permission is set for everyone who may read, or for nobody. */
 const permissionsOf = ({ mode }: Stats, executable: boolean): number =>
   executable ? (mode & 0o777) | ((mode & 0o444) >> 2) : mode & 0o666;
 
@@ -80,7 +81,7 @@ const isSame = (now: Stats, old?: Stats): boolean =>
     (key) => now[key] === old[key],
   );
 
-/** Those above a deleted file, up to the first that holds something. */
+/** Removes empty folders above a deleted file, up to the first that is not empty. */
 async function removeEmptyFolders(
   folder: string,
   path: string,

@@ -6,7 +6,7 @@ import { TokensStore } from './tokens.store.js';
 import { UsersStore } from './users.store.js';
 import { ViewerLinks } from './viewer-links.js';
 
-/** Who may do what; every other module of the server may ask. */
+/** Access rights, available to every other module of the server. */
 @Global()
 @Module({
   providers: [AuditLog, CallerEnds, SessionOwners, TokensStore, UsersStore, ViewerLinks],

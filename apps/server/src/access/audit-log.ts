@@ -3,13 +3,16 @@ import { AppError, type ApiName, type AuditEntry, type AuditPage } from '@belay/
 import { Database, storageError } from '../storage/database.js';
 import type { Caller } from './caller.js';
 
-/** The newest entries that are kept. */
+/** The number of entries that are kept; older ones are deleted. */
 const maxEntries = 100_000;
-/** How many are added between two removals of what is beyond that. */
+/** Old entries are deleted each time this many were added. */
 const trimEvery = 1_000;
-/** Entries that may wait for the disk; then the oldest of them are dropped. */
+/** Entries that may wait for the disk; beyond that the oldest are dropped. */
 const maxWaiting = 10_000;
-/** Failures that are recorded each minute of all whom nobody knows, and of each caller: a flood must not push the rest out. */
+/**
+ * Failures recorded each minute for all unknown callers together, and for each known caller: a flood must not displace
+ * other entries.
+ */
 const failuresPerMinute = { strangers: 60, caller: 300 };
 const flushMs = 100;
 const maxSubject = 300;
@@ -17,7 +20,7 @@ const maxSubject = 300;
 export interface AuditedAction {
   api: ApiName;
   address?: string | null | undefined;
-  /** Nobody, when it was refused before it was known who called. */
+  /** Undefined when the request was refused before its caller was known. */
   caller: Pick<Caller, 'id' | 'label'> | undefined;
   action: string;
   session?: string | undefined;
@@ -27,11 +30,11 @@ export interface AuditedAction {
 }
 
 export interface AuditedWork extends Pick<AuditedAction, 'action' | 'session' | 'subject'> {
-  /** What it was about, when that is known only by its result. */
+  /** The subject of the action, if only its result tells it. */
   made?: () => Pick<AuditedAction, 'session' | 'subject'>;
 }
 
-/** Who did what, and who was refused: rows that are added and never changed, the newest of them kept. */
+/** Records who did what, and who was refused. Rows are never changed; only the newest are kept. */
 @Injectable()
 export class AuditLog implements BeforeApplicationShutdown {
   readonly #logger = new Logger(AuditLog.name);
@@ -44,7 +47,7 @@ export class AuditLog implements BeforeApplicationShutdown {
 
   constructor(private readonly database: Database) {}
 
-  /** Returns at once; what is recorded is stored within a tenth of a second. */
+  /** Returns at once; the entry is stored within a tenth of a second. */
   record({ caller, action, session, subject = '', outcome, api, address }: AuditedAction): void {
     if (this.#closed || (outcome !== 'ok' && !this.#takesFailureOf(caller?.id))) return;
     this.#waiting.push({
@@ -62,7 +65,7 @@ export class AuditLog implements BeforeApplicationShutdown {
     this.#timer ??= setTimeout(() => void this.#flush(), flushMs).unref();
   }
 
-  /** Runs what an API does for a caller, and records how it ended. */
+  /** Runs an API’s work for a caller, and records its outcome. */
   async run<T>({ via, ...caller }: Caller, what: AuditedWork, work: () => Promise<T>): Promise<T> {
     const { made, ...known } = what;
     const record = (outcome: string, more: ReturnType<NonNullable<typeof made>> = {}): void =>
@@ -84,7 +87,7 @@ export class AuditLog implements BeforeApplicationShutdown {
     }
   }
 
-  /** Runs a check of an API, and records when it refuses. */
+  /** Runs an API’s check, and records a refusal. */
   refusals(
     { via, ...caller }: Caller,
     what: Pick<AuditedAction, 'action' | 'session' | 'subject'>,
@@ -121,7 +124,7 @@ export class AuditLog implements BeforeApplicationShutdown {
     return { entries, next: rows.length > wanted.limit && last ? last.id : null };
   }
 
-  /** What ends with the server itself is not recorded. */
+  /** Work that the server’s end interrupts is not recorded. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#closed = true;
     await this.#flush();
@@ -147,7 +150,7 @@ export class AuditLog implements BeforeApplicationShutdown {
       this.#sinceTrim += rows.length;
       if (this.#sinceTrim >= trimEvery) await this.#trim();
     } catch (error) {
-      // What was done is not undone because its record cannot be stored; the server’s log says that it was not.
+      // An action is not undone when its record cannot be stored; the server’s log reports the missing record.
       this.#logger.error({ error: storageError(error), unrecorded: rows.length });
     }
   }
@@ -175,7 +178,7 @@ export class AuditLog implements BeforeApplicationShutdown {
   }
 }
 
-/** PostgreSQL takes no NUL, and a reader in a terminal no control characters. */
+/** PostgreSQL accepts no NUL characters, and control characters would affect a reader’s terminal. */
 const oneLine = (text: string): string =>
   text
     .slice(0, maxSubject)

@@ -1,19 +1,19 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from './caller.js';
 
-/** The longest that a timer of Node can wait. */
+/** The longest delay of a Node timer. */
 const maxTimerMs = 2 ** 31 - 1;
 
 /**
- * Tells open connections that their caller is none any more: its token was revoked or rotated, it expired, its user
- * was changed or removed, or its login ended. Whoever holds a connection or a stream open subscribes to it and closes it.
+ * Notifies open connections when their caller loses its access: its token was revoked, rotated or expired, its user
+ * was changed or removed, or its login ended. Code that keeps a connection or a stream open subscribes and closes it.
  */
 @Injectable()
 export class CallerEnds {
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #ended: ((caller: string) => void)[] = [];
 
-  /** Calls back once at most. Returns a function that unsubscribes. */
+  /** Calls the listener at most once. Returns a function that unsubscribes. */
   on(caller: Caller, listener: () => void): () => void {
     const keys = [caller.id, ...(caller.login === undefined ? [] : [loginKey(caller.login)])];
     let timer: NodeJS.Timeout | undefined;
@@ -40,12 +40,15 @@ export class CallerEnds {
     return off;
   }
 
-  /** Calls with the id of each caller that ends: its token was revoked or rotated, or its user changed or removed. */
+  /**
+   * Calls the listener with the id of each caller whose token was revoked or rotated, or whose user was changed or
+   * removed.
+   */
   onEnd(listener: (caller: string) => void): void {
     this.#ended.push(listener);
   }
 
-  /** Of all connections of a caller, by its id. */
+  /** Ends all connections of the caller with this id. */
   end(caller: string): void {
     for (const listener of this.#ended) listener(caller);
     this.#close(caller);

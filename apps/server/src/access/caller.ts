@@ -1,32 +1,32 @@
 import { AppError, includesScope, type Access, type ApiName, type Scope } from '@belay/protocol';
 
-/** Who calls, by whichever API, and what it may do. Every API makes its decisions by `may` and `assertMay`. */
+/** The caller of any API, and its rights. Every API decides with `may` and `assertMay`. */
 export interface Caller {
   /** `owner`, `viewer`, `token:ID` or `user:ID`: the same for all its connections. */
   readonly id: string;
-  /** For people: the token’s label, or the user’s name. */
+  /** A name for people: the token’s label, or the user’s name. */
   readonly label: string;
   readonly scope: Scope;
   readonly sessions: 'all' | SessionSet;
-  /** Whether it may begin sessions; it then sees those. */
+  /** Whether it may begin sessions, which it can then see. */
   readonly begins: boolean;
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
-  /** The login of a browser by which it came, if it came by one. */
+  /** The browser login that it used, if any. */
   readonly login?: string;
-  /** By which API and from where, for the audit log. Each API sets it where it lets a caller in. */
+  /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
   readonly via?: { readonly api: ApiName; readonly address: string | undefined };
 }
 
-/** The sessions of a caller that does not see all. */
+/** The sessions of a caller that does not see all of them. */
 export interface SessionSet {
   has(session: string): boolean;
 }
 
 const everywhere = { sessions: 'all', begins: true, expires: null } as const;
-/** Whoever has the first of the server’s own two tokens, and the server itself. */
+/** The caller with the first of the server’s own two tokens, and the server itself. */
 export const ownerCaller: Caller = { id: 'owner', label: 'Owner', scope: 'admin', ...everywhere };
-/** Whoever has the second. */
+/** The caller with the server’s second token. */
 export const viewerCaller: Caller = { id: 'viewer', label: 'Viewer', scope: 'view', ...everywhere };
 
 export const sees = ({ sessions }: Caller, session: string): boolean =>
@@ -34,14 +34,14 @@ export const sees = ({ sessions }: Caller, session: string): boolean =>
 
 export const seesAll = ({ sessions }: Caller): boolean => sessions === 'all';
 
-/** The one check of what a caller may do, on one session or on none. */
+/** The only check of a caller’s rights, on one session or on none. */
 export function may(caller: Caller | undefined, access: Access, session?: string): boolean {
   return refusal(caller, access, session) === undefined;
 }
 
 /**
- * Throws what a caller gets that may not: `unauthorized` without one; `not_found` for a session that it does not see, as
- * if there were none; `forbidden` for what its scope does not include.
+ * Throws `unauthorized` without a caller; `not_found` for a session that the caller cannot see, as if it did not
+ * exist; `forbidden` for anything beyond its scope.
  */
 export function assertMay(
   caller: Caller | undefined,
@@ -63,7 +63,7 @@ export function assertMayBegin(caller: Caller): void {
   );
 }
 
-/** What a caller is told of a session that is not there, or that it may not see. */
+/** The error for a session that does not exist, or that the caller may not see. */
 export const noSuchSession = (session: string): AppError =>
   new AppError('not_found', `There is no session ${session}.`);
 

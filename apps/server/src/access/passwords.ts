@@ -3,18 +3,18 @@ import { promisify } from 'node:util';
 import { AppError } from '@belay/protocol';
 import { Semaphore } from 'async-mutex';
 
-/** What OWASP recommends: 19 MiB, two passes, one lane. */
+/** The parameters that OWASP recommends: 19 MiB, two passes, one lane. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
 const saltBytes = 16;
 
-/** Each hash takes its memory and a thread, so few run at once, and few wait. */
+/** Each hash needs this memory and a thread, so few run at once, and few wait. */
 const running = new Semaphore(2);
 const maxQueued = 30;
 let queued = 0;
 
 const derive = promisify(argon2);
 
-/** As a PHC string of argon2id. */
+/** Returns a PHC string of argon2id. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const tag = await hashed(password, salt);
@@ -22,7 +22,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${base64(salt)}$${base64(tag)}`;
 }
 
-/** Takes the same time for a user that is not there: `stored` is then undefined. */
+/** Takes the same time for a user that does not exist; `stored` is then undefined. */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
   const parts = stored?.split('$') ?? [];
   const salt = Buffer.from(parts[4] ?? '', 'base64');

@@ -3,7 +3,7 @@ import type { Selectable } from 'kysely';
 import { hashOfSecret, randomSecret } from '../storage/secrets.js';
 import type { AccessTokenTable } from '../storage/database-schema.js';
 
-/** The application that a token is for, and how long it may get the next secret; each time counts anew. */
+/** The application that a token is for, and its time to renew the token, which restarts at each renewal. */
 export interface RefreshGrant {
   client: string;
   refreshMs: number;
@@ -26,22 +26,22 @@ export const noRefresh: RefreshColumns = {
 };
 
 interface RefreshToken {
-  /** Of the token that it renews. */
+  /** The id of the token that it renews. */
   id: string;
-  /** The same in all that follow each other: who has it, but not the newest secret, uses an old one again. */
+  /** Shared by all refresh tokens that follow each other, so that the use of an outdated one is detected. */
   family: string;
   secret: string;
 }
 
 const form = /^blr_([0-9a-f]{12})\.([\w-]{43})\.([\w-]{43})$/;
 
-/** Undefined for what is none. */
+/** Undefined for text that is not a refresh token. */
 export function readRefresh(text: string): RefreshToken | undefined {
   const [, id = '', family = '', secret = ''] = form.exec(text) ?? [];
   return id === '' ? undefined : { id, family, secret };
 }
 
-/** The next one, of the family that it begins or goes on with. */
+/** The next refresh token, in the given family or a new one. */
 export function nextRefresh(
   { id, family = randomSecret() }: Pick<RefreshToken, 'id'> & { family?: string },
   { client, refreshMs }: RefreshGrant,

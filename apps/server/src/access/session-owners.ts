@@ -2,10 +2,10 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database, notStored } from '../storage/database.js';
 import { seesAll, type Caller } from './caller.js';
 
-/** Which sessions were begun by a caller that sees only its own. */
+/** Records which sessions were begun by callers that see only their own. */
 @Injectable()
 export class SessionOwners implements OnModuleInit {
-  /** A deleted session stays in it until the server ends, so that its owner receives that it was deleted. */
+  /** A deleted session stays listed until the server ends, so that its owner is notified of the deletion. */
   readonly #sessions = new Map<string, Set<string>>();
 
   constructor(private readonly database: Database) {}
@@ -16,14 +16,14 @@ export class SessionOwners implements OnModuleInit {
     for (const { session, caller } of rows) this.of(caller).add(session);
   }
 
-  /** The sessions of a caller, now and later. */
+  /** A caller’s sessions; the set is updated later. */
   of(caller: string): Set<string> {
     const known = this.#sessions.get(caller) ?? new Set();
     this.#sessions.set(caller, known);
     return known;
   }
 
-  /** Before the session is there, so that its owner sees it from its first event on. */
+  /** Called before the session exists, so that its owner sees it from its first event on. */
   async record(session: string, caller: Caller | undefined): Promise<void> {
     if (!caller || seesAll(caller)) return;
     const row = { session, caller: caller.id };

@@ -27,7 +27,7 @@ import {
 import { SessionOwners } from './session-owners.js';
 
 const maxTokens = 10_000;
-/** Each use is in memory; the database gets one in this time. */
+/** The interval at which the last use of a token is stored; it is tracked in memory. */
 const lastUsedMs = 60_000;
 
 type Row = Selectable<AccessTokenTable>;
@@ -47,12 +47,12 @@ export interface LinkInfo {
 type LinkColumns = Pick<Row, 'link_session' | 'link_maker'>;
 const noLink: LinkColumns = { link_session: null, link_maker: null };
 
-/** The tokens that were made beside the server’s two. The database has only a hash of each. */
+/** Tokens made in addition to the server’s two. The database has only their hashes. */
 @Injectable()
 export class TokensStore implements OnModuleInit {
-  /** All of them, by hash: a database has one server. */
+  /** All tokens, by hash; a database has only one server. */
   readonly #rows = new Map<string, Row>();
-  /** Of two rotations at once the second replaces the secret of the first. */
+  /** Serializes rotations: of two concurrent ones, the second replaces the secret made by the first. */
   readonly #rotation = new Mutex();
 
   constructor(
@@ -78,7 +78,7 @@ export class TokensStore implements OnModuleInit {
     return this.#create(wanted, { id: newId(), ...noRefresh, ...noLink });
   }
 
-  /** One of the scope `view`, for a session alone. */
+  /** A token of the scope `view` for a single session. */
   createLink(
     { label, expires }: Pick<NewToken, 'label'> & { expires: string },
     { session, maker }: Pick<LinkInfo, 'session' | 'maker'>,
@@ -95,7 +95,7 @@ export class TokensStore implements OnModuleInit {
       .sort((a, b) => (a.created < b.created ? 1 : -1));
   }
 
-  /** For an application, which renews it by itself. */
+  /** A token for an application, which renews it by itself. */
   async createRefreshable(wanted: NewToken, lent: RefreshGrant): Promise<RefreshableToken> {
     const id = newId();
     const { refresh, columns } = nextRefresh({ id }, lent);
@@ -125,15 +125,15 @@ export class TokensStore implements OnModuleInit {
     return { ...infoOf(row), token };
   }
 
-  /** The same token with another secret. The old one is void at once, also on open connections. */
+  /** Gives the token another secret. The old one is invalid at once, also on open connections. */
   rotate(id: string): Promise<MadeToken> {
-    // An application that had the old one gets no new one for itself either.
+    // An application with the old token cannot renew it either.
     return this.#rotation.runExclusive(() => this.#renew(this.#row(id), noRefresh));
   }
 
   /**
-   * Renews the token of an application, as `rotate` does; undefined when it may not. Each refresh token counts once: when
-   * one comes again, somebody has stolen it, and what came of it is revoked.
+   * Renews an application’s token, like `rotate`; undefined when that is not allowed. Each refresh token is valid
+   * once. A second use means that it was stolen, so all tokens of its family are revoked.
    */
   refresh(given: string, { expires, ...lent }: RefreshGrant & { expires: string }) {
     return this.#rotation.runExclusive(async (): Promise<RefreshableToken | undefined> => {
@@ -169,10 +169,10 @@ export class TokensStore implements OnModuleInit {
     return { ...infoOf(changed), token };
   }
 
-  /** Void at once, also on open connections. */
+  /** The token is invalid at once, also on open connections. */
   async revoke(id: string): Promise<void> {
     const row = this.#row(id);
-    // Void in this server even when the disk is full.
+    // Invalid in this server even if the disk is full.
     this.#rows.delete(row.hash);
     this.ends.end(callerId(id));
     await this.database.kysely
@@ -182,7 +182,7 @@ export class TokensStore implements OnModuleInit {
       .catch(notStored);
   }
 
-  /** Whose token it is; undefined when it is none, or has expired. */
+  /** The caller of a token; undefined when it is unknown or has expired. */
   callerOf(token: string): Caller | undefined {
     if (!token.startsWith(tokenPrefix)) return undefined;
     const row = this.#rows.get(hashOfSecret(token));
@@ -191,13 +191,13 @@ export class TokensStore implements OnModuleInit {
     return this.#caller(row);
   }
 
-  /** The token of a caller’s id, if it is still one. */
+  /** The token with a caller’s id, if it is still valid. */
   caller(id: string): Caller | undefined {
     const row = [...this.#rows.values()].find((each) => callerId(each.id) === id);
     return row && !isOver(row) ? this.#caller(row) : undefined;
   }
 
-  /** The id of a token, or of the one that a refresh token renews; undefined when it is none. */
+  /** The id of a token, or of the token that a refresh token renews; undefined for anything else. */
   idOf(secret: string): string | undefined {
     const read = readRefresh(secret);
     if (!read) return this.#rows.get(hashOfSecret(secret))?.id;
@@ -273,7 +273,7 @@ function infoOf(row: Row): TokenInfo {
   return { id, label, scope, sessions: accessOf(row), created, expires, lastUsed };
 }
 
-/** A row that cannot be read opens nothing. */
+/** An unreadable row gives no access. */
 function accessOf({ sessions }: Row): SessionAccess {
   try {
     return sessionAccess.catch('own').parse(JSON.parse(sessions));

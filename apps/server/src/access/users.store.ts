@@ -18,18 +18,18 @@ const maxUsers = 10_000;
 
 type Row = Selectable<AccountTable>;
 
-/** A user as the identity provider knows it. */
+/** A user as described by the identity provider. */
 export interface ProvidedUser {
-  /** The issuer and its id of the user: what stays when the name changes. */
+  /** Issuer and user id, which stay the same when the name changes. */
   subject: string;
   name: string;
   scope: Scope;
 }
 
-/** The users of a team’s server; on one’s own machine there are none. */
+/** The users of a team’s server; a personal server has none. */
 @Injectable()
 export class UsersStore implements OnModuleInit {
-  /** All of them, by id: a database has one server. */
+  /** All users, by id; a database has only one server. */
   readonly #rows = new Map<string, Row>();
 
   constructor(
@@ -43,7 +43,7 @@ export class UsersStore implements OnModuleInit {
     for (const row of rows) this.#rows.set(row.id, row);
   }
 
-  /** Whether somebody can log in with a password. */
+  /** Whether any user can log in with a password. */
   get hasPasswords(): boolean {
     return [...this.#rows.values()].some(({ password }) => password !== null);
   }
@@ -62,7 +62,7 @@ export class UsersStore implements OnModuleInit {
     return infoOf(await this.#add(row));
   }
 
-  /** Whoever is logged in as this user has to log in again. */
+  /** Ends the user’s logins. */
   async change(id: string, { scope, password }: UserChange): Promise<UserInfo> {
     const row = this.#row(id);
     if (password !== undefined && row.subject !== null) {
@@ -89,7 +89,7 @@ export class UsersStore implements OnModuleInit {
       .catch(notStored);
   }
 
-  /** The user with this password, in the same time when there is none such. */
+  /** The user with this name and password; takes the same time if there is none. */
   async withPassword(name: string, password: string): Promise<Caller | undefined> {
     const row = [...this.#rows.values()].find(
       (each) => each.name === name && each.password !== null,
@@ -101,7 +101,7 @@ export class UsersStore implements OnModuleInit {
     return callerOf(await this.#store(now.id, { last_login: new Date().toISOString() }));
   }
 
-  /** Whom the identity provider sent: added at the first login, and as the provider says from then on. */
+  /** The user sent by the identity provider: added at the first login, and updated at later ones. */
   async provided({ subject, name, scope }: ProvidedUser): Promise<Caller> {
     const known = [...this.#rows.values()].find((each) => each.subject === subject);
     const last_login = new Date().toISOString();
@@ -151,7 +151,7 @@ export class UsersStore implements OnModuleInit {
     return added;
   }
 
-  /** Only what has changed, for another field may be changed at the same time. */
+  /** Stores only the changed fields, because others may be changed at the same time. */
   async #store(id: string, change: Partial<Omit<Row, 'id'>>): Promise<Row> {
     await this.database.kysely
       .updateTable('account')
@@ -168,7 +168,7 @@ export class UsersStore implements OnModuleInit {
     return [...this.#rows.values()].some((each) => each.name === name && each.id !== id);
   }
 
-  /** Two of the provider’s users, or one of it and one with a password, may have the same name. */
+  /** A name that is not taken: users of the provider may share a name with each other or with password users. */
   #freeName(name: string, id: string): string {
     return this.#isTaken(name, id) ? `${name}-${id.slice(0, 4)}` : name;
   }

@@ -13,8 +13,8 @@ import { TokensStore, type LinkInfo } from './tokens.store.js';
 const maxLinks = 50;
 
 /**
- * Links to one session for those without an account: each is a stored token of the scope `view` for that session
- * alone. A link ends with whoever made it.
+ * Links to one session for people without an account. Each is a stored token of the scope `view` for that session
+ * alone, and ends with its maker’s access.
  */
 @Injectable()
 export class ViewerLinks {
@@ -33,7 +33,7 @@ export class ViewerLinks {
     });
   }
 
-  /** Throws `invalid_input` for one that would outlive its maker, `limit_reached` for one too many. */
+  /** Throws `invalid_input` for a link that would outlive its maker’s access, `limit_reached` for too many links. */
   async create(session: string, wanted: NewViewerLink, maker: Caller): Promise<MadeViewerLink> {
     const { label, expires } = wanted;
     if (maker.expires !== null && Date.parse(expires) > maker.expires)
@@ -49,14 +49,14 @@ export class ViewerLinks {
     return { id, label, created, lastUsed: null, expires: made.expires ?? expires, token, path };
   }
 
-  /** Void at once, also on open connections. Throws `not_found` for what is not a link of this session. */
+  /** The link is invalid at once, also on open connections. Throws `not_found` if this session has no such link. */
   async revoke(session: string, id: string): Promise<void> {
     if (!this.#of(session).some((link) => link.id === id))
       throw new AppError('not_found', 'The session has no such link: it was already revoked.');
     await this.tokens.revoke(id);
   }
 
-  /** The session was deleted. */
+  /** Revokes the links of a deleted session. */
   endOf(session: string): void {
     this.#revokeThose((link) => link.session === session);
   }

@@ -1,12 +1,12 @@
 import { AppError } from '@belay/protocol';
 
-/** Linux takes 128 KiB in one argument; what is longer is on standard input alone. */
+/** Linux accepts 128 KiB in one argument; longer values are passed only on standard input. */
 const longestArgument = 100_000;
 const mostArguments = 1_000;
 
 /**
- * The arguments of a call after RunGPT: the list `args` as positionals, and all else as `key=value`, texts as they are
- * and other values as JSON. Standard input has the whole.
+ * The command-line arguments of a call, as in RunGPT: the list `args` as positionals, everything else as `key=value`,
+ * with strings unquoted and other values as JSON. Standard input gets the whole input.
  */
 export function actionArguments({ args, ...named }: Record<string, unknown>): string[] {
   const positionals = Array.isArray(args) ? args : args === undefined ? [] : [args];

@@ -8,8 +8,8 @@ import { BackgroundCalls } from './background-calls.js';
 import { OutputSender } from './output-sender.js';
 
 /**
- * Calls of actions in sessions. The sandbox is not trusted: the call is read from the log, where the user approved it
- * or made it, and runs once.
+ * Calls of actions in sessions. The sandbox is not trusted: the call is read from the log, where a user made or
+ * approved it, and runs once.
  */
 @Injectable()
 export class ActionCalls {
@@ -23,7 +23,7 @@ export class ActionCalls {
   ) {}
 
   /**
-   * Runs a logged call once it is approved; one of the model of an asynchronous action is only begun. Throws what
+   * Runs a logged call once it is approved. A model’s call of an asynchronous action is only started. Throws what
    * `ApprovedCalls.runOnce`, `ActionRunner.run` and `BackgroundCalls.begin` throw.
    */
   async run(
@@ -38,7 +38,7 @@ export class ActionCalls {
         const action = actionOf(call);
         const { input, operation } = call;
         const run = (limit: AbortSignal) => this.#run(session, call, limit);
-        // Who calls for a user waits for the result.
+        // A user’s call waits for the result.
         return action.asynchronous && call.source === 'agent'
           ? this.background.begin({ session, id, action, operation: operation.name, input, run })
           : run(ending);

@@ -5,22 +5,22 @@ import { pipeline } from 'node:stream/promises';
 import { AppError } from '@belay/protocol';
 import { extract, pack } from 'tar-stream';
 
-/** A plain file of an action: there are no links, devices or folders of their own. */
+/** A regular file of an action; links, devices and separate folders do not exist. */
 export interface ActionFile {
-  /** With `/` between its parts; none of them is empty, `.` or `..`. */
+  /** Parts separated by `/`, none of them empty, `.` or `..`. */
   path: string;
   executable: boolean;
   content: Buffer;
 }
 
 export const fileLimits = {
-  /** Of one source, however many actions it has. */
+  /** The limits of one source, for all its actions together. */
   files: 5_000,
   bytes: 64 * 2 ** 20,
   pathBytes: 1_000,
 } as const;
 
-/** The same for the same files, in whatever order. */
+/** The same hash for the same files, in any order. */
 export function digestOf(files: readonly ActionFile[]): string {
   const hash = createHash('sha256');
   for (const { path, executable, content } of sorted(files)) {
@@ -30,7 +30,7 @@ export function digestOf(files: readonly ActionFile[]): string {
   return hash.digest('hex');
 }
 
-/** An archive with the files below `folder`, of root, that any user may read. */
+/** An archive of the files below `folder`, owned by root and readable by any user. */
 export async function actionTar(
   files: readonly ActionFile[],
   folder: string,
@@ -51,7 +51,7 @@ export async function actionTar(
   return whole;
 }
 
-/** The plain files of an archive. Throws a sentence for any other kind of entry, and above the limits. */
+/** The regular files of an archive. Throws one sentence for any other kind of entry, and above the limits. */
 export async function filesOfTar(archive: Buffer): Promise<ActionFile[]> {
   const files = new Map<string, ActionFile>();
   let bytes = 0;
@@ -71,7 +71,7 @@ export async function filesOfTar(archive: Buffer): Promise<ActionFile[]> {
       const path = checkedPath(name.replace(/^\.\//, ''));
       files.set(path, { path, executable: (mode & 0o111) !== 0, content: await buffer(entry) });
     };
-    // The next entry comes when this one was read.
+    // The next entry arrives once this one was read.
     entry.once('end', next);
     take().catch((error: Error) => reader.destroy(error));
   });
@@ -95,7 +95,7 @@ export function assertWithin(files: number, bytes: number): void {
     throw new AppError('too_large', `Its files are larger than ${fileLimits.bytes / 2 ** 20} MiB.`);
 }
 
-/** The path as it is, when it leads to a place below its folder and can be shown. */
+/** The unchanged path, if it stays below its folder and is printable; otherwise throws. */
 export function checkedPath(path: string): string {
   const parts = path.split('/');
   const leadsOut = parts.some((part) => part === '' || part === '.' || part === '..');
@@ -107,7 +107,7 @@ export function checkedPath(path: string): string {
 
 const shown = (path: string): string => JSON.stringify(path.slice(0, 200));
 
-/** By bytes, as no locale changes. */
+/** Sorted by bytes, independent of the locale. */
 const sorted = (files: readonly ActionFile[]): ActionFile[] =>
   files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
 

@@ -24,10 +24,10 @@ import { InstalledActions } from './installed-actions.js';
 import { InstalledServers } from './installed-servers.js';
 import { PulledImages } from './pulled-images.js';
 
-/** Versions before the current one whose images are kept for sessions that began with them. */
+/** The number of previous versions whose images are kept for sessions that began with them. */
 const keptVersions = 3;
 
-/** Installs, updates and removes actions, one at a time; what fails leaves what was there before. */
+/** Installs, updates and removes actions, one at a time; a failure leaves the previous state. */
 @Injectable()
 export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #logger = new Logger(ActionInstaller.name);
@@ -42,20 +42,20 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
     private readonly pulled: PulledImages,
   ) {}
 
-  /** What an install that was killed left, goes. */
+  /** Removes the remains of an install that was killed. */
   onApplicationBootstrap(): void {
     void this.#queued(() => this.images.keepOnly(imagesOf(this.store.all))).catch(
       (error: unknown) => this.#logger.warn(errorFrom(error).message),
     );
   }
 
-  /** What was begun ends: nothing asks the engine after the server’s end. */
+  /** Cancels running installs, so that nothing calls the engine after the server’s end. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#isClosing = true;
     await this.#queue.runExclusive(() => undefined);
   }
 
-  /** Throws a sentence; then nothing has changed. */
+  /** Throws one sentence; then nothing has changed. */
   install(
     found: FoundAction,
     source: ActionSource,
@@ -89,7 +89,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
     });
   }
 
-  /** Removes it with its images, files and secrets. Throws `not_found`. */
+  /** Removes the action with its images, files and secrets. Throws `not_found`. */
   remove(name: string): Promise<void> {
     return this.#queued(async () => {
       const record = this.store.known(name);
@@ -100,7 +100,10 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
     });
   }
 
-  /** At the end of a call of an action that was removed meanwhile: what its services had pulled, goes. Never rejects. */
+  /**
+   * Called at the end of a call whose action was removed meanwhile: removes images that its services pulled. Never
+   * rejects.
+   */
   async removeUnneeded(): Promise<void> {
     if (!this.#isClosing) await this.#queued(() => Promise.resolve());
   }
@@ -111,7 +114,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
     return this.installed.known(name);
   }
 
-  /** Only one at a time, so that no image goes which another is about to need. */
+  /** Runs one operation at a time, so that none removes an image that another is about to need. */
   #queued<T>(work: () => Promise<T>): Promise<T> {
     return this.#queue.runExclusive(async () => {
       try {
@@ -134,7 +137,7 @@ export class ActionInstaller implements OnApplicationBootstrap, BeforeApplicatio
     await this.#discard(before ? versionsOf(before) : []);
   }
 
-  /** Removes what of these versions no action uses now. */
+  /** Removes what these versions used and no action uses now. */
   async #discard(versions: readonly ActionVersion[]): Promise<void> {
     const used = this.store.all.flatMap(versionsOf);
     const images = new Set(used.map(({ image }) => image));
@@ -154,7 +157,7 @@ const toolNames = ({ offered }: McpServer): string =>
     .slice(0, 50)
     .join(', ') || 'none';
 
-/** Versions with the same image, or of skills with the same files, are one. */
+/** Versions are equal if they have the same image, or, for skills, the same files. */
 const identityOf = ({ image, digest }: ActionVersion): string => image ?? digest;
 
 function recordOf(

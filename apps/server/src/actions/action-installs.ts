@@ -4,13 +4,15 @@ import { AppError, errorFrom, type ActionInstall } from '@belay/protocol';
 import { ActionInstaller } from './action-installer.js';
 import type { ChosenAction } from './action-sources.js';
 
-/** Installs that have ended are known so long. */
+/** The number of finished installs that are remembered. */
 const keptInstalls = 20;
 const maxLines = 20_000;
 
 type Step = ActionInstall['actions'][number];
 
-/** Installs in the background, each of some actions in turn. One that fails does not keep the others from going on. */
+/**
+ * Installs in the background, each with some actions that are installed in turn. After a failure, the others continue.
+ */
 @Injectable()
 export class ActionInstalls implements BeforeApplicationShutdown {
   readonly #jobs = new Map<string, Job>();
@@ -29,7 +31,7 @@ export class ActionInstalls implements BeforeApplicationShutdown {
     return job.shown(0);
   }
 
-  /** Waits for news at most so long. Throws `not_found`. */
+  /** The install’s progress, after a wait of at most `waitMs` for new lines. Throws `not_found`. */
   async progress(
     id: string,
     after: number,
@@ -100,7 +102,7 @@ class Job {
     this.#abort.abort(new AppError('cancelled', 'The install was stopped.'));
   }
 
-  /** Resolves when there are lines after this one, it has ended, or `signal` aborts. */
+  /** Resolves when there are lines after this one, the install has ended, or `signal` aborts. */
   async news(after: number, signal: AbortSignal): Promise<void> {
     if (this.#lines.length > after || this.#state !== 'running' || signal.aborted) return;
     await new Promise<void>((resolve) => {

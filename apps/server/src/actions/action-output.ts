@@ -8,15 +8,15 @@ export interface EndedCall {
   left: LeftFiles;
   exitCode: number;
   seconds: number;
-  /** Why connections of it were refused. Programs often show only that a request failed. */
+  /** Why connections were refused; programs often report only that a request failed. */
   refusals: readonly string[];
-  /** What must not be read in it. */
+  /** Values that must not appear in the output. */
   secrets: readonly string[];
 }
 
 export type PutBlob = (bytes: Uint8Array, type: string) => Promise<string>;
 
-/** What a call came to: its files and pictures become blobs. Throws what `putBlob` throws. */
+/** The output of a finished call; its files and pictures are stored as blobs. Throws what `putBlob` throws. */
 export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promise<ActionOutput> {
   const { printed, left, exitCode, seconds } = ended;
   const without = (text: string) => withoutSecrets(text, ended.secrets);
@@ -35,7 +35,7 @@ export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promis
     if (isSound(type)) kept.audio.push(blob);
   }
   const errors = [
-    // First, for what a program prints of it may be long.
+    // Comes first, because a program’s own output may be long.
     ...ended.refusals.map(refusalWords),
     without(printed.errors).trimEnd(),
     left.fault ?? '',
@@ -50,7 +50,7 @@ export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promis
   return structured === undefined ? { text, ...end } : { text: '', structured, ...end };
 }
 
-/** A failure with the refusals that may have led to it. */
+/** A failure, with the refusals that may have caused it. */
 export function withRefusals(error: unknown, refusals: readonly string[]): unknown {
   if (!(error instanceof AppError) || refusals.length === 0) return error;
   return new AppError(error.code, [error.message, ...refusals.map(refusalWords)].join(' '));
@@ -58,7 +58,7 @@ export function withRefusals(error: unknown, refusals: readonly string[]): unkno
 
 const refusalWords = (reason: string): string => `Belay refused a connection: ${reason}`;
 
-/** The output of a call whose program could not do its work. Throws `tool_failed` with what to do. */
+/** Throws `tool_failed`, with a remedy, when the program failed. */
 export function assertRan(
   name: string,
   { code, outOfMemory = false }: { code?: number; outOfMemory?: boolean },
@@ -85,7 +85,7 @@ function structuredIn(text: string): unknown {
   }
 }
 
-/** Secrets that are shorter would be found in many words. */
+/** Shorter secrets are not masked, because they would match parts of ordinary words. */
 const shortestSecret = 6;
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {

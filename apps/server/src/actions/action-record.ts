@@ -2,9 +2,9 @@ import { actionKind, actionManifest, actionName, actionSource } from '@belay/pro
 import { z } from 'zod';
 
 const version = z.object({
-  /** The id of its image; null for what runs nothing of its own. */
+  /** The id of the action’s image; null for an action that runs no program. */
   image: z.string().nullable(),
-  /** The hash of its files, by which they are kept. */
+  /** The hash of the action’s files, under which they are stored. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
   manifest: actionManifest,
   readme: z.string().nullable(),
@@ -13,7 +13,7 @@ const version = z.object({
 });
 export type ActionVersion = z.infer<typeof version>;
 
-/** An action as it is stored. Earlier versions are those that sessions may still hold. */
+/** An action as it is stored. Previous versions are kept for sessions that may still use them. */
 export const actionRecord = z.object({
   name: actionName,
   kind: actionKind,

@@ -6,7 +6,7 @@ import { BlobReader, listTree, type GitTreeEntry } from '../git/write-tree.js';
 import { assertWithin, checkedPath, type ActionFile } from './action-files.js';
 import { pathsOfActions } from './find-actions.js';
 
-/** Of the whole repository, of which only the folders of actions are read. */
+/** Limits for a whole repository; only the folders of actions are read. */
 const limits = { entries: 20_000, bytes: 512 * 2 ** 20 };
 const maxPackBytes = 256 * 2 ** 20;
 const timeoutMs = 300_000;
@@ -16,7 +16,7 @@ export interface Fetched {
   files: ActionFile[];
 }
 
-/** Fetches repositories with actions. Only plain files are taken out, and nothing of it runs on this machine. */
+/** Fetches repositories with actions. Only regular files are extracted, and nothing in them runs on this machine. */
 @Injectable()
 export class ActionRepositories {
   constructor(
@@ -24,7 +24,7 @@ export class ActionRepositories {
     private readonly fetcher: RepositoryFetcher,
   ) {}
 
-  /** `from` is `user/repo` of GitHub or an address. Throws one sentence. */
+  /** `from` is a GitHub repository as `user/repo`, or an address. Throws one sentence. */
   async fetch(from: string, version: string | null, signal: AbortSignal): Promise<Fetched> {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     const remote = this.hosts.remote(addressOf(from), 'admin');
@@ -58,11 +58,11 @@ export class ActionRepositories {
   }
 }
 
-/** The address of `user/repo`; anything else is one already. */
+/** The address of `user/repo`; other values are addresses already. */
 const addressOf = (from: string): string =>
   /^[\w.-]+\/[\w.-]+$/.test(from) ? `https://github.com/${from}` : from;
 
-/** The files of folders that are actions. Throws `forbidden` for one that has a link or a submodule. */
+/** The files in folders of actions. Throws `forbidden` for a folder with a link or a submodule. */
 function inActions(entries: readonly GitTreeEntry[]): GitTreeEntry[] {
   const named = entries.map((entry) => ({
     ...entry,

@@ -19,22 +19,22 @@ import { SkillReader } from './skill-reader.js';
 export interface ActionCall {
   action: Pick<SessionAction, 'name' | 'image' | 'inputSchema' | 'kind'>;
   input: Record<string, unknown>;
-  /** Null is a call without a session: it sees no workspace. */
+  /** Null for a call without a session, which sees no workspace. */
   session: string | null;
   signal: AbortSignal;
-  /** Called with what it prints on standard output, as it comes. */
+  /** Called with standard output as it is printed. */
   onOutput?(text: string): void;
 }
 
-/** Calls that run at the same time on this server. */
+/** Calls that may run at the same time on this server. */
 const mostAtOnce = 16;
-/** Images of services may have to be pulled first. */
+/** The start limit is long because images of services may have to be pulled. */
 const startSeconds = 600;
-/** After the program’s end, until what it leaves is here. */
+/** How long files may take to arrive after the program’s end. */
 const filesTimeoutMs = 20_000;
 const mostRefusals = 10;
 
-/** Runs actions: each call in a container of its own, which is gone when the call is. */
+/** Runs each call of an action in a container of its own, which is removed with the call. */
 @Injectable()
 export class ActionRunner {
   #running = 0;
@@ -130,7 +130,9 @@ interface Following {
   limit: AbortSignal;
 }
 
-/** Throws when it prints too much, or when the limit aborts; its container then goes without further waiting. */
+/**
+ * Throws when the program prints too much or the limit aborts; its container is then removed without further waiting.
+ */
 async function untilEnd(running: RunningProgram, following: Following) {
   const { name, input, printed, onOutput, limit } = following;
   running.input.end(`${JSON.stringify(input)}\n`);
@@ -153,7 +155,7 @@ async function untilEnd(running: RunningProgram, following: Following) {
   }
 }
 
-/** What has not come by then, is not waited for. */
+/** Files that have not arrived in time are not waited for. */
 async function arrived(left: Promise<LeftFiles> | undefined): Promise<LeftFiles | undefined> {
   const late = { files: [], fault: 'Its files did not arrive in time.' };
   return left && inTime(left, filesTimeoutMs, () => late);

@@ -13,7 +13,7 @@ import { findActions, type FoundAction, type SourceActions } from './find-action
 import { ActionRepositories } from './action-repositories.js';
 
 const keptMs = 15 * 60_000;
-/** Each is held in memory, up to the limits of its files. */
+/** The number of sources in memory; each may be as large as the file limits allow. */
 const keptSources = 4;
 
 interface KeptSource {
@@ -22,15 +22,15 @@ interface KeptSource {
   expires: number;
 }
 
-/** An action with where it is from, as an install takes it. */
+/** An action and its origin, as an install takes it. */
 export interface ChosenAction {
   found: FoundAction;
   source: ActionSource;
 }
 
 /**
- * Sources that were fetched, for a while: what the user was shown is what an install takes, whatever the repository
- * has become.
+ * Keeps fetched sources for a while, so that an install gets exactly what the user was shown, even if the repository
+ * has changed since.
  */
 @Injectable()
 export class ActionSources {

@@ -8,10 +8,10 @@ import { actionRecord, type ActionRecord } from './action-record.js';
 
 const savedSecrets = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** What is installed, and the secrets of actions, which stand in a file of their own. */
+/** The installed actions, and their secrets in a separate file. */
 @Injectable()
 export class ActionStore {
-  /** Where the files of actions are. */
+  /** The folder with the files of actions. */
   readonly folder: string;
   readonly #records: PrivateFile<z.ZodArray<typeof actionRecord>>;
   readonly #secrets: PrivateFile<typeof savedSecrets>;
@@ -22,7 +22,7 @@ export class ActionStore {
     this.#secrets = new PrivateFile(join(data, 'action-secrets.json'), savedSecrets, {});
   }
 
-  /** Where the files with this hash are. */
+  /** The path of the archive with this hash. */
   archiveOf(digest: string): string {
     return join(this.folder, `${digest}.tar`);
   }
@@ -41,7 +41,7 @@ export class ActionStore {
     );
   }
 
-  /** Adds the record, or puts it in the place of the one of its name. */
+  /** Adds the record, or replaces the one with the same name. */
   put(record: ActionRecord): Promise<void> {
     return this.#records.change((records) => {
       const others = records.filter(({ name }) => name !== record.name);
@@ -49,7 +49,7 @@ export class ActionStore {
     });
   }
 
-  /** Its secrets go first: one of its name that comes later must not get them. Throws `not_found`. */
+  /** Removes the secrets first, so that a later action of the same name does not get them. Throws `not_found`. */
   async remove(name: string): Promise<void> {
     const record = this.known(name);
     await this.#secrets.change((secrets) => without(secrets, name));
@@ -72,7 +72,7 @@ export class ActionStore {
     );
   }
 
-  /** Null removes it. Throws `not_found` for an action that is not there. */
+  /** Null removes the secret. Throws `not_found` for an unknown action. */
   setSecret(name: string, key: string, value: string | null): Promise<void> {
     return this.#secrets.change((secrets) => {
       this.known(name);

@@ -23,7 +23,7 @@ import { whileWorking } from '../logs/while-working.js';
 import { PrivateFile } from '../storage/private-file.js';
 import { checkInput } from './check-input.js';
 
-/** At the same time, so that neither one session nor all of them take every place of `ActionRunner`. */
+/** Limits of concurrent calls, so that neither one session nor all of them use every slot of `ActionRunner`. */
 const mostOfSession = 4;
 const mostInAll = 12;
 
@@ -36,13 +36,13 @@ interface BackgroundCall {
   action: SessionAction;
   operation: string;
   input: Record<string, unknown>;
-  /** Aborted by the end of the session and of the server. */
+  /** `signal` aborts when the session or the server ends. */
   run(signal: AbortSignal): Promise<ActionOutput>;
 }
 
 /**
- * Calls of actions that are answered at once: what comes of each is written into the log of its session when it ends,
- * as `background-result`. Those that are under way are known by a file, so that none is forgotten when the server is killed.
+ * Calls of asynchronous actions, which return at once. Each result is written to the session’s log as
+ * `background-result`. Running calls are recorded in a file, so that none is forgotten when the server is killed.
  */
 @Injectable()
 export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -60,7 +60,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     this.#file = new PrivateFile(path, z.array(begun), []);
   }
 
-  /** What ran when the server ended before is lost, and is told so. */
+  /** Reports calls that an earlier server’s end interrupted as lost. */
   onApplicationBootstrap(): void {
     const lost = new AppError(
       'cancelled',
@@ -74,7 +74,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     await Promise.all(this.#running.values());
   }
 
-  /** Resolves once it is under way. Throws `invalid_input`, and `unavailable` where too many are. */
+  /** Resolves once the call has started. Throws `invalid_input`, and `unavailable` when too many are running. */
   async begin({ action, input, run, ...call }: BackgroundCall): Promise<StartedAction> {
     checkInput(action.name, action.inputSchema, input);
     const { session, id, operation } = call;
@@ -114,14 +114,16 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
       });
       await this.#write(one, { output, seconds: seconds() });
     } catch (error) {
-      // Of the server’s end the next start tells.
+      // After the server’s end, the next start reports the call.
       if (!signal.aborted) await this.#write(one, { error, seconds: seconds() });
     } finally {
       this.#running.delete(one);
     }
   }
 
-  /** Writes the end of a call, once. Never rejects: what cannot be written now is told at the next start. */
+  /**
+   * Writes the end of a call, once. Never rejects: a result that cannot be written now is reported at the next start.
+   */
   async #write(one: Begun, ended: Ended): Promise<void> {
     const { session, id } = one;
     try {

@@ -1,7 +1,10 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 
-/** What is read of an action’s schema: it is the action’s own, and patterns of it could take for ever. */
+/**
+ * The supported parts of an action’s schema. The schema is untrusted, and its patterns could take forever, so they are
+ * ignored.
+ */
 const objectSchema = z.object({
   required: z.array(z.string()).catch([]),
   properties: z.record(z.string(), z.looseObject({})).catch({}),
@@ -15,7 +18,9 @@ const propertySchema = z.object({
   enum: z.array(z.unknown()).optional().catch(undefined),
 });
 
-/** Throws `invalid_input` with one sentence for a field that is missing, of another type or not among its values. */
+/**
+ * Throws `invalid_input` with one sentence for a field that is missing, has another type or is not among its values.
+ */
 export function checkInput(
   name: string,
   schema: Record<string, unknown>,

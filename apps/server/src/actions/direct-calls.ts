@@ -15,7 +15,7 @@ import { McpServers } from '../mcp/mcp-servers.js';
 import { ActionRunner } from './action-runner.js';
 import { InstalledActions } from './installed-actions.js';
 
-/** Files of such calls that their callers may still read. */
+/** The number of blobs from such calls that their callers can still read. */
 const mostRemembered = 2_000;
 
 interface DirectCall {
@@ -25,12 +25,12 @@ interface DirectCall {
 }
 
 /**
- * Calls of installed actions, and of the tools of installed MCP servers, without a session: the caller’s own decision, so
- * nobody is asked.
+ * Calls of installed actions, and of tools of installed MCP servers, without a session. The caller decides to make
+ * them, so no approval is asked.
  */
 @Injectable()
 export class DirectCalls {
-  /** Who may read a blob that a call left, as `caller blob`. */
+  /** Who may read a call’s blob, as `caller blob`. */
   readonly #blobs = new Set<string>();
 
   constructor(
@@ -41,7 +41,7 @@ export class DirectCalls {
     private readonly blobs: BlobStore,
   ) {}
 
-  /** What can be called so, as it is now. */
+  /** The operations that can be called without a session now. */
   offered(): InstalledOperation[] {
     return [
       ...this.installed.forSession(undefined).map(actionAsInstalled),
@@ -65,7 +65,7 @@ export class DirectCalls {
     return output;
   }
 
-  /** Throws `not_found` for a tool that is not there now, and what `McpServers.call` throws. */
+  /** Throws `not_found` for a tool that does not exist now, and what `McpServers.call` throws. */
   async runTool(
     { server, name }: { server: string; name: string },
     { input, caller, signal }: DirectCall,
@@ -91,7 +91,7 @@ export class DirectCalls {
     });
   }
 
-  /** Throws `not_found` for what no call of this caller left. */
+  /** Throws `not_found` for a blob that no call of this caller produced. */
   requireOwn(caller: Caller, blob: string): void {
     if (!this.#blobs.has(`${caller.id} ${blob}`))
       throw new AppError('not_found', 'There is no such file of a call that you made.');

@@ -1,4 +1,4 @@
-/** The media type of a file by its content; names and what a program says of it do not count. */
+/** The media type of a file by its content; its name and a program’s claims are ignored. */
 export function fileType(bytes: Buffer): string {
   const found = signatures.find(
     ({ at = 0, text }) => bytes.toString('latin1', at, at + text.length) === text,

@@ -14,11 +14,11 @@ export interface FoundAction extends ReadManifest {
 
 export interface SourceActions {
   actions: FoundAction[];
-  /** Folders that look like an action and cannot be used, with a sentence each. */
+  /** Folders that look like actions but cannot be used, each with a sentence. */
   faults: { folder: string; fault: string }[];
 }
 
-/** The files that say what a folder is; where several are, the first counts. */
+/** Files that declare an action; if a folder has several, the first in this order counts. */
 const declarations = ['manifest.json', 'SKILL.md', 'server.json'] as const;
 type Declaration = (typeof declarations)[number];
 
@@ -27,17 +27,17 @@ interface Candidate {
   by: Declaration;
 }
 
-/** Below these, folders may be one level deeper. */
+/** Folders whose subfolders may be one level deeper. */
 const collections = ['actions', 'skills', '.agents', '.claude'];
-/** As readers of Markdown leave it out. */
+/** Front matter as Markdown renderers omit it. */
 const frontMatter = /^---[^]*?\n---[ \t]*\r?\n/;
 const readmeName = /^readme\.md$/i;
 const maxReadme = 100_000;
 const maxActions = 100;
 
 /**
- * The actions of a source: at its root, in a folder of it, below `actions/` or `skills/`, or two levels deep, as RunGPT’s
- * `<namespace>/<action>/`. What is inside an action is its own.
+ * The actions of a source: at its root, in a folder of it, below `actions/` or `skills/`, or two levels deep, like
+ * RunGPT’s `<namespace>/<action>/`. Folders inside an action are not searched.
  */
 export function findActions(files: readonly ActionFile[]): SourceActions {
   const found: SourceActions = { actions: [], faults: [] };
@@ -51,7 +51,7 @@ export function findActions(files: readonly ActionFile[]): SourceActions {
   return withoutTwins(found);
 }
 
-/** Which of these paths belong to an action. Throws `too_large`. */
+/** Returns a test for paths that belong to an action. Throws `too_large`. */
 export function pathsOfActions(paths: readonly string[]): (path: string) => boolean {
   const candidates = candidatesIn(paths);
   return (path) => candidates.some((candidate) => pathWithin(candidate, path) !== undefined);
@@ -69,7 +69,7 @@ function candidatesIn(paths: readonly string[]): Candidate[] {
     const folder = parts.join('/');
     const by = isNear ? declarations.find((name) => all.has(nameOf(folder, name))) : undefined;
     if (!by || found.some((one) => pathWithin(one, nameOf(folder, by)) !== undefined)) continue;
-    // Many other things have a manifest.json: at the root of an extension for browsers, there is no program beside it.
+    // Many other projects have a manifest.json; at the root of a browser extension there is no program beside it.
     if (folder === '' && by === 'manifest.json' && !all.has('run')) continue;
     found.push({ folder, by });
   }
@@ -87,8 +87,8 @@ function declaredFolder(path: string): string[] {
 }
 
 /**
- * The path within an action that has it. Of a server that is a package of a registry only what describes it counts: what
- * stands beside it is the package’s source.
+ * The path within the action that contains it. For a server that is published as a registry package, only its
+ * description counts: the other files are the package’s source.
  */
 function pathWithin({ folder, by }: Candidate, path: string): string | undefined {
   const isBelow = folder === '' || path.startsWith(`${folder}/`);
@@ -131,7 +131,7 @@ const readers: Record<Declaration, (declared: Declared) => ReadManifest> = {
   'server.json': readServerFile,
 };
 
-/** `run` and `setup` are programs, also where an archive lost their mode. */
+/** `run` and `setup` are programs, even if an archive lost their mode. */
 const isProgram = ({ path }: ActionFile): boolean => path === 'run' || path === 'setup';
 
 const noProgram = (folder: string): string =>
@@ -142,7 +142,7 @@ const nameOf = (folder: string, file: string): string => (folder ? `${folder}/${
 export const fileOf = (files: readonly ActionFile[], path: string): ActionFile | undefined =>
   files.find((file) => file.path === path);
 
-/** Of two of one name neither can be meant. */
+/** Two actions with the same name are both left out. */
 function withoutTwins({ actions, faults }: SourceActions): SourceActions {
   const count = Map.groupBy(actions, ({ manifest }) => manifest.name_for_model);
   const isTwin = ({ manifest }: FoundAction) =>

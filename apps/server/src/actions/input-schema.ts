@@ -1,6 +1,6 @@
 import type { ActionManifest } from '@belay/protocol';
 
-/** What an action takes: an object, by its own schema or, after RunGPT, a list of positionals. */
+/** An action’s input: an object with the action’s own schema or, as in RunGPT, a list of positionals. */
 export function inputSchemaOf({ parameters, skill }: ActionManifest): Record<string, unknown> {
   return skill ? skillInput : (parameters ?? positionals);
 }

@@ -11,19 +11,19 @@ import { ActionStore } from './action.store.js';
 import { inputSchemaOf } from './input-schema.js';
 import { InstalledServers } from './installed-servers.js';
 
-/** What running one call of an action needs. Its folder is `/action` of the image, owned by root. */
+/** What is needed to run one call of an action. Its folder is `/action` in the image, owned by root. */
 export interface ActionProgram {
   /** The id of the image. */
   image: string;
-  /** Without the arguments of the call. */
+  /** The command without the arguments of the call. */
   command: readonly string[];
   services: Readonly<Record<string, ActionService>>;
   permissions: ActionPermissions;
 }
 
 /**
- * What is installed, for those who offer and run it. Sessions freeze what `forSession` returns, with the image's id;
- * an update leaves that image for them, a removal does not.
+ * The installed actions. Sessions keep what `forSession` returned, including the image’s id; an update leaves that
+ * image in place for them, a removal does not.
  */
 @Injectable()
 export class InstalledActions {
@@ -46,8 +46,8 @@ export class InstalledActions {
   }
 
   /**
-   * The actions of a session to be: those that are enabled, or those that it names. Throws `not_found` for an unknown
-   * name, `invalid_input` for one that is not an action to call.
+   * The actions of a new session: all enabled ones, or those that it names. Throws `not_found` for an unknown name,
+   * `invalid_input` for one that cannot be called.
    */
   forSession(names: readonly string[] | undefined): SessionAction[] {
     const records = names
@@ -56,12 +56,12 @@ export class InstalledActions {
     return records.flatMap((record) => sessionActionOf(record));
   }
 
-  /** The secrets that the action declares and that are set. On the server alone. */
+  /** The action’s declared secrets that are set. They stay on the server. */
   secretsOf(name: string): Record<string, string> {
     return this.store.declaredSecretsOf(name);
   }
 
-  /** Throws `not_found`, and `invalid_input` for a secret that the action does not ask for. */
+  /** Throws `not_found`, and `invalid_input` for a secret that the action does not declare. */
   assertDeclares(name: string, key: string): void {
     const { secrets } = this.store.known(name).current.manifest.permissions;
     if (secrets.includes(key)) return;
@@ -69,7 +69,7 @@ export class InstalledActions {
     throw new AppError('invalid_input', `${name} does not ask for the secret ${key}: ${known}.`);
   }
 
-  /** Of the version that has this image. Throws `not_found` when the action, or this version, was removed. */
+  /** The program of the version with this image. Throws `not_found` when the action or this version was removed. */
   programOf(name: string, image: string): ActionProgram {
     const version = versionsOf(this.store.known(name)).find((one) => one.image === image);
     if (!version) {

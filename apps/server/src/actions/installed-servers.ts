@@ -5,7 +5,7 @@ import { McpServers } from '../mcp/mcp-servers.js';
 import type { ActionRecord } from './action-record.js';
 import { ActionStore } from './action.store.js';
 
-/** Has the MCP servers that are installed as actions connected, as those of the settings are. */
+/** Connects the MCP servers that are installed as actions, like those in the settings. */
 @Injectable()
 export class InstalledServers implements OnApplicationBootstrap {
   constructor(
@@ -26,12 +26,12 @@ export class InstalledServers implements OnApplicationBootstrap {
       );
   }
 
-  /** How it is; undefined for what is not an MCP server. */
+  /** The server’s state; undefined for an action that is not an MCP server. */
   stateOf(name: string): McpServer | undefined {
     return this.servers.list().find((one) => one.name === name && one.installed);
   }
 
-  /** Connects it anew as it is installed now, and ends one that no longer is. Never rejects. */
+  /** Reconnects the server as it is installed now, or ends it if it is no longer installed. Never rejects. */
   async refresh(name: string): Promise<McpServer | undefined> {
     const record = this.store.all.find((one) => one.name === name);
     const config = record?.kind === 'mcp' ? this.#configOf(record) : null;

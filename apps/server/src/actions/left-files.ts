@@ -12,13 +12,14 @@ const longestHead = 2_000;
 
 export interface LeftFiles {
   files: LeftFile[];
-  /** Why some were not taken, in a sentence. */
+  /** Why some files were not taken, as a sentence. */
   fault: string | null;
 }
 
 /**
- * Reads the files that a program leaves, which come from its container and are hostile: each is a line of JSON with its
- * name and size, then its bytes. Never rejects; what is beyond the limits is left out, and the stream ended.
+ * Reads the files that a program leaves, which come from its container and are untrusted: each is a line of JSON with
+ * its name and size, followed by its bytes. Never rejects; files beyond the limits are left out, and the stream is
+ * ended.
  */
 export async function readLeftFiles(stream: Readable): Promise<LeftFiles> {
   const files: LeftFile[] = [];
@@ -45,7 +46,7 @@ async function readInto(files: LeftFile[], reader: ByteReader): Promise<string |
   }
 }
 
-/** A name that neither leads anywhere nor shows itself as another one. */
+/** A file name without folders or misleading characters. */
 export function plainName(name: string): string {
   const plain = name.replaceAll(/[\p{C}\p{Zl}\p{Zp}/\\]/gu, '_').replace(/^\.+/, '_');
   return plain.slice(0, 200).toWellFormed() || '_';

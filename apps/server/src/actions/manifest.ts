@@ -11,10 +11,10 @@ import type { ActionFile } from './action-files.js';
 const maxBytes = 256 * 1024;
 const bounds = { characters: maxBytes, depth: 32, values: 10_000 };
 
-/** What a declaration is read from. */
+/** The file from which a declaration is read. */
 export interface Declared {
   content: Buffer;
-  /** How a sentence calls the file. */
+  /** The file’s name in messages. */
   where: string;
   folder: string;
   files: readonly ActionFile[];
@@ -22,13 +22,13 @@ export interface Declared {
 
 export interface ReadManifest {
   manifest: ActionManifest;
-  /** Sentences about what is not used. */
+  /** Sentences about ignored fields. */
   warnings: string[];
 }
 
 /**
- * Reads a `manifest.json`; fields that are not known, as those of RunGPT’s plugins, are named and left out. Throws
- * `invalid_input` with one sentence that names the field. `where` is how the sentence calls the file.
+ * Reads a `manifest.json`. Unknown fields, such as those of RunGPT’s plugins, are reported and ignored. Throws
+ * `invalid_input` with one sentence that names the field. `where` is the file’s name in messages.
  */
 export function readManifest(content: Buffer, where: string): ReadManifest {
   const value = readJsonFile(content, where);
@@ -42,7 +42,7 @@ export function readManifest(content: Buffer, where: string): ReadManifest {
   return { manifest, warnings };
 }
 
-/** The value of a file of hostile JSON, within bounds. Throws `invalid_input`. */
+/** The value of an untrusted JSON file, within limits. Throws `invalid_input`. */
 export function readJsonFile(content: Buffer, where: string): unknown {
   if (content.length > maxBytes)
     throw unusableFile(where, `it is larger than ${maxBytes / 1024} KiB`);
@@ -58,7 +58,7 @@ export function readJsonFile(content: Buffer, where: string): unknown {
   return value;
 }
 
-/** Throws `invalid_input` with the field that is wrong. */
+/** Throws `invalid_input`, which names the wrong field. */
 export function parsedBy<T extends z.ZodType>(
   schema: T,
   value: unknown,
@@ -72,7 +72,7 @@ export function parsedBy<T extends z.ZodType>(
 export const unusableFile = (where: string, what: string): AppError =>
   new AppError('invalid_input', `${where} cannot be used: ${what}.`);
 
-/** What an MCP server cannot have, for it is one program for all sessions. */
+/** Throws for declarations that an MCP server cannot have, because one program serves all sessions. */
 export function assertServer(manifest: ActionManifest, where: string): void {
   const { name_for_model: name, permissions, services, asynchronous } = manifest;
   const fault = mcpServerName.safeParse(name).error?.issues[0]?.message;

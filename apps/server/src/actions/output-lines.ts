@@ -2,10 +2,10 @@ import { StringDecoder } from 'node:string_decoder';
 import { visibleText } from '@belay/protocol';
 
 const maxLine = 1_000;
-/** Lines of one log; what follows is left out. */
+/** The limit of lines in one log; further lines are left out. */
 const maxLines = 5_000;
 
-/** Output of a hostile program as lines for a reader: bounded, and without signs that move the cursor. */
+/** Turns a program’s untrusted output into limited lines, without characters that move the cursor. */
 export class OutputLines {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
@@ -28,7 +28,7 @@ export class OutputLines {
     this.#count += 1;
     if (this.#count > maxLines) return;
     if (this.#count === maxLines) return this.onLine('… the rest of the log is left out');
-    // What follows a carriage return takes the place of what was before, as in a terminal.
+    // Text after a carriage return replaces the text before it, as in a terminal.
     const last = line.trimEnd().split('\r').at(-1) ?? '';
     this.onLine(visibleText(last.replaceAll(styles, '')).slice(0, maxLine));
   }

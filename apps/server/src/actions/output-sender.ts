@@ -1,8 +1,8 @@
-/** Between two pieces, and what one of them may have: viewers see the latest of more. */
+/** The interval between two pieces, and the size of one; if there is more, viewers get the latest output. */
 const everyMs = 250;
 const longestPiece = 4_000;
 
-/** Output on its way to viewers while a call runs, which is the program’s to choose and so bounded in rate. */
+/** Sends a call’s output to viewers while it runs. The program chooses how much it prints, so the rate is limited. */
 export class OutputSender {
   #waiting = '';
   #timer: NodeJS.Timeout | undefined;

@@ -1,19 +1,19 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** All that a call may print; a program that prints more is ended. */
+/** The limit of a call’s output; a program that prints more is ended. */
 export const mostPrinted = 16 * 2 ** 20;
 const mostErrors = 20_000;
-/** Characters that a model is shown; the whole is kept beside the log. */
+/** Characters shown to a model; the full output is stored beside the log. */
 const longestText = 30_000;
 
-/** What a program prints, as far as it is kept. */
+/** A program’s output, as far as it is kept. */
 export class PrintedOutput {
   readonly #out: Buffer[] = [];
   readonly #errorDecoder = new StringDecoder('utf8');
   #errors = '';
   #bytes = 0;
 
-  /** False once it is too much. */
+  /** False once the output is too large. */
   add({ isError, data }: { isError: boolean; data: Buffer }): boolean {
     this.#bytes += data.length;
     if (this.#bytes > mostPrinted) return false;
@@ -40,7 +40,7 @@ export function withoutMiddle(text: string): string {
   return `${start}\n… ${left} characters left out …\n${end}`;
 }
 
-/** The files that a text has as lines that are a `data:` address in base64, and the text without them. */
+/** The files in a text, as lines with a base64 `data:` address, and the text without them. */
 export function dataLines(text: string): { text: string; files: Buffer[] } {
   if (!text.includes('data:')) return { text, files: [] };
   const files: Buffer[] = [];

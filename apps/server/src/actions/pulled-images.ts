@@ -10,8 +10,8 @@ import { ActionImages, pulledImage, type PulledImage } from './containers/action
 import { ActionStore } from './action.store.js';
 
 /**
- * The images that were not on the engine until an install or a call of an action pulled them. A file knows them until
- * they are gone; an image that was there before is never among them.
+ * Images that an install or a call of an action pulled. A file records them until they are removed; images that
+ * existed before are never listed.
  */
 @Injectable()
 export class PulledImages {
@@ -34,8 +34,8 @@ export class PulledImages {
   }
 
   /**
-   * Removes those that nothing needs from the engine. No install may be under way, for what that needs is not known
-   * here. Never rejects: what could not be removed is tried again the next time.
+   * Removes listed images that nothing needs any more. No install may be running, because its images are not known
+   * here. Never rejects: failed removals are repeated the next time.
    */
   async removeUnneeded(): Promise<void> {
     if (this.#file.value.length === 0) return;
@@ -46,11 +46,13 @@ export class PulledImages {
       const gone = await this.images.removePulled(unneeded, [...needed]);
       await this.#file.change((all) => all.filter((image) => !gone.includes(image)));
     } catch (error) {
-      this.#logger.warn(`Images that actions pulled are left: ${errorFrom(error).message}`);
+      this.#logger.warn(
+        `Images that actions pulled could not be removed: ${errorFrom(error).message}`,
+      );
     }
   }
 
-  /** Of the versions that are installed now: sessions that began with an earlier one have its own image. */
+  /** Images of the versions that are installed now; sessions that began with an earlier version have its own image. */
   #ofActions(): string[] {
     return this.store.all.flatMap(({ current: { manifest } }) => [
       ...(manifest.base_image === undefined ? [] : [manifest.base_image]),
@@ -58,7 +60,7 @@ export class PulledImages {
     ]);
   }
 
-  /** Of sandboxes, those of sessions that may be started again included, and of MCP servers. */
+  /** Images of sandboxes, including sessions that may be started again, and of MCP servers. */
   async #ofOthers(): Promise<string[]> {
     const sessions = await this.log.summaries();
     const programs = this.servers.list().map(({ transport }) => transport);

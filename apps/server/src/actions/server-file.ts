@@ -32,7 +32,7 @@ const npmPackage = z.object({
   packageArguments: z.array(argument).max(50).default([]),
   environmentVariables: z.array(variable).max(50).default([]),
 });
-/** What of a `server.json` of the MCP registry is used. */
+/** The fields of an MCP registry’s `server.json` that are used. */
 const serverFile = z.object({
   name: z.string().min(1).max(200),
   title: z.string().max(100).optional(),
@@ -41,8 +41,8 @@ const serverFile = z.object({
 });
 
 /**
- * Reads a `server.json` of the MCP registry as the manifest of a server: its first package of npm or PyPI that speaks
- * over standard input and output. Throws `invalid_input` with one sentence that names the field.
+ * Reads an MCP registry’s `server.json` as the manifest of a server, with its first package from npm or PyPI that uses
+ * standard input and output. Throws `invalid_input` with one sentence that names the field.
  */
 export function readServerFile({ content, where }: Declared): ReadManifest {
   const server = parsedBy(serverFile, readJsonFile(content, where), where);
@@ -73,7 +73,7 @@ export function readServerFile({ content, where }: Declared): ReadManifest {
       description_for_model: server.description,
       command: [...program, ...packageArguments.flatMap((one) => wordsOf(one, where))],
       packages: { [isNpm ? 'npm' : 'pip']: [identifier + pinned] },
-      // What has no value yet is set as secrets are.
+      // Variables without a value are set like secrets.
       permissions: {
         secrets: unset.map(({ name }) => name),
         ...(optional.length > 0 && { optional_secrets: optional.map(({ name }) => name) }),
@@ -93,7 +93,7 @@ export function readServerFile({ content, where }: Declared): ReadManifest {
   };
 }
 
-/** Of `io.github.user/weather-mcp` what is left of its name once it is one of ours. */
+/** The part of a name like `io.github.user/weather-mcp` that is valid as one of ours. */
 const shortName = (name: string): string =>
   (name.split('/').at(-1) ?? '')
     .toLowerCase()

@@ -4,10 +4,10 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { parsedBy, unusableFile, type Declared, type ReadManifest } from './manifest.js';
 
-/** What a model reads at once, and what an agent is sent. */
+/** Limits for what a model reads at once, and for the files that an agent gets. */
 const limits = { instructions: 64_000, frontMatter: 16_000, files: 500, bytes: 12 * 2 ** 20 };
 
-/** The front matter of Agent Skills (agentskills.io); what its fields say beyond these two guides people. */
+/** The front matter of Agent Skills (agentskills.io); other fields than these two are for people. */
 const frontMatter = z.looseObject({
   name: z
     .string()
@@ -50,7 +50,7 @@ export function readSkillFile({ content, where, folder, files }: Declared): Read
   return { manifest, warnings };
 }
 
-/** Without anchors, tags and other means by which a small text becomes a large value. */
+/** Parses without anchors, tags and other means by which a small text becomes a large value. */
 function frontMatterOf(text: string, where: string): unknown {
   const head = text.replace(/^\uFEFF/, '').slice(0, limits.frontMatter);
   const block = /^---[ \t]*\r?\n([^]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(head)?.[1];

@@ -8,7 +8,7 @@ import { versionsOf } from './action-record.js';
 import { ActionStore } from './action.store.js';
 import { fileOf } from './find-actions.js';
 
-/** Of one file that a model reads; what is larger it reads in the sandbox, in pieces. */
+/** The limit of one file that a model reads; it reads larger ones in the sandbox, in pieces. */
 const longestFile = 64_000;
 const instructions = 'SKILL.md';
 
@@ -18,7 +18,7 @@ interface Reading {
   session: string | null;
 }
 
-/** Gives skills to those who ask: the instructions, and to a session its files. Nothing of them runs here. */
+/** Provides a skill’s instructions, and its files for a session. Nothing in them runs here. */
 @Injectable()
 export class SkillReader {
   constructor(
@@ -26,7 +26,7 @@ export class SkillReader {
     private readonly blobs: BlobStore,
   ) {}
 
-  /** Throws `not_found` for a version that was removed and for a file that is not there, `invalid_input`, `too_large`. */
+  /** Throws `not_found` for a removed version or a missing file, `invalid_input`, `too_large`. */
   async read({ action, input, session }: Reading): Promise<ActionOutput> {
     const files = await this.#filesOf(action);
     const { file = instructions } = input;

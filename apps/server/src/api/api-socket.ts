@@ -11,7 +11,7 @@ const closeCodes = {
   tooManyRequests: 4429,
 } as const;
 
-/** What may wait in memory for a client that does not read; it connects again and resumes where it was. */
+/** The limit of bytes waiting for a client that does not read; it reconnects and resumes. */
 const maxBufferedBytes = 16 * 2 ** 20;
 const introductionTimeoutMs = 10_000;
 const closeTimeoutMs = 2_000;
@@ -34,7 +34,7 @@ export class ApiSocket {
     }, introductionTimeoutMs);
     this.closing.addEventListener('abort', () => clearTimeout(late));
     socket.on('pong', () => (this.#answersPings = true));
-    // A faulty frame closes the socket; nothing else is to be done.
+    // A faulty frame closes the socket; there is nothing else to do.
     socket.on('error', () => undefined);
     socket.once('close', () => this.#closing.abort());
   }
@@ -53,7 +53,7 @@ export class ApiSocket {
     return this.socket.readyState === this.socket.OPEN;
   }
 
-  /** Counts a request. False when it is one too many. */
+  /** Counts a request; false when the limit is exceeded. */
   takeRequest(): boolean {
     return this.#budget.take();
   }
@@ -81,7 +81,7 @@ export class ApiSocket {
     });
   }
 
-  /** Resolves when the network has taken the message, or cannot. Never rejects. */
+  /** Resolves when the network has accepted the message, or cannot. Never rejects. */
   async send(message: object): Promise<void> {
     if (!this.isOpen) return;
     if (this.socket.bufferedAmount > maxBufferedBytes)
@@ -90,7 +90,7 @@ export class ApiSocket {
     await new Promise<void>((resolve) => this.socket.send(text, () => resolve()));
   }
 
-  /** A client that does not close the connection either is disconnected. */
+  /** Also disconnects a client that does not close the connection itself. */
   close(code: keyof typeof closeCodes, reason: string): void {
     this.#closing.abort();
     this.socket.close(closeCodes[code], reason);

@@ -1,5 +1,5 @@
 import type { Request } from 'express';
 
-/** The address by which the caller knows this server; its Host was checked before. */
+/** The address that the caller uses for this server; its Host has been checked. */
 export const baseUrlOf = (request: Pick<Request, 'protocol' | 'headers'>): string =>
   `${request.protocol}://${request.headers.host ?? ''}`;

@@ -4,11 +4,11 @@ import { may, type Caller } from '../access/caller.js';
 import type { Identity } from './auth/identity.js';
 import { readWithin } from './read-within.js';
 
-/** The largest JSON body of a route that does not say otherwise. */
+/** The limit of JSON bodies, unless the route sets its own. */
 const usualBytes = 256 * 1024;
-/** Viewers only send the inputs of operations that read. */
+/** Viewers only send inputs of reading operations. */
 const viewerBytes = 64 * 1024;
-/** Far deeper than any input of the API, and far below what a recursive reader bears. */
+/** Far deeper than any input of the API, and far below what overflows a recursive reader’s stack. */
 const maxDepth = 64;
 
 const jsonRoutes = allRoutes
@@ -16,8 +16,8 @@ const jsonRoutes = allRoutes
   .map((route) => ({ route, address: addressOf(route) }));
 
 /**
- * Reads JSON bodies, each within the limit of its route and its caller, by Content-Length and while it comes. Of a
- * caller who may not use the route nothing is read: the guard refuses it. What is sent beyond a refusal is dropped.
+ * Reads JSON bodies within the limits of route and caller, by Content-Length and while bytes arrive. The body is not
+ * read if the caller may not use the route, which the guard refuses. The rest of a refused body is discarded.
  */
 export function jsonBodies(identity: Identity): RequestHandler {
   return async (request, _response, next) => {
@@ -29,7 +29,7 @@ export function jsonBodies(identity: Identity): RequestHandler {
   };
 }
 
-/** The JSON of a request; undefined when it sends nothing. */
+/** The request’s JSON; undefined for an empty body. */
 export async function readJsonBody(request: IncomingMessage, limit: number): Promise<unknown> {
   const bytes = await readWithin(request, limit);
   return bytes.length === 0 ? undefined : parseJson(bytes);
@@ -53,7 +53,7 @@ export function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Bytes that a request may send as JSON; 0 when it is none of a route with such a body, or not allowed. */
+/** Bytes that a request may send as JSON; 0 for a route without such a body, or a caller without access. */
 function bodyLimit({ method, url = '' }: IncomingMessage, caller: Caller | undefined): number {
   const found = jsonRoutes.find(
     ({ route, address }) => route.method === method && address.test(url),
@@ -72,7 +72,7 @@ function addressOf({ path }: Route): RegExp {
   return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}/?(\\?|$)`, 'i');
 }
 
-/** Before the parser builds anything: brackets outside of texts, one pass over the bytes. */
+/** Counts brackets outside of strings in one pass over the bytes, before the parser builds anything. */
 function refuseDeep(bytes: Buffer): void {
   let depth = 0;
   for (let at = 0; at < bytes.length; at++) {
@@ -89,7 +89,7 @@ function refuseDeep(bytes: Buffer): void {
 const [quote, backslash] = [0x22, 0x5c];
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** Where a text ends that begins at `from`; the end of the bytes when it does not. */
+/** The end of the string that begins at `from`, or the end of the bytes. */
 function endOfText(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) {
     if (bytes[at] === quote) return at;

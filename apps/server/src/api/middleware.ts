@@ -33,11 +33,11 @@ type Middleware = (request: Request, response: Response, next: NextFunction) => 
 
 export interface MiddlewareOptions extends LoginOptions {
   addresses: AddressCheck;
-  /** Where what the dashboard may frame is. */
+  /** Tells which origins the dashboard may frame. */
   frames: PreviewAddress;
 }
 
-/** Runs before each route: security headers, checks of Host and Origin, logins, and the site. */
+/** Runs before each route: sets security headers, checks Host and Origin, and handles logins and the site. */
 export function middleware({ addresses, frames, ...options }: MiddlewareOptions): Middleware {
   const { config, identity } = options;
   const login = new LoginPages(options);

@@ -8,7 +8,7 @@ export function knownError(thrown: unknown): AppError | undefined {
   return error instanceof AppError ? error : undefined;
 }
 
-/** What a client is sent of any failure. The details of an unexpected one are only logged. */
+/** The error that a client gets for any failure. Details of an unexpected one are only logged. */
 export function sentError(thrown: unknown, logger: Logger): AppError {
   const known = knownError(thrown);
   if (known) return known;

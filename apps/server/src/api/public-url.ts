@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { Config } from '../config.js';
 import { baseUrlOf } from './base-url.js';
 
-/** Where others reach this server: as it is set, or as a tunnel has made it. */
+/** The server’s public address: configured, or given by a tunnel. */
 @Injectable()
 export class PublicUrl {
   #url: string | undefined;
@@ -12,7 +12,7 @@ export class PublicUrl {
     this.#url = config.publicUrl && new URL(config.publicUrl).origin;
   }
 
-  /** A tunnel was opened to here. */
+  /** Sets the address of a tunnel that leads here. */
   set(url: string): void {
     this.#url = new URL(url).origin;
   }
@@ -21,12 +21,12 @@ export class PublicUrl {
     return this.#url;
   }
 
-  /** The name of its host; requests may name it as theirs. */
+  /** The host’s name, which requests may use. */
   get host(): string | undefined {
     return this.#url && new URL(this.#url).hostname;
   }
 
-  /** The origin to print in documents: without a public one, that by which this request came. */
+  /** The origin to print in documents: the public one, otherwise that of this request. */
   origin(request: Pick<Request, 'protocol' | 'headers'>): string {
     return this.#url ?? baseUrlOf(request);
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { AppError } from '@belay/protocol';
 import { readWithin } from './read-within.js';
 
-/** The fields of a form as browsers and OAuth clients send it. Throws `invalid_input` or `too_large`. */
+/** The fields of a form from a browser or an OAuth client. Throws `invalid_input` or `too_large`. */
 export async function readForm(
   request: IncomingMessage,
   maxBytes: number,

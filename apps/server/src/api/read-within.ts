@@ -4,7 +4,7 @@ import { AppError } from '@belay/protocol';
 /** Only archives may take longer. */
 const bodyTimeoutMs = 300_000;
 
-/** The body of a request within a limit of bytes, by Content-Length and while it comes. Throws `too_large`. */
+/** The body of a request within a limit of bytes, by Content-Length and while it arrives. Throws `too_large`. */
 export async function readWithin(request: IncomingMessage, limit: number): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   if (request.headers['content-encoding'] !== undefined) {

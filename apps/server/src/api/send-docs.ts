@@ -5,7 +5,7 @@ import { sendFile } from './send-file.js';
 
 export const docsPath = '/docs';
 
-/** The parts of Swagger UI that the page needs, as its package has them. */
+/** The needed files of Swagger UI, from its package. */
 const viewer: Readonly<Record<string, string>> = {
   '/docs/swagger-ui-bundle.js': require.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
   '/docs/swagger-ui.css': require.resolve('swagger-ui-dist/swagger-ui.css'),
@@ -43,7 +43,7 @@ const page = `<!doctype html>
 <noscript>This page needs JavaScript; /openapi.json is the document that it shows.</noscript>
 `;
 
-/** Requests have the key of this page’s login (see login-script.ts), as those of the dashboard do. */
+/** Requests are sent with the key of this page’s login (see login-script.ts), like those of the dashboard. */
 const start = `addEventListener('DOMContentLoaded', () => {
   const key = localStorage.getItem('belay-key');
   window.reference = SwaggerUIBundle({

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 
-/** Ends a response whose headers are set with a file of the server’s own; for HEAD without. */
+/** Completes a response with one of the server’s own files; its headers are already set. HEAD gets no body. */
 export function sendFile(path: string, response: ServerResponse): void {
   if (response.req.method === 'HEAD') return void response.end();
   createReadStream(path)

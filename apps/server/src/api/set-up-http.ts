@@ -45,7 +45,7 @@ export function setUpHttp(app: NestExpressApplication): void {
   divertUpgrades(app.getHttpServer(), previews);
 }
 
-/** Every listener gets every upgrade, so those of previews are taken before any of them. */
+/** Every listener gets every upgrade, so those of previews are handled before the others. */
 function divertUpgrades(server: Server, previews: PreviewServer): void {
   const emit = server.emit.bind(server) as (event: string | symbol, ...more: unknown[]) => boolean;
   server.emit = (event: string | symbol, ...more: unknown[]): boolean => {

@@ -31,7 +31,9 @@ export class Site {
     }
   }
 
-  /** Sends the file of a path; a page of the app, which has no file, is its index. Returns false for a file that is not there. */
+  /**
+   * Sends the file at a path. Pages of the app have no file, so they get its index. Returns false for a missing file.
+   */
   send(path: string, acceptEncoding: string, response: Response): boolean {
     const isPage = extname(path) === '';
     const file = this.#files.get(path) ?? (isPage ? this.#files.get('/index.html') : undefined);
@@ -40,7 +42,7 @@ export class Site {
       (each) => file.encoded[each] && acceptEncoding.includes(each),
     );
     const body = (encoding && file.encoded[encoding]) || file;
-    // Vite names everything in assets/ by its content.
+    // Vite puts a hash of the content into each name in assets/.
     const hashed = path.startsWith('/assets/');
     response.type(extname(file.path)).set({
       'content-length': String(body.size),

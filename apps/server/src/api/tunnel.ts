@@ -8,7 +8,7 @@ export interface Tunnel {
   close(): Promise<void>;
 }
 
-/** What of ngrok’s package is used. */
+/** The used part of ngrok’s package. */
 interface Ngrok {
   forward(options: { addr: string; authtoken: string }): Promise<{
     url(): string | null;
@@ -19,8 +19,8 @@ interface Ngrok {
 const openTimeoutMs = 30_000;
 
 /**
- * Opens the tunnel of the configuration to this server’s own address; without one, to nothing. Throws one sentence: no
- * token, no package, no network, or a server that would answer to anybody.
+ * Opens the configured tunnel to this server’s address; does nothing without one. Throws one sentence: no token, no
+ * package, no network, or a server without authentication.
  */
 export async function openTunnel(
   { tunnel }: Pick<Config, 'tunnel'>,
@@ -49,7 +49,7 @@ export async function openTunnel(
   }
 }
 
-/** What is public must ask everybody who they are: seen from outside, not assumed. */
+/** A public server must authenticate everybody, which is tested from outside. */
 async function requireAuth(address: string): Promise<void> {
   const { status } = await fetch(`${address}/api/sessions`);
   if (status === 401) return;
@@ -59,7 +59,7 @@ async function requireAuth(address: string): Promise<void> {
   );
 }
 
-/** Only who asks for a tunnel needs the package, which is large and different on each platform. */
+/** The package is large and differs by platform, so only those who use a tunnel install it. */
 async function loadNgrok(): Promise<Ngrok> {
   const name = '@ngrok/ngrok';
   try {

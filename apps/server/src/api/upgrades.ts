@@ -9,16 +9,16 @@ import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
 
-/** What serves the sockets of one path. */
+/** Serves the sockets of one path. */
 export interface SocketApi {
   readonly path: string;
   readonly api: ApiName;
-  /** Whether a client may connect first and say who it is in its first message. */
+  /** Whether a client may connect first and send its token in its first message. */
   readonly mayIntroduceItself: boolean;
   accept(socket: ApiSocket): void;
 }
 
-/** What takes the upgrades of one path whole, and finds out itself who they are; Host and Origin are checked before. */
+/** Handles all upgrades of one path, including authentication; Host and Origin are checked before. */
 export interface RawUpgrades {
   readonly path: string;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
@@ -30,15 +30,15 @@ interface Origin {
   cookie: string | undefined;
 }
 
-/** The largest message of a caller who may act; a file of a few megabytes fits as base64. */
+/** The largest message of a caller that may act: a file of a few megabytes as base64. */
 const maxBytes = 8 * 2 ** 20;
-/** Of viewers, and of those who have not said yet who they are: for the life of their connection. */
+/** For viewers, and for clients that are not authenticated when they connect, as long as they stay connected. */
 const maxBytesOfOthers = 64 * 1024;
 const maxSockets = 500;
-/** Connections of callers that nobody knows yet. */
+/** Connections of unknown callers. */
 const maxStrangers = 20;
 const pingMs = 30_000;
-/** Stands before the token in a subprotocol: a browser can set no other header of an upgrade. */
+/** Prefix of the token in a subprotocol, because a browser can set no other header of an upgrade. */
 const tokenProtocol = 'token.';
 
 /** The upgrades to plain WebSockets: Host, Origin, token and limits are checked before any handshake. */
@@ -56,7 +56,7 @@ export class Upgrades implements BeforeApplicationShutdown {
     private readonly ends: CallerEnds,
   ) {}
 
-  /** The paths that take upgrades, without the dashboard’s. */
+  /** The paths that accept upgrades, except the dashboard’s. */
   get paths(): string[] {
     return this.#apis.map(({ path }) => path);
   }
@@ -142,7 +142,7 @@ const serverWith = (maxPayload: number): WebSocketServer =>
       [...offered].find((name) => !name.startsWith(tokenProtocol)) ?? false,
   });
 
-/** By a header, or by a subprotocol; never by the address, which others see. */
+/** The token from a header or a subprotocol; never from the address, which others can see. */
 function tokenOf({ headers }: IncomingMessage): string | undefined {
   if (headers.authorization !== undefined) {
     return /^Bearer (\S+)$/i.exec(headers.authorization)?.[1] ?? '';

@@ -36,13 +36,13 @@ interface Waiting {
 
 const ruleReason = 'A rule rejects this call.';
 
-/** Open questions of one session: so many about its calls, and as many about hosts. */
+/** The limit for open questions of one session, which applies to calls and to hosts separately. */
 const maxOpenQuestions = 20;
 
 /**
- * Decides whether a call may run: by a rule, by the session’s mode, or by the user. Questions are made by the server
- * alone, of what it knows: `ApprovedCalls` of the call in the log, `RefusedHosts` of a connection. They and their
- * answers are events, so a question survives a restart of the server: it is repeated and joins the pending one.
+ * Decides whether a call may run: by a rule, by the session’s mode, or by the user. Only the server asks questions,
+ * about calls in the log (`ApprovedCalls`) or connections (`RefusedHosts`). They and their answers are events, so a
+ * question survives a restart of the server: the repeated request joins the pending one.
  */
 @Injectable()
 export class ApprovalService implements OnModuleInit, OnModuleDestroy {
@@ -102,7 +102,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     }
   }
 
-  /** What is decided without the user, by a rule or the mode; undefined when the user would be asked. */
+  /** The decision of a rule or the mode; undefined when the user would be asked. */
   async withoutAsking(
     session: string,
     asked: ApprovalRequest,
@@ -114,14 +114,14 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     return decision === 'run' ? { verdict: 'approved' } : undefined;
   }
 
-  /** The user’s answer; `not_found` when no such question waits. */
+  /** The user’s answer. Throws `not_found` when no such question is open. */
   async answer(
     session: string,
     { id: call, caller }: { id: string; caller: Caller },
     { verdict, reason, remember }: ApprovalAnswer,
   ): Promise<void> {
     assertMay(caller, 'operate', session);
-    // A rule for more than this session decides on others, too.
+    // A rule that applies beyond this session also affects other users.
     if (remember && remember.scope !== 'session') assertMay(caller, 'admin');
     await this.log.append(session, ({ waitingFor }) => {
       const held = this.#waiting.get(session)?.has(call) ?? false;
@@ -134,7 +134,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     await this.#follow(session, await this.rules.create({ ...remember, session, verdict }));
   }
 
-  /** A rule that was made of one answer answers what else waits, too. */
+  /** Applies a rule made from one answer to the other open questions. */
   async #follow(session: string, rule: Rule): Promise<void> {
     const verdict = { verdict: rule.verdict, reason: ruleReason };
     const others = [...(this.#waiting.get(session)?.values() ?? [])]
@@ -143,7 +143,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (others.length > 0) await this.log.append(session, others);
   }
 
-  /** Settles by a rule or the mode, or leaves a question in the log. */
+  /** Decides by a rule or the mode, or writes a question to the log. */
   async #ask(session: string, request: ApprovalRequest, waiting: Waiting): Promise<void> {
     const earlier = await this.#earlier(session, request);
     if (earlier && !isEvent(earlier, 'approval'))
@@ -184,7 +184,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (until) this.#runLater(session, request.id, until);
   }
 
-  /** A change of the mode also allows the calls that wait and would not in the new one. */
+  /** A change of the mode also allows waiting calls that the new mode does not ask about. */
   async #releaseWaiting(session: string, mode: ApprovalMode): Promise<void> {
     const calls = [...(this.#waiting.get(session)?.values() ?? [])]
       .filter(({ request }) => decisionOf(request, mode) === 'run')
@@ -247,7 +247,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (all?.size === 0) this.#waiting.delete(session);
   }
 
-  /** Withdraws the question of a cancelled call. At shutdown none is withdrawn, because the agent asks again. */
+  /** Withdraws the question of a cancelled call. Shutdown withdraws none, because the agent asks again. */
   async #withdraw(session: string, call: string): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     if (this.#closing || !this.#waiting.get(session)?.has(call)) return;
@@ -276,8 +276,8 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 }
 
 /**
- * Risk and subject come from the definition of the operation, so the user decides on what actually runs. That of a tool
- * or an action is the session’s own, of which the request was made.
+ * Risk and subject come from the definition of the operation, so the user decides on what actually runs. For a tool or
+ * an action, they come from the session’s own definition, which the request was made from.
  */
 function defined(asked: ApprovalRequest): ApprovalRequest {
   const operation = operationNamed(asked.operation);
@@ -286,7 +286,7 @@ function defined(asked: ApprovalRequest): ApprovalRequest {
   return { ...asked, risk: operation.risk, subject };
 }
 
-/** Questions about hosts and about calls are counted apart, so that neither can crowd out the other. */
+/** Questions about hosts and about calls are counted separately, so that neither can crowd out the other. */
 function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
   const isHost = id.startsWith(hostQuestionPrefix);
   const alike = open.filter((other) => other.startsWith(hostQuestionPrefix) === isHost);
@@ -297,7 +297,7 @@ function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
   );
 }
 
-/** A pause holds back what the agent does, and not what a user calls meanwhile. */
+/** A pause holds back the agent’s calls, but not those of users. */
 const isHeld = (call: string, state: SessionState): boolean =>
   state === 'paused' && !call.startsWith(userCallPrefix);
 
@@ -305,7 +305,10 @@ const isHeld = (call: string, state: SessionState): boolean =>
 const staysInside = (subject: string): boolean =>
   /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(subject);
 
-/** Reading and writing in the sandbox is allowed but in the mode `safe`; a host outside the policy always needs the user. */
+/**
+ * Reading and writing in the sandbox is allowed except in the mode `safe`; a host outside the policy always needs the
+ * user.
+ */
 function decisionOf(
   { operation: name, risk, subject }: ApprovalRequest,
   mode: ApprovalMode,

@@ -14,23 +14,23 @@ import { whileWorking } from '../logs/while-working.js';
 import { ApprovalService } from './approval.service.js';
 import { LoggedCalls, type LoggedCall } from './logged-calls.js';
 
-/** A call that may run, with all that is known about it. */
+/** A call that may run, with everything that is known about it. */
 export type ApprovedCall = LoggedCall;
 
 interface Run<T> {
   signal: AbortSignal;
-  /** Throws for a call that may not run; called before anybody is asked. */
+  /** Throws for a call that may not run; called before anyone is asked. */
   check?(call: ApprovedCall): void;
   work(call: ApprovedCall, signal: AbortSignal): Promise<T>;
 }
 
 /**
- * Decisions on the calls of agents, and what the server itself does for them: each is about the call that the log has,
- * and is used up by that call.
+ * Approves agents’ calls and runs the server’s part of them. Each approval belongs to one logged call, which uses it
+ * up.
  */
 @Injectable()
 export class ApprovedCalls implements OnModuleInit {
-  /** Calls without a result that the server has begun, by session. */
+  /** Unfinished calls that the server has begun to run, by session. */
   readonly #begun = new Map<string, Set<string>>();
 
   constructor(
@@ -57,7 +57,7 @@ export class ApprovedCalls implements OnModuleInit {
   }
 
   /**
-   * Runs a logged call once, when it is approved and the session works. Throws what `verdict` and `work` throw,
+   * Runs a logged call once, when it is approved and the session is working. Throws what `verdict` and `work` throw,
    * `rejected` with the reason, `cancelled` after the session’s end, and `conflict` for a second run.
    */
   async runOnce<T>(session: string, id: string, run: Run<T>): Promise<T> {
@@ -72,16 +72,16 @@ export class ApprovedCalls implements OnModuleInit {
     });
   }
 
-  /** As `runOnce`, for work that may be repeated while the call is in progress. */
+  /** Like `runOnce`, for work that may be repeated while the call is in progress. */
   async run<T>(session: string, id: string, { signal, check, work }: Run<T>): Promise<T> {
     const call = await this.calls.open(session, id);
     check?.(call);
-    // The user’s own call is the user’s decision, also after the session’s end.
+    // A user’s own call needs no approval, even after the session’s end.
     if (call.source === 'user') return work(call, signal);
     const decision = await this.#decide(session, call, signal);
     if (decision.verdict === 'rejected') throw rejectionOf(decision);
     const begin = async (ending: AbortSignal): Promise<T> => {
-      // It may have got its result, or its agent been replaced, while the question waited.
+      // The call may have ended, or its agent been replaced, while the question was open.
       await this.calls.open(session, id);
       return work(call, ending);
     };
@@ -93,7 +93,7 @@ export class ApprovedCalls implements OnModuleInit {
     return this.approvals.request(session, await this.#question(session, call), signal);
   }
 
-  /** Made of the definition and the log: of a page, the address that the log shows last. */
+  /** Made from the definition and the log. For a page, the address is the last one in the log. */
   async #question(session: string, call: LoggedCall): Promise<ApprovalRequest> {
     const { id, operation, input, action } = call;
     const shown = await this.store.latest(session, 'browser');

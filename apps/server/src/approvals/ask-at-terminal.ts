@@ -26,7 +26,7 @@ interface TerminalQuestionsOptions {
   output: Writable;
 }
 
-/** More than these are answered elsewhere. */
+/** Further questions can be answered only elsewhere. */
 const mostQuestions = 100;
 const mostLines = 40;
 const mostCharacters = 8_000;
@@ -34,8 +34,8 @@ const mostCharacters = 8_000;
 const readingTimeMs = 300;
 
 /**
- * Asks at the server’s own terminal, one by one, what waits for the user in any session (MyCodeInterpreter’s y/n).
- * Whoever sits there is the owner. What is answered elsewhere is withdrawn. Returns what ends it.
+ * Asks every open question of every session at the server’s own terminal, one at a time. Whoever uses that terminal
+ * counts as the owner. Questions answered elsewhere are withdrawn. Returns a function that stops it.
  */
 export function askAtTerminal({ log, approvals, input, output }: TerminalQuestionsOptions) {
   const waiting: Question[] = [];
@@ -79,7 +79,7 @@ export function askAtTerminal({ log, approvals, input, output }: TerminalQuestio
     for (const event of events) see(session, event);
     show();
   });
-  // Not a terminal of its own: Ctrl-C goes where it went before.
+  // Without terminal mode, Ctrl-C keeps its usual effect.
   const lines = createInterface({ input, terminal: false });
   lines.on('line', (line) => {
     answer(line).catch((error: unknown) => print(`  ${errorFrom(error).message}\n`));
@@ -92,7 +92,7 @@ export function askAtTerminal({ log, approvals, input, output }: TerminalQuestio
 
 const prompt = '  [y]es · [n]o, or a reason: ';
 
-/** What a sandbox asks for shows its control characters, and is cut where nobody would read it all. */
+/** Shows control characters in text from the sandbox, and cuts it to a readable length. */
 function textOf({ session, request }: Question): string {
   const whole = visibleText(requestedCall(request));
   const lines = whole.slice(0, mostCharacters).split('\n').slice(0, mostLines);
@@ -102,7 +102,7 @@ function textOf({ session, request }: Question): string {
   return `\n⚠ Session ${session}: allow ${what}?\n${lines.map((line) => `  ${line}\n`).join('')}${prompt}`;
 }
 
-/** Undefined for an empty line. Anything but yes is a rejection, with its reason. */
+/** Undefined for an empty line. Anything but yes is a rejection with that reason. */
 function answerIn(line: string): ApprovalAnswer | undefined {
   const said = line.trim().slice(0, 2_000);
   if (said === '') return undefined;

@@ -17,22 +17,22 @@ import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { parsedInput } from '../parsed-input.js';
 
-/** A call as the log has it, which no later message of its sandbox can change. */
+/** A call as it is in the log, which no later message from its sandbox can change. */
 export interface LoggedCall {
   id: string;
   source: 'agent' | 'user';
   operation: Operation;
-  /** As the operation’s schema reads it. */
+  /** The input as parsed by the operation’s schema. */
   input: Record<string, unknown>;
-  /** The tool that the session was given, for a call of an MCP server. */
+  /** The session’s MCP tool, if the call is one of an MCP server. */
   tool: McpTool | null;
-  /** The action that the session was given, for a call of one. */
+  /** The session’s action, if the call is one of an action. */
   action: SessionAction | null;
-  /** The call and what the log has of it since; empty for a user’s call that is not logged, or not yet. */
+  /** The call’s event and later events about it; empty for a user’s call that is not logged, or not yet. */
   events: readonly Event[];
 }
 
-/** Reads what an agent asks about from the log. An agent names a call by its id and states nothing else about it. */
+/** Reads calls from the log. An agent names a call by its id and states nothing else about it. */
 @Injectable()
 export class LoggedCalls {
   constructor(
@@ -41,8 +41,8 @@ export class LoggedCalls {
   ) {}
 
   /**
-   * The call with this id that waits for its result. Throws `not_found` when the log has none, `conflict` when it has a
-   * result or an earlier agent began it, `forbidden` when its agent may not call this.
+   * The unfinished call with this id. Throws `not_found` if it is not in the log, `conflict` if it has a result or an
+   * earlier agent began it, `forbidden` if its agent may not call the operation.
    */
   async open(session: string, id: string): Promise<LoggedCall> {
     const { events, epoch } = await this.store.ofCall(session, id);
@@ -58,7 +58,7 @@ export class LoggedCalls {
     if (!event || !known || event.source === 'server') {
       throw new AppError('not_found', `The log has no call ${id}.`);
     }
-    // An approval from before the call belongs to something else.
+    // An approval that precedes the call belongs to another one.
     if (again || event !== events[0]) {
       throw new AppError('forbidden', `The id ${id} is not that of a single call.`);
     }
@@ -79,7 +79,7 @@ export class LoggedCalls {
     return { id, source, operation, input: event.args, tool, action, events };
   }
 
-  /** The tool as it was at the session’s begin; null for an operation. */
+  /** The tool as it was at the session’s start; null for an operation. */
   async #toolOf(session: string, action: string): Promise<McpTool | null> {
     if (!mcpToolNamed(action)) return null;
     const { mcp } = await this.log.settings(session);
@@ -88,7 +88,7 @@ export class LoggedCalls {
     throw new AppError('forbidden', `The tool ${action} is not available in this session.`);
   }
 
-  /** The action as it was at the session’s begin; null for what is none. */
+  /** The action as it was at the session’s start; null for anything else. */
   async #actionOf(session: string, called: string): Promise<SessionAction | null> {
     const name = actionNamed(called);
     if (name === undefined) return null;

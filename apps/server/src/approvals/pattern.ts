@@ -15,11 +15,10 @@ export interface Match {
 }
 
 /**
- * Whether a rule matches a call. In a rule that allows, `*` never stands for what would make it another
- * call than the one that the user read: in a command no second command, substitution or redirection; in a path
- * no `..`; in host:port no other host or port; in the input of an MCP tool
- * no end of a text. A rule that rejects takes `*` for any text. The pattern `*` alone is everything; `\\*` is the
- * character itself.
+ * Whether a rule matches a call. In an allowing rule, `*` never matches text that would turn the call into a different
+ * one: no second command, substitution or redirection in a command; no `..` in a path; no other host or port in
+ * host:port; no end of a string in an MCP tool’s input. In a rejecting rule, `*` matches any text. The pattern `*`
+ * alone matches everything; `\\*` is a literal asterisk.
  */
 export function ruleMatches(
   rule: Pick<Rule, 'operation' | 'pattern' | 'verdict'>,
@@ -35,7 +34,7 @@ export function ruleMatches(
   return (kind === 'command' ? commandGlob : glob)(pattern, subject, anything);
 }
 
-/** Whether a pattern of a rule that allows covers a subject of this kind. */
+/** Whether the pattern of an allowing rule covers a subject of this kind. */
 const covers: Record<SubjectKind, (pattern: string, subject: string) => boolean> = {
   command: (pattern, subject) => commandGlob(pattern, subject, inWords),
   path: (pattern, subject) => glob(pattern, subject, anything) && !climbs(subject, pattern),
@@ -50,7 +49,7 @@ const inWords = (char: string): boolean => !';&|<>()`$\n\r\\{}'.includes(char);
 
 const inNames = (char: string): boolean => !':/?#@\\'.includes(char);
 
-/** Within one text of the JSON that a tool is called with. */
+/** Characters within one string of the JSON that a tool is called with. */
 const inText = (char: string): boolean => !'"\\'.includes(char);
 
 const climbs = (subject: string, pattern: string): boolean =>
@@ -63,8 +62,8 @@ function commandGlob(pattern: string, text: string, takes: (char: string) => boo
 }
 
 /**
- * Whether the whole text fits the pattern; a star stands for any number of the characters that `takes` allows.
- * Only the last star is ever tried again, so the time is at most pattern × text: no pattern can stall the server.
+ * Whether the whole text matches the pattern; a star matches any number of the characters that `takes` accepts. Only
+ * the last star is retried, so the time is at most pattern × text: no pattern can stall the server.
  */
 function glob(pattern: string, text: string, takes: (char: string) => boolean): boolean {
   const parts = patternParts(pattern);

@@ -2,8 +2,8 @@ import { AppError, isEvent, type Event } from '@belay/protocol';
 import type { ApprovedCall } from './approved-calls.js';
 
 /**
- * Refuses a call that may have run before the server’s start, as it may have had its effect. One that waits for its
- * approval, or was approved since, has not.
+ * Refuses a call that may have taken effect before the server’s start. A call still waiting for its approval, or
+ * approved since, has not run.
  */
 export function refuseRepetition(
   { events: [call, ...later] }: Pick<ApprovedCall, 'events'>,

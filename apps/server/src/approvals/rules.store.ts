@@ -19,7 +19,7 @@ export class RulesStore {
     return (await this.#rows()).map(ruleOf);
   }
 
-  /** Throws `invalid_input` when the scope needs a session, `not_found` when there is none such. */
+  /** Throws `invalid_input` when the scope needs a session, `not_found` when that session does not exist. */
   async create(rule: NewRule): Promise<Rule> {
     const workspace = await this.#workspaceOf(rule);
     const row = {
@@ -46,7 +46,7 @@ export class RulesStore {
     if (numDeletedRows === 0n) throw new AppError('not_found', `There is no rule ${id}.`);
   }
 
-  /** The rule that decides a call, counted as used. A rule that rejects wins over those that allow. */
+  /** The rule that decides a call; its use is counted. Rejecting rules take precedence over allowing ones. */
   async decide(session: string, match: Match): Promise<Rule | undefined> {
     const { workspace } = await this.log.settings(session);
     const now = new Date();

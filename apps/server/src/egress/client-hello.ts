@@ -1,12 +1,12 @@
 /**
- * Reads the server names of TLS hellos (RFC 8446, 4.1.2; RFC 6066, 3) out of what a client sends: of the first one,
- * however it is cut into records and packets, and of a later one that a server’s retry request asks for. Bytes after
- * that are encrypted; only the heads of their records are read.
+ * Reads the server names of TLS hellos (RFC 8446, 4.1.2; RFC 6066, 3) from what a client sends: from the first hello,
+ * however it is split into records and packets, and from a later one in answer to a server’s retry request. Bytes
+ * after that are encrypted; only the headers of their records are read.
  */
 export class ClientHellos {
   readonly #onName: (name: string | null) => void;
   #head = Buffer.alloc(0);
-  /** Bytes of the current record that are still to come, and where they go. */
+  /** Bytes of the current record that are still to come, and their destination. */
   #rest = 0;
   #inHello = false;
   #hello: Buffer[] = [];
@@ -15,17 +15,17 @@ export class ClientHellos {
   #seen = 0;
   #encrypted = false;
 
-  /** `onName` gets the name of each hello, null when it has none; what it throws passes through `push`. */
+  /** `onName` gets the name in each hello, or null if it has none; its errors pass through `push`. */
   constructor(onName: (name: string | null) => void) {
     this.#onName = onName;
   }
 
-  /** Whether the first hello was whole. */
+  /** Whether the first hello is complete. */
   get seen(): boolean {
     return this.#seen > 0;
   }
 
-  /** Throws `NoHello` for what is not a hello or is longer than any client’s. */
+  /** Throws `NoHello` for bytes that are not a hello, and for one longer than any client sends. */
   push(bytes: Buffer): void {
     let at = 0;
     while (at < bytes.length) {
@@ -43,7 +43,7 @@ export class ClientHellos {
     }
   }
 
-  /** A record’s head, and as much of a handshake’s as tells a hello from what is encrypted. */
+  /** A record’s header, and enough of a handshake to tell a hello from encrypted data. */
   #wantedOfHead(): number {
     if (this.#head.length < recordHead || this.#head[0] !== handshake || this.#inHello)
       return recordHead;
@@ -69,7 +69,9 @@ export class ClientHellos {
     }
   }
 
-  /** After the change of ciphers a handshake record is random bytes, unless it is the hello after a retry request. */
+  /**
+   * After the cipher change, a handshake record looks like random bytes, unless it is the hello after a retry request.
+   */
   #isHello(first: Buffer): boolean {
     if (!this.#encrypted) return first[0] === clientHello;
     if (first.length < handshakeHead) throw new NoHello();
@@ -91,7 +93,7 @@ export class ClientHellos {
     if (this.#helloLength > longestHello || this.#helloBytes > this.#helloLength)
       throw new NoHello();
     if (this.#helloBytes < this.#helloLength) return;
-    // Nothing may follow a hello in its record: it would pass unread.
+    // Nothing may follow a hello in its record: it would not be inspected.
     if (this.#rest > 0) throw new NoHello();
     const hello = Buffer.concat(this.#hello);
     this.#hello = [];
@@ -102,7 +104,7 @@ export class ClientHellos {
   }
 }
 
-/** What begins as TLS does not go on as a hello that can be read. */
+/** Bytes that start like TLS, but do not continue as a readable hello. */
 export class NoHello extends Error {}
 
 const recordHead = 5;
@@ -137,7 +139,7 @@ function serverNameOf(hello: Reader): string | null {
   return name;
 }
 
-/** Numbers and vectors of TLS (RFC 8446, 3); whatever does not fit throws `NoHello`. */
+/** Numbers and vectors of TLS (RFC 8446, 3). Throws `NoHello` for malformed ones. */
 class Reader {
   #at = 0;
 

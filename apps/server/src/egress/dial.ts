@@ -7,7 +7,9 @@ import type { EgressTarget } from './policy.js';
 
 const seconds = 20;
 
-/** Connects to the first of the addresses that answers: the very ones that were checked, no name is looked up again. */
+/**
+ * Connects to the first address that answers. These are the addresses that were checked: no name is resolved again.
+ */
 export async function dialDirect(
   addresses: readonly string[],
   { host, port }: EgressTarget,
@@ -76,7 +78,7 @@ export function dialProxy(proxy: URL, { host, port }: EgressTarget): Promise<Dup
       fail(`the host’s proxy answered ${response.statusCode}`);
     });
     tunnel.once('timeout', () => tunnel.destroy(new Error(`no answer within ${seconds} s`)));
-    // The message has the proxy’s address, which is no business of a sandbox.
+    // The message contains the proxy’s address, which a sandbox must not learn.
     tunnel.once('error', (error: NodeJS.ErrnoException) =>
       fail(`the host’s proxy failed, ${error.code ?? error.message}`),
     );

@@ -64,7 +64,7 @@ export class EgressJournal {
   }
 }
 
-/** What became of connections, as the user reads it. */
+/** The outcome of connections, as a sentence for the user. */
 export function connectionSentence(args: EventArgs<'egress'>, count: number): string {
   const times = count > 1 ? ` (${pluralText(count, 'connection')})` : '';
   const host = `${args.host}:${args.port}`;

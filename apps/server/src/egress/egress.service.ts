@@ -19,12 +19,12 @@ import { SessionConnections, type Slot } from './session-connections.js';
 
 /** A program in a container of its own. */
 export interface ProgramEgress {
-  /** As a sentence names it. */
+  /** The name used in messages. */
   name: string;
   session: string | null;
-  /** As in a session’s policy. */
+  /** Patterns as in a session’s policy. */
   hosts: readonly string[];
-  /** Told the reason of each refusal. */
+  /** Called with the reason of each refusal. */
   refused?: ((reason: string) => void) | undefined;
 }
 
@@ -67,8 +67,8 @@ export class EgressService implements BeforeApplicationShutdown {
   }
 
   /**
-   * As `connect`, for a program in a container of its own: it reaches its `hosts`, and nobody is asked. What it returns
-   * takes the stream over. The connection belongs to the program’s session, when it has one.
+   * Like `connect`, for a program in a container of its own: it can reach its `hosts`, and nobody is asked. The
+   * function that it returns takes over the stream. The connection belongs to the program’s session, if it has one.
    */
   async connectProgram(
     program: ProgramEgress,
@@ -96,8 +96,8 @@ export class EgressService implements BeforeApplicationShutdown {
     try {
       slot = await origin.slot();
       if (host === undefined) throw new AppError('rejected', 'The host name is not valid.');
-      // Private addresses are refused without a question. Names are resolved only once they are allowed, because a
-      // DNS lookup can leak secrets.
+      // Private addresses are refused without a question. Names are resolved only once they are allowed, because a DNS
+      // lookup can leak secrets.
       if (isIP(host) || /(^|\.)localhost$/.test(host)) await this.#addressesOf({ host, port });
       permission = await origin.admit({ host, port });
       outside = await this.#dial({ host, port });
@@ -113,7 +113,7 @@ export class EgressService implements BeforeApplicationShutdown {
     return (stream) => this.#relay(stream, outside, { ...allowed, origin });
   }
 
-  /** Throws `rejected` when the session lets nothing out, not even what the server would do for it. */
+  /** Throws `rejected` when the session allows no network access, not even by the server on its behalf. */
   async requireNetwork(session: string): Promise<void> {
     const { egress } = await this.events.settings(session);
     if (egress.profile !== 'none') return;
@@ -123,18 +123,21 @@ export class EgressService implements BeforeApplicationShutdown {
     );
   }
 
-  /** What was refused of a session since it was last asked, and what is open, for its model; null for nothing. */
+  /**
+   * A report for the session’s model: the connections refused since the last report, and the allowed hosts; null if
+   * none were refused.
+   */
   async report(session: string): Promise<string | null> {
     const { egress } = await this.events.settings(session);
     return this.#report.take(session, egress);
   }
 
-  /** Writes the events of ended connections that wait to be summed. */
+  /** Writes pending events of ended connections. */
   flush(): Promise<void> {
     return this.#journal.flush();
   }
 
-  /** Connections end with the server; each is in the log before the database closes. */
+  /** Connections end with the server; each is logged before the database closes. */
   async beforeApplicationShutdown(): Promise<void> {
     this.#connections.close();
     this.#report.close();
@@ -188,7 +191,7 @@ export class EgressService implements BeforeApplicationShutdown {
     throw new AppError('rejected', `${refusal}: ${whyRefused(answer)}.`);
   }
 
-  /** Throws `rejected` unless the program declares the target, and its session lets anything out. */
+  /** Throws `rejected` unless the program declares the target and its session allows network access. */
   async #admitProgram(
     { name, session, hosts }: ProgramEgress,
     target: EgressTarget,
@@ -228,7 +231,7 @@ export class EgressService implements BeforeApplicationShutdown {
   }
 }
 
-/** Who decided, and why; the user’s own words when there are any. */
+/** Who refused the connection, and why; with the user’s own words if there are any. */
 function whyRefused(answer: ApprovalVerdict | null): string {
   if (!answer) return 'the user has not decided yet';
   if (answer.by === 'rule') return 'a rule of the user rejects it';
@@ -237,13 +240,13 @@ function whyRefused(answer: ApprovalVerdict | null): string {
 
 type Connection = EventArgs<'egress'>;
 
-/** Whose connection it is: what holds and decides it, and who is told of it. */
+/** The owner of a connection, which limits, decides on and records it. */
 interface Origin {
   slot(): Promise<Slot>;
   admit(target: EgressTarget): Promise<Permission>;
   /** Called once, at its end. */
   journal(connection: Connection): void;
-  /** Called before whoever asked for it notices. */
+  /** Called before the requester notices. */
   refused(connection: Connection): void;
 }
 
@@ -254,7 +257,7 @@ interface Allowed {
   origin: Origin;
 }
 
-/** Of a program without a session: its container’s end is the end of its connections. */
+/** For a program without a session: its connections end with its container. */
 const ownSlot: Slot = { gate: () => undefined, onEnd: () => {}, release: () => {} };
 
 const failed = ({ code, message }: AppError) => ({

@@ -2,11 +2,11 @@ import { METHODS } from 'node:http';
 
 export type Protocol = 'tls' | 'http' | 'other';
 
-/** Longer first lines are not a request that a web server takes. */
+/** Web servers accept no longer request lines. */
 const longestLine = 8 * 1024;
 
 /**
- * What the first bytes of a client speak; undefined while more of them are needed. Empty lines and spaces before a
+ * The protocol of a client’s first bytes; undefined while more bytes are needed. Empty lines and spaces before a
  * request are skipped, as web servers do.
  */
 export function protocolOf(bytes: Buffer): Protocol | undefined {
@@ -19,14 +19,14 @@ export function protocolOf(bytes: Buffer): Protocol | undefined {
   return methods.some((known) => known.startsWith(method)) ? undefined : 'other';
 }
 
-/** Whether a whole line asks for something by HTTP, with whatever method. */
+/** Whether a whole line is an HTTP request line, with any method. */
 export const isRequestLine = (line: string): boolean =>
   / HTTP\/\d/i.test(line.split('\n')[0] ?? '');
 
 /** `PRI` begins HTTP/2 without TLS (RFC 9113, 3.4). */
 const methods = [...METHODS, 'PRI'];
 
-/** Throws `LateRequest` when the first line of a client turns out to be a request of HTTP after all. */
+/** Throws `LateRequest` when the first line of a client turns out to be an HTTP request after all. */
 export class FirstLine {
   #line = '';
   #over = false;

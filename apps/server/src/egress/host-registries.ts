@@ -6,7 +6,9 @@ import type { EgressTarget } from './policy.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Which lines of a tool’s settings name a registry. A line with any other key names none, whatever its address. */
+/**
+ * The settings of each tool that name a registry. Lines with other keys are ignored, even if they contain an address.
+ */
 const keys = {
   npm: /^\s*(@[\w.-]+:)?registry\s*=/,
   yarn: /^\s*(npmRegistryServer\s*:|(?:"?@[\w.-]+:)?registry"?\s)/,

@@ -3,15 +3,15 @@ import { ClientHellos, NoHello } from './client-hello.js';
 import { protocolOf, type Protocol } from './first-bytes.js';
 
 export interface Opening {
-  /** `other` as well when the other side spoke or ended first, which no web server does. */
+  /** Also `other` when the server side sent or ended first, which no web server does. */
   protocol: Protocol;
-  /** What the client sent so far; not sent on yet. For HTTP it is back in the stream. */
+  /** The client’s bytes so far, not forwarded yet. For HTTP they are pushed back to the stream. */
   head: Buffer;
 }
 
 /**
- * Waits for what a client says first: enough of it to tell the protocol, and the whole first hello of TLS, whose
- * server name `onName` checks. Rejects with what that throws, and when a hello cannot be read.
+ * Waits for a client’s first bytes: enough to identify the protocol, and for TLS the whole first hello, whose server
+ * name `onName` checks. Rejects with the error of `onName`, and when a hello cannot be read.
  */
 export function openingOf(
   sandbox: Duplex,
@@ -30,7 +30,7 @@ export function openingOf(
     const decide = (decided: Protocol): void => {
       stop();
       const head = Buffer.concat(chunks);
-      // In the same turn, because an ended stream takes nothing back later.
+      // Done synchronously, because nothing can be pushed back to a stream that has ended.
       if (decided === 'http') sandbox.unshift(head);
       resolve({ protocol: decided, head });
     };
@@ -38,7 +38,7 @@ export function openingOf(
       chunks.push(chunk);
       size += chunk.length;
       try {
-        // Undecided bytes are few, so joining them anew for each chunk stays cheap; a hello is read as it comes.
+        // There are few undecided bytes, so joining them again for each chunk is cheap; a hello is read as it arrives.
         protocol ??= protocolOf(Buffer.concat(chunks));
         if (protocol === 'tls') hellos.push(chunk);
         if (size > longestOpening) throw new NoHello();
@@ -61,5 +61,5 @@ export function openingOf(
   });
 }
 
-/** A hello and the heads of its records, however small they are, with what came in the same packet. */
+/** The limit for a hello and its record headers, however small the records are, with the rest of the same packet. */
 const longestOpening = 2 ** 18;

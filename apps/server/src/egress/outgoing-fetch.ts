@@ -2,13 +2,13 @@ import { EnvHttpProxyAgent, fetch as undiciFetch } from 'undici';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A local model may read a long prompt for minutes before its first word. */
+/** A local model may read a long prompt for minutes before its first token. */
 const firstByteMilliseconds = 15 * 60_000;
 const silenceMilliseconds = 5 * 60_000;
 
 const made = new WeakMap<Environment, typeof globalThis.fetch>();
 
-/** `fetch` by way of the proxy that the host’s environment names, if it names one; one pool for each environment. */
+/** `fetch` through the proxy that the host’s environment names, if any; each environment has one connection pool. */
 export function outgoingFetch(environment: Environment): typeof globalThis.fetch {
   const known = made.get(environment);
   if (known) return known;
@@ -22,7 +22,7 @@ export function outgoingFetch(environment: Environment): typeof globalThis.fetch
     bodyTimeout: silenceMilliseconds,
   });
   const outgoing = (input: string, init: object) => undiciFetch(input, { ...init, dispatcher });
-  // Two declarations of one standard function: they differ in types alone.
+  // Two declarations of the same standard function, which differ only in types.
   const typed = outgoing as unknown as typeof globalThis.fetch;
   made.set(environment, typed);
   return typed;

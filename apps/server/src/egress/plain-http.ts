@@ -14,13 +14,13 @@ export interface PlainHttpOptions {
   target: EgressTarget;
   /** Only GET and HEAD, without a body. */
   readsOnly: boolean;
-  /** Called with the sentence of a refusal. */
+  /** Called with a refusal, as a sentence. */
   onRefused: (sentence: string) => void;
 }
 
 /**
- * Takes the one request of a connection apart and sends it on anew, so that what was checked is what the server reads:
- * its Host is the host that was allowed. The answer says `connection: close`; another request needs another connection.
+ * Parses the single request of a connection and sends it again, so that the server reads exactly what was checked: its
+ * Host is the allowed host. The response says `connection: close`; another request needs another connection.
  */
 export function relayHttp(sandbox: Duplex, outside: Duplex, options: PlainHttpOptions): void {
   const server = createServer({
@@ -59,7 +59,7 @@ export function relayHttp(sandbox: Duplex, outside: Duplex, options: PlainHttpOp
   sandbox.resume();
 }
 
-/** Why a request is not sent on, as a sentence. */
+/** The reason why a request is not forwarded, as a sentence. */
 function faultOf(
   request: IncomingMessage,
   { target, readsOnly }: PlainHttpOptions,
@@ -81,7 +81,7 @@ function faultOf(
   return undefined;
 }
 
-/** The host in an absolute address, as a proxy gets it. */
+/** The host in an absolute address, as clients send it to a proxy. */
 const absolute = (address: string): string[] =>
   address.startsWith('/') || address === '*'
     ? []
@@ -147,7 +147,7 @@ function forward(request: IncomingMessage, response: ServerResponse, way: Onward
   request.pipe(sent);
 }
 
-/** A WebSocket: after its first answer the bytes are its own. */
+/** A WebSocket: after the upgrade, bytes pass unchanged. */
 function upgrade(
   request: IncomingMessage,
   { sandbox, outside, head, options }: Onward & { sandbox: Duplex; head: Buffer },
@@ -181,7 +181,7 @@ function upgrade(
 const isWebSocket = ({ headers }: IncomingMessage): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
-/** What the proxy itself says to a host, or does not pass on besides. */
+/** Headers that the proxy sets itself, or does not forward. */
 const ownHeaders = ['expect', 'host', 'http2-settings'];
 
 const endToEnd = ({ headersDistinct }: IncomingMessage): OutgoingHttpHeaders =>

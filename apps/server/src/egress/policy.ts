@@ -6,16 +6,16 @@ export interface EgressTarget {
   port: number;
 }
 
-/** The ports of a host that a policy names without one. */
+/** The ports that a policy’s host without a port stands for. */
 const webPorts = [80, 443];
 
 /**
- * What a connection may do: anything, or what is not an upload as far as it can be seen. A `registry` may be reached by
- * TLS, which shows nothing, and `read-only` by plain HTTP alone.
+ * The permissions of a connection: anything, or no uploads as far as they can be seen. A `registry` may be reached by
+ * TLS, whose content is hidden; `read-only` allows only plain HTTP.
  */
 export type Permission = 'any' | 'registry' | 'read-only';
 
-/** What the policy lets a connection do, before any question to the user; undefined when it refuses it. */
+/** The policy’s permission for a connection, before the user is asked; undefined when the policy refuses it. */
 export function permissionOf(
   { profile, hosts }: EgressPolicy,
   target: EgressTarget,
@@ -37,7 +37,7 @@ export function permissionOf(
 export const isOneOf = (targets: readonly EgressTarget[], { host, port }: EgressTarget): boolean =>
   targets.some((one) => one.host === host && one.port === port);
 
-/** `name` and `*.name` (its subdomains) at the web’s ports, or `name:port`, `*.name:port`. */
+/** `name` and `*.name` (its subdomains) at the web ports, or `name:port`, `*.name:port`. */
 function matches(pattern: string, { host, port }: EgressTarget): boolean {
   const [, name = '', wanted] = /^(.*?)(?::(\d+))?$/.exec(pattern) ?? [];
   const portFits = wanted === undefined ? webPorts.includes(port) : Number(wanted) === port;
@@ -46,9 +46,8 @@ function matches(pattern: string, { host, port }: EgressTarget): boolean {
 }
 
 /**
- * The one spelling of a host: lowercase letters, Punycode, no final dot, IPv4 in its usual form (`0x7f.1` is
- * 127.0.0.1), IPv6 without brackets. Undefined for what is not a host,
- * such as a name with an empty part.
+ * The canonical spelling of a host: lowercase letters, Punycode, no final dot, IPv4 in its usual form (`0x7f.1` is
+ * 127.0.0.1), IPv6 without brackets. Undefined for invalid hosts, such as a name with an empty part.
  */
 export function normalHost(host: string): string | undefined {
   try {

@@ -33,14 +33,14 @@ const closed: readonly (readonly [network: string, bits: number, what: string])[
   ['ff00::', 8, 'multicast'],
 ];
 
-// One list for each family: a shared one answers for IPv4-mapped addresses by their IPv4 part.
+// One list for each family: a shared one would check IPv4-mapped addresses by their IPv4 part.
 const lists = { 4: new BlockList(), 6: new BlockList() };
 for (const [network, bits] of closed) {
   const family = isIP(network) === 4 ? 4 : 6;
   lists[family].addSubnet(network, bits, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** Whether an address is one of the public internet, and not this machine’s own. */
+/** Whether an address is on the public internet, and not one of this machine. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family !== 4 && family !== 6) return false;

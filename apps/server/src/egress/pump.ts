@@ -40,7 +40,7 @@ export async function streamsClosed(...streams: Duplex[]): Promise<void> {
 
 const lingerMs = 1_000;
 
-/** Destroys a stream whose peer has everything, and does not end its own half in a second. */
+/** Destroys a stream whose peer has received everything, if it does not end its own side within a second. */
 export function endSoon(stream: Duplex): void {
   stream.once('finish', () => {
     const timer = setTimeout(() => stream.destroy(), lingerMs).unref();

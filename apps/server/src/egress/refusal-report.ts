@@ -12,25 +12,25 @@ import { connectionSentence, type EgressConnection } from './egress-journal.js';
 type Target = Pick<EgressConnection, 'session' | 'host' | 'port'>;
 
 interface Refusal {
-  /** The last one; null while the user is asked. */
+  /** The last connection; null while the user is asked. */
   connection: EgressConnection | null;
   count: number;
 }
 
 interface Refusals {
   byHost: Map<string, Refusal>;
-  /** Connections to hosts beyond those. */
+  /** The number of connections to further hosts. */
   others: number;
 }
 
-/** Of one session; what is beyond is counted. */
+/** Hosts listed for one session; connections to others are only counted. */
 const mostHosts = 8;
 const longestLine = 400;
 const longestOpen = 1_000;
-/** What a sandbox asked for is passed on to its model as far as it is a name or an address. */
+/** Only names and addresses of requested hosts are passed on to the model; other text from the sandbox is not. */
 const plainHost = /^[\w.:-]{1,253}$/;
 
-/** What became of connections that were not opened, kept for the model until its next result. */
+/** Connections that were refused, kept for the model until its next result. */
 export class RefusalReport {
   readonly #sessions = new Map<string, Refusals>();
   readonly #unsubscribe: () => void;
@@ -45,7 +45,7 @@ export class RefusalReport {
     this.#put(connection, connection);
   }
 
-  /** The user is asked about a host; until `answered` connections to it wait. */
+  /** The user is asked about a host; until `answered`, connections to it wait. */
   asked(target: Target): void {
     this.#put(target, null);
   }
@@ -66,7 +66,7 @@ export class RefusalReport {
     else if (connection) known.others += 1;
   }
 
-  /** The refusals since the last time, in the words that the user sees, and what is open; null for none. */
+  /** The refusals since the last call, in the words that the user sees, and the allowed hosts; null for none. */
   take(session: string, policy: EgressPolicy): string | null {
     const known = this.#sessions.get(session);
     if (!known) return null;
@@ -93,7 +93,7 @@ function inFull(entry: string): string {
   return set ? `${entry} (${hostsOfSet(set).join(', ')})` : entry;
 }
 
-/** What a policy lets out, in a sentence. */
+/** A sentence with the hosts that a policy allows. */
 function openHosts({ profile, hosts }: EgressPolicy): string {
   const named = excerpt(hosts.map(inFull).join(', '), longestOpen);
   if (profile === 'none') return 'This session has no network: nothing is open.';

@@ -4,7 +4,7 @@ import type { ApprovalService } from '../approvals/approval.service.js';
 import type { EgressTarget } from './policy.js';
 
 export interface HostQuestionTimeouts {
-  /** How long a client waits for the user; then it is refused, and the question stays open. */
+  /** How long a client waits for the user. It is then refused, and the question stays open. */
   clientTimeoutMs: number;
   /** After this the question is withdrawn. */
   questionTimeoutMs: number;
@@ -18,10 +18,10 @@ const defaultTimeouts: HostQuestionTimeouts = {
   rejectionTimeoutMs: 10 * 60_000,
 };
 
-/** Asks about hosts that the policy refuses: one question for a host, however many connections wait for it. */
+/** Asks about hosts that the policy refuses: one question per host, however many connections wait for it. */
 export class RefusedHosts {
   readonly #open = new Map<string, Promise<ApprovalVerdict>>();
-  /** The log keeps the verdict of a question by its id; a new number makes a new question. */
+  /** The log keeps the verdict for each question id, so a new question needs a new number. */
   readonly #numbers = new Map<string, { number: number; until: number }>();
 
   constructor(

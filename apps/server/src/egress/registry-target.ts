@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { normalHost, type EgressTarget } from './policy.js';
 
 /**
- * The host and port of a registry’s address; empty for what sandboxes are not offered: files, the host’s own
- * loopback, and what takes a password, which no sandbox has. `sparse+` and `git+` are cargo’s and pip’s prefixes.
+ * The host and port of a registry’s address. Empty for addresses that sandboxes are not offered: files, the host’s own
+ * loopback, and registries with a password, which no sandbox has. `sparse+` and `git+` are prefixes of cargo and pip.
  */
 export function registryTarget(address: string): EgressTarget[] {
   const text = address.replace(/^(sparse|git|registry)\+/, '');

@@ -10,7 +10,7 @@ import { Tap } from './tap.js';
 export interface Transferred {
   sent: number;
   received: number;
-  /** Why the connection was broken off, as a sentence. */
+  /** Why the connection was closed by a refusal, as a sentence. */
   refusal: string | null;
 }
 
@@ -23,8 +23,8 @@ export interface RelayedConnection {
 }
 
 /**
- * Relays a connection that was allowed until both sides have ended. What can be seen of it must be for the host that
- * was asked for: the server name of TLS, the Host of plain HTTP. Never rejects.
+ * Relays an allowed connection until both sides have ended. Its visible names must match the requested host: the
+ * server name of TLS, the Host of plain HTTP. Never rejects.
  */
 export async function relayConnection(
   sandbox: Duplex,
@@ -80,7 +80,7 @@ export async function relayConnection(
   return { sent: tap.sent, received: tap.received, refusal: seen.refusal };
 }
 
-/** Checks what is sent once more as it leaves: a later hello of TLS, and a request that did not begin as one. */
+/** Inspects outgoing bytes: a later TLS hello, and an HTTP request in a connection that did not start as one. */
 function inspector(checkName: (name: string | null) => void): (chunk: Buffer) => void {
   let check: ClientHellos | FirstLine | undefined;
   return (chunk) => {
@@ -110,5 +110,5 @@ const sentenceOf = (error: unknown, { host, port }: EgressTarget): string =>
     ? error.message
     : `The data sent to ${host}:${port} is neither TLS nor HTTP/1.1 that can be checked.`;
 
-/** A fatal alert of TLS (RFC 6066, 3), which clients show by its name. */
+/** A fatal alert of TLS (RFC 6066, 3), which clients report by its name. */
 const unrecognizedName = Buffer.from([21, 3, 3, 0, 2, 2, 112]);

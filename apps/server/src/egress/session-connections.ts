@@ -1,7 +1,7 @@
 import { AppError, isEnded, isEvent, type SessionState } from '@belay/protocol';
 import type { EventLog } from '../logs/event-log.js';
 
-/** One session’s, and all together: each costs two descriptors. */
+/** Limits for one session and for all together; each connection uses two file descriptors. */
 export interface ConnectionLimits {
   perSession: number;
   inAll: number;
@@ -16,16 +16,19 @@ interface Watched {
   pause: { over: Promise<void>; end: () => void } | undefined;
 }
 
-/** A connection of a session, from the request for it to its end. */
+/** A connection of a session, from its request to its end. */
 export interface Slot {
   /** A promise while the session is paused. */
   gate(): Promise<void> | undefined;
-  /** Throws `rejected` when the session has ended meanwhile; later the end calls `close`. */
+  /** `close` is called when the session ends. Throws `rejected` if it has ended already. */
   onEnd(close: () => void): void;
   release(): void;
 }
 
-/** Follows the states of sessions: a pause freezes their connections, an end or another network closes them. */
+/**
+ * Follows the states of sessions: a pause freezes their connections; an end, or a change of their network settings,
+ * closes them.
+ */
 export class SessionConnections {
   readonly #watched = new Map<string, Watched>();
   readonly #unsubscribe: () => void;
@@ -38,7 +41,7 @@ export class SessionConnections {
     this.#unsubscribe = events.subscribeAll((session, added, { state }) => {
       const watched = this.#watched.get(session);
       if (!watched) return;
-      // What was allowed by another network is not kept open: programs connect again.
+      // Connections allowed by the previous network settings are closed: programs connect again.
       if (added.some((event) => isEvent(event, 'change') && event.args.egress))
         for (const slot of watched.slots) slot.end();
       follow(watched, state);
@@ -63,7 +66,7 @@ export class SessionConnections {
     });
     try {
       const { state } = await this.events.summary(session);
-      // What was followed since then is newer.
+      // A state that was followed meanwhile is newer.
       if (watched.state === undefined) follow(watched, state);
       if (watched.state === 'paused') throw new AppError('rejected', pausedSentence);
       slot.onEnd(() => {});

@@ -1,13 +1,15 @@
 import { Duplex } from 'node:stream';
 
 export interface TapOptions {
-  /** While it returns a promise no byte passes, in either direction. */
+  /** While it returns a promise, no byte passes in either direction. */
   gate: () => Promise<void> | undefined;
-  /** Sees each chunk before it leaves; what it throws breaks the connection off. */
+  /** Sees each chunk before it is forwarded; an error that it throws closes the connection. */
   inspect: (chunk: Buffer) => void;
 }
 
-/** A connection to the outside whose bytes are counted, inspected and held back. Destroying it destroys the connection. */
+/**
+ * A connection to the outside whose bytes are counted, inspected and held back. Destroying it destroys the connection.
+ */
 export class Tap extends Duplex {
   sent = 0;
   received = 0;

@@ -14,12 +14,12 @@ const goVariables = [
   'GOFLAGS',
 ];
 
-/** Variables that name registries, as the host’s own environment has them. */
+/** Variables of the host’s environment that name registries. */
 const registryVariable =
   /^(npm_config_registry|PIP_(EXTRA_)?INDEX_URL|UV_(DEFAULT_|EXTRA_)?INDEX(_URL)?|CARGO_REGISTRIES_\w+_INDEX|CARGO_REGISTRY_DEFAULT)$/i;
 
 /**
- * Settings of the host’s registries for package tools in sandboxes: environment variables, one of which has cargo’s
+ * The host’s registry settings for package tools in sandboxes, as environment variables. One contains cargo’s
  * settings, which the agent writes to a file. Values with passwords or paths of the host are left out.
  */
 export async function toolSettings(environment: Environment): Promise<Record<string, string>> {
@@ -42,7 +42,7 @@ export async function toolSettings(environment: Environment): Promise<Record<str
   return { ...Object.fromEntries(said), ...(cargo && { BELAY_CARGO_CONFIG: cargo }) };
 }
 
-/** The tables of registries in cargo’s settings; empty when there are none. */
+/** The registry tables of cargo’s settings; empty if there are none. */
 function cargoRegistries(text: string): string {
   const kept: string[] = [];
   let wanted = false;

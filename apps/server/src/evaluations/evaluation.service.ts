@@ -12,8 +12,8 @@ import { EvaluationStore, type EvaluationRecord } from './evaluation.store.js';
 export type EvaluationListener = (id: string, summary: EvaluationSummary | null) => void;
 
 /**
- * The board of benchmark runs. Runs are executed by other processes, which own the results; the board has
- * only their reports. Of each trial only the newest state is kept, under the number of its report.
+ * The board of benchmark runs. Other processes execute the runs and own the results; the board has only their reports.
+ * It keeps the newest state of each trial, with the number of its report.
  */
 @Injectable()
 export class EvaluationService {
@@ -30,14 +30,14 @@ export class EvaluationService {
     return { summary, tasks };
   }
 
-  /** The trials that changed after report `after`, and the report up to which they are. */
+  /** The trials that changed after report `after`, and the number of the latest report. */
   async trials(id: string, after: number): Promise<{ seq: number; trials: EvaluationTrial[] }> {
     await this.#record(id);
     const found = await this.store.trials(id, after);
     return { seq: found.at(-1)?.seq ?? after, trials: found.map(({ trial }) => trial) };
   }
 
-  /** A process begins to report a run; reports of older processes are refused from now on. */
+  /** A process starts to report a run; from now on, reports of earlier processes are refused. */
   async open(
     id: string,
     { tasks, ...info }: EvaluationInfo,
@@ -84,7 +84,7 @@ export class EvaluationService {
     this.#notify(id, null);
   }
 
-  /** Calls after the commit. Returns a function that unsubscribes. */
+  /** The listener is called after each commit. Returns a function that unsubscribes. */
   subscribe(listener: EvaluationListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -101,7 +101,7 @@ export class EvaluationService {
   }
 }
 
-/** The fields of a run that each process sets at its start. */
+/** The fields of a run that each reporting process sets at its start. */
 const starting = {
   state: 'running',
   phase: 'preflight',

@@ -10,7 +10,7 @@ export interface EvaluationRecord {
   summary: EvaluationSummary;
 }
 
-/** Trials in one statement: PostgreSQL takes at most 65,535 values in one, SQLite 32,766. */
+/** Trials per statement: PostgreSQL accepts at most 65,535 values in one, SQLite 32,766. */
 const rowsAtOnce = 500;
 
 /** The tables of benchmark runs and their trials. */
@@ -27,13 +27,13 @@ export class EvaluationStore {
     return rows.map(({ summary }) => JSON.parse(summary) as EvaluationSummary);
   }
 
-  /** Within a transaction the run is locked until its end. */
+  /** Within a transaction, the run is locked until its end. */
   async find(id: string, within?: DatabaseConnection): Promise<EvaluationRecord | undefined> {
     const row = await (within ?? this.database.kysely)
       .selectFrom('evaluation')
       .selectAll()
       .where('id', '=', id)
-      // SQLite has one connection: its transactions wait for each other anyway.
+      // SQLite has one connection: its transactions run one at a time anyway.
       .$if(within !== undefined && this.database.kind === 'postgres', (query) => query.forUpdate())
       .executeTakeFirst();
     return (
@@ -57,7 +57,7 @@ export class EvaluationStore {
       .execute();
   }
 
-  /** The trials that a report after `after` brought, the latest last. */
+  /** The trials in reports after `after`, in the order of the reports. */
   async trials(id: string, after: number): Promise<{ seq: number; trial: EvaluationTrial }[]> {
     const rows = await this.database.kysely
       .selectFrom('evaluation_trial')
@@ -102,7 +102,7 @@ export class EvaluationStore {
     await useBlobs(connection, id, blobsIn(trials));
   }
 
-  /** The numbers of a summary that follow from its trials. */
+  /** The numbers in a summary that are computed from its trials. */
   async totals(
     connection: DatabaseConnection,
     id: string,

@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 
-/** What an aborted signal means for people: its own sentence, a timeout, or the user’s wish. */
+/** The error for an aborted signal: its own reason, a timeout, or a cancellation by the user. */
 export function endedBy(signal: AbortSignal): AppError {
   const reason: unknown = signal.reason;
   if (reason instanceof AppError) return reason;

@@ -21,8 +21,8 @@ type SavedHost = z.infer<typeof saved>[number];
 const maxHosts = 200;
 
 /**
- * The git hosts that the admin set up, with their tokens: in a file of the server’s user alone, and never read back
- * through an API.
+ * The git hosts that the admin configured, with their tokens: in a file that only the server’s user can read, and
+ * never returned by an API.
  */
 @Injectable()
 export class GitHosts {
@@ -36,7 +36,7 @@ export class GitHosts {
     return this.#file.value.map(shown).toSorted((a, b) => a.host.localeCompare(b.host));
   }
 
-  /** What is left out stays as it is. Stored before it counts. */
+  /** Omitted fields keep their values. A change takes effect once it is stored. */
   async set(host: string, change: GitHostChange): Promise<GitHost> {
     await this.#file.change((hosts) => {
       const others = hosts.filter((one) => one.host !== host);
@@ -52,27 +52,27 @@ export class GitHosts {
     await this.#file.change((hosts) => hosts.filter((one) => one.host !== host));
   }
 
-  /** Throws `not_found` for a host that was not set up. */
+  /** Throws `not_found` for a host that is not configured. */
   require(host: string): GitHost {
     const found = this.#find(host);
     if (!found) throw new AppError('not_found', `There is no git host ${host}. Add it first.`);
     return shown(found);
   }
 
-  /** What is known of a host, also of one that nobody set up. */
+  /** The known properties of a host, even if it is not configured. */
   describe(host: string): GitHost {
     return shown(this.#find(host) ?? usual(host));
   }
 
   /**
-   * A repository as a caller of this scope may reach it: with the token of its host when there is one that the scope
-   * may use. Throws `invalid_input` for what is not an address.
+   * A repository with the access of a caller of this scope: with its host’s token, if there is one that the scope may
+   * use. Throws `invalid_input` for an invalid address.
    */
   remote(url: string, scope: Scope): GitRemote {
     const address = repositoryAddress(url);
     const host = this.#find(hostOf(address));
     const isPlain = address.url.startsWith('http://');
-    // A token goes to the address that it was saved for: by TLS, or without where that was said.
+    // A token is sent only as it was configured: with TLS, or without it if that was set explicitly.
     const fits = host !== undefined && host.insecure === isPlain;
     if (isPlain && !fits)
       throw new AppError(
@@ -110,11 +110,11 @@ function changed(before: SavedHost, { token, ...rest }: GitHostChange): SavedHos
   return after;
 }
 
-/** The host as it is set up: with its port, when that is not the usual one. */
+/** The host in the form of the configuration: with its port, unless that is the usual one. */
 export const hostOf = ({ origin }: Pick<RepositoryAddress, 'origin'>): string =>
   origin.replace(/^https?:\/\//, '');
 
-/** Any name does for most; these are the documented ones. */
+/** Most hosts accept any name; these are the documented ones. */
 const users: Record<GitHostKind, string> = {
   github: 'x-access-token',
   gitlab: 'oauth2',

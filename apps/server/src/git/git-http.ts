@@ -10,16 +10,16 @@ import { normalHost } from '../egress/policy.js';
 import { Resolver } from '../egress/resolver.js';
 import { endedBy } from './ended-by.js';
 
-/** How long a server may take to begin an answer, and may pause within one. */
+/** How long a server may take to begin a response, and to pause within one. */
 const silenceMs = 60_000;
 
 export interface HttpCall {
   method: 'GET' | 'POST';
   headers: Record<string, string>;
   body?: Uint8Array | Readable;
-  /** The admin said that this host may be in a private network. */
+  /** Whether the admin allowed this host to be in a private network. */
   isTrusted: boolean;
-  /** The admin said that this host is called without TLS. */
+  /** Whether the admin allowed requests to this host without TLS. */
   isPlain?: boolean;
   signal: AbortSignal;
 }
@@ -31,9 +31,9 @@ export interface GitResponse {
 }
 
 /**
- * Requests of the server to git hosts. Private, loopback and reserved addresses, and HTTP without TLS, are refused
- * unless the admin set the host up. The address that was checked is the one that is connected to; redirects are not
- * followed here. Errors name the host alone, never headers.
+ * The server’s requests to git hosts. Private, loopback and reserved addresses, and HTTP without TLS, are refused
+ * unless the admin configured the host. The connection uses the address that was checked; redirects are not followed
+ * here. Errors name only the host, never headers.
  */
 @Injectable()
 export class GitHttp implements OnApplicationShutdown {
@@ -79,7 +79,7 @@ export class GitHttp implements OnApplicationShutdown {
     await Promise.all([...this.#open].map((dispatcher) => dispatcher.destroy()));
   }
 
-  /** Addresses that may be connected to; empty for an unknown name. Throws `forbidden` when all are closed. */
+  /** Addresses that may be connected to; empty for an unknown name. Throws `forbidden` when all are forbidden. */
   async #allowed(host: string, isTrusted: boolean): Promise<string[]> {
     const found = await this.resolver.addresses(host.replace(/^\[|\]$/g, ''));
     const open = isTrusted ? found : found.filter(isPublicAddress);
@@ -93,7 +93,7 @@ export class GitHttp implements OnApplicationShutdown {
 
 const timeouts = { headersTimeout: silenceMs, bodyTimeout: silenceMs };
 
-/** Connects to addresses that were checked, whatever the name means by then. */
+/** Connects to the checked addresses, even if the name now resolves to others. */
 function pinned(addresses: readonly string[]): Agent {
   const list = addresses.map((address) => ({ address, family: isIP(address) }));
   const lookup: LookupFunction = (_name, { all }, done) => {
@@ -104,7 +104,7 @@ function pinned(addresses: readonly string[]): Agent {
   return new Agent({ ...timeouts, connect: { lookup, timeout: 20_000 } });
 }
 
-/** The host’s own proxy resolves the name, as for sandboxes. */
+/** The host’s own proxy resolves the name, as it does for sandboxes. */
 const proxied = ({ href }: URL): ProxyAgent => new ProxyAgent({ uri: href, ...timeouts });
 
 function unreachable(host: string, error: unknown): AppError {

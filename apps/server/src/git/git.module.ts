@@ -6,7 +6,7 @@ import { RepositoryFetcher } from './repository-fetcher.js';
 import { RepositoryPusher } from './repository-pusher.js';
 import { SmartHttp } from './smart-http.js';
 
-/** Repositories of git hosts, fetched and pushed by the server. Sandboxes have no part in it, and never a token. */
+/** The server fetches and pushes repositories of git hosts. Sandboxes take no part in this, and never get a token. */
 @Module({
   imports: [EgressModule],
   providers: [GitHosts, GitHttp, RepositoryFetcher, RepositoryPusher, SmartHttp],

@@ -1,13 +1,16 @@
 import { AppError } from '@belay/protocol';
 import { ByteReader } from '../storage/byte-reader.js';
 
-/** The longest line of the protocol, its four digits included. */
+/** The longest line of the protocol, including its four-digit length. */
 const maxLine = 65_520;
 
-/** A line’s bytes, `flush` between parts, undefined at the end. */
+/** A line’s bytes, `flush` between sections, undefined at the end. */
 export type PktLine = Buffer | 'flush' | undefined;
 
-/** Reads git’s lines, which begin with their length. Throws `invalid_input` for anything else, and for a line that is cut off. */
+/**
+ * Reads git’s lines, which begin with their length. Throws `invalid_input` for anything else, and for an incomplete
+ * line.
+ */
 export class PktLines {
   readonly #reader: ByteReader;
 
@@ -31,7 +34,7 @@ export class PktLines {
     return reader.take(length).subarray(4);
   }
 
-  /** As `next`, where the other side may not end yet. */
+  /** Like `next`, where the other side must not end yet. */
   async line(): Promise<Buffer | 'flush'> {
     const line = await this.next();
     if (line === undefined) throw notGit();

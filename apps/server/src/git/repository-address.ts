@@ -1,25 +1,25 @@
 import { AppError } from '@belay/protocol';
 import { normalHost, type EgressTarget } from '../egress/policy.js';
 
-/** Where a repository is, in one spelling: no user, no query, no final slash. */
+/** A repository’s address in canonical form: no user, no query, no final slash. */
 export interface RepositoryAddress extends EgressTarget {
-  /** `https://host/path`, as it may be shown and stored. */
+  /** `https://host/path`, which may be shown and stored. */
   readonly url: string;
   /** `https://host:port` without the usual port. */
   readonly origin: string;
-  /** Without slashes around it, as `owner/name.git`. */
+  /** The path without slashes at its ends, like `owner/name.git`. */
   readonly path: string;
 }
 
 const maxLength = 1_000;
 
-/** Throws `invalid_input` with a sentence for what is not an address of a repository by HTTP. */
+/** Throws `invalid_input` with a sentence for text that is not an HTTP address of a repository. */
 export function repositoryAddress(given: string): RepositoryAddress {
   const url = readUrl(given.trim());
   const host = normalHost(url.hostname);
   if (!host) throw refused(asHttps);
   const path = url.pathname.replaceAll(/^\/+|\/+$/g, '');
-  // As in a path of files: what a proxy on the way decodes must not be another repository.
+  // Decoded like a file path, because a proxy that decodes it must not reach another repository.
   const parts = path.split('/').map((part) => decoded(part));
   if (path === '' || parts.some((part) => part === undefined || !isPlainPart(part)))
     throw refused(`it names no repository: ${asHttps}`);
@@ -47,7 +47,7 @@ function readUrl(text: string): URL {
   return url;
 }
 
-/** What an address for ssh is by HTTP on the hosts that have both. */
+/** The HTTPS address of an ssh address, for hosts that offer both. */
 function httpsOf(text: string): string | undefined {
   const [, host, path] =
     /^(?:ssh:\/\/)?(?:[\w.-]+@)?([\w.-]+)(?::\d+)?[:/]\/?([\w.~/-]+)$/.exec(text) ?? [];

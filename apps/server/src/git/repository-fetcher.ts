@@ -20,29 +20,29 @@ export interface WantedCommit {
 /** A commit to fetch. */
 export interface WantedObjects {
   readonly remote: GitRemote;
-  /** Of the commit, or of a tag that leads to it. */
+  /** The id of the commit, or of a tag that leads to it. */
   readonly object: string;
   /** Further commits to fetch with it. */
   readonly also?: readonly string[];
   readonly capabilities: ReadonlySet<string>;
-  /** What may be asked for to find a commit that the server does not give by its id. */
+  /** Refs to request when the server does not serve the commit by its id. */
   readonly tips: readonly string[];
 }
 
 /** A commit of a repository, as the server advertises it now. */
 export interface FoundCommit extends WantedObjects {
-  /** The branch that it is the tip of, when one was asked for. */
+  /** The branch whose tip it is, if a branch was requested. */
   readonly branch: string | null;
   readonly defaultBranch: string | null;
 }
 
 export interface FetchOptions {
-  /** Of the pack as it comes. */
+  /** The limit of the received pack. */
   maxBytes: number;
-  /** Commits of history; all when omitted. */
+  /** The number of commits of history; all when omitted. */
   depth?: number | undefined;
   signal: AbortSignal;
-  /** How far it is, for people, a few times a second at most. */
+  /** The progress as text, a few times a second at most. */
   onProgress?: ((progress: string) => void) | undefined;
 }
 
@@ -58,8 +58,8 @@ const cpuSeconds = 1_800;
 const memoryBytes = 3 * 2 ** 30;
 
 /**
- * Fetches from git servers into bare repositories of the server’s own. Nothing of a repository is run or checked out:
- * the pack goes to `git index-pack`, in a process without network, settings or hooks and with limits.
+ * Fetches from git servers into bare repositories of the server. Nothing in a repository is run or checked out: the
+ * pack goes to `git index-pack`, in a process with limits and without network, settings or hooks.
  */
 @Injectable()
 export class RepositoryFetcher implements OnApplicationBootstrap {
@@ -75,12 +75,12 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
     this.#space = new FreeSpace(config);
   }
 
-  /** What a server that was killed has left; nothing is under way yet. */
+  /** Removes the remains of a server that was killed, before any fetch. */
   async onApplicationBootstrap(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Throws one sentence; `not_found` for a ref that is not there. */
+  /** Throws one sentence; `not_found` for an unknown ref. */
   async find(given: GitRemote, { ref }: WantedCommit, signal: AbortSignal): Promise<FoundCommit> {
     const { remote, ...advertised } = await this.smart.refs(given, 'git-upload-pack', signal);
     const { refs, capabilities, head } = advertised;
@@ -95,7 +95,7 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
     };
   }
 
-  /** Rejects with one sentence: too_large, timeout, disk_full, …; then nothing is left. */
+  /** Rejects with one sentence: too_large, timeout, disk_full, …; nothing is left then. */
   async fetch(found: WantedObjects, options: FetchOptions): Promise<FetchedRepository> {
     if (this.#underWay >= mostAtOnce)
       throw new AppError(
@@ -158,7 +158,7 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
   }
 }
 
-/** Looked up among what the server has: no name reaches git’s arguments. */
+/** Found among the refs that the server advertises, so that no name becomes an argument of git. */
 function objectOf(
   { refs, head }: Pick<AdvertisedRefs, 'refs' | 'head'>,
   ref: string | undefined,
@@ -180,7 +180,7 @@ function objectOf(
   throw new AppError('not_found', `${url} has no branch or tag ${ref}. It has: ${has}.`);
 }
 
-/** A commit that the server does not give by its id may be below any of its tips: then all of them, with history. */
+/** A commit that is not served by its id may be below any advertised tip, so all tips are requested, with history. */
 function requestOf(
   { object, also = [], tips, capabilities }: WantedObjects,
   depth?: number,
@@ -215,7 +215,7 @@ async function readShallow(lines: PktLines): Promise<string[]> {
   return shallow;
 }
 
-/** The pack within the answer; what the server says beside it is dropped. */
+/** The pack within the response; the server’s messages are dropped. */
 async function* packOf(lines: PktLines): AsyncGenerator<Buffer> {
   const first = await lines.line();
   if (first === 'flush' || !/^NAK\n?$/.test(first.toString('latin1'))) throw refusedBy(first);
@@ -252,8 +252,8 @@ async function indexPack(
   const ended = once(child, 'close') as Promise<[code: number | null]>;
   const [sent, end] = await Promise.allSettled([
     pipeline(pack, child.stdin).catch((error: unknown) => {
-      // Git that has ended says itself how. It may end before the flush behind the pack is read, and Node closes its
-      // input then.
+      // If git has ended, its exit tells why. It may end before the flush after the pack is read, and Node then closes
+      // its input.
       if (!(error instanceof AppError) && (isBrokenPipe(error) || hasEnded(child))) return;
       stop();
       throw error;

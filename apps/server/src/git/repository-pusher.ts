@@ -16,20 +16,22 @@ export interface Push {
   repository: PrivateRepository;
   commit: string;
   branch: string;
-  /** The commit that the branch is at now; undefined for a new branch. */
+  /** The current commit of the branch; undefined for a new branch. */
   before: string | undefined;
-  /** A commit that the server has, and the new one follows. */
+  /** A commit that the server has, the parent of the new one. */
   parent: string;
   maxBytes: number;
   signal: AbortSignal;
 }
 
-/** Pushes one branch forward. The server refuses it when the branch is not at `before` any more: nothing is forced. */
+/**
+ * Pushes one commit to a branch. The server refuses it when the branch is no longer at `before`: nothing is forced.
+ */
 @Injectable()
 export class RepositoryPusher {
   constructor(private readonly smart: SmartHttp) {}
 
-  /** Rejects with one sentence; with `conflict` when the branch moved, and then nothing was changed. */
+  /** Rejects with one sentence; with `conflict` when the branch moved, in which case nothing was changed. */
   async push(given: GitRemote, push: Push): Promise<void> {
     const { branch, before, commit, signal, repository } = push;
     const { refs, capabilities, remote } = await this.smart.refs(given, 'git-receive-pack', signal);
@@ -129,7 +131,7 @@ async function readReport(
   )
     throw moved(branch);
   const unpack = report.find((line) => line.startsWith('unpack ') && line !== 'unpack ok');
-  // Hooks say why in what they print.
+  // Hooks print their reasons.
   const words = /hook declined/.test(why) && remarks.trim() !== '' ? remarks : why || unpack;
   throw new AppError('rejected', `The push was refused. ${serverSays(words || 'no reason')}`);
 }

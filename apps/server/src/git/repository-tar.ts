@@ -10,15 +10,16 @@ import { pack, type Headers, type Pack } from 'tar-stream';
 
 export interface WorkingCopy {
   commit: string;
-  /** Null for a HEAD that is not a branch. */
+  /** Null for a HEAD that is not on a branch. */
   branch: string | null;
-  /** Of `origin`. */
+  /** The address of `origin`. */
   url: string;
 }
 
 /**
- * A commit as the tar archive of a working copy: its files byte for byte, whatever its attributes say, and a `.git`
- * with our settings and refs and its objects. Whoever reads it gets its failure; the repository must stay until then.
+ * A commit as the tar archive of a working copy: its files byte for byte, regardless of attributes, and a `.git` with
+ * our settings and refs and the repository’s objects. Failures reach the archive’s reader; the repository must exist
+ * until the end.
  */
 export function repositoryTar(repository: PrivateRepository, copy: WorkingCopy): Readable {
   const out = new PassThrough({ highWaterMark: 1 << 18 });
@@ -45,7 +46,7 @@ async function write(
   await addFiles(repository, copy.commit, out);
 }
 
-/** The files follow: the blocks of zeros that end an archive are dropped. */
+/** Drops the blocks of zeros that end an archive, because more files follow. */
 function withoutEnd(): Transform {
   const endBytes = 1_024;
   let tail: Buffer = Buffer.alloc(0);
@@ -87,7 +88,7 @@ const settings = ({ url, branch }: WorkingCopy): string =>
       : `[branch ${quoted(branch)}]\n\tremote = origin\n\tmerge = ${quoted(`refs/heads/${branch}`)}\n`,
   ].join('');
 
-/** Neither text has control characters: the address was parsed, the name checked. */
+/** Neither text contains control characters: the address was parsed, and the name checked. */
 const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`)}"`;
 

@@ -7,23 +7,23 @@ import { GitHttp, type GitResponse } from './git-http.js';
 import { notGit, PktLines } from './pkt-lines.js';
 import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
 
-/** A repository of a git server, and with what right it is called. */
+/** A repository of a git server, and the credentials for it. */
 export interface GitRemote {
   readonly address: RepositoryAddress;
   readonly credential?: { readonly user: string; readonly token: string } | undefined;
-  /** The admin said that its host may be in a private network. */
+  /** Whether the admin allowed its host to be in a private network. */
   readonly isTrusted: boolean;
 }
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
 
-/** What a repository has: heads and tags by their full names. */
+/** A repository’s heads and tags, by their full names. */
 export interface AdvertisedRefs {
   readonly refs: ReadonlyMap<string, string>;
   readonly capabilities: ReadonlySet<string>;
-  /** The default branch: as the server says it, else one that is where HEAD is. */
+  /** The default branch: the one that the server names, otherwise one that points to HEAD’s commit. */
   readonly head: string | undefined;
-  /** With the address that redirects led to. */
+  /** The remote with the address that redirects led to. */
   readonly remote: GitRemote;
 }
 
@@ -32,14 +32,14 @@ const maxRefs = 200_000;
 const maxRedirects = 3;
 export const noObject = '0'.repeat(40);
 
-/** Git’s smart HTTP protocol, version 0: the server speaks it itself, so that no git process has a network. */
+/** Git’s smart HTTP protocol, version 0. The server implements it itself, so that git processes need no network. */
 @Injectable()
 export class SmartHttp {
   constructor(private readonly http: GitHttp) {}
 
   /**
-   * What a repository has. Redirects are followed within its origin; `remote` of the result has the address they led
-   * to. Throws one sentence: unauthorized, forbidden, not_found, invalid_input, unavailable, timeout.
+   * The refs of a repository. Redirects are followed within its origin; `remote` in the result has the final address.
+   * Throws one sentence: unauthorized, forbidden, not_found, invalid_input, unavailable, timeout.
    */
   async refs(remote: GitRemote, service: GitService, signal: AbortSignal): Promise<AdvertisedRefs> {
     const { answer, remote: found } = await this.#advertisement(remote, service, signal);
@@ -56,7 +56,7 @@ export class SmartHttp {
     }
   }
 
-  /** The answer to a request of the service, to be read to its end or destroyed. */
+  /** The response of the service, which must be read to its end or destroyed. */
   async post(
     remote: GitRemote,
     service: GitService,
@@ -72,7 +72,7 @@ export class SmartHttp {
       },
       body,
       isTrusted: remote.isTrusted,
-      // The address may be so only where the admin said it: `GitHosts`.
+      // Addresses without TLS occur only if the admin allowed them: `GitHosts`.
       isPlain: remote.address.url.startsWith('http:'),
       signal,
     });
@@ -113,7 +113,7 @@ export class SmartHttp {
   }
 }
 
-/** Only within the origin: a token is for one host, and so is what was checked of its address. */
+/** Redirects stay within the origin, because the token and the address checks apply to one host. */
 function movedTo(location: string, from: URL, { host }: RepositoryAddress): RepositoryAddress {
   const url = URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (url?.origin !== from.origin) {
@@ -132,14 +132,14 @@ function movedTo(location: string, from: URL, { host }: RepositoryAddress): Repo
 }
 
 const headersOf = ({ credential }: GitRemote): Record<string, string> => ({
-  // Some servers speak the smart protocol to git alone.
+  // Some servers offer the smart protocol only to git clients.
   'user-agent': 'git/2.39.5 (belay)',
   ...(credential && {
     authorization: `Basic ${Buffer.from(`${credential.user}:${credential.token}`).toString('base64')}`,
   }),
 });
 
-/** Throws what a status means, with nothing of the body: it is whatever the other side wrote. */
+/** Throws an error for the status. The body is not used, because it is untrusted. */
 function requireSuccess(answer: GitResponse, remote: GitRemote, service: GitService): void {
   const { status } = answer;
   if (status === 200) return;
@@ -204,7 +204,7 @@ async function readRefs(
   };
 }
 
-/** The line after the name of the service, which not every server sends. */
+/** The line after the service’s name, which not every server sends. */
 async function firstRef(lines: PktLines, service: GitService): Promise<Buffer | 'flush'> {
   const first = await lines.line();
   if (first.toString('latin1').trimEnd() !== `# service=${service}`) return first;
@@ -228,6 +228,6 @@ function headOf(refs: ReadonlyMap<string, string>, commit: string | undefined): 
   );
 }
 
-/** What the other side wrote, on one line and short. */
+/** The other side’s text, shortened to one line. */
 export const serverSays = (text: string): string =>
   `The git server says: “${visibleText(text).replaceAll(/\s+/g, ' ').trim().slice(0, 200)}”.`;

@@ -16,13 +16,13 @@ export interface TreeLimits {
   bytes: number;
 }
 
-/** A listing of so many entries is at most as large. */
+/** The maximum size of a listing, by its number of entries. */
 const bytesPerEntry = 300;
 
 /**
- * All files of a commit, or of a folder of it, by their paths from there. Rejects with `too_large` before more than
- * that is read, so that a tree of trees that never ends costs nothing, and with `forbidden` for a path that would lead
- * out of a folder or into a `.git`.
+ * All files of a commit, or of a folder in it, by their paths relative to that. Rejects with `too_large` before more
+ * than that is read, so that an endless tree of trees costs nothing, and with `forbidden` for a path that would leave
+ * its folder or enter a `.git`.
  */
 export async function listTree(
   repository: PrivateRepository,
@@ -52,9 +52,9 @@ export async function listTree(
 }
 
 /**
- * Writes the plain files of a commit, or of a folder of it, into an empty folder of the caller: no links, no
+ * Writes the regular files of a commit, or of a folder in it, into an empty folder of the caller: no links or
  * submodules (both are refused with `forbidden`), nothing named `.git`, no attributes or filters. Rejects before
- * anything is written when a path or the size is not allowed.
+ * anything is written if a path or the size is not allowed.
  */
 export async function writeTree(
   repository: PrivateRepository,
@@ -72,7 +72,7 @@ export async function writeTree(
       const file = Buffer.from(join(target, '/'), 'utf8').toString('latin1') + path;
       await mkdir(Buffer.from(dirname(file), 'latin1'), { recursive: true });
       const content = await blobs.read(id, bytes);
-      // `wx`: two names that are one on this file system are refused, not written over.
+      // `wx` refuses two names that are the same on this file system, instead of overwriting.
       const handle = await open(
         Buffer.from(file, 'latin1'),
         'wx',
@@ -97,7 +97,7 @@ function entryOf(line: string): GitTreeEntry {
   return { mode, id, path, bytes: Number(bytes) || 0 };
 }
 
-/** One `git cat-file` for many blobs. */
+/** Reads many blobs with one `git cat-file`. */
 export class BlobReader {
   readonly #child;
   readonly #chunks: AsyncIterator<Buffer>;
@@ -110,7 +110,7 @@ export class BlobReader {
     this.#chunks = this.#child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
-  /** Of the size that the listing has: another one is a broken repository. */
+  /** The size must match the listing; another size means a broken repository. */
   async read(id: string, bytes: number): Promise<Buffer> {
     const header = `${id} blob ${bytes}\n`;
     if (!this.#child.stdin.write(`${id}\n`)) await once(this.#child.stdin, 'drain');

@@ -39,8 +39,8 @@ const batchBounds = {
 const clockToleranceMs = 60_000;
 
 /**
- * Checks what a sandbox sends at once. Throws `forbidden` for an event that agents may not write, `invalid_input` for a
- * malformed one and `too_large` for one beyond the bounds: the first fault refuses the call, and nothing is stored.
+ * Checks a batch of events from a sandbox. Throws `forbidden` for an event that agents may not write, `invalid_input`
+ * for a malformed one and `too_large` for one beyond the limits. The first error refuses the whole batch.
  */
 export function checkAgentEvents(written: readonly AgentEvent[]): { n: number; event: NewEvent }[] {
   const now = Date.now();
@@ -74,16 +74,16 @@ function checkAgentEvent(written: AgentEvent, now: number): NewEvent {
   return { ...event, time, source: 'agent', args: args.data };
 }
 
-/** Activity and order are counted by times, so a sandbox may not write of the future. */
+/** Activity and order depend on event times, so a sandbox may not write events from the future. */
 const timeOf = (time: string | undefined, now: number): string =>
   time !== undefined && Date.parse(time) <= now + clockToleranceMs
     ? time
     : new Date(now).toISOString();
 
-/** Begins something, in a session that has ended: only what it began before, and the user’s calls, may still end. */
+/** Actions that begin something. An ended session accepts only the ends of earlier calls, and the user’s calls. */
 const newWork: ReadonlySet<string> = new Set<EventAction>(['say', 'plan', 'compact']);
 
-/** Throws `invalid_input` for new work of the agent; what else it still writes is stored. */
+/** Throws `invalid_input` for new work of the agent; its other events are stored. */
 export function refuseNewWork(events: readonly NewEvent[]): void {
   const begun = events.find(
     ({ action, source }) => source === 'agent' && (newWork.has(action) || isCall(action)),

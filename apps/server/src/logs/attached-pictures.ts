@@ -5,13 +5,19 @@ import { sessionsOfBlob } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
 import { BlobStore } from './blob-store.js';
 
-/** The newest uploads of one caller that it may still attach. */
+/** How many of a caller’s latest uploads it may still attach. */
 const maxUploads = 200;
 
-/** Pictures that users attach: a name alone opens none, for whoever sees the session may then read the picture. */
+/**
+ * Pictures that users attach. Knowing a blob’s id is not enough to attach it, because viewers of the session can then
+ * read the picture.
+ */
 @Injectable()
 export class AttachedPictures {
-  /** Of callers that do not see all sessions. After the server’s end they upload again. */
+  /**
+   * The uploads of callers that do not see all sessions. They are lost when the server ends; callers then upload
+   * again.
+   */
   readonly #uploads = new Map<string, Set<string>>();
 
   constructor(
@@ -32,7 +38,7 @@ export class AttachedPictures {
     return blob;
   }
 
-  /** Throws `not_found` for a picture that the caller neither uploaded nor sees in a session. */
+  /** Throws `not_found` for a picture that the caller has neither uploaded nor sees in a session. */
   async assertMayAttach(caller: Caller, images: readonly string[]): Promise<void> {
     if (seesAll(caller)) return;
     for (const blob of images) {

@@ -11,7 +11,7 @@ import { Database, notStored, storageError } from '../storage/database.js';
 import { FreeSpace } from '../storage/free-space.js';
 import { writeWhole } from '../storage/write-whole.js';
 
-/** The largest blob: screenshots and attached pictures are far below. */
+/** The maximum size of a blob; screenshots and attached pictures are far below it. */
 export const maxBlobBytes = 16 * 1024 * 1024;
 
 export interface StoredBlob {
@@ -58,14 +58,14 @@ export class BlobStore {
     return blob;
   }
 
-  /** As `put`, for a session: whoever sees it may read the blob. */
+  /** Like `put`, for a session: everyone who sees the session may read the blob. */
   async putFor(session: string, bytes: Uint8Array, type: string): Promise<string> {
     const blob = await this.put(bytes, type);
     await useBlobs(this.database.kysely, session, [blob]).catch(notStored);
     return blob;
   }
 
-  /** As `putFor`, for an agent: within the budget of its session, else `limit_reached`. */
+  /** Like `putFor`, for an agent: throws `limit_reached` beyond the budget of its session. */
   async putOf(session: string, bytes: Uint8Array, type: string): Promise<string> {
     await this.#space.require();
     const before = this.#used.get(session) ?? (await this.#storedBy(session));
@@ -82,13 +82,13 @@ export class BlobStore {
     return this.putFor(session, bytes, type);
   }
 
-  /** A blob of this session; `not_found` for any other, as for one that is not there. */
+  /** A blob of this session; `not_found` for blobs of others and for missing ones alike. */
   async getOf(session: string, blob: string): Promise<StoredBlob> {
     if (!(await usesBlob(this.database.kysely, session, blob))) throw unknownBlob();
     return this.get(blob);
   }
 
-  /** The session is gone. */
+  /** The session was deleted. */
   forget(session: string): void {
     this.#used.delete(session);
   }
@@ -115,7 +115,7 @@ export class BlobStore {
     }
   }
 
-  /** The same for everything that is stored, and for what a killed process left unfinished. */
+  /** Like `removeUnused`, for all stored blobs and for unfinished files of killed processes. */
   async removeAllUnused(before: number): Promise<void> {
     for (const part of await readdir(this.#folder).catch(() => [])) {
       await this.removeUnused(await readdir(join(this.#folder, part)), before);
@@ -140,7 +140,7 @@ export class BlobStore {
   }
 }
 
-/** The media type is the file’s first line; anything that is not one is kept as plain bytes. */
+/** The first line of the file is the blob’s media type; an invalid type is stored as plain bytes. */
 function header(type: string): string {
   return `${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type.toLowerCase() : 'application/octet-stream'}\n`;
 }

@@ -1,13 +1,13 @@
 import { excerpt, jsonFault, withShortTexts, type SessionSummary } from '@belay/protocol';
 
-/** Characters of a text of an agent that everyone’s list of sessions carries. The log has the whole. */
+/** Characters of an agent’s text that are part of the session list. The log has the full text. */
 export const maxExcerpt = 2_000;
-/** Questions that a summary carries; the log has them all. */
+/** Questions in a summary; the log has all of them. */
 const maxQuestions = 50;
-/** Inputs of questions are shown whole up to here. */
+/** Inputs of questions within these bounds are shown in full. */
 const inputBounds = { characters: 20_000, depth: 64, values: 2_000 };
 
-/** The summary with excerpts in place of what is too long for a list, whatever was stored. The same object when all fits. */
+/** Replaces texts that are too long for a list by excerpts. Returns the same object if everything fits. */
 export function boundedSummary(summary: SessionSummary): SessionSummary {
   const { title, task, reason, question, options, waitingFor, current } = summary;
   const fits =
@@ -24,7 +24,7 @@ export function boundedSummary(summary: SessionSummary): SessionSummary {
     question: question && excerpt(question, maxExcerpt),
     options: options.slice(0, 9).map((option) => excerpt(option, maxExcerpt)),
     current: current && excerpt(current, maxExcerpt),
-    // An id is what the answer names, so it is kept whole or not at all.
+    // The answer refers to the id, so it is kept whole or left out.
     waitingFor: waitingFor
       .filter(({ id }) => id.length <= maxExcerpt)
       .slice(0, maxQuestions)

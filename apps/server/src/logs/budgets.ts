@@ -15,7 +15,7 @@ export interface SpentBudget {
   used: number;
 }
 
-/** The first budget that forbids another call, if one does. */
+/** The first budget that allows no further call, if any. */
 export function spentBudget(summary: SessionSummary): SpentBudget | null {
   const { budgets, steps, tokens, dollars, wallTime } = summary;
   const used = { steps, tokens, dollars, seconds: wallSeconds(wallTime, Date.now()) };
@@ -33,12 +33,12 @@ export function limitReached(spent: SpentBudget): AppError {
   return new AppError('limit_reached', sentence, { ...spent });
 }
 
-/** Without a full stop, as more may follow. */
+/** A sentence without its full stop, so that it can be continued. */
 export function budgetIsSpent({ budget, limit }: { budget: string; limit: number }): string {
   const amount = budget === 'dollars' ? `$${limit}` : pluralText(limit, budget.slice(0, -1));
   return `The budget of ${amount} is spent`;
 }
 
-/** The event of a spent budget; the session’s end as `limited` follows from it. */
+/** The event of a spent budget; it ends the session as `limited`. */
 export const limitEvent = (spent: SpentBudget): NewEvent =>
   newEvent('server', 'limit', { args: spent, message: limitReached(spent).message });

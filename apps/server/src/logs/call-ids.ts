@@ -1,17 +1,17 @@
 import { AppError, hostQuestionPrefix, isCall, type NewEvent } from '@belay/protocol';
 
-/** The ids under which these events begin calls. */
+/** The ids of the calls that these events begin. */
 export const idsOfCalls = (events: readonly NewEvent[]): string[] =>
   events.flatMap(({ id, action }) => (id !== undefined && isCall(action) ? id : []));
 
 /**
- * Throws `forbidden` unless each id is that of one call: what was decided about a call under an id can then never be
- * about another one.
+ * Throws `forbidden` unless each id belongs to one call only. A decision about a call can then never apply to another
+ * one.
  */
 export function refuseUsedIds(ids: readonly string[], used: ReadonlySet<string>): void {
   const seen = new Set(used);
   for (const id of ids) {
-    // Not stored as it is: see `plain` of the store.
+    // The store would change these characters: see `plain` there.
     const isAltered = id.includes('\0') || !id.isWellFormed();
     if (isAltered || id.startsWith(hostQuestionPrefix)) {
       throw new AppError('forbidden', `${id} cannot be the id of a call.`);

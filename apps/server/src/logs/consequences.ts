@@ -15,8 +15,8 @@ import { budgetIsSpent } from './budgets.js';
 import { caseOf, type EventCases } from './event-cases.js';
 
 /**
- * The change of state that an event brings about, stored in the same transaction. Pure.
- * `summary` is the session’s after the event was folded in. An ended session stays so until it is started again.
+ * The state change that an event causes, stored in the same transaction. Pure. `summary` already includes the event.
+ * An ended session stays ended until it is started again.
  */
 export function consequences(event: Event, summary: SessionSummary): NewEvent[] {
   const next = stateAfter(event, summary);
@@ -69,7 +69,7 @@ function finished(result: EventArgs<'result'>): NextState | undefined {
 const unlessPaused = (summary: SessionSummary): NextState | undefined =>
   summary.state === 'paused' ? undefined : working(summary);
 
-/** Running, or waiting while the user is asked something. */
+/** Running, or waiting for the user’s answer. */
 function working({ waitingFor, question }: SessionSummary): NextState {
   const call = waitingFor[0];
   if (call) return { state: 'waiting', reason: `May ${call.operation} run? ${call.subject}` };

@@ -63,9 +63,7 @@ onEveryDatabase('attacks: what is stored of one session', (databases) => {
       ]),
     );
     const { reason } = await logs.log.summary('bad');
-    expect(reason).toMatch(
-      /^What the database has of the session bad cannot be read \(.*\)\. Delete/,
-    );
+    expect(reason).toMatch(/^The stored data of the session bad cannot be read \(.*\)\. Delete/);
     expect(reason).toContain(fault);
     const stop = newEvent('user', 'stop', { args: {}, message: 'Stopped' });
     // Both in one transaction: only one is refused.

@@ -4,13 +4,13 @@ import { FreeSpace } from '../storage/free-space.js';
 import type { SessionsStore } from './sessions.store.js';
 
 /**
- * What agents may add to the logs of their sessions. At its limit a session waits as for a full disk, with the events
- * kept by its agent; what the user and the server write is not counted out, so that it can be stopped.
+ * Limits what agents add to the logs of their sessions. At its limit a session waits as it does with a full disk, and
+ * its agent keeps the events. Events of the user and the server are always stored, so that the session can be stopped.
  */
 export class EventBudget {
   readonly #limit: number;
   readonly #space: FreeSpace;
-  /** Bytes of each session whose agent has written since the start of the server. */
+  /** Log size of each session whose agent has written since the server’s start. */
   readonly #used = new Map<string, number>();
 
   constructor(
@@ -21,7 +21,7 @@ export class EventBudget {
     this.#space = new FreeSpace(config);
   }
 
-  /** Throws `disk_full` with what to do when the session’s agent may add nothing now. */
+  /** Throws `disk_full`, with a remedy, when the session’s agent may add nothing now. */
   async require(session: string): Promise<void> {
     await this.#space.require();
     const used = this.#used.get(session) ?? (await this.store.bytesOf(session));
@@ -35,7 +35,7 @@ export class EventBudget {
     );
   }
 
-  /** Counts what was stored. */
+  /** Adds the size of stored events. */
   add(session: string, bytes: number): void {
     const used = this.#used.get(session);
     if (used !== undefined) this.#used.set(session, used + bytes);

@@ -1,6 +1,6 @@
 import type { Event, EventAction, EventOf, SessionSummary } from '@belay/protocol';
 
-/** A function for the events of some actions. */
+/** Functions for the events of some actions. */
 export type EventCases<T> = {
   readonly [A in EventAction]?: (event: Event & EventOf<A>, summary: SessionSummary) => T;
 };
@@ -11,7 +11,7 @@ export function caseOf<T>(
   event: Event,
   summary: SessionSummary,
 ): T | undefined {
-  // The action is whatever the agent called, also `constructor`.
+  // The agent chooses the action’s name, which may be `constructor`.
   if (!Object.hasOwn(cases, event.action)) return undefined;
   const all = cases as Record<string, (event: Event, summary: SessionSummary) => T>;
   return all[event.action]?.(event, summary);

@@ -29,7 +29,7 @@ import { writtenEvent, type WrittenEvent } from './written-event.js';
 
 const agent = 'agent';
 
-/** What one transaction has stored. */
+/** The result of one transaction. */
 interface Stored {
   settled: { job: Job; draft: Draft }[];
   changed: Map<string, SessionRecord>;
@@ -40,15 +40,15 @@ interface Job {
   session: string;
   /** Returns the events to store and the changed record; throws `AppError` to refuse. */
   prepare: (record: SessionRecord, connection: DatabaseConnection) => Promise<Draft> | Draft;
-  /** It reads events, also those of jobs before it in the same transaction. */
+  /** Whether the job reads events, including those of earlier jobs in the same transaction. */
   reads: boolean;
   done: (draft: Draft) => void;
   failed: (error: unknown) => void;
 }
 
 /**
- * The log of every session, and the only way to write it. Appends are stored in the order of the
- * calls, many in one transaction while the database is busy, and published after the commit.
+ * The log of every session; only this class writes it. Appends are stored in the order of the calls, many in one
+ * transaction while the database is busy, and published after the commit.
  */
 @Injectable()
 export class EventLog implements OnApplicationShutdown {
@@ -80,8 +80,8 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   /**
-   * Appends what an agent wrote, once each by `n`; a stale epoch or a gap in `n` is a `conflict`. After `disk_full`
-   * the agent sends it again by itself.
+   * Appends an agent’s events, each `n` once; an old epoch or a gap in `n` is a `conflict`. After `disk_full` the
+   * agent retries by itself.
    */
   appendFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
     return this.stalls.watch(session, agent, () => this.#storeFromAgent(session, epoch, events));
@@ -119,7 +119,7 @@ export class EventLog implements OnApplicationShutdown {
     return events.map(({ n }) => before.get(n) ?? (stored.shift() as number));
   }
 
-  /** Makes a session with the first events of its log, after those it takes over from another one. */
+  /** Creates a session with the first events of its log, which follow those copied from another session. */
   async create(
     id: string,
     settings: SessionSettings,
@@ -166,7 +166,7 @@ export class EventLog implements OnApplicationShutdown {
     return record.epoch === epoch ? record.agentN : 0;
   }
 
-  /** The session’s summary as folded from its log; `not_found` when there is no such session. */
+  /** The session’s summary, computed from its log; `not_found` when the session does not exist. */
   async summary(session: string): Promise<SessionSummary> {
     return this.stalls.shown((await this.#records.get(session)).summary);
   }
@@ -175,24 +175,24 @@ export class EventLog implements OnApplicationShutdown {
     return (await this.#records.all()).map((record) => this.stalls.shown(record.summary));
   }
 
-  /** What the session was started with, changes since then included. */
+  /** The session’s settings at its start, with later changes applied. */
   async settings(session: string): Promise<SessionSettings> {
     const { settings, damage } = await this.#records.get(session);
     if (damage !== undefined) throw new AppError('internal', damage);
     return settings;
   }
 
-  /** Why what is stored of the session cannot be read; undefined when it can. Then nothing can be appended. */
+  /** Why the session’s stored data cannot be read, in which case nothing can be appended; otherwise undefined. */
   async damage(session: string): Promise<string | undefined> {
     return (await this.#records.get(session)).damage;
   }
 
-  /** Counts the sandboxes that the session has had; only the newest may write. */
+  /** The number of sandboxes that the session has had; only the newest may write. */
   async epoch(session: string): Promise<number> {
     return (await this.#records.get(session)).epoch;
   }
 
-  /** The agent writes this call and its result for the user. */
+  /** Registers a user’s call, which the agent writes to the log with its result. */
   markUserCall(session: string, id: string, call: UserCall): void {
     this.#userCalls.add(session, id, call);
   }
@@ -202,12 +202,12 @@ export class EventLog implements OnApplicationShutdown {
     return this.#userCalls.find(session, id);
   }
 
-  /** A user’s call that is not logged has ended. */
+  /** Forgets a user’s call that has ended without being logged. */
   forgetUserCall(session: string, id: string): void {
     this.#userCalls.remove(session, id);
   }
 
-  /** Deletes the session and its log without notifying followers. Returns the blobs that it needed. */
+  /** Deletes the session and its log without notifying followers. Returns the blobs that it referenced. */
   async remove(session: string): Promise<string[]> {
     await this.drained();
     const blobs = await this.store.transaction((connection) =>
@@ -221,7 +221,7 @@ export class EventLog implements OnApplicationShutdown {
     return blobs;
   }
 
-  /** Calls in order, after the commit, without replay. Returns a function that unsubscribes. */
+  /** Calls the listener with new events in order, after their commit. Returns a function that unsubscribes. */
   subscribe(session: string, listener: LogListener): () => void {
     return this.#listeners.add(session, listener);
   }
@@ -230,7 +230,7 @@ export class EventLog implements OnApplicationShutdown {
     return this.#listeners.addForAll(listener);
   }
 
-  /** Resolves when everything asked for until now is stored or refused. */
+  /** Resolves when all earlier requests are stored or refused. */
   async drained(): Promise<void> {
     while (this.#writing) await this.#writing;
   }
@@ -247,7 +247,7 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   async #write(): Promise<void> {
-    // Appends of the same turn of the event loop share the first transaction.
+    // Appends in the same turn of the event loop share the first transaction.
     await new Promise((resolve) => setImmediate(resolve));
     while (this.#jobs.length > 0) {
       const batch = this.#jobs;
@@ -268,7 +268,7 @@ export class EventLog implements OnApplicationShutdown {
         for (const job of batch) job.failed(storageError(error));
         return;
       }
-      // What the database refuses of one session must not fail the appends of the others.
+      // An error for one session must not fail the appends of the others.
       for (const jobs of bySession.values()) await this.#writeBatch(jobs);
       return;
     }

@@ -4,15 +4,15 @@ import type { DatabaseConnection } from '../storage/database-schema.js';
 
 type Kind = Database['kind'];
 
-/** Where a text of a log was found. */
+/** A text found in a log. */
 export interface TextMatch {
   session: string;
   seq: number;
   excerpt: string;
 }
 
-/*
- * In SQLite a text’s rowid is the number of its session and its seq, in one: the newest come first without a sort, and
+/**
+ * In SQLite, a text’s rowid combines the number of its session and its seq. The newest come first without sorting, and
  * those of one session are a range.
  */
 const firstRow = sql.raw('(session.number << 24)');
@@ -34,7 +34,10 @@ export async function insertTexts(
     from json_each(${rows}) as row, session where session.id = ${session}`.execute(connection);
 }
 
-/** All words must occur; the last one may be a beginning. The newest session first, and its newest event. */
+/**
+ * Texts that contain all words; the last word may be a prefix. Newest sessions first, and within them newest events
+ * first.
+ */
 export async function findTexts(
   connection: DatabaseConnection,
   kind: Kind,
@@ -47,7 +50,7 @@ export async function findTexts(
 
 interface Range {
   limit: number;
-  /** Of these sessions alone; of all when omitted. */
+  /** Only in these sessions; in all when omitted. */
   sessions?: readonly string[] | undefined;
 }
 
@@ -82,7 +85,7 @@ async function findInPostgres(
   return rows;
 }
 
-/** Before the session itself is deleted. */
+/** Must run before the session’s own row is deleted. */
 export async function removeTexts(
   connection: DatabaseConnection,
   kind: Kind,

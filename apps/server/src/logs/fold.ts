@@ -5,7 +5,7 @@ import type { Copied } from './sessions.store.js';
 import { summaryAfter } from './session-summary.js';
 import type { StoredEvent } from './written-event.js';
 
-/** What a session’s log begins with. */
+/** The start of a session’s log. */
 export interface NewLog {
   copied?: Copied;
   events: NewEvent[];
@@ -13,22 +13,24 @@ export interface NewLog {
   comparison?: string | null;
 }
 
-/** What an append stores and what it makes of the session. */
+/** The events that an append stores, and the resulting session. */
 export interface Draft {
   record: SessionRecord;
   events: StoredEvent[];
-  /** Those that were asked for, without their consequences. */
+  /** The requested events, without their consequences. */
   asked: Event[];
 }
 
-/** Takes events over from another log as they are, their consequences among them. */
+/** Copies events from another log unchanged, including their consequences. */
 export function takeOver(record: SessionRecord, copied: readonly Event[]): Draft {
   const events = copied.map((event) => ({ event, agent: null }));
   const summary = copied.reduce(summaryAfter, record.summary);
   return { record: { ...record, summary, lastSeq: summary.lastSeq }, events, asked: [] };
 }
 
-/** Numbers new events after those of the record, with their consequences, and folds them in. Pure but for the clock. */
+/**
+ * Numbers new events and their consequences after those of the record, and folds them in. Pure except for the clock.
+ */
 export function fold(
   record: SessionRecord,
   added: readonly (NewEvent & { agent?: StoredEvent['agent'] })[],

@@ -4,7 +4,9 @@ import type { Event, SessionSummary } from '@belay/protocol';
 export type LogListener = (events: Event[]) => void;
 export type FleetListener = (session: string, events: Event[], summary: SessionSummary) => void;
 
-/** Who follows one session, or all of them. A listener that throws prevents no other from receiving stored events. */
+/**
+ * The listeners of single sessions, and those of all. An error in one listener does not keep events from the others.
+ */
 export class LogListeners {
   readonly #logger = new Logger(LogListeners.name);
   readonly #sessions = new Map<string, Set<LogListener>>();

@@ -11,7 +11,7 @@ import type { DatabaseConnection } from '../storage/database-schema.js';
 import type { Appendix } from './appendix.js';
 import type { SessionsStore } from './sessions.store.js';
 
-/** What it needs of the event log. */
+/** The parts of the event log that are used here. */
 interface Log {
   append(session: string, events: Appendix): Promise<Event[]>;
   epoch(session: string): Promise<number>;
@@ -24,8 +24,8 @@ interface Message {
 }
 
 /**
- * Messages that wait for the end of a turn can be changed until the agent has taken them. Both are events, decided in
- * the order in which the log is written: what was changed in time is never read in its old form, also over restarts.
+ * Messages that wait for the end of a turn can be changed until the agent takes them. Changes and deliveries are
+ * events, decided in log order: the agent never reads an outdated text, even after a restart.
  */
 export class QueuedMessages {
   readonly #log: Log;
@@ -36,7 +36,7 @@ export class QueuedMessages {
     this.#store = store;
   }
 
-  /** Throws `not_found`, or `conflict` once it cannot be changed any more. */
+  /** Throws `not_found`, or `conflict` when the message can no longer be changed. */
   async edit({ session, message }: Message, text: string): Promise<void> {
     await this.#log.append(session, async (summary, _settings, connection) => {
       const { isWithdrawn } = await this.#changeable(summary, message, connection);
@@ -45,7 +45,7 @@ export class QueuedMessages {
     });
   }
 
-  /** To withdraw it again changes nothing. Throws as `edit` does. */
+  /** Withdrawing a message twice changes nothing. Throws like `edit`. */
   async withdraw({ session, message }: Message): Promise<void> {
     await this.#log.append(session, async (summary, _settings, connection) => {
       const { isWithdrawn, event } = await this.#changeable(summary, message, connection);
@@ -56,7 +56,10 @@ export class QueuedMessages {
     });
   }
 
-  /** For the agent of this epoch, which knows events up to `through`. Throws `conflict` when one was changed since. */
+  /**
+   * Delivers messages to the agent of this epoch, which knows events up to `through`. Throws `conflict` when one was
+   * changed since.
+   */
   async deliver(
     session: string,
     epoch: number,
@@ -72,7 +75,7 @@ export class QueuedMessages {
         from: first,
         actions: ['deliver', 'withdraw'],
       });
-      // Only what is one is taken, and once: an agent fills no log with numbers.
+      // Only existing messages are delivered, each once, so an agent cannot fill the log with numbers.
       const found = await this.#store.ofActions(connection, session, {
         from: first,
         to: Math.max(...asked),
@@ -127,7 +130,7 @@ export class QueuedMessages {
     return { event, isWithdrawn };
   }
 
-  /** A message that resumed the session, or that answers its question, has had effects that cannot be taken back. */
+  /** A message that resumed the session or answered its question has already had effects. */
   async #assertNothingDependsOn(
     session: string,
     { seq, args }: Event & EventOf<'message'>,

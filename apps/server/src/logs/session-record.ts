@@ -11,7 +11,7 @@ import type { SessionTable } from '../storage/database-schema.js';
 import { boundedSummary } from './bounded-summary.js';
 import { firstSummary } from './session-summary.js';
 
-/** A session’s row, read. Records are values: a change makes a new one. */
+/** A session’s row, parsed. Records are immutable: a change makes a new one. */
 export interface SessionRecord {
   readonly id: string;
   readonly created: string;
@@ -20,11 +20,11 @@ export interface SessionRecord {
   readonly agentN: number;
   readonly settings: SessionSettings;
   readonly summary: SessionSummary;
-  /** Why the row cannot be read, in one sentence; then settings and summary stand in for what is stored. */
+  /** Why the row cannot be read, in one sentence; settings and summary are then placeholders. */
   readonly damage?: string;
 }
 
-/** What an older version stored gets the defaults of what has come since. Never throws: see `damage`. */
+/** Fields missing in data of older versions get their defaults. Never throws: see `damage`. */
 export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
   const { id, created, epoch } = row;
   const known = { id, created, epoch, lastSeq: row.last_seq, agentN: row.agent_n };
@@ -34,7 +34,7 @@ export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
     const own = { ...summary.value, id, lastSeq: row.last_seq, comparison: row.comparison };
     return { ...known, settings: settings.value, summary: boundedSummary(own) };
   }
-  const damage = `What the database has of the session ${id} cannot be read (${settings.fault ?? summary.fault}). Delete the session, or restore the database.`;
+  const damage = `The stored data of the session ${id} cannot be read (${settings.fault ?? summary.fault}). Delete the session, or restore the database.`;
   const standIn = settings.value ?? { ...noSettings, title: `Session ${id}` };
   return { ...known, settings: standIn, summary: damagedSummary(row, standIn, damage), damage };
 }
@@ -62,7 +62,7 @@ function read<T extends z.ZodType>(schema: T, text: string): Read<z.output<T>> {
   }
 }
 
-/** Stands in for settings that cannot be read; they are never used to start anything. */
+/** Placeholder for settings that cannot be read; never used to start anything. */
 const noSettings = sessionSettings.parse({ task: '-', model: 'scripted:unreadable' });
 
 function damagedSummary(

@@ -3,7 +3,7 @@ import { noSuchSession } from '../access/caller.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionsStore } from './sessions.store.js';
 
-/** The records of sessions as they were last stored, each read once. One that cannot be read is logged once. */
+/** A cache of session records, each read once. A damaged one is reported to the server’s log once. */
 export class SessionRecords {
   readonly #logger = new Logger(SessionRecords.name);
   readonly #records = new Map<string, SessionRecord>();
@@ -20,7 +20,7 @@ export class SessionRecords {
     return this.#records.get(session) ?? this.#keep(found);
   }
 
-  /** The record when it was read before. */
+  /** The record, if it is cached. */
   known(session: string): SessionRecord | undefined {
     return this.#records.get(session);
   }

@@ -59,7 +59,7 @@ export function firstSummary(
   });
 }
 
-/** Folds one event into the summary. Pure: the log alone gives the same summary again. */
+/** Folds one event into the summary. Pure: folding the same log gives the same summary. */
 export function summaryAfter(summary: SessionSummary, event: Event): SessionSummary {
   return boundedSummary({
     ...summary,
@@ -129,7 +129,7 @@ function afterResult(summary: SessionSummary, event: EventOf<'result'>): Partial
   return {
     waitingFor: without(summary, event.id),
     ...(operationNamed(event.args.operation)?.display === 'question' && noQuestion),
-    // What runs in the background is still what is done, until something else is.
+    // A background process stays the current activity until something else is done.
     ...(!isStarted(event.args) && currentAfter(summary, event.args.operation)),
   };
 }

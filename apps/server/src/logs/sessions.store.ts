@@ -24,10 +24,10 @@ export interface EventRange {
   limit?: number;
 }
 
-/** As much as one page of events holds, but for a single event that is larger. */
+/** The size of one page of events, unless a single event is larger. */
 const maxPageBytes = 8 * 2 ** 20;
 
-/** Events that one session takes over from another. */
+/** Events copied from another session. */
 export interface Copied {
   from: string;
   events: Event[];
@@ -89,12 +89,12 @@ export class SessionsStore {
     await useBlobs(connection, session, [...blobs]);
   }
 
-  /** What another session has stored and these events of it name. */
+  /** Copies references to the blobs that another session has stored and these events name. */
   copyBlobs(connection: DatabaseConnection, to: string, { from, events }: Copied): Promise<void> {
     return copyBlobUses(connection, { from, to }, blobsIn(events.map(({ args }) => args)));
   }
 
-  /** With a limit at most so many events, fewer when they are large: the log ends where there are none. */
+  /** With a limit, at most that many events, fewer when they are large; an empty page means the end of the log. */
   async events(session: string, { after, limit }: EventRange): Promise<Event[]> {
     const last = limit === undefined ? undefined : await this.#pageEnd(session, { after, limit });
     if (last === null) return [];
@@ -105,7 +105,7 @@ export class SessionsStore {
     return rows.map(eventOf);
   }
 
-  /** The last event of a page that fits into the memory of the server; null when there is none. */
+  /** The last event of a page that fits into the server’s memory; null when there is none. */
   async #pageEnd(session: string, range: Required<EventRange>): Promise<number | null> {
     const rows = await this.database.kysely
       .selectFrom('event')
@@ -120,7 +120,7 @@ export class SessionsStore {
     return (end < 0 ? rows.at(-1) : rows[end - 1])?.seq ?? null;
   }
 
-  /** What the log of a session takes, about. */
+  /** The approximate size of a session’s log. */
   async bytesOf(session: string): Promise<number> {
     const { bytes } = await this.database.kysely
       .selectFrom('event')
@@ -130,7 +130,7 @@ export class SessionsStore {
     return Number(bytes ?? 0);
   }
 
-  /** The events that belong to one call, and the epoch of the agent that began it; null when no agent did. */
+  /** The events of one call, and the epoch of the agent that began it; null for a user’s call. */
   async ofCall(session: string, call: string): Promise<{ events: Event[]; epoch: number | null }> {
     const found = this.#ofSession(session).where('call', '=', call);
     const events = (await found.execute()).map(eventOf);
@@ -145,7 +145,7 @@ export class SessionsStore {
     return { events, epoch: row?.epoch ?? null };
   }
 
-  /** Which of these ids name a call that is in the log already. */
+  /** Those ids that already name a call in the log. */
   async calledIds(
     connection: DatabaseConnection,
     session: string,
@@ -161,7 +161,7 @@ export class SessionsStore {
     return new Set(rows.flatMap(({ call, action }) => (call && isCall(action) ? call : [])));
   }
 
-  /** The events of these actions in a range of the log, in order, as this transaction has them. */
+  /** The events of these actions in a range of the log, in order, as seen by this transaction. */
   async ofActions(
     connection: DatabaseConnection,
     session: string,
@@ -175,7 +175,7 @@ export class SessionsStore {
     return rows.map(eventOf);
   }
 
-  /** Whether the latest call of this action before an event had no result then, and the session had not begun again. */
+  /** Whether the latest call of this action before an event was unfinished then, without a new start since. */
   async openCall(
     connection: DatabaseConnection,
     session: string,
@@ -218,7 +218,7 @@ export class SessionsStore {
     return row && eventOf(row);
   }
 
-  /** The last event of one action, up to `before` when that is given. */
+  /** The last event of one action, up to and including number `before` if given. */
   async latest(session: string, action: string, before?: number): Promise<Event | undefined> {
     const row = await this.#ofAction(session, action)
       .$if(before !== undefined, (query) => query.where('seq', '<=', before ?? 0))
@@ -233,7 +233,7 @@ export class SessionsStore {
     return this.#ofSession(session).where('action', '=', action);
   }
 
-  /** The numbers under which events of an agent are stored already, by their `n`. */
+  /** The seq numbers of stored events of an agent, by their `n`. */
   async seqsOf(
     connection: DatabaseConnection,
     agent: { session: string; epoch: number; from: number; to: number },
@@ -249,7 +249,7 @@ export class SessionsStore {
     return new Map(rows.map(({ n, seq }) => [Number(n), seq]));
   }
 
-  /** Returns the blobs that the session needed. */
+  /** Returns the blobs that the session referenced. */
   async remove(connection: DatabaseConnection, session: string): Promise<string[]> {
     await connection.deleteFrom('event').where('session', '=', session).execute();
     await removeTexts(connection, this.database.kind, session);
@@ -264,7 +264,7 @@ type EventRow = Pick<
   'seq' | 'time' | 'source' | 'action' | 'args' | 'message' | 'call'
 >;
 
-/** An event that cannot be read stands in the log as one that says so, because others depend on its number. */
+/** An unreadable event is replaced by one that says so, because other events depend on its number. */
 function eventOf({ call, args, ...row }: EventRow): Event {
   const id = call === null ? {} : { id: call };
   try {
@@ -282,7 +282,7 @@ function unreadable({ seq, time, action }: Omit<EventRow, 'args' | 'call'>, why:
   return { seq, time, source: 'server', action: 'unreadable', args: { fault }, message: fault };
 }
 
-/** Older versions stored more than an event may hold today: its shape has to be right, and its depth. */
+/** Older versions stored larger events than are allowed today, so only shape and depth are checked. */
 function faultIn(action: string, args: unknown): string | undefined {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return 'it has no fields';
   const fault = jsonFault(args, anyLength);

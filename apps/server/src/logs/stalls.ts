@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
 
-/** Milliseconds between tries. */
+/** Milliseconds between attempts. */
 const tryAgainMs = 1_000;
 
 interface Stall {
-  /** Only this session has reached its limit. */
+  /** Whether only this session has reached its limit. */
   isOwn: boolean;
   since: number;
   reason: string;
-  /** What waits for space: the agent, which retries on its own, and writes of the server. */
+  /** Who waits for space: the agent, which retries on its own, and writes of the server. */
   waiting: Set<unknown>;
 }
 
 /**
- * Sessions whose log cannot be written, because the disk is full. A stall cannot be stored, so it is kept
- * in memory and shown as the session’s state.
+ * Sessions whose log cannot be written because the disk is full. A stall cannot be stored, so it is kept in memory and
+ * shown as the session’s state.
  */
 export class Stalls {
   readonly #stalls = new Map<string, Stall>();
-  /** Sessions that the user stopped, which is not stored yet. */
+  /** Sessions that the user stopped, while the stop is not stored yet. */
   readonly #stopped = new Set<string>();
 
   /** `changed` is called when a stall begins (with null) and when it ends (with its seconds). */
@@ -30,7 +30,7 @@ export class Stalls {
     return [...this.#stalls.values()].some(({ isOwn }) => !isOwn);
   }
 
-  /** Runs a write; the session is stalled from its `disk_full` until a write has another outcome. */
+  /** Runs a write. After `disk_full`, the session is stalled until a write has another outcome. */
   async watch<T>(session: string, who: unknown, work: () => Promise<T>): Promise<T> {
     try {
       const done = await work();
@@ -64,7 +64,7 @@ export class Stalls {
     }
   }
 
-  /** As `whenSpace`, for a session whose agent was stopped; it is shown so at once. */
+  /** Like `whenSpace`, for a session whose agent was stopped; its state is shown at once. */
   async stopWhenSpace(session: string, stop: () => Promise<unknown>): Promise<void> {
     this.#stopped.add(session);
     if (this.#stalls.has(session)) this.changed(session, null);
@@ -72,7 +72,7 @@ export class Stalls {
       await this.whenSpace(session, stop);
     } finally {
       this.#stopped.delete(session);
-      // Its agent is gone, and waits for nothing any more.
+      // The stopped agent no longer waits.
       this.forget(session);
     }
   }

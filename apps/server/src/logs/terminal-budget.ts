@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { FreeSpace } from '../storage/free-space.js';
 
-/** A terminal that a budget cuts. */
+/** A terminal whose output is limited by a budget. */
 export interface CutTerminal {
   readonly session: string;
   notice: Buffer | undefined;
@@ -12,7 +12,7 @@ export interface CutTerminal {
 const bytesOfBlock = 512;
 const zeros = Buffer.alloc(1024 * 1024);
 
-/** How much of what its terminals print is kept for each session. */
+/** Limits how much terminal output is kept for each session. */
 export class TerminalBudget {
   readonly #limit: number;
   readonly #space: FreeSpace;
@@ -27,8 +27,8 @@ export class TerminalBudget {
   }
 
   /**
-   * The bytes to store in place of these: all of them, or at the limit the notice of it and nothing of the rest.
-   * Throws `disk_full` when the disk is, for then the program waits.
+   * The bytes to store: all of them, or at the limit a notice in their place. Throws `disk_full` when the disk is
+   * full; the program then waits.
    */
   async keep(terminal: CutTerminal, bytes: Uint8Array): Promise<Uint8Array> {
     await this.#space.require();
@@ -39,7 +39,7 @@ export class TerminalBudget {
     return terminal.notice.subarray(0, bytes.byteLength);
   }
 
-  /** Counts what was stored in place of the bytes. */
+  /** Adds the size of the bytes that were stored. */
   async add(terminal: CutTerminal, stored: Uint8Array): Promise<void> {
     (await this.#usedBy(terminal.session)).bytes += stored.byteLength;
     terminal.notice &&= terminal.notice.subarray(stored.byteLength);
@@ -58,7 +58,7 @@ export class TerminalBudget {
   }
 }
 
-/** Holes of files take no blocks. */
+/** Holes in files use no disk blocks. */
 async function bytesOnDisk(folder: string): Promise<number> {
   const names = await readdir(folder).catch(() => []);
   const sizes = names.map((name) =>
@@ -70,7 +70,7 @@ async function bytesOnDisk(folder: string): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** What was not kept of another terminal is not stored as zeros in a copy. */
+/** Output that another terminal lost is not stored as zeros in a copy. */
 const isHole = (bytes: Uint8Array): boolean =>
   bytes.byteLength > bytesOfBlock &&
   bytes.byteLength <= zeros.byteLength &&

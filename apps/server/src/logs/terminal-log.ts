@@ -12,24 +12,24 @@ export type TerminalListener = (terminal: string, offset: number, bytes: Uint8Ar
 interface Terminal {
   session: string;
   path: string;
-  /** Offsets up to here are known; what was not kept is read as zeros. */
+  /** Offsets below this are stored; output that was not kept is read as zeros. */
   size: number;
-  /** What is still to be written of the notice that output is no longer kept. */
+  /** The unwritten rest of the notice that output is no longer kept. */
   notice: Buffer | undefined;
   handle: FileHandle | undefined;
-  /** Writes of one terminal follow each other. */
+  /** Serializes writes to one terminal. */
   mutex: Mutex;
   lastUse: number;
 }
 
 const maxOpenFiles = 128;
-/** Terminals that one session may ever have. */
+/** The number of terminals that one session may ever have. */
 const maxTerminals = 1_000;
 
 /**
- * What terminals printed, a file of raw bytes each. The length of a file is the stored size, so a write that
- * a kill truncated is resumed there: the agent requests the size and sends the rest. Beyond the budget of a session the
- * file only becomes longer, by a hole: viewers see the output live, and the program goes on.
+ * Terminal output, one file of raw bytes for each terminal. The length of a file is the stored size, so a write
+ * truncated by a kill is resumed there: the agent asks for the size and sends the rest. Beyond a session’s budget the
+ * file only grows by a hole: viewers still see the output live, and the program continues.
  */
 @Injectable()
 export class TerminalLog implements OnApplicationShutdown {
@@ -44,7 +44,7 @@ export class TerminalLog implements OnApplicationShutdown {
     this.#budget = new TerminalBudget(config, this.#folder);
   }
 
-  /** Bytes that are stored already are ignored; a gap is a `conflict`. Resolves when they are stored. */
+  /** Bytes that are already stored are ignored; a gap is a `conflict`. Resolves when the bytes are stored. */
   async append(
     session: string,
     terminal: string,
@@ -68,7 +68,7 @@ export class TerminalLog implements OnApplicationShutdown {
     return (await this.#terminal(session, terminal)).size;
   }
 
-  /** Bytes `from` up to, not including, `to`; less when there is less. */
+  /** The bytes from `from` up to, but not including, `to`; fewer if the file is shorter. */
   async read(session: string, terminal: string, from: number, to: number): Promise<Buffer> {
     const { path, size } = await this.#terminal(session, terminal);
     const length = Math.max(0, Math.min(to, size) - from);
@@ -90,7 +90,7 @@ export class TerminalLog implements OnApplicationShutdown {
     );
   }
 
-  /** Called after the bytes are stored, in order for each terminal; the bytes are only lent. */
+  /** Called after bytes are stored, in order for each terminal; the bytes are valid only during the call. */
   subscribe(session: string, listener: TerminalListener): () => void {
     const listeners = this.#listeners.get(session) ?? new Set();
     this.#listeners.set(session, listeners.add(listener));
@@ -102,7 +102,7 @@ export class TerminalLog implements OnApplicationShutdown {
     };
   }
 
-  /** Gives a new session the beginning of another one’s terminal. */
+  /** Copies the beginning of another session’s terminal to a new session. */
   async copy(from: string, to: string, terminal: string, bytes: number): Promise<void> {
     const step = 1024 * 1024;
     for (let at = 0; at < bytes; at += step) {

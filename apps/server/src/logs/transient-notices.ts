@@ -11,7 +11,7 @@ interface BrowserFrame {
 export interface TransientNoticeMap {
   delta: [notice: { session: string; kind: 'text' | 'reasoning'; text: string }];
   frame: [notice: { session: string } & BrowserFrame];
-  /** What a call prints while it runs. */
+  /** Output of a call while it runs. */
   output: [notice: { session: string; call: string; text: string }];
   copied: [notice: { session: string; done: number; total: number | null }];
 }
@@ -21,7 +21,7 @@ export interface TransientNoticeMap {
 export class TransientNotices extends EventEmitter<TransientNoticeMap> {
   constructor() {
     super();
-    // One for each editor and watching socket.
+    // Every editor and every watching socket adds a listener.
     this.setMaxListeners(0);
   }
 

@@ -14,7 +14,7 @@ export interface UserCall {
   input: Record<string, unknown>;
 }
 
-/** Users’ calls in progress, which agents write into the log for them: in the user’s name only what the user called. */
+/** Users’ calls in progress. Agents write them to the log in the user’s name, but only as the user made them. */
 export class UserCalls {
   readonly #calls = new Map<string, Map<string, UserCall>>();
 
@@ -37,7 +37,10 @@ export class UserCalls {
     this.#calls.delete(session);
   }
 
-  /** Whose event it is: the user’s call or its result, or the agent’s. Throws `forbidden` when it is another call. */
+  /**
+   * The source of an event: `user` for the user’s call and its result, else `agent`. Throws `forbidden` when it
+   * differs from the user’s call.
+   */
   sourceOf(session: string, { id, action, args }: NewEvent): 'user' | 'agent' {
     const call = id === undefined ? undefined : this.find(session, id);
     if (!call) return 'agent';

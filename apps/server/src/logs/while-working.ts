@@ -4,13 +4,13 @@ import type { EventLog } from './event-log.js';
 
 interface Working {
   signal: AbortSignal;
-  /** What becomes of work that is to begin in a pause: it waits for the pause’s end, or is refused. */
+  /** How a pause affects work that is about to begin: it waits, or is refused. */
   inPause: 'wait' | 'refuse';
 }
 
 /**
- * Runs what the server does for a session: not before it has started, not in a pause, and not after its end. What is
- * under way at a pause goes on to its end; the session’s end aborts it. Throws `cancelled` with the state.
+ * Runs the server’s work for a session: not before it has started, not in a pause, and not after its end. Work in
+ * progress continues during a pause; the session’s end aborts it. Throws `cancelled` with the state.
  */
 export async function whileWorking<T>(
   log: EventLog,
@@ -19,7 +19,7 @@ export async function whileWorking<T>(
 ): Promise<T> {
   const ending = new AbortController();
   let changed = Promise.withResolvers<void>();
-  // Before the state is read, so that no change is missed.
+  // Subscribed before the state is read, so that no change is missed.
   const unsubscribe = log.subscribe(session, (events) => {
     const state = events.findLast((event) => isEvent(event, 'state'));
     if (!state) return;

@@ -4,23 +4,23 @@ import { blobsIn } from '../storage/blob-uses.js';
 import type { Database } from '../storage/database.js';
 import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
 
-/** An event as it is stored: with whose it is, when an agent wrote it. */
+/** An event to store, with the agent that wrote it, if one did. */
 export interface StoredEvent {
   event: Event;
   agent: { epoch: number; n: number } | null;
 }
 
-/** An event as the database takes it. */
+/** An event prepared for the database. */
 export interface WrittenEvent {
   /** The values of `columns`. */
   values: readonly (string | number | null)[];
-  /** What it takes of the log, about. */
+  /** Its approximate size in the log. */
   bytes: number;
-  /** The blobs that the user attached by it. What an agent or a tool names, its session has stored itself. */
+  /** The blobs that the user attached with it. Blobs named by an agent or a tool belong to the session already. */
   blobs: string[];
 }
 
-/** Of a row, after its session. */
+/** The columns of a row after its session. */
 const columns = [
   'seq',
   'time',
@@ -34,12 +34,12 @@ const columns = [
 ] as const satisfies (keyof EventTable)[];
 
 /**
- * Rows that one statement inserts: many are quicker than one each. SQLite keeps a statement for each number of rows;
- * PostgreSQL waits for the network at each statement, and takes 65,535 values.
+ * Rows inserted by one statement, because many are faster than one each. SQLite caches a statement for each number of
+ * rows; PostgreSQL has a network round trip for each statement, and accepts 65,535 values.
  */
 const rowsAtOnce = { sqlite: 32, postgres: 5_000 };
 
-/** Throws when an event is not JSON, before a transaction that others share has begun. */
+/** Throws when an event is not JSON, before the transaction shared with other events begins. */
 export function writtenEvent({ event, agent }: StoredEvent): WrittenEvent {
   const args = JSON.stringify(event.args);
   const message = plain(event.message);

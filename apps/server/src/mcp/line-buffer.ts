@@ -1,14 +1,14 @@
-/** More space is given back after the line that needed it. */
+/** Buffers larger than this are released after the line that needed them. */
 const usualBytes = 2 ** 20;
 
-/** Cuts bytes into lines. A line that is not whole is held once, with space that doubles up to the limit. */
+/** Splits bytes into lines. An incomplete line is buffered once, in a buffer that doubles up to the limit. */
 export class LineBuffer {
   #held = Buffer.alloc(0);
   #length = 0;
 
   constructor(private readonly maxBytes: number) {}
 
-  /** The lines that are whole now, without their ends. Throws when one is longer than the limit. */
+  /** The complete lines, without their ends. Throws when one is longer than the limit. */
   *push(piece: Buffer): Generator<string> {
     let start = 0;
     for (let end = piece.indexOf(10); end >= 0; end = piece.indexOf(10, start)) {

@@ -7,7 +7,7 @@ import { toMcpOutput } from './mcp-output.js';
 import { McpServers } from './mcp-servers.js';
 
 /**
- * Calls of MCP tools, for agents. The sandbox is not trusted: the call is read from the log, where the user approved it,
+ * Agents’ calls of MCP tools. The sandbox is not trusted: the call is read from the log, where the user approved it,
  * and runs once.
  */
 @Injectable()

@@ -10,7 +10,7 @@ import { z } from 'zod';
 
 const secrets = z.record(z.string(), z.string());
 
-/** How an MCP server is reached, with its secrets. */
+/** How to reach an MCP server, including its secrets. */
 export const savedTransport = z.discriminatedUnion('type', [
   z.object({ type: z.literal('http'), url: z.string(), headers: secrets }),
   z.object({
@@ -22,7 +22,7 @@ export const savedTransport = z.discriminatedUnion('type', [
     image: z.string().nullable().default(null),
     folder: z.string().nullable().default(null),
     hosts: z.array(z.string()).default([]),
-    /** Of one that is installed as an action, and not in the settings. */
+    /** Set for a server that is installed as an action, and therefore not in the settings. */
     installed: z.object({ memoryMb: z.number() }).optional(),
   }),
 ]);
@@ -37,7 +37,7 @@ export const mcpConfig = z.object({
 });
 export type McpConfig = z.infer<typeof mcpConfig>;
 
-/** The change over what is there. Throws `invalid_input` for a secret that is to be kept and was never saved. */
+/** Applies a change to a configuration. Throws `invalid_input` when a secret is to be kept that was never saved. */
 export function changedConfig(
   before: McpConfig,
   { transport, enabled, tools }: z.output<typeof mcpServerChange>,
@@ -50,7 +50,7 @@ export function changedConfig(
   };
 }
 
-/** A transport with every secret that was left as it is. */
+/** The transport, with unchanged secrets filled in. */
 export function withSecrets(wanted: McpTransport, saved: SavedTransport | null): SavedTransport {
   if (wanted.type === 'http') {
     return {
@@ -74,14 +74,14 @@ function kept(
   );
 }
 
-/** What an API shows of a transport: of its secrets only the names. */
+/** A transport as an API shows it: with the names of its secrets only. */
 export function shownTransport(transport: SavedTransport): McpServer['transport'] {
   return transport.type === 'http'
     ? { ...transport, headers: Object.keys(transport.headers) }
     : { ...transport, env: Object.keys(transport.env) };
 }
 
-/** What a viewer sees of a server: neither arguments nor paths, in which secrets may stand, nor its own words. */
+/** A server as a viewer sees it: without arguments and paths, which may contain secrets, and without its own texts. */
 export function shownToViewer(server: McpServer): McpServer {
   const { transport } = server;
   const shown: McpServer['transport'] =

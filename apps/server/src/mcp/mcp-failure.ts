@@ -1,4 +1,4 @@
-/** `gone`: the connection is of no use any more, and the call was not begun. */
+/** `gone`: the connection can no longer be used, and the call was not begun. */
 export type McpFailureKind = 'refused' | 'unreachable' | 'gone' | 'timeout' | 'closed' | 'failed';
 
 export class McpFailure extends Error {
@@ -6,7 +6,7 @@ export class McpFailure extends Error {
 
   constructor(
     readonly kind: McpFailureKind,
-    /** The rest of a sentence that begins with the server’s name. */
+    /** The rest of the sentence, which begins with the server’s name. */
     message: string,
   ) {
     super(message);

@@ -5,7 +5,7 @@ import type { McpLogin } from './mcp-logins.store.js';
 import { McpFailure } from './mcp-failure.js';
 import type { ProgramRunner } from '../programs/program.js';
 
-/** Milliseconds before the first new try; it doubles up to the last. */
+/** Milliseconds before the first retry; the delay doubles up to the maximum. */
 const firstRetryDelayMs = 1_000;
 const longestRetryDelayMs = 60_000;
 
@@ -18,25 +18,25 @@ const codes = {
   failed: 'tool_failed',
 } as const;
 
-/** By what a server is reached. */
+/** Services needed to reach a server. */
 export interface LinkServices {
   fetch: typeof globalThis.fetch;
   programs: ProgramRunner;
-  /** Where the user has logged in. */
+  /** The user’s login at the server. */
   login?: McpLogin | undefined;
 }
 
-/** Keeps one MCP server connected, and knows its tools. */
+/** Keeps one MCP server connected, and stores its tools. */
 export class McpLink {
   state: McpServer['state'] = 'connecting';
   /** Why it is not connected, in one sentence. */
   error: string | null = null;
-  /** The tools of its last list; kept while it is disconnected. */
+  /** The latest list of tools; kept while the server is disconnected. */
   tools: readonly Tool[] = [];
   #connection: Promise<McpConnection> | undefined;
   #failures = 0;
   #retry: NodeJS.Timeout | undefined;
-  /** The connection that is of use now. */
+  /** The connection in use. */
   #current: McpConnection | undefined;
   readonly #ending = new AbortController();
 
@@ -59,7 +59,7 @@ export class McpLink {
     const once = async () => (await this.#connected()).call(tool, input, signal);
     try {
       return await once().catch(async (error: unknown) => {
-        // It was started anew and does not know this connection: the call was not begun.
+        // The server restarted and does not know this connection: the call was not begun.
         if (!(error instanceof McpFailure && error.kind === 'gone')) throw error;
         await this.#drop();
         return once();
@@ -109,7 +109,7 @@ export class McpLink {
     }
   }
 
-  /** The new list is for sessions to come. */
+  /** The new list applies to later sessions. */
   async #listAnew(connection: McpConnection | undefined): Promise<void> {
     try {
       if (connection) this.tools = await connection.tools();
@@ -119,7 +119,7 @@ export class McpLink {
   }
 
   #lost(connection: McpConnection | undefined): void {
-    // A connection that is being opened, or was dropped, is not the current one.
+    // A connection that is being opened or was dropped is not the current one.
     if (!connection || connection !== this.#current) return;
     this.#fail(new McpFailure('closed', 'closed the connection.'));
   }
@@ -146,7 +146,7 @@ export class McpLink {
     await connection?.then((open) => open.close()).catch(ignoreError('it is dropped all the same'));
   }
 
-  /** The error as an `AppError`, without the configured secrets. */
+  /** The error as an `AppError`, without configured secrets. */
   #told(error: unknown): AppError {
     if (error instanceof AppError) return error;
     const { kind, message } =

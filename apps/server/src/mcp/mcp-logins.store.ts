@@ -10,7 +10,7 @@ import { randomSecret } from '../storage/secrets.js';
 import { McpFailure } from './mcp-failure.js';
 
 const login = z.object({
-  /** Of the MCP server: another address has another login. */
+  /** The MCP server’s address; another address needs another login. */
   url: z.string(),
   redirect: z.string(),
   client: z.looseObject({ client_id: z.string() }).optional(),
@@ -32,13 +32,13 @@ export class McpLogins {
     this.#file = new PrivateFile(path, z.record(z.string(), login), {});
   }
 
-  /** For the connection to a server where the user has logged in; undefined when that is not so. */
+  /** The login for a connection to a server; undefined if the user has not logged in. */
   of(name: string, url: string): McpLogin | undefined {
     const saved = this.#file.value[name];
     return saved?.tokens && saved.url === url ? this.#provider(name, saved) : undefined;
   }
 
-  /** A new login, which the user finishes on a page. */
+  /** A new login, which the user completes on a page. */
   begin(name: string, { url, redirect }: { url: string; redirect: string }): McpLogin {
     const secret = randomSecret();
     const provider = this.#provider(name, { url, redirect }, secret);
@@ -46,7 +46,7 @@ export class McpLogins {
     return provider;
   }
 
-  /** The login that an answer belongs to, once. */
+  /** The login that a callback belongs to; valid once. */
   take(state: string): { name: string; provider: McpLogin } {
     const pending = this.#pending.take(state);
     if (pending) return pending;
@@ -72,9 +72,9 @@ export class McpLogins {
   }
 }
 
-/** What the SDK asks and tells of one login. Without a `state` nobody is there to log in: then it fails. */
+/** One login, in the form that the SDK uses. Without a `state`, no user is present to log in, so it fails. */
 export class McpLogin implements OAuthClientProvider {
-  /** Where the user logs in. */
+  /** The page on which the user logs in. */
   page: URL | undefined;
   #verifier = '';
 
@@ -128,7 +128,7 @@ export class McpLogin implements OAuthClientProvider {
 
   async #change(part: Partial<Login>): Promise<void> {
     this.saved = { ...this.saved, ...part };
-    // A login that was begun and not finished is not kept.
+    // A login that was begun but not completed is not stored.
     if (this.saved.tokens) await this.save(this.saved);
   }
 }

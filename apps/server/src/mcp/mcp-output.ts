@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError, type McpOutput } from '@belay/protocol';
 import type { CallToolResult } from './mcp.client.js';
 
-/** Characters of a result that the model is shown; the rest is kept beside the log. */
+/** Characters of a result shown to the model; the rest is stored beside the log. */
 const most = 30_000;
 
 type Content = CallToolResult['content'][number];
@@ -70,7 +70,7 @@ async function imagesIn(content: readonly Content[], putBlob: PutBlob): Promise<
 /** The image types that providers and browsers support. */
 const isImage = (type = ''): boolean => /^image\/(png|jpeg|gif|webp)$/.test(type);
 
-/** The beginning and the end. */
+/** Keeps the beginning and the end. */
 function cut(text: string): string {
   if (text.length <= most) return text;
   const half = most / 2;

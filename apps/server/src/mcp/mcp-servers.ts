@@ -27,23 +27,23 @@ import { McpLink } from './mcp-link.js';
 import { isSameTool } from './same-tool.js';
 import { McpStore } from './mcp.store.js';
 
-/** Milliseconds for which a session waits for a server that it did not name. */
+/** Milliseconds that a session waits for a server that it did not name. */
 const connectTimeoutMs = 5_000;
 
-/** The tools of a session to be, and the servers that it has to do without. */
+/** The tools of a new session, and the servers that are missing. */
 export interface SessionTools {
   tools: McpTool[];
   missing: { server: string; error: string }[];
 }
 
 /**
- * Keeps the MCP servers of the settings connected. Changes count for sessions to come: each keeps the tools that
- * it began with.
+ * Keeps the MCP servers in the settings connected. Changes apply to new sessions; each session keeps the tools that it
+ * began with.
  */
 @Injectable()
 export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #links = new Map<string, McpLink>();
-  /** Those that are installed as actions, by name. */
+  /** Servers that are installed as actions, by name. */
   readonly #installed = new Map<string, McpConfig>();
 
   constructor(
@@ -65,7 +65,10 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     return this.#all.map((config) => this.#shown(config));
   }
 
-  /** Connects one that is installed as an action, in the place of what it was; null ends it. Never rejects. */
+  /**
+   * Connects a server that is installed as an action, and replaces its earlier configuration; null ends it. Never
+   * rejects.
+   */
   async install(name: string, config: McpConfig | null): Promise<void> {
     if (config) this.#installed.set(name, config);
     else this.#installed.delete(name);
@@ -85,7 +88,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
       throw new AppError('conflict', `${name} is installed as an action: change it there.`);
   }
 
-  /** For the doctor: one line for each that is enabled. */
+  /** One line for the doctor for each enabled server. */
   checks(): Check[] {
     return this.list()
       .filter(({ enabled }) => enabled)
@@ -108,7 +111,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     return this.#connected(config);
   }
 
-  /** Returns when it is connected anew, or has failed to. */
+  /** Resolves when the server is connected again, or has failed to connect. */
   async change(name: string, change: z.output<typeof mcpServerChange>): Promise<McpServer> {
     this.#assertOfSettings(name);
     const config = await this.store.change(name, change);
@@ -138,7 +141,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     throw new AppError('conflict', `${name} requires no login.`);
   }
 
-  /** Finishes the login that the state belongs to, and connects anew. */
+  /** Completes the login that the state belongs to, and reconnects. */
   async finishLogin(state: string, code: string): Promise<McpServer> {
     const { name, provider } = this.logins.take(state);
     const { transport } = this.store.known(name);
@@ -148,7 +151,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   async #signIn(name: string, login: McpLogin, to: { url: string; code?: string }) {
-    // The SDK is loaded when it is needed, because most installations have no MCP server.
+    // The SDK is loaded on demand, because most installations have no MCP server.
     const { signIn } = await import('./mcp.client.js');
     const fetch = outgoingFetch(this.config.environment);
     return signIn(login, { ...to, fetch }).catch((error: unknown) => {
@@ -156,14 +159,14 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     });
   }
 
-  /** Connects anew, so that the user sees whether it works. */
+  /** Reconnects, so that the user sees whether it works. */
   async test(name: string): Promise<McpServer> {
     return this.#connected(this.#known(name));
   }
 
   /**
-   * The tools for a session. Named servers must be available. Without names, a server that fails is left out,
-   * and one that was unavailable before is not waited for.
+   * The tools for a session. Named servers must be available. Without names, failing servers are left out, and those
+   * that were unavailable before are not waited for.
    */
   async toolsFor(names: readonly string[] | undefined): Promise<SessionTools> {
     const configs = names
@@ -182,7 +185,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     return found;
   }
 
-  /** The tools of the servers that are installed as actions, as they are connected now. */
+  /** The tools of connected servers that are installed as actions. */
   installedTools(): McpTool[] {
     return [...this.#installed.values()].flatMap((config) => {
       const link = config.enabled ? this.#links.get(config.name) : undefined;
@@ -191,8 +194,8 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   /**
-   * Throws one sentence: not_found, unavailable, timeout, tool_failed, `conflict` for a tool that its server describes
-   * otherwise since the session began; when `signal` aborts, its reason.
+   * Throws one sentence: not_found, unavailable, timeout, tool_failed, `conflict` for a tool whose description changed
+   * since the session began; when `signal` aborts, its reason.
    */
   async call(
     tool: McpTool,
@@ -238,7 +241,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     return this.#shown(config);
   }
 
-  /** Resolves when it is connected or has failed; its state has the error. */
+  /** Resolves when it has connected or failed; its state has the error. */
   async #link(config: McpConfig): Promise<void> {
     const old = this.#unlink(config.name);
     if (!config.enabled) return old;
@@ -279,7 +282,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 }
 
-/** Control and bidirectional signs, with which a name would be shown as another one. */
+/** Control and bidirectional characters, with which a name could look like another one. */
 const hidden = /[\p{C}\p{Zl}\p{Zp}]/u;
 
 const titleOf = ({ title, annotations }: Tool): string | undefined => title ?? annotations?.title;
@@ -298,7 +301,7 @@ function chosenTools(config: McpConfig, tools: readonly Tool[]): McpTool[] {
     ({ name }) => !hidden.test(name) && (!config.tools || config.tools.includes(name)),
   );
   const valid = chosen.flatMap((tool) => mcpTool.safeParse(offered(config, tool)).data ?? []);
-  // Providers refuse two of one name.
+  // Providers refuse two tools with the same name.
   return [...new Map(valid.map((tool) => [tool.name, tool])).values()];
 }
 

@@ -31,18 +31,18 @@ const probeTimeoutMs = 5_000;
 /** The timeout of a call without progress; each report of progress restarts it. */
 const callTimeoutMs = 120_000;
 const maxCallTimeMs = 30 * 60_000;
-/** The limit of pages, because a faulty server may return endless ones. */
+/** Limits the pages, because a faulty server may return endless ones. */
 const maxPages = 50;
 
 export interface ConnectOptions {
   name: string;
   transport: SavedTransport;
-  /** For programs that run in containers. */
+  /** Runs programs in containers. */
   programs: ProgramRunner;
   fetch: typeof globalThis.fetch;
-  /** Where the user has logged in. */
+  /** The user’s login at the server. */
   login?: McpLogin | undefined;
-  /** Ends the attempt to connect. */
+  /** Cancels the attempt to connect. */
   signal: AbortSignal;
   onToolsChanged(): void;
   onClosed(): void;
@@ -130,7 +130,7 @@ function olderTransport(
 function open(config: SavedTransport, { name, fetch, login, programs, signal }: ConnectOptions) {
   if (config.type === 'stdio') {
     if (!config.host) return new ProgramTransport(() => programs.run({ ...config, name }, signal));
-    // The SDK hands on PATH, HOME and the like, and none of the server’s own variables.
+    // The SDK passes on PATH, HOME and similar variables, but none of the server’s own.
     const { command, args, env } = config;
     return new StdioClientTransport({ command, args, env, stderr: 'pipe' });
   }
@@ -143,8 +143,8 @@ function open(config: SavedTransport, { name, fetch, login, programs, signal }: 
 }
 
 /**
- * One step of a login: without a code it finds out where the user logs in, with one it gets the tokens. Returns that
- * page, or undefined when the login is complete. Every failure is an `McpFailure`.
+ * One step of a login: without a code, it finds out where the user logs in; with one, it gets the tokens. Returns the
+ * login page, or undefined when the login is complete. Every failure is an `McpFailure`.
  */
 export async function signIn(
   login: McpLogin,
@@ -165,7 +165,7 @@ export async function signIn(
   throw new McpFailure('refused', 'provides no login page.');
 }
 
-/** What an MCP server says of where to log in leads nowhere but to itself, or by TLS. */
+/** The login addresses that an MCP server names must be on that server, or use TLS. */
 const fetchFor =
   (server: string, fetch: typeof globalThis.fetch): typeof globalThis.fetch =>
   (input, init) => {
@@ -187,7 +187,7 @@ async function allTools(client: Client): Promise<Tool[]> {
   return tools;
 }
 
-/** Returns the last line that a program wrote to its standard error. */
+/** Returns a function that gives the last line of a program’s standard error. */
 function listen(transport: Transport): () => string {
   let said = '';
   if (transport instanceof StdioClientTransport) {
@@ -226,13 +226,13 @@ function protocolFailure(error: McpError, lastLine: string): McpFailure {
   return new McpFailure('failed', `answered: ${plain(error)}`);
 }
 
-/** What Node and fetch throw. */
+/** Errors thrown by Node and fetch. */
 interface ConnectError {
   code?: string;
   cause?: { code?: string; message?: string };
 }
 
-/** Undefined for an error that says nothing of how the server is reached. */
+/** Undefined for an error that does not concern the connection to the server. */
 function connectFailure(
   { code, cause }: ConnectError,
   config: SavedTransport,
@@ -263,6 +263,6 @@ function httpFailure({ code, message }: StreamableHTTPError): McpFailure {
   return new McpFailure('failed', `answered ${code ?? 'an error'}: ${message.slice(0, 300)}`);
 }
 
-/** The SDK begins its messages with the number of the error. */
+/** Removes the error number at the start of the SDK’s messages. */
 const plain = ({ message }: Error): string =>
   message.replace(/^MCP error -?\d+: /, '').slice(0, 2_000);

@@ -6,7 +6,9 @@ import { Config } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
 import { changedConfig, mcpConfig, type McpConfig } from './mcp-config.js';
 
-/** The MCP servers that the user has connected, with their secrets in a file of the server’s user alone. */
+/**
+ * The MCP servers that the user has configured, with their secrets, in a file that only the server’s user can read.
+ */
 @Injectable()
 export class McpStore {
   readonly #file: PrivateFile<z.ZodArray<typeof mcpConfig>>;
@@ -26,7 +28,7 @@ export class McpStore {
     throw new AppError('not_found', `There is no MCP server ${name} in the settings.`);
   }
 
-  /** Throws `conflict` when there is one of this name. */
+  /** Throws `conflict` when the name is taken. */
   add(config: McpConfig): Promise<void> {
     const { name } = config;
     return this.#file.change((configs) => {

@@ -8,8 +8,8 @@ const downloaders = ['bunx', 'npm', 'npx', 'pipx', 'pnpm', 'pnpx', 'uv', 'uvx', 
 const unconfined = 'run it on the server’s machine ("host": true)';
 
 /**
- * Why a program in a container did not come to be connected, with what to do: its failure, and how the container
- * ended. A program in a container is told apart from others by its `host`.
+ * Why a program in a container could not be connected, with a remedy: from its failure, and from how the container
+ * ended. A program in a container is recognized by its `host`.
  */
 export function programFailure(
   failure: McpFailure,

@@ -8,13 +8,13 @@ import type { ProgramEnd, RunningProgram } from '../programs/program.js';
 
 /** The SDK’s own limit for programs. */
 const maxMessageBytes = 10 * 2 ** 20;
-/** What a program that does not read its input may leave unread. */
+/** Bytes of input that a program may leave unread. */
 const maxUnreadBytes = 16 * 2 ** 20;
-/** What is read of a program in a second; a line counts for more than its bytes, because parsing takes time. */
+/** Bytes read from a program per second; a line counts more than its length, because parsing takes time. */
 const readPerSecond = 32 * 2 ** 20;
 const lineCost = 16 * 2 ** 10;
 
-/** MCP over the input and output of a program in a container, which is hostile: bounded in size, depth and rate. */
+/** MCP over the input and output of an untrusted program in a container: limited in size, depth and rate. */
 export class ProgramTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -62,7 +62,7 @@ export class ProgramTransport implements Transport {
         if (isError) this.lastOutput = (this.lastOutput + data.toString()).slice(-2_000);
         else for (const line of this.#lines.push(data)) await this.#receive(line);
       }
-      // Its exit code is of use only when nobody kills it.
+      // Its exit code is known only if nobody kills it.
       await program.ended;
     } catch (error) {
       if (!this.#closing) this.lastOutput = `Belay ended it: ${asError(error).message}`;
@@ -70,7 +70,10 @@ export class ProgramTransport implements Transport {
     await this.close().catch(ignoreError('it is gone all the same'));
   }
 
-  /** Throws when the message is beyond the bounds; a line that is none is reported, as programs print all sorts. */
+  /**
+   * Throws for a message beyond the limits. A line that is not a message is only reported, because programs print
+   * other text.
+   */
   async #receive(line: string): Promise<void> {
     await this.#pace(lineCost);
     if (this.#closing) return;

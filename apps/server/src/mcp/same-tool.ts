@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { McpTool } from '@belay/protocol';
 import type { Tool } from './mcp.client.js';
 
-/** Whether a server still offers a tool as the session was given it: name, description and input. */
+/** Whether a server still offers a tool with the name, description and input that the session got. */
 export const isSameTool = (given: McpTool, offered: readonly Tool[]): boolean =>
   offered.some(
     ({ name, description = '', inputSchema }) =>

@@ -3,16 +3,16 @@ import { errorFrom, isEnded, wallSeconds, type SessionSummary } from '@belay/pro
 import { EventLog } from '../logs/event-log.js';
 import { limitEvent, spentBudget } from '../logs/budgets.js';
 
-/** The longest delay of a timer; a later deadline is looked at again then. In milliseconds. */
+/** The longest delay of a timer, in milliseconds; later deadlines are checked again then. */
 const longest = 2 ** 31 - 1;
 
 /**
- * Ends sessions whose wall time is over, whatever they do: a long command too. (The gateway itself only looks
- * before and during the calls of a model.)
+ * Ends sessions whose time budget is used up, even during a long command. (The gateway itself checks only before and
+ * during model calls.)
  */
 @Injectable()
 export class Deadlines implements OnModuleInit, OnModuleDestroy {
-  /** When a session is looked at again that could not be read or ended, in milliseconds. */
+  /** Milliseconds until a session that could not be read or ended is checked again. */
   retry = 10_000;
   readonly #logger = new Logger(Deadlines.name);
   readonly #timers = new Map<string, NodeJS.Timeout>();
@@ -64,7 +64,7 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     const { code, message } = errorFrom(error);
     // A session that was deleted meanwhile has no deadline.
     if (code === 'not_found') return;
-    this.#logger.warn(`The wall time of session ${id} could not be looked at: ${message}`);
+    this.#logger.warn(`The time limit of session ${id} could not be checked: ${message}`);
     this.#lookIn(id, this.retry);
   }
 }

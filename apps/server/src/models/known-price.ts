@@ -7,7 +7,7 @@ import type { ModelSetup } from './provider-keys.js';
 
 const free: Rates = { input: 0, output: 0 };
 
-/** The price by the model's name, by the table, or none at all at an address of one's own. Null when it is not known. */
+/** The price in the model’s name, otherwise in the table, or free for a local address. Null when it is unknown. */
 export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price, 'long'>) | null {
   const address = parseModelName(name);
   // Scripts and replays cost nothing.
@@ -19,7 +19,7 @@ export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price
   return options.price ?? priceOf(provider, model) ?? (isOwn ? free : null);
 }
 
-/** Throws `invalid_input` when a budget in dollars cannot be kept. */
+/** Throws `invalid_input` when a cost budget cannot be enforced. */
 export function checkBudgets(
   model: string,
   { dollars }: Pick<Budgets, 'dollars'>,

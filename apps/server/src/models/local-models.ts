@@ -4,7 +4,7 @@ import type { ModelSetup } from './provider-keys.js';
 
 const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** What the OpenAI-compatible server offers; nothing when it does not answer within a second. */
+/** The models of the OpenAI-compatible server; none when it does not answer within a second. */
 export async function localModels(config: ModelSetup): Promise<string[]> {
   const { key, url } = config.providers['openai-compatible'];
   if (!url) return [];
@@ -16,7 +16,7 @@ export async function localModels(config: ModelSetup): Promise<string[]> {
     const { data } = modelList.parse(await response.json());
     return data.slice(0, 100).map(({ id }) => id);
   } catch {
-    // Its absence is not an error here: `check` and the first call say what is wrong.
+    // A missing server is not an error here: `check` and the first call report it.
     return [];
   }
 }

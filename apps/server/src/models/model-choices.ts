@@ -5,7 +5,7 @@ import { providerRemedy, scriptFile } from './open-model.js';
 import type { ModelSetup } from './provider-keys.js';
 import { readScript } from './scripted/script.js';
 
-/** Only a selection: any model that a provider has can be named. */
+/** Only a selection: users can name any model of a provider. */
 const known: readonly (readonly [ProviderName, model: string, title: string])[] = [
   ['anthropic', 'claude-opus-5-5', 'Claude Opus 5.5'],
   ['anthropic', 'claude-sonnet-5-5', 'Claude Sonnet 5.5'],
@@ -17,7 +17,7 @@ const known: readonly (readonly [ProviderName, model: string, title: string])[] 
   ['google', 'gemini-2.5-flash', 'Gemini 2.5 Flash'],
 ];
 
-/** Those that can be called now come first, then the demos. */
+/** Models that can be called now come first, then the demos. */
 export async function modelChoices(
   config: ModelSetup,
   localModels: () => Promise<string[]>,
@@ -50,7 +50,7 @@ async function demos(config: ModelSetup): Promise<ModelChoice[]> {
             remedy: null,
           };
         } catch {
-          // A folder without a script that can be played is not a choice.
+          // A folder without a playable script is left out.
           return null;
         }
       }),

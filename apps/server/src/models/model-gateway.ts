@@ -39,16 +39,16 @@ export interface ModelTest {
   seconds: number;
 }
 
-/** A request while it is tried: what it came to so far, should its agent break it off. */
+/** A request in progress, with its usage so far in case the agent cancels it. */
 interface Attempt {
   readonly request: ModelRequest;
-  /** Characters that streamed of the reply. */
+  /** Characters of the reply so far. */
   written: number;
-  /** Sent to the provider, and not counted yet. */
+  /** Whether it was sent to the provider and is not counted yet. */
   underWay: boolean;
 }
 
-/** A rough rule for all models. */
+/** A rough estimate for all models. */
 const tokensOf = (characters: number): number => Math.ceil(characters / 4);
 
 const trialSeconds = 60;
@@ -58,10 +58,10 @@ const trialRequest: ModelRequest = {
   operations: [],
 };
 
-/** Every call of a model goes through here: budgets, retries, usage, and the text that streams to the viewers. */
+/** All model calls go through this gateway: budgets, retries, usage, and the text that streams to viewers. */
 @Injectable()
 export class ModelGateway {
-  /** Tests wait less. */
+  /** Tests use shorter delays. */
   retries: RetryPolicy = usualRetries;
   readonly #models = new Map<string, Model>();
   readonly #queues = new SessionQueues();
@@ -74,9 +74,9 @@ export class ModelGateway {
   ) {}
 
   /**
-   * Calls the session's model, one call at a time. Throws `AppError`: limit_reached before a call that a budget forbids
-   * (and during one that the time runs out for), context_overflow, model_failed after the last try, cancelled when
-   * `signal` aborts, in a pause and after the session's end. Text that streamed before a `retry` event does not count.
+   * Calls the session's model, one call at a time. Throws `AppError`: limit_reached before a call beyond a budget (and
+   * during one when the time runs out), context_overflow, model_failed after the last attempt, cancelled when `signal`
+   * aborts, in a pause and after the session's end. Text that streamed before a `retry` event does not count.
    */
   async generate(
     session: string,
@@ -112,8 +112,8 @@ export class ModelGateway {
   }
 
   /**
-   * Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model, or could
-   * not keep these budgets with it.
+   * Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model, or when these
+   * budgets could not be enforced with it.
    */
   async check(model: string, budgets?: Budgets): Promise<void> {
     if (budgets) checkBudgets(model, budgets, this.keys.setup);
@@ -124,7 +124,7 @@ export class ModelGateway {
     else await this.check(address.record);
   }
 
-  /** One short call, so that the user sees that key and model work. Throws what a session would meet. */
+  /** One short call that shows the user whether key and model work. Throws the errors that a session would get. */
   async trial(model: string): Promise<ModelTest> {
     await this.check(model);
     const begun = performance.now();
@@ -135,7 +135,7 @@ export class ModelGateway {
     };
   }
 
-  /** A call that belongs to no turn of a session. */
+  /** A call outside of a session’s turns. */
   async #once(model: string, request: ModelRequest): Promise<ModelOutput> {
     const signal = AbortSignal.timeout(trialSeconds * 1000);
     try {
@@ -154,8 +154,8 @@ export class ModelGateway {
   }
 
   /**
-   * One short call of the session’s model for its user, beside the agent: counted in what the session has used, and no
-   * step of it. Null where the model only plays what was written. Throws as a trial does, and `limit_reached`.
+   * One short call of the session’s model for its user, separate from the agent: it counts in the session’s usage, but
+   * not as a step. Null for a model that only plays a script. Throws like a trial, and `limit_reached`.
    */
   async draft(session: string, text: string): Promise<{ text: string; model: string } | null> {
     const summary = await this.events.summary(session);
@@ -173,7 +173,7 @@ export class ModelGateway {
     return { text: output.text, model };
   }
 
-  /** Keys and addresses of providers changed: what was opened with the old ones is opened anew. */
+  /** Applies changed keys and addresses; models opened with the old ones are opened again. */
   async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
     await this.keys.set(name, change);
     for (const model of this.#models.keys()) {
@@ -186,7 +186,7 @@ export class ModelGateway {
     return modelChoices(this.keys.setup, () => localModels(this.keys.setup));
   }
 
-  /** Throws `limit_reached`, with its event, when a budget is spent. */
+  /** Throws `limit_reached`, and logs its event, when a budget is spent. */
   async #admit(session: string): Promise<{ model: string; secondsLeft: number | null }> {
     const summary = await this.events.summary(session);
     const { budgets, model, wallTime, state } = summary;
@@ -205,12 +205,12 @@ export class ModelGateway {
   async #outOfTime(session: string): Promise<AppError> {
     const { budgets, wallTime } = await this.events.summary(session);
     const used = wallSeconds(wallTime, Date.now());
-    // The user may just have raised it; what was promised to this call is over.
+    // The user may have raised the budget meanwhile, but this call’s own limit is over.
     const limit = budgets.seconds ?? used;
     return this.#tellLimit(session, { budget: 'seconds', limit, used });
   }
 
-  /** A second try needs the budgets, too: the first one may have been paid for. */
+  /** Each attempt checks the budgets, because an earlier one may have cost something. */
   async #callOnce(session: string, attempt: Attempt, signal: AbortSignal): Promise<ModelReply> {
     const { model: name } = await this.#admit(session);
     const { purpose } = attempt.request;
@@ -239,7 +239,7 @@ export class ModelGateway {
         signal,
         delta: (kind, text) => {
           attempt.written += text.length;
-          // A summary is for the model: viewers see it as a `compact` event.
+          // A summary is meant for the model: viewers see it as a `compact` event.
           if (attempt.request.purpose === 'turn') this.live.delta(session, kind, text);
         },
         blob: (id) => this.blobs.getOf(session, id),
@@ -251,7 +251,7 @@ export class ModelGateway {
     }
   }
 
-  /** A call that its agent broke off is paid for: it counts as a step, with an estimate of its tokens. */
+  /** A call that its agent cancelled costs money: it counts as a step, with an estimate of its tokens. */
   async #settleCutOff(session: string, { request, written, underWay }: Attempt): Promise<void> {
     const { state, model } = await this.events.summary(session);
     if (!underWay || isEnded(state)) return;
@@ -295,13 +295,13 @@ export class ModelGateway {
     return usage;
   }
 
-  /** A reply that was paid for is not given up for a full disk. */
+  /** Waits while the disk is full, because a paid reply must not be lost. */
   async #append(session: string, event: NewEvent): Promise<void> {
     await this.events.stalls.whenSpace(session, () => this.events.append(session, [event]));
   }
 }
 
-/** What it had begun to say may not be gone on from: the provider would refuse that again. */
+/** The refused partial reply must not be continued: the provider would refuse it again. */
 function withheld(model: string, { text }: ModelOutput): ModelFailure {
   const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
   return new ModelFailure(
@@ -323,7 +323,7 @@ function reported(error: unknown): unknown {
   return new AppError(code, error.message);
 }
 
-/** Aborts when the time is over; a timer holds at most 24 days. */
+/** Aborts when the time is over; a timer can run for at most 24 days. */
 function timeBudget(seconds: number | null): { signal: AbortSignal; clear: () => void } {
   const controller = new AbortController();
   if (seconds === null || seconds > 2_000_000)

@@ -9,9 +9,9 @@ export interface ProviderOptions {
   /** `tags` for models without tool calling. */
   tools: 'native' | 'tags';
   reasoning?: (typeof efforts)[number];
-  /** Tokens of the window, for models that the price table does not know. */
+  /** The context window in tokens, for models that are not in the price table. */
   context?: number;
-  /** Dollars for a million tokens, over the price table. */
+  /** Dollars per million tokens, instead of the price table. */
   price?: { input: number; output: number };
 }
 
@@ -37,7 +37,7 @@ export function parseModelName(name: string): ModelAddress {
 
 function cassetteAddress(rest: string): ModelAddress {
   const [file = '', record = ''] = split(rest, '?record=');
-  // What is recorded may have options of its own: everything after `?record=` is its name.
+  // The recorded model may have options of its own, so its name is everything after `?record=`.
   if (record.startsWith('cassette:')) {
     throw new AppError('invalid_input', 'A cassette cannot record another cassette.');
   }
@@ -63,7 +63,7 @@ function providerOptions(query: string): ProviderOptions {
   return options;
 }
 
-/** `0.5/2`, or one figure for both. */
+/** `0.5/2`, or one number for both. */
 const price = /^\d+(\.\d+)?(\/\d+(\.\d+)?)?$/;
 
 function priceOption(value: string): { input: number; output: number } {

@@ -3,20 +3,20 @@ import type { McpTool, ModelReply, ModelRequest, SessionAction } from '@belay/pr
 /** One language model behind the gateway. */
 export interface Model {
   /**
-   * Calls the model once. Throws `ModelFailure` when the provider fails, `AppError` when nothing but the
-   * user can help; when `signal` aborts, anything.
+   * Calls the model once. Throws `ModelFailure` when the provider fails, `AppError` when only the user can help; after
+   * `signal` has aborted, any error.
    */
   generate(request: ModelRequest, call: GenerateOptions): Promise<ModelOutput>;
 }
 
 export interface GenerateOptions {
   session: string;
-  /** Those of the request's operations that are tools of MCP servers. */
+  /** Operations of the request that are tools of MCP servers. */
   tools: readonly McpTool[];
-  /** Those that are installed actions. */
+  /** Operations of the request that are installed actions. */
   actions: readonly SessionAction[];
   signal: AbortSignal;
-  /** Text of the reply as it comes; a failed try may leave some behind. */
+  /** Called with text of the reply as it arrives; a failed attempt may leave text behind. */
   delta(kind: 'text' | 'reasoning', text: string): void;
   blob(id: string): Promise<{ type: string; bytes: Uint8Array }>;
 }
@@ -26,7 +26,7 @@ export interface ModelOutput extends Omit<ModelReply, 'usage'> {
 }
 
 export interface TokenUsage {
-  /** All of the prompt, cached parts included. */
+  /** The whole prompt, including cached parts. */
   input: number;
   /** Read from the provider's cache. */
   cached: number;
@@ -37,7 +37,10 @@ export interface TokenUsage {
   dollars?: number;
 }
 
-/** `retry`: may pass; `overflow`: the prompt is too long; `empty`: the model said nothing; `fatal`: the same again. */
+/**
+ * `retry`: may be temporary; `overflow`: the prompt is too long; `empty`: the reply has no content; `fatal`: would
+ * fail again.
+ */
 export type FailureKind = 'retry' | 'overflow' | 'empty' | 'fatal';
 
 export class ModelFailure extends Error {
@@ -47,7 +50,7 @@ export class ModelFailure extends Error {
     readonly kind: FailureKind,
     /** One sentence for the user, without keys. */
     message: string,
-    /** What the provider asked to wait. */
+    /** The delay that the provider asked for. */
     readonly retryAfterSeconds?: number,
   ) {
     super(message);

@@ -12,7 +12,7 @@ import type { GenerateOptions } from './model.js';
 
 const known = new Map<string, ModelTool>();
 
-/** An operation, a tool of an MCP server or an installed action in the form in which a model is offered it. Throws `invalid_input`. */
+/** An operation, an MCP tool or an installed action, in the form that models get. Throws `invalid_input`. */
 export function offeredTool(
   operation: string,
   { tools, actions }: Pick<GenerateOptions, 'tools' | 'actions'>,

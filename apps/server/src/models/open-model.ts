@@ -23,7 +23,7 @@ const providers: Record<ProviderName, OpenProvider> = {
   'openai-compatible': openOpenAICompatible,
 };
 
-/** Opens a model by its name. Throws one sentence; says nothing of files, which are read when they are needed. */
+/** Opens a model by its name. Throws one sentence. Files are not checked here, but read when they are needed. */
 export function openModel(name: string, config: ModelSetup): Model {
   const address = parseModelName(name);
   if (address.kind === 'scripted') return scriptedModel(scriptFile(address.file, config));
@@ -32,7 +32,7 @@ export function openModel(name: string, config: ModelSetup): Model {
   return recordingModel(address.file, openModel(address.record, config));
 }
 
-/** `example:NAME` is a session of the examples. */
+/** The path of a script; `example:NAME` is the script of an example. */
 export function scriptFile(file: string, config: ModelSetup): string {
   const example = /^example:([\w-]+)$/.exec(file)?.[1];
   if (example === undefined) return file;
@@ -42,7 +42,7 @@ export function scriptFile(file: string, config: ModelSetup): string {
   return join(config.examples, 'sessions', example, 'script.yaml');
 }
 
-/** What to do before the provider can be called; null when it can. */
+/** What to do before the provider can be called; null if nothing is missing. */
 export function providerRemedy(provider: ProviderName, config: ModelSetup): string | null {
   if (provider === 'openai-compatible') {
     return config.providers[provider].url

@@ -1,24 +1,24 @@
 import type { TokenUsage } from './model.js';
 import type { ProviderName } from '@belay/protocol';
 
-/** Dollars for a million tokens, as the providers’ pages had them on 2026-10-09. */
+/** Dollars per million tokens, from the providers’ pages on 2026-10-09. */
 export interface Rates {
   input: number;
-  /** Read from the cache; as `input` where the provider has no such price. */
+  /** For tokens read from the cache; the price of `input` if the provider has none. */
   cached?: number;
-  /** Written into the cache; as `input` where the provider has no such price. */
+  /** For tokens written to the cache; the price of `input` if the provider has none. */
   cacheWrite?: number;
   output: number;
 }
 
-/** Rates, and the tokens that a prompt may hold. */
+/** Rates, and the context window in tokens. */
 export interface Price extends Rates {
   window: number;
-  /** What counts when the prompt is longer than `above`. */
+  /** Rates for prompts longer than `above`. */
   long?: Rates & { above: number };
 }
 
-/** What this call cost; null when the price is not known. */
+/** The cost of a call; null when the price is unknown. */
 export function dollarsOf(
   price: (Rates & Pick<Price, 'long'>) | null,
   usage: TokenUsage,
@@ -38,8 +38,8 @@ export function dollarsOf(
 }
 
 /**
- * The price of a model by its exact name, or its name before a date (`-20251001`, `-2025-08-07`) or `-latest`.
- * Never that of a model with a similar name. Models behind `openai-compatible` have no known price.
+ * The price of a model by its exact name, or its name before a date (`-20251001`, `-2025-08-07`) or `-latest`; never
+ * the price of a similar name. Models behind `openai-compatible` have no known price.
  */
 export function priceOf(provider: ProviderName, model: string): Price | null {
   if (provider === 'openai-compatible') return null;
@@ -57,7 +57,7 @@ const claude = (input: number, output: number, cached = input / 10): Price => ({
   window: 200_000,
 });
 
-/** Above 272,000 tokens OpenAI bills a prompt at twice the price; the window here ends before. */
+/** Above 272,000 tokens, OpenAI charges twice the price for a prompt; the context window ends below that. */
 const gpt = (input: number, output: number, cached = input / 10, window = 272_000): Price => ({
   input,
   cached,

@@ -10,12 +10,12 @@ const saved = z.partialRecord(
   z.object({ key: z.string().optional(), url: z.string().optional() }),
 );
 
-/** What providers are opened with: the environment’s settings, and over them what the user has set. */
+/** The settings with which providers are opened: from the environment, overridden by the user’s. */
 export type ModelSetup = Pick<Config, 'environment' | 'examples' | 'providers'>;
 
 /**
- * Keys and addresses of providers that the user sets in the dashboard. They are written to a file of the server’s
- * user alone and never read back through an API: a client learns only whether one is there.
+ * Keys and addresses of providers that the user sets in the dashboard. They are stored in a file that only the
+ * server’s user can read, and never returned by an API: clients learn only whether a key exists.
  */
 @Injectable()
 export class ProviderKeys {
@@ -53,7 +53,7 @@ export class ProviderKeys {
     }));
   }
 
-  /** Left out stays as it is, null goes back to the environment’s. Stored before it counts. */
+  /** Omitted fields stay the same; null restores the environment’s value. A change takes effect once it is stored. */
   async set(
     name: ProviderName,
     change: { key?: string | null; url?: string | null },

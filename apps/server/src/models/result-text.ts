@@ -4,8 +4,8 @@ type Result = Extract<Message, { role: 'tool' }>['results'][number];
 type Fields = Record<string, unknown>;
 
 /**
- * A result in the words that a model reads: short fields as JSON, which comes first and so cannot be forged by what
- * follows; then text as it is, unescaped, and lists of like things as lines.
+ * A result as text for the model: short fields as JSON, which comes first so that later text cannot forge it; then
+ * texts, unescaped, and lists of similar items as lines.
  */
 export function resultText({ operation, output }: Pick<Result, 'operation' | 'output'>): string {
   if (typeof output === 'string') return output;
@@ -44,7 +44,7 @@ function line(row: Fields, names: string[]): string | undefined {
   return values.map((value, index) => cell(value, index === names.length - 1)).join('\t');
 }
 
-/** The last one ends with its line, so a tab in it is not an end. */
+/** The last cell ends its line, so tabs in it do not matter. */
 function cell(value: unknown, isLast: boolean): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return (isLast ? /[\n\r]/ : /[\n\r\t]/).test(text) ? JSON.stringify(text) : text;

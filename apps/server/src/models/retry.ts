@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError } from '@belay/protocol';
 import { ModelFailure } from './model.js';
 
-/** How often a call is tried, and how long is waited between. */
+/** The number of attempts, and the delays between them. */
 export interface RetryPolicy {
   readonly tries: number;
   readonly firstSeconds: number;
   readonly longestSeconds: number;
-  /** A provider that asks for more than this is not waited for. */
+  /** When a provider asks for a longer delay, there is no retry. */
   readonly longestAskedSeconds: number;
 }
 
@@ -19,14 +19,14 @@ export const usualRetries: RetryPolicy = {
 };
 
 export interface Retry {
-  /** Which try comes next, from 2. */
+  /** The number of the next attempt, from 2. */
   attempt: number;
   seconds: number;
   error: string;
 }
 
 /**
- * Tries until it succeeds or fails for good: passing failures up to `policy.tries` times, a reply without content
+ * Retries until success or a final failure: temporary failures up to `policy.tries` times, a reply without content
  * once more. Rejects with the last failure, or the abort's reason.
  */
 export async function withRetries<T>(
@@ -39,7 +39,7 @@ export async function withRetries<T>(
     try {
       return await attempt();
     } catch (error) {
-      // A spent budget is the cause of the abort that its event brings about.
+      // A spent budget aborts the call, so its error is the cause.
       if (error instanceof AppError) throw error;
       signal.throwIfAborted();
       if (!(error instanceof ModelFailure)) throw error;
@@ -61,7 +61,7 @@ export async function withRetries<T>(
 const givenUp = ({ message }: ModelFailure, why: string): ModelFailure =>
   new ModelFailure('fatal', `${message} ${why}: write to the session to try again.`);
 
-/** Doubles from try to try; half of it is chance, so that many sessions do not come back at once. */
+/** Doubles with each attempt, half of it random, so that many sessions do not retry at the same time. */
 function waitOf(policy: RetryPolicy, tried: number, asked: number | undefined): number {
   const longest = Math.min(policy.longestSeconds, policy.firstSeconds * 2 ** (tried - 1));
   const own = longest * (0.5 + Math.random() / 2);

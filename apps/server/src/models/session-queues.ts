@@ -1,10 +1,10 @@
 import { AppError } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 
-/** Calls that may wait for the one under way: a new one may come before an aborted one has ended. */
+/** Calls that may wait for the current one; a new call may arrive before an aborted one has ended. */
 const maxWaiting = 2;
 
-/** Runs the calls of each session one after the other, so that each begins with what the last one has used. */
+/** Runs the calls of each session one after the other, so that each sees the usage of the previous one. */
 export class SessionQueues {
   readonly #queues = new Map<string, { mutex: Mutex; calls: number }>();
 

@@ -21,7 +21,7 @@ export class WebSearch {
     return this.config.searchUrl !== undefined;
   }
 
-  /** Throws `unavailable` when no service is set up or it fails, `timeout` after 20 seconds, `cancelled`. */
+  /** Throws `unavailable` when no service is configured or it fails, `timeout` after 20 seconds, `cancelled`. */
   async search(
     { query, limit }: OperationInput<'web.search'>,
     { signal }: { signal?: AbortSignal } = {},

@@ -8,16 +8,16 @@ import { inTime } from '@belay/rpc';
 import type { ContainerCreateOptions } from 'dockerode';
 import type { ProgramEnd, RunningProgram } from './program.js';
 
-/** From the end of its input until it is killed. */
+/** The time between the end of its input and its kill. */
 const killDelayMs = 2_000;
-/** How long the engine may take to say how it ended, and to remove it. */
+/** How long the engine may take to report the exit, and to remove the container. */
 const exitTimeoutMs = 2_000;
 const removalTimeoutMs = 10_000;
 const logger = new Logger('AttachedContainer');
 
 /**
- * Starts a container whose input and output are this server’s; it is removed at its end, and so is what was made when
- * its start fails. Throws what the engine says; when `signal` aborts, its reason.
+ * Starts a container whose input and output are connected to this server; it is removed at its end, or when its start
+ * fails. Throws the engine’s error; when `signal` aborts, its reason.
  */
 export async function startAttached(
   docker: DockerClient,
@@ -29,7 +29,7 @@ export async function startAttached(
   try {
     signal.throwIfAborted();
     stream = await docker.attach(container);
-    // Whoever reads it is told as well; an error without a listener would end the server.
+    // Readers receive errors too; an error without a listener would end the server.
     stream.on('error', ignoreError('the stream closes'));
     const running = follow(docker, container, stream);
     await docker.start(container);
@@ -42,12 +42,12 @@ export async function startAttached(
   }
 }
 
-/** Never rejects: the server’s next start removes what is left. */
+/** Never rejects: remains are removed at the server’s next start. */
 export async function removeContainer(docker: DockerClient, container: string): Promise<void> {
   await inTime(docker.remove(container), removalTimeoutMs, () => {
     throw new AppError('timeout', 'Docker does not remove it.');
   }).catch((error: unknown) =>
-    logger.warn(`A program’s container is left: ${errorFrom(error).message}`),
+    logger.warn(`A program’s container could not be removed: ${errorFrom(error).message}`),
   );
 }
 
@@ -72,8 +72,8 @@ function follow(docker: DockerClient, container: string, stream: Duplex): Runnin
 }
 
 /**
- * How a program ended whose output has ended, which is a moment before the engine knows of the exit: `ask` has null
- * until then. Never rejects.
+ * How a program ended after its output ended, which is a moment before the engine knows the exit: until then, `ask`
+ * returns null. Never rejects.
  */
 export async function programEnd(
   ask: () => Promise<ProgramEnd | null | undefined>,

@@ -1,7 +1,10 @@
 import { hardened, type Limits } from '@belay/docker';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 
-/** What holds of every container whose input and output are this server’s, and not of those that run by themselves. */
+/**
+ * Options of containers whose input and output are connected to this server, in contrast to those that run by
+ * themselves.
+ */
 export const attachedProgram = {
   Healthcheck: { Test: ['NONE'] },
   Tty: false,
@@ -13,12 +16,12 @@ export const attachedProgram = {
   AttachStderr: true,
 } satisfies ContainerCreateOptions;
 
-/** A hardened container of which the engine keeps no output, for what is printed is the user’s data. */
+/** A hardened container whose output the engine does not store, because it is the user’s data. */
 export const unlogged = (limits: Limits): HostConfig => ({
   ...hardened(limits),
   LogConfig: { Type: 'none', Config: {} },
 });
 
-/** Variables as the engine takes them. */
+/** Variables in the engine’s format. */
 export const variables = (values: Readonly<Record<string, string>>): string[] =>
   Object.entries(values).map(([name, value]) => `${name}=${value}`);

@@ -12,12 +12,15 @@ import type { ProgramSocket } from './program-socket.js';
 import { ProgramSockets } from './program-sockets.js';
 import type { ContainedProgram, ProgramRunner, RunningProgram } from './program.js';
 
-/** Its image may have to be pulled first. */
+/** Long, because the image may have to be pulled first. */
 const startTimeoutMs = 10 * 60_000;
 const maxMemoryMb = 1024;
 const maxCpus = 1;
 
-/** Runs programs of MCP servers, each in a container of its own; what a killed server leaves, its next start removes. */
+/**
+ * Runs programs of MCP servers, each in a container of its own. Those left by a killed server are removed at its next
+ * start.
+ */
 @Injectable()
 export class ProgramContainers implements ProgramRunner {
   constructor(
@@ -36,7 +39,7 @@ export class ProgramContainers implements ProgramRunner {
     ).unref();
     const limit = AbortSignal.any([signal, late.signal]);
     try {
-      // What is made all the same is removed by `#start`.
+      // If the container is created anyway, `#start` removes it.
       return await untilAborted(limit, this.#start(program, limit));
     } finally {
       clearTimeout(timer);
@@ -57,7 +60,7 @@ export class ProgramContainers implements ProgramRunner {
     }
   }
 
-  /** Its way to its hosts. */
+  /** The socket for connections to its hosts. */
   #socketOf({ name, hosts }: ContainedProgram): Promise<ProgramSocket> {
     const origin = { name: `The MCP server ${name}`, session: null, hosts };
     return this.sockets.open({ connect: (target) => this.egress.connectProgram(origin, target) });

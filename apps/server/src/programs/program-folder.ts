@@ -2,12 +2,13 @@ import { normalize } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { isWithin, realFolder, sameEnds } from './real-folder.js';
 
-/** Where the system and its services have their own. */
+/** Folders of the system and its services. */
 const system = /^\/(boot|dev|proc|run|sys)(\/|$)/;
 
 /**
- * A folder of this machine that a program may read, without links. Throws one sentence when it is not there, is the
- * system’s, holds one of the `closed` paths or lies in one: mounted read-only, a socket in it could still be used.
+ * A folder of this machine that a program may read, without links. Throws one sentence when it does not exist, belongs
+ * to the system, or contains or lies in one of the `closed` paths: even if it is mounted read-only, a socket in it
+ * could be used.
  */
 export async function programFolder(
   folder: string,

@@ -12,13 +12,13 @@ import {
   type ProgramRequest,
 } from '@belay/protocol';
 
-/** Takes over the stream of a request that was granted. */
+/** Takes over the stream of a granted request. */
 export type TakeStream = (stream: Duplex) => void;
 
-/** What a program in a container may ask of the server; each rejects with an `AppError` when it is refused. */
+/** Services for a program in a container; each rejects with an `AppError` when it is refused. */
 export interface ProgramServices {
   connect(target: { host: string; port: number }): Promise<TakeStream>;
-  /** What it leaves when it has ended. */
+  /** For the files that the program leaves. */
   output?(): Promise<TakeStream>;
 }
 
@@ -28,17 +28,17 @@ export interface ProgramSocket {
   close(): Promise<void>;
 }
 
-/** Of one program, open at the same time. */
+/** The number of open connections of one program. */
 const maxConnections = 256;
 const longestRequest = 1_000;
 const requestTimeoutMs = 10_000;
 
-/** Where `startProgram` of the agent’s package looks for it. */
+/** The name that `startProgram` of the agent’s package expects. */
 const socketFile = 'server.sock';
 
 /**
- * Listens for one program in a container, at a Unix socket in a folder that is mounted into it alone. A connection
- * begins with one line that says what it is for; the answer is one line, and bytes follow.
+ * Listens for one program in a container, at a Unix socket in a folder that is mounted only there. A connection begins
+ * with one line that states its purpose; the response is one line, followed by bytes.
  */
 export async function openProgramSocket(
   { root, id, hosts }: { root: string; id: string; hosts: string },

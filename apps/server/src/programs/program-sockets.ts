@@ -7,7 +7,7 @@ import { Config } from '../config.js';
 import { makePrivateFolder } from '@belay/host';
 import { openProgramSocket, type ProgramServices, type ProgramSocket } from './program-socket.js';
 
-/** The sockets of programs in containers, each in a folder of its own; those of a former server are removed. */
+/** The sockets of programs in containers, each in a folder of its own; those of an earlier server are removed. */
 @Injectable()
 export class ProgramSockets {
   readonly #folders: readonly string[];
@@ -19,7 +19,7 @@ export class ProgramSockets {
     this.#folders = [runtimeFolder, join(runtimeFolder, instance), this.#root];
   }
 
-  /** `names` are further names of loopback, as lines of `/etc/hosts` have them. */
+  /** `names` are additional names of loopback, as in lines of `/etc/hosts`. */
   async open(services: ProgramServices, names: readonly string[] = []): Promise<ProgramSocket> {
     await (this.#made ??= this.#makeRoot());
     const id = randomBytes(6).toString('hex');

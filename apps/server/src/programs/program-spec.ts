@@ -5,15 +5,15 @@ import type { ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { attachedProgram, unlogged, variables } from './attached-program.js';
 
-/** The label’s value of programs of this process. Those of a former one are of use to nobody. */
+/** The label of programs of this process. Those of an earlier process are no longer needed. */
 export const ownPrograms = randomUUID();
 
 const user = 1000;
 
-/** What is mounted below a folder would not be read-only. */
+/** Mounts below a folder would not be read-only, so they are left out. */
 const alone = { Propagation: 'rprivate' as const, NonRecursive: true };
 
-/** A folder of this machine, without what is mounted below it. */
+/** A folder of this machine, without other mounts below it. */
 export const hostFolder = (folder: {
   path: string;
   real: string;
@@ -26,14 +26,14 @@ export const hostFolder = (folder: {
   BindOptions: alone,
 });
 
-/** Where its way to the server is, and what uses it there. */
+/** The program’s connection to the server, and the program that uses it. */
 export interface ProgramConnection {
   socketFolder: string;
   /** The read-only volume with the program that starts the contained one. */
   runtime: string;
 }
 
-/** Starts a program with its way to the server: see `apps/agent/src/contained`. */
+/** Starts a program with its connection to the server: see `apps/agent/src/contained`. */
 export const starter = ['/opt/belay/node', '/opt/belay/contained.cjs'];
 export const startVariable = (start: ProgramStart | 'idle'): string =>
   `BELAY_PROGRAM=${JSON.stringify(start)}`;
@@ -41,15 +41,15 @@ export const startVariable = (start: ProgramStart | 'idle'): string =>
 export function connectionMounts({ socketFolder, runtime }: ProgramConnection): MountSettings[] {
   return [
     volume({ Source: runtime, Target: '/opt/belay', ReadOnly: true }),
-    // Connecting to a socket takes no right to write to its folder.
+    // Connecting to a socket needs no write access to its folder.
     { Type: 'bind', Source: socketFolder, Target: '/run/belay', ReadOnly: true },
     { Type: 'bind', Source: join(socketFolder, hosts.file), Target: '/etc/hosts', ReadOnly: true },
   ];
 }
 
 /**
- * A container without a network, which sees of this machine one folder at most, and of this server nothing, or its way
- * to the hosts that were chosen for it.
+ * A container without a network. It sees at most one folder of this machine, and of this server either nothing or a
+ * socket for connections to its configured hosts.
  */
 export function programContainer(what: {
   name: string;
@@ -57,17 +57,17 @@ export function programContainer(what: {
   command: string;
   args: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** As the user wrote it, and as it is without links. */
+  /** The path that the user wrote, and the path without links. */
   folder: { path: string; real: string } | null;
-  /** Where it works when it has no folder of this machine. */
+  /** The working directory without a folder of this machine. */
   workingDir: string;
-  /** Null is no way out. */
+  /** Null for no network access. */
   connection: ProgramConnection | null;
   limits: Limits;
   labels: Record<string, string>;
 }): ContainerCreateOptions {
   const { folder, limits, connection } = what;
-  // Without these a program that downloads would try for minutes.
+  // Without these, a downloading program would retry for minutes.
   const offline = { npm_config_offline: 'true', UV_OFFLINE: '1', PIP_NO_INDEX: '1' };
   const env = { HOME: '/tmp', ...(!connection && offline), ...what.env };
   const start = startVariable({ egress: true, services: {}, output: null });

@@ -3,23 +3,23 @@ import type { OutputPiece } from '@belay/docker';
 
 /** A program of an MCP server that runs in a container of its own. */
 export interface ContainedProgram {
-  /** Of the MCP server. */
+  /** The MCP server’s name. */
   name: string;
   command: string;
   args: readonly string[];
-  /** All that it is given of variables, besides those of its image. */
+  /** All variables that it gets, besides those of its image. */
   env: Readonly<Record<string, string>>;
-  /** Null is the image of sandboxes. */
+  /** Null for the image of sandboxes. */
   image: string | null;
-  /** What it sees of this machine, to read. */
+  /** The folder of this machine that it can read. */
   folder: string | null;
   /** The hosts that it can reach. */
   hosts: readonly string[];
-  /** Of one that is installed as an action: it works in `/action` of its image. */
+  /** For a server that is installed as an action: it runs in `/action` of its image. */
   installed?: { memoryMb: number } | undefined;
 }
 
-/** How a program ended, as far as is known. */
+/** How a program ended, as far as it is known. */
 export interface ProgramEnd {
   code?: number;
   outOfMemory?: boolean;
@@ -27,15 +27,15 @@ export interface ProgramEnd {
 
 export interface RunningProgram {
   readonly input: Writable;
-  /** What it prints, hostile; ends when the program has. */
+  /** The program’s untrusted output; ends when the program has ended. */
   readonly output: AsyncIterable<OutputPiece>;
-  /** Resolves when it has ended and its container is removed. Never rejects. */
+  /** Resolves when the program has ended and its container is removed. Never rejects. */
   readonly ended: Promise<ProgramEnd>;
-  /** Closes its input, gives it a moment, then kills it; resolves like `ended`. */
+  /** Closes its input, waits a moment, then kills it; resolves like `ended`. */
   stop(): Promise<ProgramEnd>;
 }
 
 export interface ProgramRunner {
-  /** Throws a sentence as an `AppError`; when `signal` aborts, its reason. */
+  /** Throws an `AppError` with one sentence; when `signal` aborts, its reason. */
   run(program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram>;
 }

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, normalize, relative } from 'node:path';
 import { AppError } from '@belay/protocol';
 
-/** A folder of this machine without links. Throws one sentence when it is not there. */
+/** A folder of this machine without links. Throws one sentence when it does not exist. */
 export async function realFolder(folder: string): Promise<string> {
   const real = await realpath(normalize(folder)).catch(() => undefined);
   const isFolder = real !== undefined && (await stat(real).catch(() => undefined))?.isDirectory();
@@ -10,7 +10,7 @@ export async function realFolder(folder: string): Promise<string> {
   return real;
 }
 
-/** A path that need not be there, without links if it is. */
+/** The path without links, or the path itself if it does not exist. */
 export const sameEnds = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 export function isWithin(path: string, folder: string): boolean {

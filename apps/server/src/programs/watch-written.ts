@@ -6,12 +6,12 @@ const checkMs = 1_000;
 
 interface Watch {
   mebibytes: number;
-  /** Called once, when it is too much. */
+  /** Called once, when the limit is exceeded. */
   exceeded(): void;
   signal: AbortSignal;
 }
 
-/** The layer of a container has no limit of the engine’s: what it writes there is looked at. Never rejects. */
+/** Watches the size of a container’s writable layer, which the engine does not limit. Never rejects. */
 export async function watchWritten(
   docker: DockerClient,
   container: string,

@@ -3,14 +3,14 @@ import type { PrivateRepository } from '@belay/host';
 
 const belay: GitIdentity = { name: 'Belay', email: 'belay@localhost' };
 
-/** Trees and commits in a scratch repository, from a patch: nothing is checked out and nothing of it is run. */
+/** Makes trees and commits from a patch in a scratch repository: nothing is checked out or run. */
 export class CommitBuilder {
   constructor(
     private readonly repository: PrivateRepository,
     private readonly signal: AbortSignal,
   ) {}
 
-  /** The tree of a commit with a patch applied. Throws `conflict` when it does not fit. */
+  /** The tree of a commit with a patch applied. Throws `conflict` when the patch does not apply. */
   async apply(commit: string, patch: Uint8Array): Promise<string> {
     await this.#run(['read-tree', commit], 'internal');
     if (patch.length > 0) {
@@ -20,7 +20,7 @@ export class CommitBuilder {
     return (await this.#run(['write-tree'], 'internal')).toString().trim();
   }
 
-  /** What led from one tree to another, applied to a third. Throws `conflict` where both changed the same lines. */
+  /** Applies the difference between two trees to a third. Throws `conflict` when both changed the same lines. */
   async rebase({ from, to, onto }: { from: string; to: string; onto: string }): Promise<string> {
     const diff = ['diff-tree', '-p', '--binary', '--full-index', '--no-ext-diff', '--no-textconv'];
     const patch = await this.#run([...diff, from, to], 'internal');
@@ -73,7 +73,7 @@ export class CommitBuilder {
   }
 }
 
-/** Names of files from git’s complaints, such as `error: patch failed: src/a.ts:12`. */
+/** File names in git’s errors, such as `error: patch failed: src/a.ts:12`. */
 function filesIn(errors: string): string {
   const names = [...errors.matchAll(/^error: (?:patch failed: )?(.+?):(?:\d+$| )/gm)].map(
     ([, name = '']) => name,

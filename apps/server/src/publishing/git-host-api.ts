@@ -13,7 +13,7 @@ export interface NewPullRequest {
   draft: boolean;
   branch: string;
   base: string;
-  /** The repository that it goes into, of the same host: that of the branch, or the one that it is a fork of. */
+  /** The target repository on the same host: that of the branch, or the one that it was forked from. */
   into: string;
 }
 
@@ -28,12 +28,12 @@ type Answer = { status: number; body: unknown };
 
 const maxAnswerBytes = 2 ** 20;
 
-/** The REST APIs of GitHub, GitLab and Gitea, as far as pull requests need them. */
+/** The parts of the REST APIs of GitHub, GitLab and Gitea that pull requests need. */
 @Injectable()
 export class GitHostApi {
   constructor(private readonly http: GitHttp) {}
 
-  /** Opens one, or returns the one that is open for these branches. Throws one sentence. */
+  /** Opens a pull request, or returns the open one for these branches. Throws one sentence. */
   async openPullRequest(hosted: HostedRepository, wanted: NewPullRequest): Promise<PullRequest> {
     const { kind } = hosted.host;
     const api = kind === 'other' ? undefined : apis[kind];
@@ -78,7 +78,7 @@ export class GitHostApi {
     return { source, target, sourceId, targetId };
   }
 
-  /** The name of the user whose token it is. Throws when the host refuses it. */
+  /** The name of the token’s user. Throws when the host refuses the token. */
   async user(hosted: HostedRepository): Promise<string> {
     if (hosted.host.kind === 'other')
       throw new AppError(
@@ -124,7 +124,7 @@ export class GitHostApi {
   }
 }
 
-/** Where the branch is shown; null where nobody knows. */
+/** The web page of a branch; null if it is unknown. */
 export function branchPage({ remote, host }: HostedRepository, branch: string): string | null {
   const inPath: Record<GitHostKind, string | null> = {
     github: 'tree',
@@ -151,7 +151,7 @@ const authorization = (kind: GitHostKind, token: string): Record<string, string>
   return { authorization: `Bearer ${token}`, 'x-github-api-version': '2022-11-28' };
 };
 
-/** As the API names the repository: GitLab’s groups may be nested, and its host below a path. */
+/** The repository’s name in the API: GitLab’s groups may be nested, and its host may be below a path. */
 function pathOf({ host }: HostedRepository, kind: GitHostKind, address: RepositoryAddress): string {
   const path = address.path.replace(/\.git$/, '');
   if (kind === 'gitlab') return path;
@@ -163,9 +163,9 @@ function pathOf({ host }: HostedRepository, kind: GitHostKind, address: Reposito
   );
 }
 
-/** The repositories of a request by their paths, and where GitLab has to know them by their ids. */
+/** The repositories of a request, by path; GitLab also needs their ids. */
 interface Repositories {
-  /** Of the branch. */
+  /** The branch’s repository. */
   source: string;
   target: string;
   sourceId?: number | undefined;
@@ -175,7 +175,7 @@ interface Repositories {
 interface PullRequestApi {
   path(repositories: Repositories): string;
   body(wanted: NewPullRequest, repositories: Repositories): unknown;
-  /** Whether the answer says that there is one already. */
+  /** Whether the response says that a request exists already. */
   exists(answer: Answer): boolean;
   find(repositories: Repositories, wanted: NewPullRequest): string;
   read(body: unknown): Omit<PullRequest, 'isNew'>;
@@ -209,7 +209,7 @@ const usual = ({ title, body, branch, base }: NewPullRequest, repositories: Repo
   base,
 });
 
-/** Other forks may have a branch of the same name. */
+/** Other forks may have a branch with the same name. */
 const isFrom = (request: unknown, { sourceId }: Repositories): boolean =>
   sourceId === undefined ||
   z.object({ source_project_id: z.literal(sourceId) }).safeParse(request).success;

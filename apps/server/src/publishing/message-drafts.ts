@@ -6,13 +6,13 @@ import { ModelGateway } from '../models/model-gateway.js';
 import { Exports } from '../sessions/exports.js';
 import { beginOfPatch } from './session-patch.js';
 
-/** Of the patch, so that a large one costs no more than a step. */
+/** The part of a patch that is sent to the model, so that a large patch costs no more than a step. */
 const maxPatchBytes = 40_000;
 const maxTaskCharacters = 4_000;
 const maxMessage = 5_000;
 const subjectLength = 72;
 
-/** Messages for commits, which the user edits: written by the session’s model, or plain where there is none. */
+/** Suggested commit messages, which the user edits: written by the session’s model, or plain ones without it. */
 @Injectable()
 export class MessageDrafts {
   readonly #logger = new Logger(MessageDrafts.name);
@@ -32,7 +32,7 @@ export class MessageDrafts {
       const message = drafted && cleaned(drafted.text);
       if (drafted && message) return { message, model: drafted.model };
     } catch (error) {
-      // A plain message is as good a beginning; the user writes the rest.
+      // A plain message also serves as a start; the user writes the rest.
       this.#logger.debug(error);
     }
     return { message: plain(title || task), model: null };
@@ -51,7 +51,7 @@ const cleaned = (message: string): string =>
     .trim()
     .slice(0, maxMessage);
 
-/** The title on one line. */
+/** The title as one line. */
 function plain(title: string): string {
   const line = visibleText(title).split('\n', 1)[0]?.replaceAll(/\s+/g, ' ').trim() ?? '';
   const cut = line.length > subjectLength ? `${line.slice(0, subjectLength - 1)}…` : line;

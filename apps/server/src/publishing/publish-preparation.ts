@@ -22,33 +22,33 @@ import { wholePatch } from './session-patch.js';
 
 type Target = z.output<typeof publishTarget>;
 
-/** What a push would send, in a scratch repository that whoever gets it removes. */
+/** The content of a push, in a scratch repository that the receiver removes. */
 export interface PreparedPush {
   shown: PreparedPublish;
   repository: PrivateRepository;
   remote: GitRemote;
   tree: string;
-  /** Of the branch now; undefined for a new one. */
+  /** The branch’s current commit; undefined for a new branch. */
   before: string | undefined;
 }
 
-/** What a target means, after asking the host. */
+/** A target after the host was asked. */
 interface ResolvedTarget {
   remote: GitRemote;
-  /** The repository that a request goes into. */
+  /** The target repository of a pull request. */
   into: string;
   base: string;
   refs: AdvertisedRefs;
-  /** The commit that the session’s changes are about. */
+  /** The commit that the session’s changes are based on. */
   start: string;
   before: string | undefined;
-  /** What this session pushed to the branch last. */
+  /** The commit that this session last pushed to the branch. */
   pushed: string | undefined;
 }
 
 /**
- * Makes the tree that a push would send, from a session’s recorded changes, in a repository of its own. The sandbox has
- * no part in it but the patch, which is compared and listed here.
+ * Makes the tree of a push from a session’s recorded changes, in a repository of its own. The sandbox contributes only
+ * the patch, which is compared and listed here.
  */
 @Injectable()
 export class PublishPreparation {
@@ -65,7 +65,7 @@ export class PublishPreparation {
     this.#maxBytes = config.maxWorkspaceMb * 2 ** 20;
   }
 
-  /** Compares the recorded changes with the branch. Nothing is sent. Throws one sentence. */
+  /** Compares the recorded changes with the branch. Sends nothing. Throws one sentence. */
   async prepare(
     session: string,
     { target, caller, signal }: { target: Target; caller: Caller; signal: AbortSignal },
@@ -168,13 +168,13 @@ export class PublishPreparation {
   }
 }
 
-/** What of the repository that the session was cloned from counts for a push to this remote. */
+/** The session’s cloned repository, as far as it matters for a push to this remote. */
 function clonedFrom(
   { url, branch, commit }: NonNullable<SessionSettings['repository']>,
   { refs, remote }: AdvertisedRefs,
 ): { url: string; branch?: string | null; commit?: string } | undefined {
   if (url === remote.address.url) return { url, branch, commit };
-  // Another repository of the host that was cloned from is a fork of it, or the host refuses the request.
+  // Another repository on the same host is a fork of the cloned one, or the host refuses the request.
   if (new URL(url).origin !== remote.address.origin) return undefined;
   return refs.has(`refs/heads/${branch}`) ? { url, branch } : { url };
 }

@@ -23,8 +23,8 @@ type Request = z.output<typeof publishRequest>;
 const prepareTimeoutMs = 5 * 60_000;
 
 /**
- * Brings a session’s changes to a git host: the server makes one commit of the recorded changes, in a repository of
- * its own, and pushes it. The sandbox has no part in it but the patch.
+ * Publishes a session’s changes to a git host: the server makes one commit of the recorded changes, in a repository of
+ * its own, and pushes it. The sandbox contributes only the patch.
  */
 @Injectable()
 export class PublishingService {
@@ -41,7 +41,7 @@ export class PublishingService {
     this.#maxBytes = config.maxWorkspaceMb * 2 ** 20;
   }
 
-  /** What would be pushed, and where to. Nothing is sent. Throws one sentence. */
+  /** The content and target of a push. Sends nothing. Throws one sentence. */
   async prepare(session: string, target: Target, caller: Caller): Promise<PreparedPublish> {
     const signal = AbortSignal.timeout(prepareTimeoutMs);
     const { shown, repository } = await this.preparation.prepare(session, {
@@ -53,7 +53,7 @@ export class PublishingService {
     return shown;
   }
 
-  /** Pushes exactly what was prepared. Throws `conflict` when it is not the same any more; nothing is ever forced. */
+  /** Pushes exactly what was prepared. Throws `conflict` when it has changed since; nothing is ever forced. */
   async publish(session: string, request: Request, caller: Caller): Promise<PublishedChange> {
     const signal = AbortSignal.timeout(2 * prepareTimeoutMs);
     const prepared = await this.preparation.prepare(session, { target: request, caller, signal });
@@ -82,7 +82,7 @@ export class PublishingService {
     }
   }
 
-  /** The push went well, so what fails from here on is told beside it. */
+  /** The push succeeded, so later failures are reported in addition to it. */
   async #afterPush(
     session: string,
     {

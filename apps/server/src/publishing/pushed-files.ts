@@ -7,8 +7,8 @@ const maxFiles = 10_000;
 const maxListBytes = 16 * 2 ** 20;
 
 /**
- * What differs between two trees, as git compares them: nothing of what the sandbox says about its changes. Throws
- * `forbidden` for a path that a checkout should not have, and for a submodule.
+ * The difference between two trees, as compared by git; the sandbox’s own claims about its changes are not used.
+ * Throws `forbidden` for a path that a checkout must not contain, and for a submodule.
  */
 export async function pushedFiles(
   repository: PrivateRepository,
@@ -30,7 +30,7 @@ export async function pushedFiles(
   return files;
 }
 
-/** Per path: `added TAB removed TAB path`, or for renames an empty path and two more fields. */
+/** By path, from `added TAB removed TAB path`; renames have an empty path and two more fields. */
 function linesOf(
   fields: readonly string[],
 ): Map<string, [added: number | null, removed: number | null]> {
@@ -76,7 +76,7 @@ function assertPlain(path: string, mode: string): void {
     throw new AppError('forbidden', `${named} is a submodule, which is not published.`);
 }
 
-/** Files that git hosts run, with their secrets, as soon as they are pushed. */
+/** Files that git hosts run, with access to secrets, as soon as they are pushed. */
 export const isCiFile = (path: string): boolean => ciFiles.test(path);
 
 const ciFiles =

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '@belay/protocol';
 
-/** A patch is held in memory to be compared and applied. */
+/** The limit of a patch, which is held in memory to be compared and applied. */
 const maxBytes = 64 * 2 ** 20;
 
-/** The whole of a session’s patch. Throws `too_large` before more than the limit is read. */
+/** A session’s whole patch. Throws `too_large` before more than the limit is read. */
 export async function wholePatch(patch: Readable): Promise<Buffer> {
   const { bytes, isWhole } = await read(patch, maxBytes);
   if (isWhole) return bytes;
@@ -12,7 +12,7 @@ export async function wholePatch(patch: Readable): Promise<Buffer> {
   throw new AppError('too_large', `The changes are larger than ${mebibytes} MiB. Publish less.`);
 }
 
-/** Its beginning, for who only needs to know what it is about. */
+/** The beginning of a patch, which is enough to know what it is about. */
 export async function beginOfPatch(patch: Readable, bytes: number): Promise<string> {
   const begin = await read(patch, bytes);
   return begin.bytes.toString() + (begin.isWhole ? '' : '\n(cut)');

@@ -28,10 +28,10 @@ export class SandboxService {
   ) {}
 
   /**
-   * Gives a session its sandbox and begins its work; resolves when the agent has begun. Files of an earlier
-   * sandbox of the session are used again, otherwise the tar is unpacked into the empty workspace.
-   * Throws `AppError`: conflict (it has one), limit_reached, not_found (the image), unavailable, disk_full,
-   * cancelled (by `stop`); then nothing half-made is left.
+   * Creates a session’s sandbox and starts its work; resolves when the agent has begun. Reuses the files of an earlier
+   * sandbox of the session, otherwise unpacks the tar into the empty workspace. Throws `AppError`: conflict (it has
+   * one), limit_reached, not_found (the image), unavailable, disk_full, cancelled (by `stop`); nothing half-made is
+   * left.
    */
   async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
     const { session, epoch } = startPayload;
@@ -60,7 +60,7 @@ export class SandboxService {
     }
   }
 
-  /** The agent of a session, while its container runs; calls wait through a break of its connection. */
+  /** The agent of a session, while its container runs; calls wait while its connection is interrupted. */
   agent(session: string): AgentLink | undefined {
     return this.sandboxes.ofSession(session)?.link;
   }
@@ -69,7 +69,7 @@ export class SandboxService {
     return this.sandboxes.ofSession(session)?.state ?? 'none';
   }
 
-  /** Ends the container and keeps its files for a restart. Throws, and keeps it, when the engine fails. */
+  /** Ends the container and keeps its files for a restart. When the engine fails, it throws and the sandbox stays. */
   async stop(session: string): Promise<void> {
     const sandbox = this.sandboxes.ofSession(session);
     if (!sandbox) return;
@@ -95,12 +95,15 @@ export class SandboxService {
     await this.records.remove(session);
   }
 
-  /** Calls with each sandbox that ends by itself and a sentence that names the cause; also with earlier ones. */
+  /**
+   * The listener is called with each sandbox that ends unexpectedly, including earlier ones, and a sentence with the
+   * cause.
+   */
   onLost(listener: LostListener): void {
     this.deaths.onLost(listener);
   }
 
-  /** For metrics: sandboxes by what they do, and starts so far. */
+  /** For metrics: sandboxes by state, and the number of starts so far. */
   get counts(): {
     connected: number;
     starting: number;
@@ -117,7 +120,7 @@ export class SandboxService {
     return { ...counts, warm: this.pool.size, ...this.#totals };
   }
 
-  /** The files of an earlier sandbox; those of a start that failed half-way are removed. */
+  /** The files of an earlier sandbox. Those of a start that failed halfway are removed. */
   async #keptFiles(session: string): Promise<SandboxRecord | undefined> {
     const record = await this.records.find(session);
     if (!record || record.begun) return record;
@@ -158,13 +161,13 @@ export class SandboxService {
     return reserved;
   }
 
-  /** Nothing is left but the files that were there before. */
+  /** Removes everything but the files that existed before. */
   async #giveUp(
     session: string,
     reserved: Sandbox,
     kept: SandboxRecord | undefined,
   ): Promise<void> {
-    // A warm one may have taken its place.
+    // A warm sandbox may have replaced the reserved one.
     const sandbox = this.sandboxes.ofSession(session) ?? reserved;
     try {
       await this.containers.discard(sandbox, { volumes: kept === undefined });
@@ -175,7 +178,7 @@ export class SandboxService {
     }
   }
 
-  /** A later server must not wait for an agent that was ended. */
+  /** Removes the token, so that a later server does not wait for an agent that was ended. */
   async #forgetToken({ session, machine }: Sandbox): Promise<void> {
     const record = session === null ? undefined : await this.records.find(session);
     if (record && machine !== undefined) await this.records.write({ ...record, token: undefined });

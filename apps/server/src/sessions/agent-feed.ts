@@ -5,8 +5,8 @@ import { EventLog } from '../logs/event-log.js';
 import { SandboxSlots } from './sandbox-slots.js';
 
 /**
- * Sends agents what others write into their session’s log. What came before an agent had begun, or while it was
- * disconnected, it receives when it begins or says hello.
+ * Sends agents what others write into their session’s log. Events from before an agent began, or from while it was
+ * disconnected, are sent when it begins or says hello.
  */
 @Injectable()
 export class AgentFeed implements OnModuleInit {
@@ -20,7 +20,7 @@ export class AgentFeed implements OnModuleInit {
     this.log.subscribeAll((session, events) => void this.#send(session, events));
   }
 
-  /** Resolves when the agent has them, or is gone. */
+  /** Resolves when the agent has the events, or is gone. */
   async #send(session: string, events: Event[]): Promise<void> {
     // An agent that is ending must not receive the events of the next start.
     if (this.slots.isHalting(session)) return;

@@ -19,17 +19,17 @@ import { StartStatus } from './start-status.js';
 
 const findTimeoutMs = 30_000;
 const cloneTimeoutMs = 20 * 60_000;
-/** Between two events about how far a clone is. */
+/** Time between two events that report a clone’s progress. */
 const progressEveryMs = 2_000;
-/** As an import takes at most. */
+/** The same limit as for an imported workspace. */
 const maxEntries = 1_000_000;
 
-/** Workspaces that are cloned from git hosts: by the server, so that no sandbox has a token. */
+/** Workspaces cloned from git hosts. The server clones them, so that no sandbox needs a token. */
 @Injectable()
 export class ClonedWorkspaces {
   readonly #maxBytes: number;
   readonly #running = new Map<string, AbortController>();
-  /** Of those who began sessions: which tokens their clones may use. */
+  /** The scopes of the users who began sessions; they decide which tokens a clone may use. */
   readonly #scopes = new Map<string, Scope>();
 
   constructor(
@@ -41,7 +41,10 @@ export class ClonedWorkspaces {
     this.#maxBytes = config.maxWorkspaceMb * 2 ** 20;
   }
 
-  /** What would be cloned, as it is now. Throws one sentence, so that no session begins that cannot. */
+  /**
+   * Resolves the repository to its current commit, and clones nothing. Throws a one-sentence error, so that a session
+   * whose clone would fail is never created.
+   */
   async find(
     { url, branch, depth }: z.output<typeof newRepository>,
     { scope }: Caller,
@@ -66,7 +69,10 @@ export class ClonedWorkspaces {
     this.#scopes.set(session, scope);
   }
 
-  /** The working copy as an archive. Rejects with one sentence; nothing is left on disk once the archive is closed. */
+  /**
+   * The working copy as an archive. Rejects with a one-sentence error; nothing is left on disk once the archive is
+   * closed.
+   */
   async open(session: string, cloned: ClonedRepository): Promise<TarSource> {
     const controller = new AbortController();
     this.#running.set(session, controller);
@@ -103,7 +109,7 @@ export class ClonedWorkspaces {
     }
   }
 
-  /** Ends a clone that is under way. */
+  /** Cancels a clone in progress. */
   end(session: string): void {
     this.#running.get(session)?.abort(notNeeded());
     this.#scopes.delete(session);

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { Database, notStored } from '../storage/database.js';
 import type { ComparisonTable } from '../storage/database-schema.js';
 
-/** A comparison without its sessions, which name it. */
+/** A comparison without its sessions; each session stores the id of its comparison. */
 export type ComparisonRecord = Omit<Comparison, 'sessions'>;
 
 @Injectable()
@@ -81,7 +81,7 @@ function recordOf(row: Selectable<ComparisonTable>): ComparisonRecord {
   };
 }
 
-/** What cannot be read is as what was never stored. */
+/** Unreadable content is treated as missing. */
 function read(text: string | null): unknown {
   try {
     return JSON.parse(text ?? 'null');

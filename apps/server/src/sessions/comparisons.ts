@@ -19,10 +19,13 @@ import { newSessionId, SessionCreation } from './session-creation.js';
 import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
 
-/** One task by several models or runs: begun together, shown together, and one of them kept. */
+/**
+ * One task for several models or runs: the sessions begin together, are shown together, and the user keeps one of
+ * them.
+ */
 @Injectable()
 export class Comparisons implements OnModuleInit {
-  /** Of two choices at once the second finds the first. */
+  /** Serializes choices: of two concurrent ones, the second sees the first. */
   readonly #choices = new Mutex();
 
   constructor(
@@ -40,8 +43,8 @@ export class Comparisons implements OnModuleInit {
   }
 
   /**
-   * Every model and the workspace are checked before anything begins. A session that cannot be begun after that is
-   * named in `failed`; when none can, it throws.
+   * Checks every model and the workspace before any session begins. Sessions that then fail to begin are named in
+   * `failed`; throws if all of them fail.
    */
   async create(
     { models, runs, ...common }: z.output<typeof newComparison>,
@@ -70,14 +73,14 @@ export class Comparisons implements OnModuleInit {
     return this.get(id, caller);
   }
 
-  /** Those of which the caller sees all sessions, newest first. */
+  /** The comparisons whose sessions the caller can all see, newest first. */
   async list(caller: Caller): Promise<Comparison[]> {
     const byComparison = await this.#members();
     const records = await this.store.all();
     return records.flatMap((record) => withSessions(record, byComparison, caller) ?? []);
   }
 
-  /** Throws `not_found` also when the caller does not see all of its sessions. */
+  /** Throws `not_found` also when the caller cannot see all of its sessions. */
   async get(id: string, caller: Caller): Promise<Comparison> {
     const record = await this.store.find(id);
     const found = record && withSessions(record, await this.#members(), caller);
@@ -85,7 +88,7 @@ export class Comparisons implements OnModuleInit {
     throw new AppError('not_found', `There is no comparison ${id.slice(0, 100)}.`);
   }
 
-  /** Stops and archives the others. Throws `conflict` while another one is kept. */
+  /** Stops and archives the other sessions. Throws `conflict` while another session is kept. */
   keep(id: string, session: string, caller: Caller): Promise<Comparison> {
     return this.#choices.runExclusive(async () => {
       const { sessions, kept } = await this.#ofOperator(id, caller);
@@ -100,21 +103,21 @@ export class Comparisons implements OnModuleInit {
           stopped: !isEnded(each.state),
           archived: !each.archived,
         }));
-      // First, so that what a server that is killed has begun can be undone.
+      // Stored first, so that a choice interrupted by a kill can be undone.
       await this.store.setKept(id, { session, others });
       for (const other of others) await this.#putAway(other);
       return this.get(id, caller);
     });
   }
 
-  /** The others are as before the choice; those that were stopped work again. */
+  /** Restores the other sessions to their state before the choice; those that it stopped work again. */
   undo(id: string, caller: Caller): Promise<Comparison> {
     return this.#choices.runExclusive(async () => {
       const { kept } = await this.#ofOperator(id, caller);
       if (!kept) throw new AppError('conflict', 'No session of this comparison is kept.');
       for (const other of kept.others) {
         await this.#putBack(other).catch((error: unknown) => {
-          // It was deleted, or is at work already.
+          // The session was deleted, or works already.
           if (!['not_found', 'conflict'].includes(errorFrom(error).code)) throw error;
         });
       }
@@ -147,14 +150,14 @@ export class Comparisons implements OnModuleInit {
   async #removeEmpty(): Promise<void> {
     const members = await this.#members();
     for (const { id, created } of await this.store.all()) {
-      // One that is just being made has none yet.
+      // A comparison that is still being created has no sessions yet.
       const isNew = Date.now() - Date.parse(created) < 60_000;
       if (!isNew && !members.has(id)) await this.store.remove(id);
     }
   }
 }
 
-/** The oldest first. */
+/** Ordered by age, oldest first. */
 type Members = Map<string | null, SessionSummary[]>;
 
 function withSessions(

@@ -26,7 +26,7 @@ export interface UserCallRequest<N extends string = string> {
   name: N;
   input: unknown;
   caller: Caller;
-  /** The id of the call in the log, of `newUserCallId`. */
+  /** The call’s id in the log, made by `newUserCallId`. */
   id?: string;
 }
 
@@ -41,7 +41,7 @@ export class Dispatcher {
     private readonly audit: AuditLog,
   ) {}
 
-  /** What a call is, when its caller may make it. Throws otherwise, and calls nothing. */
+  /** The operation that is called, if the caller may call it; throws otherwise. Runs nothing. */
   async check(
     session: string,
     { name, input, caller }: UserCallRequest,
@@ -55,7 +55,7 @@ export class Dispatcher {
     return { operation, input: fields.parse(parsedInput(name, operation.input, input)) };
   }
 
-  /** Returns the operation’s output. Throws what the agent throws, `conflict` when there is no agent to ask. */
+  /** Returns the operation’s output. Throws what the agent throws, and `conflict` when the session has no agent. */
   call<N extends OperationName>(
     session: string,
     call: UserCallRequest<N>,
@@ -97,12 +97,12 @@ export class Dispatcher {
       const { output } = await link.call('operation.call', call, { ...(signal && { signal }) });
       return output;
     } finally {
-      // The others end with the result that the agent writes.
+      // Other calls are forgotten when the agent writes their result.
       if (operation.quiet(input)) this.log.forgetUserCall(session, id);
     }
   }
 
-  /** An action or a tool of an MCP server that the session was given at its begin; undefined for any other. */
+  /** An action or an MCP tool that the session got at its start; undefined for any other name. */
   async #given(session: string, called: string): Promise<Operation | undefined> {
     if (actionNamed(called) === undefined && !mcpToolNamed(called)) return undefined;
     const { actions, mcp } = await this.log.settings(session);
@@ -123,5 +123,5 @@ export interface CheckedOperation {
 const noSuchOperation = (name: string): AppError =>
   new AppError('not_found', `There is no operation ${name} that users may call.`);
 
-/** The input of every operation is an object. */
+/** Every operation takes an object as its input. */
 const fields = z.record(z.string(), z.unknown());

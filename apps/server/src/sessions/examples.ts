@@ -10,11 +10,11 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { Config } from '../config.js';
 
-/** `session.yaml` in the folder of an example. */
+/** The schema of `session.yaml` in an example’s folder. */
 const description = z.object({
   title: z.string().optional(),
   task: z.string(),
-  // `scripted` alone is the script beside it.
+  // `scripted` without a name means the script in the same folder.
   model: z.string().default('scripted'),
 });
 
@@ -46,7 +46,7 @@ export class Examples {
     return example;
   }
 
-  /** The example’s project folder as a tar archive; an example without one begins empty. */
+  /** The example’s project folder as a tar archive; an example without a project starts with an empty workspace. */
   async pack(name: string): Promise<Readable> {
     await this.find(name);
     const archive = pack();

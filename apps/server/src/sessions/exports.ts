@@ -13,7 +13,7 @@ import { StartQueue } from './start-queue.js';
 /** How long the end of a session waits for its patch. */
 const patchTimeoutMs = 20_000;
 
-/** How long the end of the server does. */
+/** How long the shutdown of the server waits for patches. */
 const closeTimeoutMs = 2_000;
 
 interface Keeping {
@@ -40,8 +40,8 @@ export class Exports implements OnModuleDestroy {
   }
 
   /**
-   * The session’s files in one format; up to a commit of its history, or the latest. Without a sandbox there is the
-   * patch that was kept; for more one is started when `wake` allows it, else that is `forbidden`.
+   * The session’s files in one format, up to a commit of its history or the latest. Without a sandbox only the stored
+   * patch is available; for other formats a sandbox is started if `wake` is set, otherwise it throws `forbidden`.
    */
   async open(
     session: string,
@@ -58,7 +58,9 @@ export class Exports implements OnModuleDestroy {
     return this.#fromAgent(session, meta);
   }
 
-  /** Patches that are being kept are written before the agents’ connections end, so that nothing is written after it. */
+  /**
+   * Waits for patches that are being written before the agents’ connections close, so that none is written afterwards.
+   */
   async onModuleDestroy(): Promise<void> {
     const all = [...this.#keeping];
     const late = setTimeout(() => void this.#abort(all), closeTimeoutMs);
@@ -66,7 +68,7 @@ export class Exports implements OnModuleDestroy {
     clearTimeout(late);
   }
 
-  /** Keeps the patch of a session that ends, for the time when its sandbox is gone. */
+  /** Stores the patch of a session that ends, for use after its sandbox is removed. */
   async keepPatch(session: string): Promise<void> {
     if (!this.sandboxes.agent(session)) return;
     const controller = new AbortController();
@@ -111,7 +113,7 @@ export class Exports implements OnModuleDestroy {
     return meta.format === 'patch' ? this.#limited(stream) : stream;
   }
 
-  /** A patch is kept on disk, and whoever applies it holds it in memory. */
+  /** Limits the patch, which is stored on disk and held in memory by whoever applies it. */
   #limited(patch: Readable): Readable {
     const limit = byteLimit(this.#maxMb * 1024 * 1024, () => {
       const message = `The patch is larger than ${this.#maxMb} MiB. Export the files instead, or raise BELAY_MAX_WORKSPACE_MB.`;

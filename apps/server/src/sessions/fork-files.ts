@@ -17,14 +17,14 @@ import { WorkspaceStore } from './workspace.store.js';
 export interface ForkSource {
   session: string;
   seq: number;
-  /** What the session itself began with. */
+  /** The workspace that the session itself began with. */
   workspace: string | null;
   repository: SessionSettings['repository'];
   /** Its events up to `seq`. */
   events: Event[];
 }
 
-/** Copies what a fork begins with: the files as of a step, and what its terminals had printed. */
+/** Copies what a fork starts with: the files as of a step, and the terminal output up to it. */
 @Injectable()
 export class ForkFiles {
   constructor(
@@ -34,7 +34,7 @@ export class ForkFiles {
     private readonly exports: Exports,
   ) {}
 
-  /** Returns the step whose files these are, when it is not the one asked for. */
+  /** Returns the step that the copied files belong to, if it differs from the requested one. */
   async copy(source: ForkSource, to: string): Promise<number | undefined> {
     const step = await this.#copyWorkspace(source, to);
     for (const [terminal, bytes] of printedUpTo(source.events)) {
@@ -43,19 +43,20 @@ export class ForkFiles {
     return step;
   }
 
-  /** Removes what was copied for a fork that could not be made. */
+  /** Removes the copies for a fork that could not be created. */
   async remove(to: string): Promise<void> {
     await this.workspaces.removeSeed(to);
     await this.terminals.remove(to);
   }
 
-  /** An agent may have written of commits that its history does not have: then an earlier one counts. */
+  /** An agent may log commits that its history does not have; then an earlier commit is used. */
   async #copyWorkspace(
     { session, seq, workspace, repository }: ForkSource,
     to: string,
   ): Promise<number | undefined> {
     const found = await this.steps.commitsUpTo(session, seq);
-    // A workspace that went straight into its sandbox is nowhere else: the first commit is what it was.
+    // A workspace that was streamed straight into its sandbox is stored nowhere else; its first commit has those
+    // files.
     const isStraight = workspace === sentWorkspace || workspace === clonedWorkspace;
     const isSent = isStraight && found.length === 0;
     const commits = isSent ? await this.steps.firstCommit(session) : found;
@@ -79,12 +80,12 @@ export class ForkFiles {
 
 const printedTo = z.object({ terminal: terminalName, to: z.int().nonnegative() });
 
-/** How many bytes of each terminal the results in these events speak of. */
+/** The number of bytes of each terminal that the results in these events refer to. */
 function printedUpTo(events: readonly Event[]): Map<string, number> {
   const printed = new Map<string, number>();
   for (const event of events) {
     if (!isEvent(event, 'result')) continue;
-    // An output is whatever the agent wrote.
+    // The output is untrusted: the agent wrote it.
     const { data } = printedTo.safeParse(event.args.output);
     if (!data) continue;
     const { terminal, to } = data;

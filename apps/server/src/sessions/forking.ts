@@ -10,7 +10,7 @@ import { SessionBeginners } from './session-beginners.js';
 import { newSessionId, startEvent } from './session-creation.js';
 import { StartQueue } from './start-queue.js';
 
-/** New sessions from any step of another one. */
+/** Creates new sessions from any step of another session. */
 @Injectable()
 export class Forking {
   constructor(
@@ -33,7 +33,7 @@ export class Forking {
     const summary = await this.steps.checked(from, seq);
     const old = await this.log.settings(from);
     const title = `${summary.title.slice(0, 190)} (fork)`;
-    // Who may not share folders of the host does not get them by forking whoever did.
+    // A caller who may not share folders of the host does not get them by forking another user’s session.
     const mounts = this.beginners.mayShareFolders(caller) ? old.mounts : [];
     const settings = { ...old, title, mounts, model: model ?? old.model };
     await this.models.check(settings.model);
@@ -47,7 +47,7 @@ export class Forking {
         step === undefined ? '' : ` Its files are those of step ${step}: later ones are gone.`;
       const dropped =
         mounts.length < old.mounts.length
-          ? ' It is without the host’s folders, which an admin shares.'
+          ? ' It lacks the host’s folders, which only an admin can share.'
           : '';
       const forked = `Forked from step ${seq} of “${summary.title}”.${older}${dropped}`;
       await this.beginners.record(id, caller);

@@ -3,25 +3,27 @@ import { AppError, ignoreError } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { TarSource } from '../sandboxes/connection/agent-calls.js';
 
-/** How long a sandbox that has started waits for its workspace, which is sent right after the session was made. */
+/** How long a started sandbox waits for its workspace, which clients send right after they create the session. */
 const sentWithinMs = 60_000;
-/** How long a workspace waits until its session’s turn comes to start; after that it is kept on disk. */
+/** How long a sent workspace waits for its session to start; after that it is stored on disk. */
 const takenWithinMs = 3_000;
 
 interface Incoming {
   readonly tar: PromiseWithResolvers<TarSource>;
-  /** Its sandbox is starting, and will take it. */
+  /** Resolved when the session’s sandbox starts and will take the workspace. */
   readonly taken: PromiseWithResolvers<true>;
   readonly unpacked: PromiseWithResolvers<void>;
   source: TarSource | undefined;
 }
 
-/** Workspaces that are sent to a session while it starts: from the request into the sandbox, without a copy. */
+/**
+ * Workspaces that are sent to a session while it starts: streamed from the request into the sandbox, without a copy.
+ */
 @Injectable()
 export class IncomingWorkspaces {
   readonly #incoming = new Map<string, Incoming>();
 
-  /** From now on the session’s workspace may be sent. */
+  /** Allows the session’s workspace to be sent from now on. */
   expect(session: string): void {
     const incoming: Incoming = {
       tar: Promise.withResolvers(),
@@ -34,14 +36,14 @@ export class IncomingWorkspaces {
     this.#incoming.set(session, incoming);
   }
 
-  /** The session has the capacity for a sandbox. */
+  /** Called once there is capacity for the session’s sandbox. */
   begin(session: string): void {
     this.#incoming.get(session)?.taken.resolve(true);
   }
 
   /**
-   * Passes an archive to the sandbox; resolves when it is unpacked there, or kept by `keep` because there is no sandbox
-   * yet. Rejects with why the session could not start, and with `conflict` when none is expected.
+   * Passes an archive to the sandbox. Resolves when it is unpacked there, or stored by `keep` if there is no sandbox
+   * yet. Rejects with the reason why the session could not start, and with `conflict` when none is expected.
    */
   async send(session: string, source: TarSource, keep: () => Promise<void>): Promise<void> {
     const incoming = this.#incoming.get(session);
@@ -59,15 +61,15 @@ export class IncomingWorkspaces {
       incoming.tar.resolve(source);
       return incoming.unpacked.promise;
     }
-    // Whoever takes it meanwhile waits for the copy.
+    // A sandbox that asks for the workspace meanwhile waits for the copy.
     const kept = keep().finally(() => this.#incoming.delete(session));
     incoming.tar.reject(new KeptWorkspace(kept));
     await kept;
   }
 
   /**
-   * The archive for a session’s sandbox, once it comes. Rejects with `KeptWorkspace` when it is on disk, and with
-   * `not_found` when it does not come.
+   * The archive for a session’s sandbox, once it arrives. Rejects with `KeptWorkspace` when it is on disk, and with
+   * `not_found` when it does not arrive.
    */
   async take(session: string): Promise<TarSource> {
     const incoming = this.#incoming.get(session);
@@ -77,7 +79,7 @@ export class IncomingWorkspaces {
     });
   }
 
-  /** Tells the sender how the session’s start went. With an error nothing more is taken, wherever it goes. */
+  /** Reports to the sender how the session’s start went. After an error, no more of the archive is read. */
   end(session: string, error?: AppError): void {
     const incoming = this.#incoming.get(session);
     this.#incoming.delete(session);
@@ -88,7 +90,7 @@ export class IncomingWorkspaces {
   }
 }
 
-/** It is no longer on its way, but on disk once `kept` resolves. */
+/** The workspace is no longer streamed; it is on disk once `kept` resolves. */
 export class KeptWorkspace extends Error {
   constructor(readonly kept: Promise<void>) {
     super('The workspace is on disk.');

@@ -8,7 +8,7 @@ import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
 import { WorkspaceStore } from './workspace.store.js';
 
-/** How long an upload, or a picture, may wait for the session that it was made for. */
+/** How long an upload or a picture may stay unused before it is deleted. */
 const unusedMs = 24 * 3600_000;
 const lookMs = 3600_000;
 
@@ -39,7 +39,7 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
     await this.blobs.removeAllUnused(before);
     const used = new Set<string>();
     for (const { id } of await this.log.summaries()) {
-      // A session that cannot be read may need any of them.
+      // A session that cannot be read may need any of them, so nothing is deleted.
       if ((await this.log.damage(id)) !== undefined) return;
       const { workspace } = await this.log.settings(id);
       used.add(`seed-${id}`);

@@ -3,7 +3,7 @@ import { AppError, isEvent, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 
-/** How far back a commit is looked for that the history still has. */
+/** How many earlier commits are tried until one is found that the history still has. */
 const maxCommits = 20;
 
 /** Earlier steps of a session, and the files as they were then. */
@@ -14,7 +14,7 @@ export class LogSteps {
     private readonly store: SessionsStore,
   ) {}
 
-  /** The commit that holds the files as they were at `seq`; undefined when no step had changed them. */
+  /** The commit with the files as of `seq`; undefined if no step had changed files by then. */
   async commitAt(session: string, seq: number): Promise<string | undefined> {
     const last = await this.store.latest(session, 'commit', seq);
     if (last && isEvent(last, 'commit')) return last.args.commit;
@@ -22,7 +22,7 @@ export class LogSteps {
     return first && isEvent(first, 'commit') ? (first.args.parent ?? undefined) : undefined;
   }
 
-  /** The commits up to `seq` with the steps that wrote them, the latest first and not all; see `commitAt` for the last. */
+  /** Some of the commits up to `seq` with the steps that wrote them, newest first; see `commitAt` for the last one. */
   async commitsUpTo(session: string, seq: number): Promise<{ commit: string; step: number }[]> {
     const found: { commit: string; step: number }[] = [];
     for (let before = seq; found.length < maxCommits;) {

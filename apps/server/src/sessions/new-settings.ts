@@ -8,7 +8,7 @@ import { HostFolders } from '../sandboxes/engine/host-folders.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
 
-/** The settings of a new session: what the request leaves out comes from the server’s. */
+/** The settings of a new session: those missing in the request come from the server’s defaults. */
 @Injectable()
 export class NewSettings {
   constructor(
@@ -20,7 +20,10 @@ export class NewSettings {
     private readonly folders: HostFolders,
   ) {}
 
-  /** Throws when the model cannot be called, a folder cannot be shared, or the machine is not there. `missing` are MCP servers that cannot be reached. */
+  /**
+   * Throws when the model cannot be called, a folder cannot be shared, or the machine does not exist. `missing` lists
+   * MCP servers that cannot be reached.
+   */
   async of(wanted: z.output<typeof newSession>) {
     if (wanted.machine !== null && wanted.check !== null)
       throw new AppError(

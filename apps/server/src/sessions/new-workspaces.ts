@@ -5,10 +5,10 @@ import type { Caller } from '../access/caller.js';
 import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { newArchiveId, WorkspaceStore } from './workspace.store.js';
 
-/** What the files of a session begin with. */
+/** The source of a session’s initial files. */
 export type BeginningFiles = Pick<SessionSettings, 'workspace' | 'repository'>;
 
-/** What the files of new sessions begin with. */
+/** Determines the initial files of new sessions. */
 @Injectable()
 export class NewWorkspaces {
   constructor(
@@ -16,7 +16,9 @@ export class NewWorkspaces {
     private readonly clones: ClonedWorkspaces,
   ) {}
 
-  /** Checks what was asked for, so that no session begins that cannot be filled: a git host is asked. */
+  /**
+   * Checks the requested source, including the git host, so that a session without obtainable files is never created.
+   */
   async of(
     session: string,
     wanted: z.output<typeof newSession>,
@@ -27,7 +29,7 @@ export class NewWorkspaces {
     return found;
   }
 
-  /** As `of`, for sessions that begin with the same: a repository is cloned once for all of them. */
+  /** Like `of`, for several sessions with the same source: a repository is cloned once for all of them. */
   async forSeveral(
     wanted: Pick<z.output<typeof newSession>, 'workspace' | 'repository'>,
     caller: Caller,
@@ -36,7 +38,7 @@ export class NewWorkspaces {
     return found.repository ? { ...found, workspace: newArchiveId() } : found;
   }
 
-  /** One of those sessions is about to begin. */
+  /** Registers a session that is about to begin with the shared files. */
   shared(session: string, files: BeginningFiles, caller: Caller): BeginningFiles {
     if (files.repository) this.clones.begunBy(session, caller);
     return files;

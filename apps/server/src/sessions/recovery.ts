@@ -14,7 +14,7 @@ import { isUnchecked } from './session-checks.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
 
-/** How long sandboxes may take to be found after the engine has come back. */
+/** How long sandboxes may take to be adopted after the engine is available again. */
 const adoptionTimeoutMs = 10_000;
 const intervalMs = 500;
 
@@ -46,14 +46,14 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     this.#closing = true;
   }
 
-  /** Sessions with a running sandbox continue; the log of the others records the loss. */
+  /** Sessions with a running sandbox continue; for the others, the log records the loss. */
   async #adopt(summary: SessionSummary): Promise<void> {
     const { id, state } = summary;
     if (isEnded(state)) {
       if (this.sandboxes.state(id) === 'none') return;
       this.slots.take(id);
       if (state === 'stopped') await this.slots.halt(id);
-      // Its check needs it first.
+      // A session without a check result keeps its sandbox for the check.
       else if (!isUnchecked(summary)) this.slots.linger(id);
       return;
     }

@@ -8,7 +8,7 @@ import { LogSteps } from './log-steps.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { StartQueue } from './start-queue.js';
 
-/** Sessions as they were at an earlier step. */
+/** Returns sessions to an earlier step. */
 @Injectable()
 export class Rewinding {
   constructor(
@@ -19,7 +19,7 @@ export class Rewinding {
     private readonly queue: StartQueue,
   ) {}
 
-  /** What follows `seq` no longer counts. A preview changes nothing. */
+  /** Events after `seq` no longer count. A preview changes nothing. */
   async rewind(
     session: string,
     { seq, what, preview }: z.output<typeof rewindRequest>,

@@ -4,16 +4,16 @@ import { Mutex } from 'async-mutex';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 
-/** How long the sandbox of an ended session is kept for the user to look around, unless it is needed. */
+/** How long the sandbox of an ended session stays available to the user, unless its capacity is needed. */
 const lingerMs = 15 * 60_000;
 
 /**
- * Which sessions have a sandbox, of the number that there may be. That of an ended session lingers for a while, and is
- * given up first. What is done to one session’s sandbox follows in order.
+ * Tracks which sessions have a sandbox, up to the limit. The sandbox of an ended session lingers for a while and is
+ * the first to be given up. Operations on one session’s sandbox run in order.
  */
 @Injectable()
 export class SandboxSlots implements OnApplicationShutdown {
-  /** Sessions that have a sandbox, or are being given one. */
+  /** Sessions that have a sandbox, or are getting one. */
   readonly #taken = new Set<string>();
   readonly #halting = new Set<string>();
   readonly #lingering = new Map<string, NodeJS.Timeout>();
@@ -34,29 +34,29 @@ export class SandboxSlots implements OnApplicationShutdown {
     return this.#taken.has(session);
   }
 
-  /** The session has a sandbox, or is being given one. */
+  /** Counts a sandbox for the session, which has one or is getting one. */
   take(session: string): void {
     this.#taken.add(session);
   }
 
-  /** The session was refused a sandbox. */
+  /** Releases the slot of a session that was refused a sandbox. */
   giveBack(session: string): void {
     this.#taken.delete(session);
   }
 
-  /** The session’s sandbox is gone: another session may have one. */
+  /** The session’s sandbox is gone: its slot is free for another session. */
   free(session: string): void {
     this.keep(session);
     this.#taken.delete(session);
     this.#onFree();
   }
 
-  /** Calls when a sandbox was given back, or may be taken from an ended session. */
+  /** The listener is called when a sandbox was released, or when that of an ended session may be taken. */
   onFree(listener: () => void): void {
     this.#onFree = listener;
   }
 
-  /** The session has ended: its sandbox may be taken from now on. */
+  /** The session has ended: its sandbox may be given up from now on. */
   linger(session: string): void {
     if (!this.#taken.has(session) || this.#closing) return;
     this.keep(session);
@@ -71,7 +71,7 @@ export class SandboxSlots implements OnApplicationShutdown {
     this.#onFree();
   }
 
-  /** The session works again. */
+  /** The session works again, so its sandbox is kept. */
   keep(session: string): void {
     clearTimeout(this.#lingering.get(session));
     this.#lingering.delete(session);
@@ -96,7 +96,7 @@ export class SandboxSlots implements OnApplicationShutdown {
         this.#taken.delete(session);
       });
     } catch (error) {
-      // The engine kept it: it is given up later, unless somebody has asked for it again.
+      // The engine failed to remove it: it is given up later, unless the session needs it again.
       if (!this.#mutexes.has(session)) this.linger(session);
       throw error;
     } finally {
@@ -105,7 +105,7 @@ export class SandboxSlots implements OnApplicationShutdown {
     this.#onFree();
   }
 
-  /** From now on the session’s agent is sent nothing more: the next one gets the log. */
+  /** Stops sending events to the session’s agent: the next agent gets them from the log. */
   startHalting(session: string): void {
     this.#halting.add(session);
   }
@@ -114,12 +114,12 @@ export class SandboxSlots implements OnApplicationShutdown {
     this.#halting.delete(session);
   }
 
-  /** Whether the sandbox is about to end: what is sent to its agent now would be lost. */
+  /** Whether the sandbox is about to end: events sent to its agent now would be lost. */
   isHalting(session: string): boolean {
     return this.#halting.has(session);
   }
 
-  /** Runs after what is under way for the session’s sandbox. */
+  /** Runs after earlier operations on the session’s sandbox. */
   async inOrder(session: string, work: () => Promise<void>): Promise<void> {
     const mutex = this.#mutexes.get(session) ?? new Mutex();
     this.#mutexes.set(session, mutex);

@@ -9,7 +9,7 @@ import { isDiskFull } from '../logs/stalls.js';
 
 /** Events indexed in one batch, which blocks the event loop. */
 const batch = 500;
-/** What is found of one event’s text; the rest is in the log. */
+/** The searchable length of one event’s text; the log has the rest. */
 const maxText = 20_000;
 
 /** Full-text search over all logs. The index is updated by searches, so that appends stay cheap. */
@@ -28,7 +28,7 @@ export class Search implements OnModuleInit {
     await this.database.migrated();
   }
 
-  /** At most so many events with all words of the query, in sessions that the caller sees; see `findTexts`. */
+  /** At most `limit` events that contain all words of the query, in sessions that the caller sees; see `findTexts`. */
   async find(query: string, caller: Caller, limit = 100): Promise<TextMatch[]> {
     const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
     if (words.length === 0) return [];
@@ -50,7 +50,7 @@ export class Search implements OnModuleInit {
       .whereRef('indexed_seq', '<', 'last_seq')
       .execute();
     for (const { id, indexed_seq } of behind) {
-      // What cannot be indexed of one session must not hide the others.
+      // An error while indexing one session must not hide results from the others.
       await this.#indexSession(id, indexed_seq).catch((error: unknown) => this.#skip(id, error));
     }
   }
@@ -87,7 +87,7 @@ export class Search implements OnModuleInit {
   }
 }
 
-/** Events that only repeat others, or count. */
+/** Events that only repeat others or report numbers. */
 const unsearched = new Set(['usage', 'state', 'terminal', 'retry']);
 
 function textOf(event: Event): string {

@@ -4,7 +4,7 @@ import { assertMayBegin, may, type Caller } from '../access/caller.js';
 import { SessionOwners } from '../access/session-owners.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
 
-/** Whoever begins a session: what they may, and that it is theirs. */
+/** The callers who begin sessions: checks their rights, and records them as owners. */
 @Injectable()
 export class SessionBeginners {
   constructor(
@@ -12,7 +12,7 @@ export class SessionBeginners {
     private readonly pictures: AttachedPictures,
   ) {}
 
-  /** Throws `forbidden`, and `not_found` for a picture that is not theirs to attach. */
+  /** Throws `forbidden`, and `not_found` for a picture that the caller may not attach. */
   async assertMayBegin(
     caller: Caller,
     { images = [], mounts = [] }: Pick<NewSession, 'images' | 'mounts'>,
@@ -21,7 +21,7 @@ export class SessionBeginners {
     if (mounts.length > 0 && !this.mayShareFolders(caller))
       throw new AppError(
         'forbidden',
-        'Only an admin shares folders of the host: leave out `mounts`, or use the server’s main token.',
+        'Only an admin may share folders of the host: leave out `mounts`, or use the server’s main token.',
       );
     await this.pictures.assertMayAttach(caller, images);
   }
@@ -30,7 +30,7 @@ export class SessionBeginners {
     return may(caller, 'admin');
   }
 
-  /** Before the session is there, so that its owner sees it from its first event on. */
+  /** Called before the session exists, so that its owner sees it from its first event on. */
   record(session: string, caller: Caller): Promise<void> {
     return this.owners.record(session, caller);
   }

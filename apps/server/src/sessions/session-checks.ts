@@ -18,7 +18,7 @@ import { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { StartQueue } from './start-queue.js';
 
-/** Runs the check commands of sessions that have ended, in their sandboxes; the log gets the result. */
+/** Runs the check commands of ended sessions in their sandboxes, and writes the results to the log. */
 @Injectable()
 export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(SessionChecks.name);
@@ -32,7 +32,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly slots: SandboxSlots,
   ) {}
 
-  /** What a server that was killed left without a result is run again. */
+  /** Repeats checks that a killed server left without a result. */
   onApplicationBootstrap(): void {
     void this.#recover().catch((error: unknown) => this.#logger.error(error));
   }
@@ -42,7 +42,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
     for (const controller of this.#running.values()) controller.abort();
   }
 
-  /** Throws unless the session has ended and has a check; the result is in its log later. */
+  /** Throws unless the session has ended and has a check; the result is logged later. */
   async again(session: string): Promise<void> {
     const { state, check } = await this.log.summary(session);
     if (check === null)
@@ -52,12 +52,12 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
     void this.run(session);
   }
 
-  /** The session works again: what its check would say no longer counts. */
+  /** The session works again, so a pending check no longer counts. */
   cancel(session: string): void {
     this.#running.get(session)?.abort();
   }
 
-  /** Resolves when it has ended; never rejects. The sandbox stays until then, and lingers after. */
+  /** Resolves when the check has ended; never rejects. The sandbox stays until then, and lingers afterwards. */
   async run(session: string): Promise<void> {
     this.cancel(session);
     const controller = new AbortController();
@@ -71,7 +71,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
       const before = { exitCode: null, seconds: null, reason: null, output: '' };
       await write({ ...before, state: 'running' }, `The check is run: ${command}`);
       try {
-        // The session works again: its sandbox is that start’s to make.
+        // When the session works again, its new start creates the sandbox.
         signal.throwIfAborted();
         this.slots.keep(session);
         await this.queue.wakeIfGone(session);
@@ -90,7 +90,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
     } finally {
       if (this.#running.get(session) === controller) {
         this.#running.delete(session);
-        // A server that ends gives the sandbox to no other session: its check is run again at the next start.
+        // During shutdown the sandbox is not released to another session: the check is repeated at the next start.
         if (!this.#closing) await this.#release(session);
       }
     }
@@ -119,7 +119,7 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** Its check was not run to its end, in this server or an earlier one. */
+/** Whether the session’s check never finished, in this server or an earlier one. */
 export const isUnchecked = ({ state, check }: SessionSummary): boolean =>
   isEnded(state) &&
   state !== 'stopped' &&

@@ -20,7 +20,7 @@ import { StartQueue } from './start-queue.js';
 
 const isPlayed = /^(scripted|cassette):/;
 
-/** New sessions. */
+/** Creates sessions. */
 @Injectable()
 export class SessionCreation {
   constructor(
@@ -33,8 +33,8 @@ export class SessionCreation {
   ) {}
 
   /**
-   * The first model that is ready, for a session that names none. A demo plays its own task, so it is one only for a
-   * session without a task.
+   * The first available model, for a session that names none. A demo model plays its own task, so it is used only for
+   * a session without a task.
    */
   async readyModel({ forTask = true }: { forTask?: boolean } = {}): Promise<string> {
     const choices = await this.models.choices();
@@ -46,16 +46,16 @@ export class SessionCreation {
     );
   }
 
-  /** Throws what `create` would throw of the caller, the model and the settings, and makes nothing. */
+  /** Throws the errors that `create` would throw for the caller, the model and the settings, and creates nothing. */
   async check(wanted: z.output<typeof newSession>, caller: Caller): Promise<void> {
     await this.beginners.assertMayBegin(caller, wanted);
     await this.settings.of(wanted);
   }
 
   /**
-   * Checks model and workspace first: a session that cannot begin is not made. What the request leaves out comes from
-   * the server’s settings, and is the session’s own from then on. A `paused` one has a sandbox, and its agent takes no
-   * step of its own until it is resumed.
+   * Checks model and workspace first, so that a session that cannot begin is never created. Settings missing in the
+   * request come from the server and stay with the session. A `paused` session has a sandbox, but its agent takes no
+   * step until it is resumed.
    */
   async create(
     wanted: z.output<typeof newSession>,
@@ -82,7 +82,7 @@ export class SessionCreation {
 interface CreationOptions {
   paused?: boolean;
   comparison?: string;
-  /** What several sessions begin with, of `NewWorkspaces.forSeveral`. */
+  /** The shared initial files of several sessions, from `NewWorkspaces.forSeveral`. */
   files?: BeginningFiles;
 }
 

@@ -5,7 +5,7 @@ import { Exports } from './exports.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SessionChecks } from './session-checks.js';
 
-/** Follows the ends of sessions: their patch is kept, their check command is run, and their sandbox lingers. */
+/** Handles the ends of sessions: stores the patch, runs the check command, and lets the sandbox linger. */
 @Injectable()
 export class SessionEnds implements OnApplicationBootstrap {
   readonly #logger = new Logger(SessionEnds.name);
@@ -30,7 +30,7 @@ export class SessionEnds implements OnApplicationBootstrap {
     const kept = this.exports
       .keepPatch(session)
       .catch((error: unknown) => this.#logger.warn(error));
-    // Its sandbox is not free before its check has ended.
+    // The sandbox is needed until the check has ended.
     if (check === null) this.slots.linger(session);
     else void kept.then(() => this.checks.run(session));
   }

@@ -3,18 +3,21 @@ import { AppError, type OperationOutput } from '@belay/protocol';
 import type { Caller } from '../access/caller.js';
 import { Dispatcher } from './dispatcher.js';
 
-/** Bytes of one reading. */
+/** Bytes read by one operation. */
 const pageBytes = 150_000;
 
 export interface OpenedFile {
   size: number;
-  /** Null when it changed while it was opened. */
+  /** Null when the file changed while it was opened. */
   version: string | null;
-  /** Its bytes from one up to another, read as they are taken. Throws `conflict` when it became shorter meanwhile. */
+  /**
+   * The bytes from one offset to another, read as they are consumed. Throws `conflict` when the file became shorter
+   * meanwhile.
+   */
   bytes(from: number, to: number): AsyncGenerator<Buffer, void>;
 }
 
-/** Whole files of a workspace, made of the operations on them: who may do what is decided there. */
+/** Whole files of a workspace, read and written with file operations, which check the caller’s rights. */
 @Injectable()
 export class SessionFiles {
   constructor(private readonly dispatcher: Dispatcher) {}
@@ -50,7 +53,7 @@ export class SessionFiles {
     };
   }
 
-  /** `version` is the one that the file must have, null when it must not be there. */
+  /** `version` is the version that the file must have, or null if the file must not exist. */
   save(
     session: string,
     { path, content, ...only }: NewFile,

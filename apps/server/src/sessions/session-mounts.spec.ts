@@ -53,7 +53,7 @@ describe('folders of the host', () => {
     const [said] = (await server.log.read(theirs.id, { after: seq })).filter(
       ({ action }) => action === 'fork',
     );
-    expect(said?.message).toContain('without the host’s folders');
+    expect(said?.message).toContain('lacks the host’s folders');
   });
 
   it('attacks: a token without the scope is refused, and begins sessions without them', async () => {
@@ -61,7 +61,7 @@ describe('folders of the host', () => {
     expect(await as(operator, '/api/sessions', wanted())).toMatchObject({
       status: 403,
       code: 'forbidden',
-      detail: expect.stringContaining('Only an admin shares folders'),
+      detail: expect.stringContaining('Only an admin may share folders'),
     });
     expect(await as(operator, '/api/sessions', { task, model, mounts: [] })).toMatchObject({
       status: 201,

@@ -7,7 +7,7 @@ import { Exports } from './exports.js';
 import { StartQueue } from './start-queue.js';
 import { WorkspaceStore } from './workspace.store.js';
 
-/** A blob that is younger than this may be about to be used by another session. */
+/** A blob younger than this may be about to be used by another session. */
 const freshMs = 10 * 60_000;
 
 export type RemovedListener = (session: string) => void;
@@ -50,7 +50,7 @@ export class SessionRemoval {
 
   async #isUsed(workspace: string): Promise<boolean> {
     for (const { id } of await this.log.summaries()) {
-      // A session that cannot be read may need it.
+      // A session that cannot be read may need the blob.
       if ((await this.log.damage(id)) !== undefined) return true;
       if ((await this.log.settings(id)).workspace === workspace) return true;
     }

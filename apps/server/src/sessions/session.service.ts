@@ -20,7 +20,7 @@ import { SandboxSlots } from './sandbox-slots.js';
 import { startEvent } from './session-creation.js';
 import { StartQueue } from './start-queue.js';
 
-/** How long a stopped agent has to write down its last changes. */
+/** How long a stopped agent has to write its last changes. */
 const stopTimeoutMs = 5_000;
 
 /** User actions on existing sessions: each is stored as events, and the sandbox is changed accordingly. */
@@ -54,7 +54,7 @@ export class SessionService {
     return this.log.read(id, range);
   }
 
-  /** A session that has ended is resumed by it. */
+  /** Also resumes a session that has ended. */
   async message(id: string, message: NewMessage, caller: Caller): Promise<void> {
     await this.pictures.assertMayAttach(caller, message.images);
     const written = newEvent('user', 'message', { args: message, message: message.text });
@@ -66,7 +66,7 @@ export class SessionService {
     if (startsAgain) await this.queue.resume(id);
   }
 
-  /** Changes a queued message. Throws `not_found`, or `conflict` once it cannot be changed any more. */
+  /** Changes a queued message. Throws `not_found`, or `conflict` when it can no longer be changed. */
   editMessage(id: string, message: number, text: string): Promise<void> {
     return this.log.messages.edit({ session: id, message }, text);
   }
@@ -110,7 +110,7 @@ export class SessionService {
     }
   }
 
-  /** Starts an ended session again, from its log, in a fresh sandbox with its files. */
+  /** Starts an ended session again, from its log, in a new sandbox with its files. */
   async restart(id: string): Promise<void> {
     const { model, budgets } = await this.log.summary(id);
     await this.models.check(model, budgets);
@@ -124,7 +124,7 @@ export class SessionService {
     this.queue.add(id);
   }
 
-  /** Starts the sandbox of an ended session, if it is gone, so that its files can be read and changed. */
+  /** Starts the sandbox of an ended session, if there is none, so that its files can be read and changed. */
   async wake(id: string): Promise<void> {
     if (isEnded((await this.log.summary(id)).state)) await this.queue.wakeIfGone(id);
   }

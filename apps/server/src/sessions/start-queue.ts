@@ -7,7 +7,7 @@ import { SandboxSlots } from './sandbox-slots.js';
 import { StartStatus } from './start-status.js';
 import { WorkspaceStore } from './workspace.store.js';
 
-/** After so long a start is tried again for which there was no capacity. */
+/** The delay before a start that found no capacity is tried again. */
 const retryDelayMs = 1_000;
 
 /** Starts the sandboxes of sessions. Sessions above the limit wait, with an event in their log. */
@@ -30,7 +30,7 @@ export class StartQueue implements OnApplicationShutdown {
 
   /**
    * Starts the session’s sandbox as soon as there is capacity. A failure is stored as the session’s state. With
-   * `sendsWorkspace` its files are expected from the client.
+   * `sendsWorkspace`, the client will send the files.
    */
   add(session: string, { sendsWorkspace = false } = {}): void {
     if (sendsWorkspace) this.incoming.expect(session);
@@ -49,7 +49,7 @@ export class StartQueue implements OnApplicationShutdown {
     await this.status.report(session, 'running', null);
   }
 
-  /** A sandbox for an ended session so that its files can be read; its work is not continued. */
+  /** Starts a sandbox for an ended session, so that its files can be read; the session’s work is not continued. */
   async wake(session: string): Promise<void> {
     await this.slots.inOrder(session, async () => {
       if (this.sandboxes.agent(session)) return;
@@ -71,10 +71,10 @@ export class StartQueue implements OnApplicationShutdown {
     if (!this.sandboxes.agent(session)) await this.wake(session);
   }
 
-  /** Ends the sandbox and keeps its files; a session that waits for one does so no longer. */
+  /** Ends the sandbox and keeps its files; a session waiting for a sandbox stops waiting. */
   async halt(session: string, before?: () => Promise<void>): Promise<void> {
     this.#withdraw(session);
-    // A start that waits for its sender would hold its sandbox until that has sent all.
+    // A start that waits for its workspace would otherwise keep its sandbox until the client has sent everything.
     this.workspaces.end(session, notNeeded());
     await this.slots.halt(session, before);
   }
@@ -126,7 +126,7 @@ export class StartQueue implements OnApplicationShutdown {
     try {
       return await this.slots.freeOldest();
     } catch {
-      // An unresponsive engine frees no capacity now.
+      // An engine that does not respond frees no capacity now.
       this.#runLater();
       return false;
     }
@@ -153,7 +153,7 @@ export class StartQueue implements OnApplicationShutdown {
     // It was stopped meanwhile; its next start requests a sandbox again.
     if (isFull && this.slots.isHalting(session)) return;
     if (isFull) {
-      // Others hold sandboxes that are not counted here, such as those that just end.
+      // Other sandboxes use capacity without being counted here, such as those that are ending.
       this.#waiting.unshift(session);
       this.#runLater();
       await this.#reportWaiting();

@@ -8,7 +8,7 @@ import { EventLog } from '../logs/event-log.js';
 export class StartStatus {
   constructor(private readonly log: EventLog) {}
 
-  /** Only a session that still starts changes: the user may have stopped it meanwhile. */
+  /** Changes only a session that is still starting: the user may have stopped it meanwhile. */
   async report(session: string, state: SessionState, reason: string | null): Promise<void> {
     const args = { state, reason };
     const report = () =>

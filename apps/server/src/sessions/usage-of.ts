@@ -1,6 +1,6 @@
 import type { SessionSummary, UsageOfAll } from '@belay/protocol';
 
-/** What sessions have used together, and by model; the most expensive model comes first. */
+/** The total usage of sessions, and the usage by model; the most expensive model comes first. */
 export function usageOf(sessions: readonly SessionSummary[]): UsageOfAll {
   const models = Object.entries(Object.groupBy(sessions, ({ model }) => model))
     .map(([model, some = []]) => ({ model, ...sumOf(some) }))

@@ -21,7 +21,7 @@ import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { Examples } from './examples.js';
 import { IncomingWorkspaces, KeptWorkspace } from './incoming-workspaces.js';
 
-/** Workspaces as tar archives: uploaded ones, those of the examples, and the files a fork begins with. */
+/** Workspaces as tar archives: uploads, examples, and the initial files of forks. */
 @Injectable()
 export class WorkspaceStore {
   readonly #folder: string;
@@ -49,20 +49,20 @@ export class WorkspaceStore {
   }
 
   /**
-   * Passes an archive on to the sandbox of a session that was made for it. Rejects as `upload` does, and with why the
-   * session could not start.
+   * Streams an archive to the sandbox of the session that it belongs to. Rejects like `upload`, and with the reason
+   * why the session could not start.
    */
   async send(session: string, tar: Readable, bytes?: number): Promise<void> {
     const checked = checkTar(this.#maxMb);
     tar.once('error', (error) => checked.destroy(error instanceof AppError ? error : brokenOff()));
     const keep = () => this.#save(`seed-${session}`, checked);
     tar.pipe(checked);
-    // What is wrong with it, its reader tells.
+    // The reader of the archive reports its errors.
     checked.on('error', () => undefined);
     await this.incoming.send(session, { tar: checked, bytes }, keep);
   }
 
-  /** Throws `not_found` with a sentence when there is no such workspace. */
+  /** Throws `not_found` when the workspace does not exist. */
   async check(workspace: string | null): Promise<void> {
     if (workspace === null || workspace === sentWorkspace || workspace === clonedWorkspace) return;
     if (workspace.startsWith('example:'))
@@ -72,7 +72,7 @@ export class WorkspaceStore {
     }
   }
 
-  /** What the files of a session begin with, opened when it is needed; undefined for an empty folder. */
+  /** The initial files of a session, opened when they are needed; undefined for an empty folder. */
   async source(
     session: string,
     { workspace, repository }: Pick<SessionSettings, 'workspace' | 'repository'>,
@@ -98,13 +98,13 @@ export class WorkspaceStore {
       return await this.incoming.take(session);
     } catch (error) {
       if (error instanceof KeptWorkspace) await error.kept;
-      // It may have been kept since this start began.
+      // The archive may have been stored since this start began.
       else if (!(await isFile(seed))) throw error;
       return opened(seed);
     }
   }
 
-  /** Of sessions that begin with the same clone the first one makes it, and the others wait for that. */
+  /** The first of the sessions that share a clone makes it; the others wait for it. */
   async #cloneOnce(session: string, workspace: string, repository: ClonedRepository) {
     const mutex = this.#cloning.get(workspace) ?? new Mutex();
     this.#cloning.set(workspace, mutex);
@@ -119,13 +119,13 @@ export class WorkspaceStore {
     }
   }
 
-  /** The session needs its files no longer: what is on its way ends. */
+  /** The session no longer needs its files: transfers in progress end. */
   end(session: string, reason: AppError): void {
     this.incoming.end(session, reason);
     this.clones.end(session);
   }
 
-  /** Keeps the files that a new session begins with instead of its workspace. */
+  /** Stores the initial files of a new session, which replace its workspace. */
   async seed(session: string, tar: Readable): Promise<void> {
     await this.#save(`seed-${session}`, tar);
   }
@@ -135,7 +135,7 @@ export class WorkspaceStore {
     if (/^\w+$/.test(workspace)) await rm(this.#path(workspace), { force: true });
   }
 
-  /** Deletes archives from before a time that are not among those used, and what uploads left that broke off. */
+  /** Deletes unused archives from before a time, and the remains of aborted uploads. */
   async removeUnused(used: ReadonlySet<string>, before: number): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const upload = /^([\w-]+\.tar|[\w.-]+\.part)$/.exec(name)?.[1];
@@ -167,11 +167,11 @@ export class WorkspaceStore {
   }
 }
 
-/** The name of an archive that is to be stored. */
+/** A new name for a stored archive. */
 export const newArchiveId = (): string =>
   randomBytes(9).toString('base64url').replaceAll('-', '0').replaceAll('_', '1');
 
-/** Passes an archive through; counts its bytes and looks at its first header, and at the disk that it goes to. */
+/** Passes an archive through; counts its bytes, and checks its first header and the space on the target disk. */
 function checkTar(maxMb: number, space?: FreeSpace): Transform {
   let seen = 0;
   let head: Buffer | undefined = Buffer.alloc(0);
@@ -208,7 +208,7 @@ const brokenOff = (): AppError =>
 const notTar = (): AppError =>
   new AppError('invalid_input', 'The workspace is not a tar archive. Upload an uncompressed one.');
 
-/** The checksum of a tar header counts its own eight bytes as spaces; an empty archive is all zeros. */
+/** The checksum of a tar header counts its own eight bytes as spaces; an empty archive consists of zeros. */
 function isTarHeader(header: Buffer): boolean {
   const block = header.subarray(0, 512);
   if (block.every((byte) => byte === 0)) return true;

@@ -23,7 +23,7 @@ export class SettingsStore {
     );
   }
 
-  /** Stores the change over what is there; returns what counts from now on. */
+  /** Stores a change of the settings; returns the resulting settings. */
   change(change: SessionDefaultsChange): Promise<SessionDefaults> {
     return this.#changes.runExclusive(async () => {
       const settings = changedDefaults(await this.read(), change);

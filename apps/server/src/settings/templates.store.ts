@@ -8,15 +8,15 @@ const maxTemplates = 100;
 
 type Owner = Pick<Caller, 'id'>;
 
-/** Templates of tasks; each caller has their own, and nobody sees those of another. */
+/** Task templates of each caller, which no other caller sees. */
 @Injectable()
 export class TemplatesStore {
-  /** Of several at once none passes the limit. */
+  /** Serializes changes, so that concurrent ones cannot exceed the limit. */
   readonly #changes = new Mutex();
 
   constructor(private readonly database: Database) {}
 
-  /** By name. One that cannot be read is left out. */
+  /** Sorted by name. Unreadable templates are left out. */
   async list({ id }: Owner): Promise<SavedTemplate[]> {
     const rows = await this.#of(id).orderBy('name').execute();
     return rows.flatMap(({ name, content }) => {
@@ -25,7 +25,7 @@ export class TemplatesStore {
     });
   }
 
-  /** Over one of the same name. Throws `limit_reached` for one too many. */
+  /** Replaces a template with the same name. Throws `limit_reached` for one too many. */
   save({ id }: Owner, name: string, template: TaskTemplate): Promise<SavedTemplate> {
     return this.#changes.runExclusive(async () => {
       const others = (await this.#of(id).execute()).filter((row) => row.name !== name);

@@ -3,7 +3,7 @@ import type { DatabaseConnection } from './database-schema.js';
 
 const rowsAtOnce = 500;
 
-/** The blobs that something names: every text in it that is a blob’s id and nothing else. */
+/** The blobs that a value refers to: every string in it that is exactly a blob’s id. */
 export function blobsIn(value: unknown, found = new Set<string>()): string[] {
   if (typeof value === 'string') {
     if (value.length === 64 && blobId.safeParse(value).success) found.add(value);
@@ -14,8 +14,9 @@ export function blobsIn(value: unknown, found = new Set<string>()): string[] {
 }
 
 /**
- * Records that a session or a benchmark run uses these blobs, in the transaction that stores the reference. Whoever sees the
- * owner may read them, so a name alone is no reason: the owner has stored them, or whoever attached them may read them.
+ * Records that a session or a benchmark run uses these blobs, in the transaction that stores the reference. Everyone
+ * who sees the owner may read them, so knowing an id is not enough: the owner must have stored the blob, or the user
+ * who attached it must be allowed to read it.
  */
 export async function useBlobs(
   connection: DatabaseConnection,
@@ -31,7 +32,7 @@ export async function useBlobs(
   }
 }
 
-/** Another session takes over what it copies of the log: of these blobs, those that the first one uses. */
+/** Another session copies part of the log: it may use those of these blobs that the first session uses. */
 export async function copyBlobUses(
   connection: DatabaseConnection,
   { from, to }: { from: string; to: string },
@@ -42,7 +43,7 @@ export async function copyBlobUses(
   await useBlobs(connection, to, copied);
 }
 
-/** The blobs that an owner needs. */
+/** The blobs that an owner references. */
 export async function blobsOf(connection: DatabaseConnection, owner: string): Promise<string[]> {
   const rows = await connection
     .selectFrom('blob_use')
@@ -52,7 +53,7 @@ export async function blobsOf(connection: DatabaseConnection, owner: string): Pr
   return rows.map(({ blob }) => blob);
 }
 
-/** The sessions that need this blob. */
+/** The sessions that reference this blob. */
 export async function sessionsOfBlob(
   connection: DatabaseConnection,
   blob: string,
@@ -66,7 +67,7 @@ export async function sessionsOfBlob(
   return rows.map(({ id }) => id);
 }
 
-/** Whether an owner needs this blob. */
+/** Whether an owner references this blob. */
 export async function usesBlob(
   connection: DatabaseConnection,
   owner: string,
@@ -81,7 +82,7 @@ export async function usesBlob(
   return row !== undefined;
 }
 
-/** The owner is gone; returns the blobs that it needed. */
+/** Removes an owner’s references; returns its blobs. */
 export async function releaseBlobs(
   connection: DatabaseConnection,
   owner: string,
@@ -94,7 +95,7 @@ export async function releaseBlobs(
   return rows.map(({ blob }) => blob);
 }
 
-/** Those of these blobs that somebody needs. */
+/** Those of these blobs that are still referenced. */
 export async function usedBlobs(
   connection: DatabaseConnection,
   blobs: readonly string[],

@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream';
 
-/** Passes bytes through up to a limit; the first above it fails the stream with `error()`. */
+/** Passes bytes through up to a limit; beyond it, the stream fails with `error()`. */
 export function byteLimit(maxBytes: number, error: () => Error): Transform {
   let seen = 0;
   return new Transform({

@@ -1,4 +1,4 @@
-/** Reads bytes by their count, or up to the end of a line, from a source that hands them over in pieces. */
+/** Reads a number of bytes, or up to the end of a line, from a source that arrives in pieces. */
 export class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   #buffer: Buffer = Buffer.alloc(0);
@@ -7,12 +7,12 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Bytes that have come and are not taken yet. */
+  /** Bytes that have arrived and are not consumed yet. */
   get size(): number {
     return this.#buffer.length;
   }
 
-  /** Waits for this many bytes. False when the source ends before. */
+  /** Waits for this many bytes. False if the source ends before. */
   async has(bytes: number): Promise<boolean> {
     if (this.#buffer.length >= bytes) return true;
     const chunks = [this.#buffer];
@@ -27,7 +27,7 @@ export class ByteReader {
     return size >= bytes;
   }
 
-  /** The next bytes, as far as they have come, which stay to be taken. */
+  /** The next bytes, as far as they have arrived, without consuming them. */
   peek(bytes: number): Buffer {
     return this.#buffer.subarray(0, bytes);
   }
@@ -38,7 +38,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** A line without its end; undefined when the source ends before. Throws for a line of more than `max` bytes. */
+  /** A line without its end; undefined if the source ends before. Throws for a line of more than `max` bytes. */
   async line(max: number): Promise<string | undefined> {
     for (;;) {
       const end = this.#buffer.indexOf(10);

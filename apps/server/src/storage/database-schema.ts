@@ -1,7 +1,7 @@
 import type { ApiName, Scope } from '@belay/protocol';
 import type { Generated, Kysely, Transaction } from 'kysely';
 
-/** The tables, as Kysely knows them. JSON is kept as text: both databases give it back to the byte. */
+/** The tables, as Kysely types. JSON is stored as text: both databases return it unchanged. */
 export interface DatabaseSchema {
   session: SessionTable;
   event: EventTable;
@@ -26,16 +26,16 @@ export type DatabaseConnection = Kysely<DatabaseSchema> | Transaction<DatabaseSc
 export interface SessionTable {
   id: string;
   created: string;
-  /** Counts the sessions. */
+  /** A serial number. */
   number: number;
-  /** Counts the sandboxes it has had: the fence. */
+  /** The number of sandboxes so far, used for fencing. */
   epoch: number;
   last_seq: number;
   /** The `n` of the last event stored from the agent of this epoch. */
   agent_n: number;
-  /** Up to where the full-text index has come. */
+  /** The last event in the full-text index. */
   indexed_seq: number;
-  /** Set once, when the session is made. */
+  /** Set once, when the session is created. */
   comparison: string | null;
   settings: string;
   summary: string;
@@ -68,7 +68,7 @@ export interface RuleTable {
   uses: number;
 }
 
-/** What the user has set for the whole server, by name. */
+/** Settings for the whole server, by name. */
 export interface SettingTable {
   name: string;
   value: string;
@@ -89,13 +89,13 @@ export interface BlobUseTable {
 
 export interface EvaluationTable {
   id: string;
-  /** Counts the processes that reported it: the fence. */
+  /** The number of processes that have reported it, used for fencing. */
   epoch: number;
   tasks: string;
   summary: string;
 }
 
-/** The newest state of each trial, with the number of the report that brought it. */
+/** The newest state of each trial, with the number of its report. */
 export interface EvaluationTrialTable {
   evaluation: string;
   task: string;
@@ -118,12 +118,12 @@ export interface AccessTokenTable {
   created: string;
   expires: string | null;
   last_used: string | null;
-  /** Of an application by OAuth: its id, and the hashes of what gives it the next secret, with the end of that. */
+  /** For an application with OAuth: its id, the hashes of its refresh token, and the time at which that expires. */
   client: string | null;
   refresh_family: string | null;
   refresh_hash: string | null;
   refresh_expires: string | null;
-  /** Of a viewer link: the session that it shows, and the caller that made it. */
+  /** For a viewer link: the session that it shows, and the caller that made it. */
   link_session: string | null;
   link_maker: string | null;
 }
@@ -136,7 +136,7 @@ export interface GptConversationTable {
   bound: string;
 }
 
-/** `failed` and `kept` are JSON; the sessions name it. */
+/** `failed` and `kept` are JSON; sessions refer to this table. */
 export interface ComparisonTable {
   id: string;
   created: string;
@@ -153,13 +153,13 @@ export interface TaskTemplateTable {
   content: string;
 }
 
-/** The caller that began a session and sees only its own. */
+/** A session’s owner, for callers that see only their own sessions. */
 export interface SessionOwnerTable {
   session: string;
   caller: string;
 }
 
-/** `password` is a PHC string; `subject` is of the identity provider. A user has one of them. */
+/** `password` is a PHC string; `subject` comes from the identity provider. A user has one of them. */
 export interface AccountTable {
   id: string;
   name: string;

@@ -10,7 +10,7 @@ import { postgres } from './postgres.js';
 import type { DatabaseSchema } from './database-schema.js';
 import { sqlite } from './sqlite.js';
 
-/** SQLite in the data folder, or PostgreSQL when DATABASE_URL is set; brought up to date at the start. */
+/** SQLite in the data folder, or PostgreSQL if DATABASE_URL is set; migrated at the start. */
 @Injectable()
 export class Database implements OnModuleInit, OnApplicationShutdown {
   readonly kind: 'sqlite' | 'postgres';
@@ -31,7 +31,7 @@ export class Database implements OnModuleInit, OnApplicationShutdown {
     await this.migrated();
   }
 
-  /** Resolves when the tables are migrated; readers at the server’s start wait for it. */
+  /** Resolves when the tables are migrated; code that reads at the server’s start waits for it. */
   migrated(): Promise<void> {
     return (this.#ready ??= this.#migrate());
   }
@@ -54,7 +54,7 @@ export function notStored(error: unknown): never {
   throw storageError(error);
 }
 
-/** A database’s error about a failed write as an `AppError`. */
+/** Converts a database’s write error to an `AppError`. */
 export function storageError(error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === '53100') {

@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { bytesText, type Check } from '@belay/protocol';
 import type { Config } from '../config.js';
 
-/** Whether the data folder has space for what sessions write. */
+/** Checks the space in the data folder for the data of sessions. */
 export async function diskCheck({
   data: folder,
   keepFreeBytes,

@@ -2,10 +2,10 @@ import { statfs } from 'node:fs/promises';
 import { AppError } from '@belay/protocol';
 import type { Config } from '../config.js';
 
-/** Milliseconds for which a look at the disk counts. */
+/** Milliseconds for which a measurement of free space is used. */
 const freshMs = 1_000;
 
-/** Keeps some of the data folder’s disk free of what sandboxes store, so that the user and the server can go on. */
+/** Keeps part of the data folder’s disk free of data from sandboxes, so that the user and the server can continue. */
 export class FreeSpace {
   readonly #folder: string;
   readonly #least: number;
@@ -17,7 +17,7 @@ export class FreeSpace {
     this.#least = keepFreeBytes;
   }
 
-  /** Throws `disk_full` when less is free than is kept. */
+  /** Throws `disk_full` when less than the reserve is free. */
   async require(): Promise<void> {
     if (performance.now() - this.#looked > freshMs) await this.#look();
     if (this.#free >= this.#least) return;

@@ -1,9 +1,9 @@
 import { hashOfSecret, randomSecret } from './secrets.js';
 
-/** The oldest goes for one more, unless told otherwise. */
+/** The default limit; beyond it, the oldest value is dropped. */
 const defaultMax = 1_000;
 
-/** Values that wait in memory for whoever comes back with their secret: each is given out once, and for a time. */
+/** Values kept in memory by a secret: each can be taken once, within a time. */
 export class OneTimeValues<T> {
   readonly #waiting = new Map<string, { value: T; expires: number }>();
 
@@ -22,7 +22,7 @@ export class OneTimeValues<T> {
     return secret;
   }
 
-  /** Undefined for a secret that is none, was used, or is too old; it is used up, whatever becomes of the value. */
+  /** Undefined for a secret that is unknown, used or expired. The secret is used up in any case. */
   take(secret: string): T | undefined {
     const key = hashOfSecret(secret);
     const found = this.#waiting.get(key);
@@ -30,7 +30,7 @@ export class OneTimeValues<T> {
     return found && found.expires > Date.now() ? found.value : undefined;
   }
 
-  /** All, or those that are over. */
+  /** Removes all values, or those that match. */
   clear(isOver: (value: T) => boolean = () => true): void {
     for (const [key, { value }] of this.#waiting) if (isOver(value)) this.#waiting.delete(key);
   }

@@ -4,12 +4,12 @@ import { Mutex } from 'async-mutex';
 import type { z } from 'zod';
 import { writeWhole } from './write-whole.js';
 
-/** A JSON file in the data folder that only the server’s user can read, as for keys. It is read once. */
+/** A JSON file in the data folder that only the server’s user can read, for example with keys. It is read once. */
 export class PrivateFile<T extends z.ZodType> {
   readonly #changes = new Mutex();
   #value: z.output<T>;
 
-  /** `empty` is the content of a file that is not there yet. Throws `invalid_input` for one that cannot be read. */
+  /** `empty` is the content if the file does not exist. Throws `invalid_input` for a file that cannot be read. */
   constructor(
     private readonly path: string,
     schema: T,
@@ -22,7 +22,9 @@ export class PrivateFile<T extends z.ZodType> {
     return this.#value;
   }
 
-  /** Changes come one after another, and each counts once it is written: the new content whole, or the old one. */
+  /**
+   * Changes run one after another. Each takes effect once it is written completely; otherwise the old content stays.
+   */
   change(change: (before: z.output<T>) => z.output<T>): Promise<void> {
     return this.#changes.runExclusive(async () => {
       const after = change(this.#value);

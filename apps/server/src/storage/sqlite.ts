@@ -3,11 +3,11 @@ import SqliteDatabase, { type Statement } from 'better-sqlite3';
 import { SqliteDialect } from 'kysely';
 
 /**
- * WAL with synchronous NORMAL: a killed process loses nothing that was committed; only a power cut
- * may take the last commits, and it never damages the file.
+ * WAL with synchronous NORMAL: a killed process loses no committed data; only a power failure may lose the last
+ * commits, and it never damages the file.
  */
 export function sqlite(file: string): SqliteDialect {
-  // SQLite itself makes files that others may read; those beside it get the rights of this one.
+  // SQLite would create a file that others can read; its auxiliary files get the permissions of this one.
   closeSync(openSync(file, 'a', 0o600));
   const database = new SqliteDatabase(file, { timeout: 5_000 });
   database.pragma('journal_mode = WAL');
@@ -19,12 +19,12 @@ export function sqlite(file: string): SqliteDialect {
   });
 }
 
-/** The statements of the server are few and come back often: each is compiled once. */
+/** The server uses few different statements, so each is compiled once. */
 function remembering(database: SqliteDatabase.Database): (sql: string) => Statement {
   const limit = 200;
   const statements = new Map<string, Statement>();
   return (sql) => {
-    // A full disk rolls the transaction back itself; its error must not be replaced by that of a second rollback.
+    // A full disk rolls the transaction back itself; a second rollback must not replace its error.
     if (sql === 'rollback' && !database.inTransaction) return database.prepare('select 0');
     const known = statements.get(sql);
     if (known && !known.busy) return known;

@@ -6,14 +6,14 @@ import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 export interface WriteOptions {
-  /** What the content passes on its way, and may refuse. */
+  /** A transform that the content passes through and that may reject it. */
   through?: Transform;
   signal?: AbortSignal;
 }
 
 /**
- * Writes a file that only the server’s user can read: its new content whole, or what was there before. Makes the
- * folder. Rejects with what the disk or the content throws, and then leaves nothing.
+ * Writes a file that only the server’s user can read, either completely or not at all. Creates the folder. Rejects
+ * with the error of the disk or the content, and then leaves nothing.
  */
 export async function writeWhole(
   path: string,
@@ -35,7 +35,7 @@ export async function writeWhole(
   }
 }
 
-/** The same for a short text, at once: for what must be stored before the next thing happens. */
+/** The same for a short text, synchronously: for data that must be stored before anything else happens. */
 export function writeWholeSync(path: string, content: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.${randomUUID()}.part`;

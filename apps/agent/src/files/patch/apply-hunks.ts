@@ -5,12 +5,12 @@ import { newLines, oldLines, type PatchHunk } from './parse-hunk.js';
 export interface Applied {
   bytes: string;
   offsets: number[];
-  /** The changed lines of each hunk, in order, counted as they stand when it is applied. */
+  /** The changed lines of each hunk, in order, numbered as of its application. */
   regions: ChangedLines[];
 }
 
 export interface Misfit {
-  /** Which hunk, from 1. */
+  /** The number of the hunk, from 1. */
   hunk: number;
   reason: string;
 }
@@ -21,9 +21,9 @@ const butForEnds: Same = (a, b) => withoutEnd(a) === withoutEnd(b);
 const butForSpaces: Same = (a, b) => a.trim() === b.trim();
 
 /**
- * Applies hunks in order. Each is searched at its stated line (moved by what the hunks before were moved), then
- * outward, nearest first. No fuzz: every context line must match. Only line ends may differ, when nothing
- * matches with them; the file’s own ends are then kept.
+ * Applies hunks in order. Each is searched at its stated line (shifted like the hunks before it), then outward,
+ * nearest first. There is no fuzz: every context line must match. Only line ends may differ, if nothing matches with
+ * them; the file’s own ends are then kept.
  */
 export function applyHunks(bytes: string, hunks: readonly PatchHunk[]): Applied | Misfit {
   const lines = splitLines(bytes);
@@ -76,7 +76,10 @@ function search(lines: readonly string[], old: readonly string[], search: Search
   return null;
 }
 
-/** The new lines for a place that matched but for line ends: context stays as it is, added lines take the ends around. */
+/**
+ * The new lines for a place that matches except for line ends: context stays unchanged, and added lines get the ends
+ * of their neighbors.
+ */
 function inEndsOf(lines: readonly string[], hunk: PatchHunk, at: number): string[] {
   const end = endAround(lines, at);
   let position = at;
@@ -94,14 +97,14 @@ function inEndsOf(lines: readonly string[], hunk: PatchHunk, at: number): string
   return last === undefined ? [] : [...closed, openEnd ? withoutEnd(last) : last];
 }
 
-/** In pieces: a call with hundreds of thousands of arguments would overflow the stack. */
+/** Splices in pieces, because a call with hundreds of thousands of arguments would overflow the stack. */
 function splice(lines: string[], at: number, count: number, now: readonly string[]): void {
   const tail = lines.splice(at).slice(count);
   for (const line of now) lines.push(line);
   for (const line of tail) lines.push(line);
 }
 
-/** Where a hunk without numbers belongs, from 0; a string is the reason why that cannot be said. */
+/** The index at which a hunk without line numbers applies, or the reason why it cannot be determined. */
 function placeOf(lines: readonly string[], hunk: PatchHunk, from: number): number | string {
   const old = oldLines(hunk);
   let start = from;
@@ -128,7 +131,7 @@ function placeOf(lines: readonly string[], hunk: PatchHunk, from: number): numbe
 
 const mostNamed = 10;
 
-/** Where all lines match; one more than are named at most. */
+/** Indexes at which all lines match, up to one more than are reported. */
 function placesOf(
   lines: readonly string[],
   old: readonly string[],
@@ -169,7 +172,10 @@ function explain(
 
 const quote = (line: string): string => JSON.stringify(toText(withoutEnd(line)).slice(0, 160));
 
-/** Where most of the lines are alike but for spaces, the nearest of equals; at least one line that is not blank must be. */
+/**
+ * The place where most lines are equal except for spaces, the nearest of several; at least one of these lines must not
+ * be blank.
+ */
 function nearest(
   lines: readonly string[],
   old: readonly string[],

@@ -1,13 +1,13 @@
 import type { PatchHunk } from './parse-hunk.js';
 
-/** What a patch does to one file. A null path is “no file” (`/dev/null`). */
+/** A patch’s effect on one file. A null path means “no file” (`/dev/null`). */
 export interface FilePatch {
   from: string | null;
   to: string | null;
   copy: boolean;
-  /** The file mode that the patch asks for. */
+  /** The file mode that the patch sets. */
   mode: number | null;
-  /** The file is deleted whatever is in it. */
+  /** Deletes the file, whatever it contains. */
   whole: boolean;
   hunks: PatchHunk[];
 }

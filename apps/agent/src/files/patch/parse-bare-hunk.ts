@@ -4,8 +4,8 @@ import { hunkLine, type PatchHunk } from './parse-hunk.js';
 const endOfFile = '*** End of File';
 
 /**
- * Reads a hunk that names no line numbers: `@@`, or `@@` and a line of the file that stands above it; several of them
- * for one inside the other. It ends where the next hunk or file begins.
+ * Reads a hunk without line numbers: `@@`, or `@@` and a preceding line of the file; several nested ones are possible.
+ * It ends where the next hunk or file begins.
  */
 export function parseBareHunk(
   lines: readonly string[],

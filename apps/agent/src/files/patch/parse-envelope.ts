@@ -8,13 +8,13 @@ const begin = /^\*\*\* Begin Patch\s*$/;
 const header = /^\*\*\* (Add|Update|Delete) File: (.*)$/;
 const move = /^\*\*\* Move to: (.*)$/;
 
-/** Whether lines hold a patch in the form of codex. */
+/** Whether lines contain a patch in the Codex format. */
 export const isEnvelope = (lines: readonly string[]): boolean =>
   lines.some((line) => begin.test(line)) || lines.some((line) => header.test(line));
 
 /**
- * Reads `*** Begin Patch … *** End Patch`, the form of codex: files that are added, updated (and moved) or deleted,
- * with hunks that name no line numbers. What stands around it, such as a heredoc, is skipped.
+ * Reads `*** Begin Patch … *** End Patch`, the Codex format: files that are added, updated (and moved) or deleted,
+ * with hunks without line numbers. Surrounding text, such as a heredoc, is skipped.
  */
 export function parseEnvelope(lines: readonly string[]): FilePatch[] {
   const files: FilePatch[] = [];

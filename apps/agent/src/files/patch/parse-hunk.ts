@@ -1,12 +1,12 @@
 import { AppError } from '@belay/protocol';
 
-/** Lines of one hunk with their ends, as strings of bytes. */
+/** Lines of one hunk with their ends, as byte strings. */
 export interface PatchHunk {
-  /** Where the old lines begin, from 0, as stated in the patch; null where it says no number. */
+  /** The index of the first old line as stated in the patch; null if it states none. */
   start: number | null;
-  /** Lines of the file that stand above the hunk, the outermost first. */
+  /** Preceding lines of the file that locate the hunk, outermost first. */
   anchors: string[];
-  /** The hunk says that it is at the end of the file. */
+  /** The hunk states that it is at the end of the file. */
   atEnd: boolean;
   lines: HunkLine[];
 }
@@ -22,8 +22,8 @@ export const newLines = (hunk: PatchHunk): string[] =>
   hunk.lines.filter((line) => line.kind !== '-').map((line) => line.text);
 
 /**
- * Reads the hunk whose header is at `at`. Models miscount: where the counts of the header and the lines that
- * follow disagree, the lines count (`git apply --recount`).
+ * Reads the hunk whose header is at `at`. Models miscount, so where the header’s counts differ from the lines, the
+ * lines are used (`git apply --recount`).
  */
 export function parseHunk(lines: readonly string[], at: number): { hunk: PatchHunk; next: number } {
   const { start, counts } = readHeader(lines[at] ?? '', at);
@@ -47,7 +47,7 @@ export function parseHunk(lines: readonly string[], at: number): { hunk: PatchHu
   return { hunk: dropBlankTail(hunk, oldLeft, newLeft), next };
 }
 
-/** A line of a hunk; null for anything else. Editors strip the blank of an empty line of context. */
+/** A line of a hunk; null for anything else. Editors strip the space of an empty context line. */
 export function hunkLine(line: string): HunkLine | null {
   if (line === '' || line === '\r') return { kind: ' ', text: `${line}\n` };
   const kind = line[0];
@@ -68,7 +68,7 @@ function readHeader(header: string, at: number) {
   return { start: counts.old === 0 ? first : Math.max(first - 1, 0), counts };
 }
 
-/** After the counted lines: whether the next one still belongs to the hunk. */
+/** Whether the line after the counted ones still belongs to the hunk. */
 function goesOn(lines: readonly string[], at: number): boolean {
   const line = lines[at] ?? '';
   if (beginsFile(lines, at) || line === '-- ' || line === '--') return false;
@@ -78,13 +78,13 @@ function goesOn(lines: readonly string[], at: number): boolean {
 const beginsFile = (lines: readonly string[], at: number): boolean =>
   (lines[at] ?? '').startsWith('--- ') && (lines[at + 1] ?? '').startsWith('+++ ');
 
-/** `\ No newline at end of file`: the line above has no end. */
+/** `\ No newline at end of file`: removes the end of the previous line. */
 function openLastLine(hunk: PatchHunk): void {
   const last = hunk.lines.at(-1);
   if (last) last.text = last.text.slice(0, -1);
 }
 
-/** Blank lines at the end of a hunk with too few lines separate it from what follows. */
+/** Removes blank lines at the end of a hunk with too few lines, because they only separate it from the next one. */
 function dropBlankTail(hunk: PatchHunk, oldLeft: number, newLeft: number): PatchHunk {
   if (oldLeft <= 0 && newLeft <= 0) return hunk;
   while (hunk.lines.at(-1)?.kind === ' ' && hunk.lines.at(-1)?.text.trim() === '') hunk.lines.pop();

@@ -6,8 +6,7 @@ import { isEnvelope, parseEnvelope } from './parse-envelope.js';
 import { parseHunk, type PatchHunk } from './parse-hunk.js';
 
 /**
- * Reads a unified diff, as `diff -u` and git write it, or the form of codex; what stands around it (mail, prose) is
- * skipped.
+ * Reads a unified diff, as `diff -u` and git write it, or the Codex format; surrounding text (mail, prose) is skipped.
  */
 export function parsePatch(patch: string): FilePatch[] {
   const lines = toBytes(patch).split('\n');
@@ -44,7 +43,7 @@ class FileReader {
     this.#lines = lines;
   }
 
-  /** Reads up to the next file; undefined when only other text came. */
+  /** Reads up to the next file; undefined if only other text follows. */
   read(): FilePatch | undefined {
     for (; this.at < this.#lines.length; this.at++) {
       const line = header(this.#lines[this.at]);
@@ -140,7 +139,7 @@ function modeOf(octal: string): number {
   );
 }
 
-/** A path of a `---` or `+++` line: a time after a tab goes, and git’s prefix. */
+/** The path in a `---` or `+++` line, without git’s prefix and without a time after a tab. */
 function pathOf(text: string, prefix: string, git: boolean): string | null {
   const path = text.startsWith('"') ? unquotedBytes(text) : (text.split('\t')[0] ?? '');
   if (path === '/dev/null') return null;
@@ -148,7 +147,7 @@ function pathOf(text: string, prefix: string, git: boolean): string | null {
   return toText(strip ? path.slice(2) : path);
 }
 
-/** Both paths of `a/x b/x` after `diff --git`; without quotes they can be separated only when they are the same. */
+/** Both paths of `a/x b/x` after `diff --git`; without quotes they can be separated only if they are equal. */
 export function gitPaths(text: string): [string, string] | null {
   const quoted = /^("(?:[^"\\]|\\.)*"|\S+) ("(?:[^"\\]|\\.)*"|\S+)$/.exec(text);
   const half = (text.length - 1) / 2;

@@ -26,7 +26,7 @@ interface State {
   mode: number;
 }
 
-/** All or nothing: everything is worked out in memory, then written beside its place, then renamed. */
+/** All or nothing: everything is computed in memory, then written beside its place, then renamed. */
 export async function patchFiles(
   workspace: WorkspaceFolder,
   patch: string,
@@ -58,7 +58,7 @@ function refused(failures: string[]): AppError {
   return new AppError('conflict', `${shown.join(' ')}${rest} Nothing was changed.`, { failures });
 }
 
-/** Applies the patch of one file to the draft; a string is the reason why it cannot be. */
+/** Applies one file’s patch to the draft; returns the reason if it does not apply. */
 async function apply(
   draft: PatchDraft,
   patch: FilePatch,
@@ -91,7 +91,7 @@ function modeAfter(before: State | null, { mode }: FilePatch): number {
   return mode === null ? base : withExecutable(base, (mode & 0o100) !== 0);
 }
 
-/** The lines of a patch in the encoding of the file; they are in UTF-8. */
+/** Converts a patch’s lines from UTF-8 to the file’s encoding. */
 function hunksFor(before: State | null, { hunks, from }: FilePatch): readonly PatchHunk[] {
   const charset = before ? charsetOf(Buffer.from(before.bytes, 'latin1')) : 'utf8';
   if (charset === 'utf8') return hunks;
@@ -126,7 +126,7 @@ function summary(patch: FilePatch, before: State | null, applied: Applied): Patc
   };
 }
 
-/** The files of the workspace as they will be. A path may occur more than once in a patch. */
+/** The resulting files of the workspace. A path may occur more than once in a patch. */
 class PatchDraft {
   readonly #workspace: WorkspaceFolder;
   readonly #states = new Map<string, State | null>();
@@ -155,7 +155,7 @@ class PatchDraft {
     this.#states.set(path, state);
   }
 
-  /** Deletions come last, and nothing is renamed before everything is written. */
+  /** Nothing is renamed before everything is written, and deletions come last. */
   async write(): Promise<void> {
     const pending: Pending[] = [];
     let path = '';

@@ -9,13 +9,13 @@ import {
 } from '../../programs/program-spec.js';
 
 /**
- * The container in which an action’s image is made. Its programs are as hostile as the action: root of this container
- * with the rights that packages need, and no network of the engine’s. What is mounted is not in the image.
+ * The container in which an action’s image is made. Its programs are as untrusted as the action: they run as root with
+ * the rights that packages need, without a network of the engine. Mounted files are not part of the image.
  */
 export function actionBuildContainer(what: {
   name: string;
   image: string;
-  /** Null is a container that never starts. */
+  /** Null for a container that never starts. */
   command: readonly string[] | null;
   connection: ProgramConnection | null;
   limits: Limits;
@@ -50,7 +50,7 @@ export function actionBuildContainer(what: {
   };
 }
 
-/** What is done in it, as the script of a POSIX shell and its arguments; null when there is nothing to do. */
+/** The commands to run in it, as a POSIX shell script with its arguments; null when there are none. */
 export function buildCommand(
   { debian = [], npm = [], pip = [] }: ActionManifest['packages'],
   { hasSetup, variables }: { hasSetup: boolean; variables: Readonly<Record<string, string>> },

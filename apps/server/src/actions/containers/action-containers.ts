@@ -23,12 +23,15 @@ import {
 import { SessionWorkspaces, type SessionWorkspace } from './session-workspaces.js';
 import { WarmActions, type IdleContainer } from './warm-actions.js';
 
-/** Of a service; an action says for itself. */
+/** The memory of a service; an action declares its own. */
 const serviceMemoryMb = 512;
 const maxCpus = 2;
 const programUser = '1000:1000';
 
-/** Starts calls of actions, each in containers of its own; what a killed server leaves, its next start removes. */
+/**
+ * Starts calls of actions, each in its own containers. Containers left by a killed server are removed at its next
+ * start.
+ */
 @Injectable()
 export class ActionContainers implements BeforeApplicationShutdown {
   readonly #warm: WarmActions;
@@ -57,13 +60,16 @@ export class ActionContainers implements BeforeApplicationShutdown {
     return kept ?? this.#startOwn(run, { call: callOf(run, false), signal });
   }
 
-  /** The workspace with which its container stays; undefined for one that goes with the call. */
+  /**
+   * The workspace whose sandbox determines how long the container is kept; undefined for a container that is removed
+   * with the call.
+   */
   async #staysWith(run: ActionRun): Promise<SessionWorkspace | undefined> {
     const { session, program } = run;
     const isKept =
       program.permissions.warm_seconds > 0 && Object.keys(program.services).length === 0;
     if (!isKept || session === null) return undefined;
-    // Of root’s processes the idle one would be a part.
+    // For root, the idle process would count as one of its own.
     const { user } = await this.#workspaceOf(run);
     return /^0(:|$)/.test(user) ? undefined : this.workspaces.get(session);
   }
@@ -103,7 +109,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
     }
   }
 
-  /** Its way to the hosts that it declares, and for the files that it leaves. */
+  /** The program’s socket, for connections to declared hosts and for the files that it leaves. */
   #socketOf({ name, session, program, onRefused, takeFiles }: ActionRun): Promise<ProgramSocket> {
     const { network: hosts } = program.permissions;
     const origin = { name: `The action ${name}`, session, hosts, refused: onRefused };
@@ -116,7 +122,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
     );
   }
 
-  /** The first has the loopback that the others and the action share. */
+  /** The first container has the loopback that the others and the action share. */
   async #startServices(
     { name, program, onPulled }: ActionRun,
     {
@@ -153,7 +159,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
     }
   }
 
-  /** A service has a system of its own to write. */
+  /** Watches what a service writes, because its file system is writable. */
   #watch(run: ActionRun, container: string, signal: AbortSignal): void {
     const { actionImageMb: mebibytes } = this.config;
     const tooMuch = new AppError(
@@ -186,8 +192,8 @@ export class ActionContainers implements BeforeApplicationShutdown {
   }
 
   /**
-   * The session’s, as the user that its programs run as; an empty one for a call without a session. Throws when it
-   * declares one and the session’s is not here.
+   * The session’s workspace, with the user that its programs run as; an empty one for a call without a session. Throws
+   * when the action declares a workspace and the session’s is not on this machine.
    */
   async #workspaceOf({
     name,

@@ -18,41 +18,41 @@ import { OutputLines } from '../output-lines.js';
 import { actionBuildContainer, buildCommand } from './action-build-spec.js';
 
 export const pulledImage = z.object({
-  /** As a manifest names it. */
+  /** The name in the manifest. */
   name: z.string(),
   id: z.string(),
 });
 export type PulledImage = z.infer<typeof pulledImage>;
 
 export interface WantedImage {
-  /** Of the action. */
+  /** The action’s name. */
   name: string;
   files: readonly ActionFile[];
-  /** Null is the image of sandboxes. */
+  /** Null for the image of sandboxes. */
   base: string | null;
   packages: ActionManifest['packages'];
-  /** What it declares; the set-up reaches them and the package registries. */
+  /** Declared hosts; the set-up can reach these and the package registries. */
   hosts: readonly string[];
 }
 
 export interface InstallOptions {
-  /** Called with each line of its log. */
+  /** Called with each line of the set-up’s log. */
   onLine(line: string): void;
   signal: AbortSignal;
 }
 
 export interface MakeOptions extends InstallOptions {
-  /** Awaited once a base image that was not there is. */
+  /** Awaited once a missing base image was pulled. */
   onPulled(image: PulledImage): Promise<void>;
 }
 
-/** Where packages come from. */
+/** Registries that the set-up can install packages from. */
 const registries = ['@apt', '@npm', '@pypi'];
 
 /**
- * Makes images of actions: a container of the base gets the files, does the set-up and is committed. Unlike a build of
- * the engine, this container has our limits and no network of the engine’s, and there is nothing to escape from a
- * Dockerfile. What a killed server leaves, its next start removes, as programs of MCP servers.
+ * Makes images of actions: a container of the base image gets the files, runs the set-up and is committed. Unlike an
+ * engine build, this container has our limits and no network of the engine, and no Dockerfile can escape it. The
+ * remains of a killed server are removed at its next start, like programs of MCP servers.
  */
 @Injectable()
 export class ActionImages {
@@ -63,7 +63,10 @@ export class ActionImages {
     private readonly sockets: ProgramSockets,
   ) {}
 
-  /** The id of the image: the same one for the same files, base and packages. Throws a sentence as an `AppError`. */
+  /**
+   * Returns the image’s id, which is the same for the same files, base and packages. Throws an `AppError` with one
+   * sentence.
+   */
   async make(wanted: WantedImage, options: MakeOptions): Promise<string> {
     const { name, files, packages } = wanted;
     const base = wanted.base ?? this.config.image;
@@ -74,7 +77,7 @@ export class ActionImages {
     const socket = command && (await this.#socketOf(wanted, options));
     let container: string | undefined;
     try {
-      // That of sandboxes is not an action’s.
+      // The sandbox image does not belong to an action.
       const onPulled = async (id: string): Promise<void> => {
         if (wanted.base !== null) await options.onPulled({ name: base, id });
       };
@@ -108,8 +111,8 @@ export class ActionImages {
   }
 
   /**
-   * Removes the images with these ids, and what is left of their making. Containers of them go first: those of calls
-   * that are under way, and those that were kept for further ones.
+   * Removes the images with these ids, and the remains of making them. Their containers are removed first: those of
+   * running calls, and those kept for later calls.
    */
   async remove(images: readonly string[]): Promise<void> {
     for (const image of images) {
@@ -128,7 +131,7 @@ export class ActionImages {
     await this.remove(others.map(({ id }) => id));
   }
 
-  /** Ends the calls of this action, with its services. */
+  /** Ends the calls of this action, and their services. */
   async endCalls(action: string): Promise<void> {
     const found = await this.docker.list(this.docker.ownLabel);
     for (const container of found)
@@ -136,8 +139,8 @@ export class ActionImages {
   }
 
   /**
-   * Takes their names from these images, and removes those that have no other; returns which are gone. One that a
-   * container uses stays, as does one that is called by one of the needed names, too.
+   * Removes these names from their images, and images without another name; returns the names that are gone. An image
+   * stays while a container uses it, or if one of the needed names refers to it.
    */
   async removePulled(
     images: readonly PulledImage[],
@@ -148,7 +151,7 @@ export class ActionImages {
     const gone: PulledImage[] = [];
     for (const image of images) {
       if (neededIds.has(image.id)) continue;
-      // Another one of that name is not ours.
+      // Another image of the same name was not pulled by this server.
       const isOurs = (await this.docker.imageId(image.name)) === image.id;
       if (!isOurs || (await this.docker.untagImage(image.name))) gone.push(image);
     }
@@ -159,7 +162,10 @@ export class ActionImages {
     return `belay-action-${this.config.instance}`;
   }
 
-  /** The way of the set-up to package registries, those of the host’s own settings included, and its hosts. */
+  /**
+   * The set-up’s socket, with access to package registries (also those in the host’s own settings) and the declared
+   * hosts.
+   */
   async #socketOf({ name, hosts }: WantedImage, { onLine }: MakeOptions): Promise<ProgramSocket> {
     const own = await hostRegistries(this.config.environment);
     const origin = {
@@ -208,7 +214,7 @@ export class ActionImages {
     const timer = setTimeout(() => stop(late), seconds * 1_000).unref();
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
-    // Removing it ends its output, and with it what waits below.
+    // Removing the container ends its output, and with it the waiting below.
     const remove = (): void =>
       void this.docker.remove(container).catch(ignoreError('it is removed at the end, too'));
     stopped.signal.addEventListener('abort', remove, { once: true });

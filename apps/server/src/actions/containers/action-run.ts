@@ -5,20 +5,20 @@ import type { PulledImage } from './action-images.js';
 
 /** One call of an action in its container. */
 export interface ActionRun {
-  /** Of the action. */
+  /** The action’s name. */
   name: string;
-  /** Whose workspace it may see, and whose log has its connections. */
+  /** The session whose workspace it may see, and whose log records its connections. */
   session: string | null;
   program: ActionProgram;
   args: readonly string[];
-  /** The secrets that it declares. */
+  /** The values of its declared secrets. */
   secrets: Readonly<Record<string, string>>;
-  /** Told the reason of each connection that is refused. */
+  /** Called with the reason of each refused connection. */
   onRefused(reason: string): void;
-  /** Awaited once the image of a service that was not there is. */
+  /** Awaited once a missing image of a service was pulled. */
   onPulled(image: PulledImage): Promise<void>;
   /** Ends the call with this error. */
   fail(error: AppError): void;
-  /** Takes the files that it leaves, as `programFile` describes them; hostile. */
+  /** Receives the files that the program leaves, in the format of `programFile`; untrusted. */
   takeFiles(stream: Duplex): void;
 }

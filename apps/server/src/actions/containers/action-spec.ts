@@ -15,13 +15,13 @@ import {
   type ProgramConnection,
 } from '../../programs/program-spec.js';
 
-/** Where an action leaves files, and how much. */
+/** The folder in which an action leaves files, and its size. */
 export const outputFolder = '/output';
 const outputMb = 64;
-/** What the program that starts it needs of its container’s memory. */
+/** The memory that the starter program needs in its container. */
 const starterMb = 64;
 
-/** What one call runs. */
+/** The process of one call. */
 export interface ActionProcess {
   command: readonly string[];
   secrets: Readonly<Record<string, string>>;
@@ -31,22 +31,22 @@ export interface ActionProcess {
 export interface ActionContainer {
   name: string;
   image: string;
-  /** Of what it runs as; the owner of the workspace, when it sees one. */
+  /** The user that it runs as: the owner of the workspace, if it sees one. */
   user: string;
-  /** Null is a container that waits for calls, which are processes of their own in it. */
+  /** Null for a container that waits for calls, each of which is a process in it. */
   call: ActionProcess | null;
-  /** Null is none; without a volume it is empty, and gone with the container. */
+  /** Null for none; without a volume it is empty, and removed with the container. */
   workspace: { volume: string | null; readOnly: boolean } | null;
   connection: ProgramConnection;
-  /** The container whose loopback it shares; null is one of its own. */
+  /** The container whose loopback it shares; null for its own. */
   beside: string | null;
   limits: Limits;
   labels: Record<string, string>;
 }
 
 /**
- * The container of a call. There is no network but loopback; of this machine it sees
- * its socket and, if it declares that, the session’s workspace.
+ * The container of a call. Its only network is loopback; of this machine it sees its socket and, if declared, the
+ * session’s workspace.
  */
 export function actionContainer(what: ActionContainer): ContainerCreateOptions {
   const { limits, workspace, connection, call } = what;
@@ -55,7 +55,8 @@ export function actionContainer(what: ActionContainer): ContainerCreateOptions {
   return {
     name: what.name,
     Image: what.image,
-    // What waits runs nothing of the action’s, and must outlive its programs: they cannot signal root’s.
+    // A waiting container runs nothing of the action itself, and must outlive its programs, which cannot signal root’s
+    // processes.
     User: call ? what.user : '0:0',
     WorkingDir: folderOf(what),
     Entrypoint: starter,
@@ -89,7 +90,7 @@ export function actionContainer(what: ActionContainer): ContainerCreateOptions {
   };
 }
 
-/** What a program of an action gets of variables, besides those of its image. */
+/** Variables of an action’s program, in addition to those of its image. */
 const environmentOf = ({ secrets, start }: ActionProcess): string[] => [
   'HOME=/tmp',
   ...variables(secrets),
@@ -99,7 +100,7 @@ const environmentOf = ({ secrets, start }: ActionProcess): string[] => [
 const folderOf = ({ workspace }: Pick<ActionContainer, 'workspace'>): string =>
   workspace ? '/workspace' : '/action';
 
-/** A call in a container that waits for them. */
+/** A call in a waiting container. */
 export const actionProcess = (
   what: Pick<ActionContainer, 'user' | 'workspace'>,
   call: ActionProcess,
@@ -112,8 +113,8 @@ export const actionProcess = (
 });
 
 /**
- * A further container of a call, on the same loopback. Its image is as hostile as the action; many of them begin as
- * root and become another user, so it has the rights for that, and a system of its own to write.
+ * A service container of a call, on the same loopback. Its image is as untrusted as the action. Many images start as
+ * root and switch to another user, so it has the rights for that, and a writable file system.
  */
 export function serviceContainer(what: {
   name: string;

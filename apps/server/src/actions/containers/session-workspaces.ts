@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { SandboxVolumes } from '@belay/docker';
 
-/** What actions use of the sandbox of a session. */
+/** What actions need to know of a session’s sandbox. */
 export interface SessionWorkspace {
   /** The joined machine that it is on. */
   machine: string | undefined;
@@ -12,6 +12,9 @@ export interface SessionWorkspace {
   gone(): Promise<void>;
 }
 
-/** The workspace of each session that has a sandbox, by the session’s id; whoever makes and removes sandboxes keeps it. */
+/**
+ * The workspaces of sessions that have a sandbox, by session id; maintained by the code that creates and removes
+ * sandboxes.
+ */
 @Injectable()
 export class SessionWorkspaces extends Map<string, SessionWorkspace> {}

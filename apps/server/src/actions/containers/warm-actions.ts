@@ -6,21 +6,21 @@ import type { ProgramEnd, RunningProgram } from '../../programs/program.js';
 import type { ActionRun } from './action-run.js';
 import type { SessionWorkspace } from './session-workspaces.js';
 
-/** Kept at the same time on this server; the one that waits longest makes way. */
+/** The number of containers kept on this server; the longest idle one is removed first. */
 const mostKept = 8;
-/** Of a container that waits: the engine’s init and our program that does nothing. */
+/** Processes of a waiting container: the engine’s init and our idle program. */
 const idleProcesses = 2;
 
-/** A container that waits for calls, and what removes it with all that belongs to it. */
+/** A container that waits for calls, and a function that removes it with everything that belongs to it. */
 export interface IdleContainer {
   container: string;
-  /** Resolves when it has ended by itself, too. */
+  /** Resolves when it has ended, also by itself. */
   ended: Promise<unknown>;
   end(): Promise<void>;
 }
 
 export interface WarmOptions {
-  /** Makes a container for a session; its connections and files are those of `run` as it is at the time. */
+  /** Makes a container for a session; its connections and files belong to the current call of `run`. */
   open(run: ActionRun, signal: AbortSignal): Promise<IdleContainer>;
   /** The process of one call in it. */
   process(run: ActionRun, container: string): Promise<ExecutedProgram>;
@@ -28,15 +28,16 @@ export interface WarmOptions {
 
 /** One session’s container of one version of an action. */
 interface Kept {
-  /** Of the call that it has now. */
+  /** The call that currently uses it. */
   current: ActionRun | null;
   idle: IdleContainer | undefined;
   timer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Containers of actions that stay for a while after a call, for the next one of the same session and version. Each call
- * is a process of its own, with its own variables; what an earlier one left running is gone, or the container is not kept.
+ * Keeps containers of actions for a while after a call, for the next call in the same session with the same version.
+ * Each call is a process of its own, with its own variables. A container is not kept while processes of an earlier
+ * call still run in it.
  */
 export class WarmActions {
   readonly #kept = new Map<string, Kept>();
@@ -46,7 +47,7 @@ export class WarmActions {
     private readonly options: WarmOptions,
   ) {}
 
-  /** Undefined when this call is to have a container of its own. Throws as `ActionContainers.start`. */
+  /** Undefined when this call needs a container of its own. Throws like `ActionContainers.start`. */
   async start(
     run: ActionRun,
     workspace: SessionWorkspace,
@@ -70,7 +71,7 @@ export class WarmActions {
       return await this.#call(run, kept, drop);
     } catch (error) {
       await drop();
-      // One that was removed meanwhile: this call has its own.
+      // The container was removed meanwhile: this call gets its own.
       if (found && !signal.aborted) return undefined;
       throw error;
     }
@@ -103,7 +104,7 @@ export class WarmActions {
       });
     const stop = async (): Promise<ProgramEnd> => {
       stopping = true;
-      // The engine ends no process of a container alone.
+      // The engine cannot end a single process of a container.
       await drop();
       stream.destroy();
       return ended;
@@ -117,12 +118,12 @@ export class WarmActions {
     kept.timer = setTimeout(() => void drop(), milliseconds).unref();
   }
 
-  /** The engine sees the processes from outside: what hides from the others in the container is there, too. */
+  /** The engine sees processes from outside, including those hidden from others in the container. */
   async #isIdle(container: string): Promise<boolean> {
     return (await this.docker.processes(container).catch(() => Infinity)) <= idleProcesses;
   }
 
-  /** False when all that are kept are in use. */
+  /** False when all kept containers are in use. */
   #makeWay(): boolean {
     if (this.#kept.size < mostKept) return true;
     const longest = [...this.#kept].find(([, { current }]) => current === null);
@@ -139,7 +140,7 @@ export class WarmActions {
   }
 }
 
-/** What connects or leaves files does so for the call that runs now; without one nothing is taken. */
+/** Connections and files belong to the call that runs at the time; without one they are refused. */
 const viaCurrent = (run: ActionRun, kept: Kept): ActionRun => ({
   ...run,
   args: [],

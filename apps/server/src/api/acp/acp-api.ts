@@ -6,7 +6,7 @@ import { parseJson } from '../json-bodies.js';
 import type { SocketApi } from '../upgrades.js';
 import { AcpServices } from './acp-services.js';
 
-/** ACP at `/acp`: each message of the socket is one of JSON-RPC. */
+/** ACP at `/acp`: each socket message is one JSON-RPC message. */
 @Injectable()
 export class AcpApi implements SocketApi {
   readonly path = '/acp';
@@ -37,7 +37,7 @@ export class AcpApi implements SocketApi {
         socket.close('invalid', 'Send one JSON-RPC message per frame, as text.');
       }
     });
-    // A slow editor is waited for, at its place in the log.
+    // A slow editor is waited for; its events stay in the log meanwhile.
     const writable = new WritableStream<AnyMessage>({ write: (message) => socket.send(message) });
     // The SDK is loaded with the first editor.
     const { AcpConnection } = await import('./acp-connection.js');

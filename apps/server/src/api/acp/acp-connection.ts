@@ -40,11 +40,11 @@ interface OpenedSession {
   folder: string;
   mode: ApprovalMode | undefined;
   hasBegun: boolean;
-  /** Ends the turn that is under way. */
+  /** Cancels the current turn. */
   turn: AbortController | undefined;
 }
 
-/** What `belay acp` and tests add to a request. */
+/** Extra fields that `belay acp` and tests add to a request. */
 const meta = z.object({
   belay: z.object({ workspace: z.string().optional(), model: z.string().optional() }),
 });
@@ -59,7 +59,7 @@ const initialized: InitializeResponse = {
   authMethods: [],
 };
 
-/** Serves ACP to one editor until its stream ends. What it may do is what its caller may. */
+/** Serves ACP to one editor until its stream ends. Its rights are those of its caller. */
 export class AcpConnection {
   readonly #opened = new Map<string, OpenedSession>();
   readonly #closed = new AbortController();
@@ -110,7 +110,7 @@ export class AcpConnection {
     return { modes: modesOf(approvals) };
   }
 
-  /** Before the first prompt it is kept for the session that this will begin. */
+  /** Before the first prompt, the mode is remembered for the session that the prompt begins. */
   async #setMode({ sessionId: session, modeId }: SetSessionModeRequest): Promise<object> {
     const mode = approvalMode.safeParse(modeId).data;
     if (!mode) throw new AppError('invalid_input', `There is no mode ${modeId}.`);
@@ -140,7 +140,9 @@ export class AcpConnection {
     }
   }
 
-  /** Sends the prompt: it begins the session, or is a message. Returns the number of the last event before it. */
+  /**
+   * Sends the prompt, which begins the session or is a message in it. Returns the number of the last event before it.
+   */
   async #send(
     session: string,
     opened: OpenedSession,
@@ -194,7 +196,7 @@ const modesOf = (current: ApprovalMode): SessionModeState => ({
 
 const logger = new Logger('Acp');
 
-/** Errors of the platform as those of JSON-RPC, with our code. */
+/** Converts errors of the platform to JSON-RPC errors with our code. */
 async function asRpcErrors<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

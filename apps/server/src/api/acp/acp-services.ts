@@ -6,7 +6,7 @@ import { Dispatcher } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionCommands } from '../commands/session-commands.js';
 
-/** What the side of one editor works with. */
+/** The services that an editor’s connection uses. */
 @Injectable()
 export class AcpServices {
   constructor(

@@ -19,7 +19,7 @@ import { AcpUpdates, messageChunk, replyChunk } from './acp-updates.js';
 import { hunksOf } from './file-hunks.js';
 import { StreamedReply } from './streamed-reply.js';
 
-/** What users write, which the editor that follows has already. */
+/** What users write, which the editor has already. */
 const usersWords: ReadonlySet<string> = new Set<EventAction>([
   'start',
   'message',
@@ -29,17 +29,17 @@ const usersWords: ReadonlySet<string> = new Set<EventAction>([
 
 interface TurnOf {
   session: string;
-  /** Where the editor has the files. */
+  /** The folder that holds the files on the editor’s side. */
   folder: string;
   caller: Caller;
   client: AgentContext;
-  /** Ends with the turn. */
+  /** Aborted at the end of the turn. */
   signal: AbortSignal;
-  /** Ends with the connection: a question outlives its turn. */
+  /** Aborted at the end of the connection: a question outlives its turn. */
   connection: AbortSignal;
 }
 
-/** What happens from a prompt until the session rests, as the editor is shown it. */
+/** Shows the editor what happens from a prompt until the session rests. */
 export class AcpTurn {
   readonly #updates: AcpUpdates;
   readonly #reply: StreamedReply;
@@ -106,7 +106,7 @@ export class AcpTurn {
     return now === 'waiting' && summary.question !== null ? 'end_turn' : undefined;
   }
 
-  /** Asks the editor’s user; who answers elsewhere first is as good. */
+  /** Asks the editor’s user; an earlier answer from elsewhere counts as well. */
   async #ask({ id, operation, subject, input }: EventArgs<'approval'>): Promise<void> {
     const { session, caller, client, connection: signal } = this.of;
     const request: RequestPermissionRequest = {
@@ -130,7 +130,7 @@ export class AcpTurn {
       const answer = { session, id, verdict };
       await this.services.commands.call(caller, { name: 'answer', input: answer, signal });
     } catch {
-      // The question stays open: the dashboard has it, too.
+      // The question stays open; the dashboard shows it, too.
     }
   }
 

@@ -12,15 +12,15 @@ import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientproto
 import { resultText } from '../../models/result-text.js';
 import type { FileHunk } from './file-hunks.js';
 
-/** Of one text; the rest is in the dashboard. */
+/** Characters of one text; the dashboard has the rest. */
 const maxText = 20_000;
 
-/** Turns the events of one session into updates of ACP. */
+/** Converts the events of one session to ACP updates. */
 export class AcpUpdates {
-  /** What the calls have shown so far: an update replaces all of it. */
+  /** The content shown for each call so far, because an update replaces all of it. */
   readonly #shown = new Map<string, ToolCallContent[]>();
 
-  /** `folder` is where the editor has the files. */
+  /** `folder` holds the files on the editor’s side. */
   constructor(private readonly folder: string) {}
 
   of(event: Event): SessionUpdate[] {
@@ -38,7 +38,7 @@ export class AcpUpdates {
     return operation && event.id !== undefined ? this.#call(operation, event, event.id) : [];
   }
 
-  /** The files that a call has changed, as editors show them. */
+  /** The files that a call has changed, in the form that editors show. */
   diffs(call: string, diffs: readonly FileHunk[]): SessionUpdate[] {
     if (diffs.length === 0) return [];
     const content = diffs.map(({ path, oldText, newText }): ToolCallContent => {
@@ -63,7 +63,7 @@ export class AcpUpdates {
     if (operation.display === 'event') return [];
     const { args } = event;
     const words = summaryOf(operation.name, args).slice(0, 300);
-    // The answer to a question, and the summary at the end, are for reading.
+    // The answer to a question and the final summary are shown as text.
     if (operation.display === 'question' || operation.display === 'ending') {
       const text = 'question' in args ? args['question'] : args['summary'];
       return typeof text === 'string' && text ? [messageChunk('agent_message_chunk', text)] : [];

@@ -1,6 +1,6 @@
 export interface FileHunk {
   path: string;
-  /** Null stands for a file that was not there. */
+  /** Null for a file that did not exist. */
   oldText: string | null;
   newText: string;
 }
@@ -29,7 +29,7 @@ export function hunksOf(diff: string): FileHunk[] {
   return hunks.map((hunk) => hunk.whole());
 }
 
-/** The file after a line of its header: `---` names it as it was, `+++` as it is. */
+/** The file after a header line: `---` gives its old name, `+++` its new one. */
 function namedBy(line: string, file: FileChange): FileChange {
   if (line.startsWith('--- ')) return { path: line.slice(6), isNew: line === '--- /dev/null' };
   return line.startsWith('+++ b/') ? { ...file, path: line.slice(6) } : file;
@@ -41,7 +41,7 @@ class OpenHunk {
 
   constructor(private readonly file: FileChange) {}
 
-  /** A line without a sign is none of the hunk. */
+  /** Adds a line of a hunk; lines without a sign are ignored. */
   add(line: string): void {
     const [sign] = line;
     const text = line.slice(1);

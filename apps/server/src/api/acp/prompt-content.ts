@@ -23,7 +23,7 @@ export async function promptContent(
   return { text: texts.join('\n') || 'See the picture.', images };
 }
 
-/** As by the route of REST: for who may operate, and recorded. */
+/** Stores an upload like the REST route: only for callers that may operate, and with an audit entry. */
 function uploaded(
   { data, mimeType }: { data: string; mimeType: string },
   caller: Caller,

@@ -8,8 +8,8 @@ export interface Reply {
 }
 
 /**
- * A reply of the model as it is written, for one editor. What the editor has not taken yet waits as one piece, so a slow
- * one gets fewer and longer ones; the end sends what is missing.
+ * Streams a model’s reply to one editor. Text that the editor has not taken yet is sent as one piece, so a slow editor
+ * gets fewer and longer pieces; the end sends the rest.
  */
 export class StreamedReply {
   #pending: { kind: Kind; text: string }[] = [];
@@ -47,7 +47,7 @@ export class StreamedReply {
     }
   }
 
-  /** An attempt that failed has left another text behind: then the whole reply follows it. */
+  /** After a failed attempt, the streamed text differs from the reply; then the whole reply is sent. */
   async #rest(kind: Kind, whole: string, sent: string): Promise<void> {
     const [all, begun] = [whole.trim(), sent.trimStart()];
     if (all === begun.trimEnd()) return;

@@ -15,10 +15,13 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { routeKey } from './serves.js';
 import { Identity } from './identity.js';
 
-/** A response that has not begun is given this time, so that the request which ended its own caller is answered. */
+/**
+ * The delay before a caller’s connections are closed, so that the request that ended its access still gets its
+ * response.
+ */
 const answerMs = 50;
 
-/** The protocol’s definition of a route contains who may call it, and which of its parameters is a session. */
+/** A route’s definition in the protocol contains who may call it, and which of its parameters is a session. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -48,7 +51,7 @@ export class AccessGuard implements CanActivate {
         ...more,
       });
     try {
-      // A handler without a route of the contract is for the scope admin alone.
+      // A handler without a route in the contract needs the scope admin.
       assertMay(known, route?.access ?? 'admin', session);
     } catch (error) {
       if (error instanceof AppError) record(error.code);
@@ -73,7 +76,7 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** Of ChatGPT by the route; a login is of a page; the command line says that it is one. */
+/** ChatGPT is recognized by the route, the dashboard by its login, and the command line by its own header. */
 function apiOf(
   { headers }: Request,
   route: Route | undefined,
@@ -97,7 +100,7 @@ function whatOf(
   return { action: routeName(route), subject: subject.flat().join(' ') };
 }
 
-/** The code that the problem filter noted, or that the connection was closed first. */
+/** The code that the problem filter recorded, or a code for a connection that was closed early. */
 function outcomeOf({ locals, statusCode, writableFinished }: Response): string {
   const { code } = locals as { code?: string };
   if (code !== undefined) return code;
@@ -109,14 +112,14 @@ type AuditedSession = Pick<AuditedAction, 'session' | 'subject'>;
 
 const about = new WeakMap<Request, AuditedSession>();
 
-/** What a request has made, for its entry in the audit log. */
+/** Notes what a request created, for its entry in the audit log. */
 export function noteMade(what: AuditedSession, request: Request): void {
   about.set(request, what);
 }
 
 const callers = new WeakMap<Request, Caller>();
 
-/** Who sent a request that the guard let in. */
+/** The caller of a request that the guard admitted. */
 export function callerOf(request: Request): Caller {
   const caller = callers.get(request);
   assertMay(caller, 'view');

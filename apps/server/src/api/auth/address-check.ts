@@ -5,8 +5,8 @@ import { Config } from '../../config.js';
 import { PublicUrl } from '../public-url.js';
 
 /**
- * Refuses requests that a foreign page sends through the user’s browser: the Host must be one of ours
- * (a rebound DNS name is not), and the Origin, when there is one, the same as the Host.
+ * Refuses requests that a foreign page sends through the user’s browser: the Host must be one of ours (a rebound DNS
+ * name is not), and an Origin, if present, must match the Host.
  */
 @Injectable()
 export class AddressCheck {
@@ -19,7 +19,7 @@ export class AddressCheck {
     this.#names = new Set(['localhost', config.host.toLowerCase(), ...config.allowedHosts]);
   }
 
-  /** Returns why a request is refused, or undefined when it is fine. */
+  /** The reason why a request is refused; undefined when it is fine. */
   fault({ host, origin }: IncomingHttpHeaders): string | undefined {
     const name = host && hostname(host);
     const isOurs = (each: string) =>

@@ -1,13 +1,13 @@
 const pattern = /^(?:__Host-)?belay_\d+$/;
 
 /**
- * The name of the login’s cookie on a port. Cookies ignore ports, so servers of one machine need different names;
- * `__Host-` is for TLS alone.
+ * The name of the login cookie for a port. Cookies ignore ports, so servers on one machine need different names;
+ * `__Host-` requires TLS.
  */
 export const cookieName = (port: number, isSecure: boolean): string =>
   `${isSecure ? '__Host-' : ''}belay_${port}`;
 
-/** The values of all cookies with such a name: behind a proxy the port that the browser knows is another one. */
+/** The values of all cookies with such a name, because behind a proxy the browser’s port differs from ours. */
 export function loginCookies(header = ''): string[] {
   return header
     .slice(0, longest)

@@ -18,8 +18,8 @@ const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(
 type Saved = z.output<typeof saved>;
 
 /**
- * Who calls. The server’s own two tokens are made at the first start and kept where only this user can read them; all
- * other tokens are stored ones.
+ * Identifies callers. The server’s own two tokens are made at the first start, in a file that only its user can read;
+ * all other tokens are in the database.
  */
 @Injectable()
 export class Identity {
@@ -39,7 +39,7 @@ export class Identity {
     this.#save(this.#tokens);
   }
 
-  /** Where the command line finds the server. */
+  /** Writes the address at which the command line finds the server. */
   announce(url: string): void {
     this.#announced = { url, pid: process.pid };
     this.#save(this.#tokens);
@@ -54,8 +54,8 @@ export class Identity {
   }
 
   /**
-   * Another secret for the server’s own token of this id, void at once for connections and logins; undefined when it is
-   * none of the two. Throws `disk_full` when it cannot be stored, and changes nothing then.
+   * Gives the server’s own token with this id another secret; the old one is invalid at once, for connections and
+   * logins too. Undefined for other ids. When it cannot be stored, throws `disk_full` and changes nothing.
    */
   rotate(id: string): MadeToken | undefined {
     const caller = [ownerCaller, viewerCaller].find((each) => each.id === id);
@@ -79,21 +79,21 @@ export class Identity {
     return same(token, this.viewerToken) ? viewerCaller : this.tokens.callerOf(token);
   }
 
-  /** By a token, or by the key of a login together with its cookie: a cookie alone opens nothing. */
+  /** The caller by a token, or by a login’s key together with its cookie: a cookie alone gives no access. */
   caller({ authorization, cookie }: IncomingHttpHeaders): Caller | undefined {
     const bearer = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1];
     if (bearer === undefined) return undefined;
     return this.callerOfToken(bearer) ?? this.callerOfLogin(bearer, cookie);
   }
 
-  /** As whoever logged in there may do now. */
+  /** The caller of a login, with its current rights. */
   callerOfLogin(key: string, cookie: string | undefined): Caller | undefined {
     const login = this.logins.find(key, loginCookies(cookie));
     const caller = login && this.callerById(login.caller);
     return caller && { ...caller, login: login.id };
   }
 
-  /** Undefined when there is no such caller any more. */
+  /** Undefined when the caller no longer exists. */
   callerById(id: string): Caller | undefined {
     if (id === ownerCaller.id) return ownerCaller;
     return id === viewerCaller.id
@@ -101,7 +101,7 @@ export class Identity {
       : (this.tokens.caller(id) ?? this.users.caller(id));
   }
 
-  /** Whether a browser is logged in here, as far as its cookie says: enough for the site’s files, and for them alone. */
+  /** Whether the request has a login’s cookie, which is enough for the site’s files and for nothing else. */
   hasLogin({ cookie }: IncomingHttpHeaders): boolean {
     return this.logins.hasCookie(loginCookies(cookie));
   }

@@ -1,5 +1,5 @@
 export interface LoginChoices {
-  /** Whether users log in with passwords here. */
+  /** Whether users can log in with passwords here. */
   hasPasswords: boolean;
   /** Whether an identity provider is set up. */
   hasProvider: boolean;
@@ -31,7 +31,7 @@ const openHint = `<p>Open the address that logs in once: <code>npm start</code> 
 const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-/** What a browser without a login is shown, and how it gets one: the token’s form answers with `?token=` of the same address. */
+/** The page for a browser without a login. Its token form is sent to the same address as `?token=`. */
 export const lockedPage = (
   fault?: string,
   choices: LoginChoices = { hasPasswords: false, hasProvider: false },

@@ -1,8 +1,8 @@
 const windowMs = 60_000;
-/** Names and addresses that are remembered at once. */
+/** The limit of remembered names and addresses. */
 const maxRemembered = 10_000;
 
-/** Failed attempts to log in, by the address that they come from, or by the name that they try. */
+/** Counts failed logins, by client address or by user name. */
 export class LoginAttempts {
   readonly #failures = new Map<string, number[]>();
 
@@ -23,7 +23,7 @@ export class LoginAttempts {
     if (this.#failures.size > maxRemembered && oldest !== undefined) this.#failures.delete(oldest);
   }
 
-  /** What was counted as a failure before it was known how it would end has succeeded. */
+  /** Takes back a failure that was counted in advance, because the login succeeded. */
   succeeded(from: string): void {
     this.#failures.set(from, this.#recent(from).slice(0, -1));
   }

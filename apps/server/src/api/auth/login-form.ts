@@ -5,7 +5,7 @@ import { readForm } from '../read-form.js';
 
 const maxBytes = 8 * 1024;
 
-/** A page of this server; `/` for anything else. */
+/** A path of this server; `/` for anything else. */
 export const ownPath = z
   .string()
   .max(4_000)
@@ -13,7 +13,7 @@ export const ownPath = z
   .catch('/');
 
 const form = z.object({
-  // What is not a name or password of a user is looked up all the same, and not found.
+  // Invalid names and passwords are looked up too, and not found.
   name: z
     .string()
     .max(200)
@@ -22,7 +22,7 @@ const form = z.object({
   to: ownPath,
 });
 
-/** The form of `/login` as a browser sends it. Throws `invalid_input` or `too_large`. */
+/** The form that browsers send to `/login`. Throws `invalid_input` or `too_large`. */
 export async function readLoginForm(request: IncomingMessage): Promise<z.output<typeof form>> {
   const parsed = form.safeParse(await readForm(request, maxBytes));
   if (parsed.success) return parsed.data;

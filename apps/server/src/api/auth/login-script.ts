@@ -1,6 +1,6 @@
 /**
- * The page’s half of a login: keeps the key for this origin, port included, and opens what was asked for. The next page is
- * opened by this one, so a link from anywhere gets the cookie, which is for requests of this site alone.
+ * The page’s part of a login: stores the key for this origin, including the port, and opens the requested page. The
+ * navigation starts from this page, so the cookie is sent, although it is limited to requests from the same site.
  */
 export const loginScript = `(() => {
   const given = new URLSearchParams(location.hash.slice(1));

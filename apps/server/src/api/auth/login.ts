@@ -28,8 +28,8 @@ export interface LoginOptions {
 }
 
 /**
- * Everything about logging in. `?token=` or `?code=` of an address, a name with its password, or the identity provider
- * become a login: a cookie, and the page’s key in the fragment of `/login`, which no server sees and whose script keeps it.
+ * All ways to log in. `?token=` or `?code=` in an address, a name with its password, or the identity provider create a
+ * login: a cookie, and a key in the fragment of `/login`, which no server sees and which that page’s script stores.
  */
 export class LoginPages {
   readonly #logger = new Logger('Login');
@@ -42,19 +42,19 @@ export class LoginPages {
     this.#provider = oidc && new OidcLogin(oidc, publicUrl);
   }
 
-  /** Returns whether the request is answered here. */
+  /** Handles a request of the login pages; false for other requests. */
   take(request: Request, response: Response): boolean {
     const work = this.#work(request, response);
     work?.().catch((error: unknown) => this.#fail(request, response, error));
     return work !== undefined;
   }
 
-  /** What a browser without a login is shown. */
+  /** The response for a browser without a login. */
   locked(request: Request, response: Response, fault?: string, status = 401): void {
     const { users } = this.#options;
     const choices = { hasPasswords: users.hasPasswords, hasProvider: this.#provider !== undefined };
     const to = request.method === 'GET' ? addressWithout(request, ['token', 'code']) : '/';
-    // With `no-referrer` a browser would send the form without its origin.
+    // With `no-referrer`, a browser would send the form without its origin.
     response.status(status).set('referrer-policy', 'same-origin').type('html');
     response.send(lockedPage(fault, choices, to));
   }
@@ -89,14 +89,14 @@ export class LoginPages {
     const to = addressWithout(request, ['token', 'code']);
     const id = logins.takeCode(textOf(request.query['code']) ?? '');
     const caller = id === undefined ? undefined : identity.callerById(id);
-    // A link that was used stays good for the browser that used it.
+    // A used link keeps working in the browser that used it.
     if (!caller && identity.hasLogin(request.headers)) return response.redirect(302, to);
     if (!caller)
       return this.#wrong(request, response, 'That link has already been used or has expired.');
     this.#begin(request, response, caller, to);
   }
 
-  /** The same sentence, after the same time, whether there is such a user or not. */
+  /** Responds with the same sentence, after the same time, whether the user exists or not. */
   async #byPassword(request: Request, response: Response): Promise<void> {
     const { name, password, to } = await readLoginForm(request);
     const caller = await this.#options.passwords.caller(addressOf(request), name, password);
@@ -168,14 +168,14 @@ export class LoginPages {
   }
 }
 
-/** A request that was aborted has no socket any more. */
+/** An aborted request has no socket any more. */
 const addressOf = ({ socket }: { socket: Request['socket'] | null }): string =>
   socket?.remoteAddress ?? '';
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
-/** The address that was asked for; a path that begins with two slashes would lead to another host. */
+/** The requested address without these parameters. A path that begins with two slashes would lead to another host. */
 function addressWithout(request: Request, names: readonly string[]): string {
   const rest = new URLSearchParams(request.url.split('?')[1]);
   for (const name of names) rest.delete(name);

@@ -9,11 +9,11 @@ import { OneTimeValues } from '../../storage/one-time-values.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { writeWholeSync } from '../../storage/write-whole.js';
 
-/** Hashes alone: whoever reads the file cannot log in with it. */
+/** Contains only hashes, so the file is useless for logging in. */
 const savedLogin = z.object({
   cookie: z.string(),
   keys: z.array(z.string()),
-  /** Who logged in; what it may do is asked each time. */
+  /** The id of the caller; its rights are looked up at each request. */
   caller: z.string(),
   expires: z.number(),
 });
@@ -27,18 +27,18 @@ export interface NewLogin {
 
 const dayMs = 24 * 3600 * 1000;
 const loginMs = 30 * dayMs;
-/** The oldest goes for one more. */
+/** At this limit, a new login ends the oldest. */
 const maxLogins = 200;
 const maxKeys = 20;
 
 /**
- * The logins of browsers. Each has two secrets: a cookie, which a browser shows to every port of this machine, and a key,
- * which the page keeps for its own origin. Neither is the token, and neither is enough alone.
+ * The logins of browsers. Each has two secrets: a cookie, which a browser sends to every port of this machine, and a
+ * key, which the page keeps for its own origin. Both are needed, and neither is the token.
  */
 @Injectable()
 export class Logins {
   readonly #file: string;
-  /** Ids of callers. */
+  /** One-time codes, with the ids of their callers. */
   readonly #codes = new OneTimeValues<string>(dayMs);
   #logins: Login[];
 
@@ -50,7 +50,7 @@ export class Logins {
     this.#logins = readSaved(this.#file);
   }
 
-  /** For a browser that is logged in already it adds a key, so that its other tabs go on. */
+  /** In a browser that is already logged in, it adds a key, so that other tabs stay logged in. */
   create({ id: caller }: Pick<Caller, 'id'>, cookies: readonly string[]): NewLogin {
     const known = this.#withCookie(cookies).find((login) => login.caller === caller);
     const cookie = cookies.find((each) => hashOfSecret(each) === known?.cookie) ?? randomSecret();
@@ -63,19 +63,19 @@ export class Logins {
     return { cookie, key, maxAgeMs: loginMs };
   }
 
-  /** Whether one of the cookies is of a login. It shows the site’s files, and nothing of a session. */
+  /** Whether one of the cookies belongs to a login, which is enough for the site’s files, but not for sessions. */
   hasCookie(cookies: readonly string[]): boolean {
     return this.#withCookie(cookies).length > 0;
   }
 
-  /** The login with this key and one of these cookies, which are its two secrets; its id is none. */
+  /** The login with this key and one of these cookies, its two secrets; `id` is not secret. */
   find(key: string, cookies: readonly string[]): { id: string; caller: string } | undefined {
     const hashed = hashOfSecret(key);
     const login = this.#withCookie(cookies).find(({ keys }) => keys.includes(hashed));
     return login && { id: login.cookie, caller: login.caller };
   }
 
-  /** Ends all logins; codes that were not used are void. */
+  /** Ends all logins and invalidates unused codes. */
   endAll(): void {
     const ended = this.#logins;
     this.#logins = [];
@@ -84,7 +84,7 @@ export class Logins {
     for (const { cookie } of ended) this.ends.endLogin(cookie);
   }
 
-  /** Ends the logins of one caller, and what it has open; its codes are void. */
+  /** Ends a caller’s logins and open connections, and invalidates its codes. */
   endOf(caller: string): void {
     this.#logins = this.#logins.filter((login) => login.caller !== caller);
     this.#codes.clear((of) => of === caller);
@@ -92,12 +92,12 @@ export class Logins {
     this.ends.end(caller);
   }
 
-  /** A code for one login: it may stand in an address, where others see it. */
+  /** A code for one login. It may be part of an address, where others can see it. */
   newCode({ id: caller }: Pick<Caller, 'id'>, lifeMs: number): string {
     return this.#codes.put(caller, { lifeMs });
   }
 
-  /** The id of the caller that it was made for. */
+  /** The id of the caller for whom the code was made. */
   takeCode(code: string): string | undefined {
     return this.#codes.take(code);
   }

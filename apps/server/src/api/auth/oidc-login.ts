@@ -10,12 +10,12 @@ import { OidcClient, type PendingLogin } from './oidc.client.js';
 export const oidcPath = '/login/oidc';
 export const oidcReturnPath = '/login/oidc/return';
 
-/** How long a user may take with the provider. */
+/** How long a user may take at the provider. */
 const pendingMs = 10 * 60_000;
 const maxQuery = 16_384;
 const cookie = 'belay_oidc';
 
-/** The two steps of a login through the identity provider, tied to one browser by a cookie. */
+/** The two steps of a login through the identity provider, bound to one browser by a cookie. */
 export class OidcLogin {
   readonly #client: OidcClient;
   readonly #pending = new OneTimeValues<PendingLogin>(pendingMs);
@@ -35,12 +35,12 @@ export class OidcLogin {
     response.redirect(302, address);
   }
 
-  /** Whom the provider sent back, and the page that was asked for. */
+  /** The user sent back by the provider, and the page that was requested. */
   async finish(request: Request, response: Response): Promise<{ user: ProvidedUser; to: string }> {
     const secret = new RegExp(`(?:^|; ?)${cookie}=([\\w-]{43})(?:;|$)`).exec(
       request.headers.cookie ?? '',
     )?.[1];
-    // Good once, however it ends.
+    // Valid once, whatever the outcome.
     const pending = this.#pending.take(secret ?? '');
     response.clearCookie(cookie, this.#cookieOptions(request));
     const query = request.url.slice(request.path.length);
@@ -52,7 +52,7 @@ export class OidcLogin {
     return (this.publicUrl ?? baseUrlOf(request)) + oidcReturnPath;
   }
 
-  /** The provider’s page leads back here, which `strict` would not let the cookie come along with. */
+  /** The user comes back from the provider’s page; the browser would not send a `strict` cookie then. */
   #cookieOptions(request: Request) {
     return { httpOnly: true, sameSite: 'lax', path: oidcPath, secure: request.secure } as const;
   }

@@ -17,13 +17,13 @@ import type { OidcConfig } from '../../config.js';
 
 const timeoutSeconds = 10;
 
-/** What the server keeps of a login while the user is with the provider. */
+/** What the server remembers of a login while the user is at the provider. */
 export interface PendingLogin {
   state: string;
   nonce: string;
   verifier: string;
   redirect: string;
-  /** The page that was asked for. */
+  /** The page that was requested. */
   to: string;
 }
 
@@ -33,7 +33,7 @@ export class OidcClient {
 
   constructor(private readonly config: OidcConfig) {}
 
-  /** The provider’s address to which the browser is sent. Throws `unavailable`. */
+  /** The provider’s address for the browser. Throws `unavailable`. */
   async begin(redirect: string, to: string): Promise<{ address: string; pending: PendingLogin }> {
     const verifier = randomPKCECodeVerifier();
     const pending = { state: randomState(), nonce: randomNonce(), verifier, redirect, to };
@@ -48,7 +48,7 @@ export class OidcClient {
     return { address: address.href, pending };
   }
 
-  /** Whom the provider sent back with this query. Throws `unauthorized` or `forbidden`. */
+  /** The user that the provider’s query identifies. Throws `unauthorized` or `forbidden`. */
   async finish(query: string, { redirect, ...expected }: PendingLogin): Promise<ProvidedUser> {
     const configuration = await this.#discovered();
     const tokens = await authorizationCodeGrant(configuration, new URL(redirect + query), {
@@ -80,7 +80,8 @@ export class OidcClient {
     try {
       return await discovery(new URL(issuer), clientId, clientSecret, undefined, {
         timeout: timeoutSeconds,
-        // Signatures are checked, also of what the provider itself sends; no TLS for one on this machine alone.
+        // Signatures are checked even for data directly from the provider. Only a provider on this machine may lack
+        // TLS.
         execute: [enableNonRepudiationChecks, ...(isLoopback ? [allowInsecureRequests] : [])],
       });
     } catch {
@@ -94,7 +95,7 @@ export class OidcClient {
 }
 
 const text = z.string().max(500);
-/** What is read of an id token; its signature, issuer, audience and nonce are checked by then. */
+/** The used claims of an id token, whose signature, issuer, audience and nonce are already checked. */
 const claimsOf = z.object({
   iss: text,
   sub: text.min(1),
@@ -105,7 +106,7 @@ const claimsOf = z.object({
 });
 type Claims = z.output<typeof claimsOf>;
 
-/** The widest scope that one of the user’s groups, its verified mail address or that one’s domain is given. */
+/** The widest scope granted to one of the user’s groups, to its verified mail address, or to that address’s domain. */
 function scopeOf(
   { email, email_verified, groups = [] }: Claims,
   config: OidcConfig,
@@ -118,7 +119,7 @@ function scopeOf(
     .find((each) => config.roles[each].some((name) => names.has(name)));
 }
 
-/** The name that people see: of no meaning for what the user may do. */
+/** The displayed name, which has no effect on the user’s rights. */
 function nameOf({ email, preferred_username, sub }: Claims): string {
   const name = email ?? preferred_username ?? sub;
   return name

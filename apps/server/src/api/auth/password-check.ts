@@ -4,25 +4,25 @@ import type { Caller } from '../../access/caller.js';
 import { UsersStore } from '../../access/users.store.js';
 import { LoginAttempts } from './login-attempts.js';
 
-/** What one name may fail within a minute, from all addresses. */
+/** Failures allowed for one name per minute, from all addresses. */
 const perName = 60;
 
-/** The same for a wrong name. */
+/** The same message for an unknown name. */
 export const wrongPassword = 'The name or the password is wrong.';
 
-/** Names with their passwords, from the log-in page and where a password is changed: failures count together. */
+/** Checks names with their passwords for the log-in page and for password changes; both count failures together. */
 @Injectable()
 export class PasswordCheck {
-  /** Failures to log in of any kind. */
+  /** Failed logins of any kind, by address. */
   readonly addresses = new LoginAttempts();
   readonly #names = new LoginAttempts(Date.now, perName);
 
   constructor(private readonly users: UsersStore) {}
 
-  /** Undefined, after the same time, for a wrong password and where there is no such user. Throws `limit_reached`. */
+  /** Undefined, after the same time, for a wrong password and for an unknown user. Throws `limit_reached`. */
   async caller(address: string, name: string, password: string): Promise<Caller | undefined> {
     if (this.addresses.areTooMany(address) || this.#names.areTooMany(name)) throw tooManyLogins();
-    // Counted first, so that many at once do not get past the limit.
+    // Counted first, so that concurrent attempts cannot exceed the limit.
     this.addresses.failed(address);
     this.#names.failed(name);
     const caller = await this.users.withPassword(name, password);

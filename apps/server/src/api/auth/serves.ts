@@ -3,5 +3,5 @@ import type { Route } from '@belay/protocol';
 
 export const routeKey = 'belay:route';
 
-/** Sets the route that a handler serves; one without is for the scope `admin` alone. */
+/** Sets the route that a handler serves; a handler without a route needs the scope `admin`. */
 export const Serves = (route: Route): MethodDecorator => SetMetadata(routeKey, route);

@@ -3,13 +3,13 @@ import type { Caller } from '../../access/caller.js';
 
 export interface CommandContext {
   caller: Caller;
-  /** Ends a wait, and the call of an operation. Default: nothing does. */
+  /** Cancels a wait or the call of an operation. Without it, nothing does. */
   signal?: AbortSignal;
-  /** The id that the call of an operation has in the log, or that a new session gets. */
+  /** The call’s id in the log, or the id of a new session. */
   id?: string;
-  /** Called with each event that a wait sees. */
+  /** Called with each event during a wait. */
   onEvent?: (event: Event) => void;
-  /** Called with the session that the command has made, as the audit log names it. */
+  /** Called with the session that the command has created, for the audit log. */
   made?: (what: { session: string; subject: string }) => void;
 }
 

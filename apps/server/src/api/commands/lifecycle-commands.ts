@@ -6,7 +6,7 @@ import { SessionCreation } from '../../sessions/session-creation.js';
 import { SessionRemoval } from '../../sessions/session-removal.js';
 import type { CommandContext, CommandHandlers } from './command-handlers.js';
 
-/** The commands that make a session, take it back to an earlier state and remove it. */
+/** The commands that create a session, return it to an earlier state and delete it. */
 @Injectable()
 export class LifecycleCommands implements CommandHandlers<'start' | 'remove' | 'fork' | 'rewind'> {
   constructor(

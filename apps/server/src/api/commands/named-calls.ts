@@ -10,7 +10,7 @@ import type { Caller } from '../../access/caller.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 
-/** Calls of operations by their name, whose input has the `session` beside its own fields. */
+/** Calls of operations by name, with `session` as an additional input field. */
 @Injectable()
 export class NamedCalls {
   constructor(
@@ -18,12 +18,12 @@ export class NamedCalls {
     private readonly direct: DirectCalls,
   ) {}
 
-  /** What is installed and can be called without a session, as it is now. */
+  /** Installed operations that can be called without a session now. */
   installed(): InstalledOperation[] {
     return this.direct.offered();
   }
 
-  /** What is installed needs no session. Throws what `Dispatcher.call` and `DirectCalls` throw. */
+  /** Installed operations need no session. Throws what `Dispatcher.call` and `DirectCalls` throw. */
   async call(
     caller: Caller,
     {
@@ -51,7 +51,7 @@ export class NamedCalls {
     );
   }
 
-  /** Whether the field is one of the tool’s own, and so names no session of ours. */
+  /** Whether `session` is a field of the tool itself, and so names no session of ours. */
   #hasOwnSession(name: string): boolean {
     const found = this.installed().find(({ operation }) => operation.name === name);
     return found !== undefined && Object.hasOwn(fieldsOfTool(found.tool), 'session');

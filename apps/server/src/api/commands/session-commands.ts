@@ -33,7 +33,9 @@ export interface CommandCall<N extends string = string> extends Omit<
   signal: AbortSignal;
 }
 
-/** What users do with sessions, for every API: each command of the protocol on the service that does it. */
+/**
+ * Users’ commands on sessions, for every API: maps each command of the protocol to the service that carries it out.
+ */
 @Injectable()
 export class SessionCommands {
   constructor(
@@ -45,7 +47,7 @@ export class SessionCommands {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Runs a command whose input is parsed, and whose caller was checked and is audited by who calls this. */
+  /** Runs a command with parsed input; access checks and the audit log are up to the calling code. */
   run<N extends SessionCommandName>(
     name: N,
     input: CommandInput<N>,
@@ -55,8 +57,8 @@ export class SessionCommands {
   }
 
   /**
-   * Checks and parses, audits and runs a command, or an operation, whose input then has the `session` beside its own
-   * fields; what is installed needs none. Throws `AppError`.
+   * Checks, parses, audits and runs a command, or an operation with `session` as an additional input field; installed
+   * operations need no session. Throws `AppError`.
    */
   call<N extends SessionCommandName>(
     caller: Caller,
@@ -70,7 +72,7 @@ export class SessionCommands {
       : this.operations.call(caller, call);
   }
 
-  /** What is installed and can be called without a session, as it is now. */
+  /** Installed operations that can be called without a session now. */
   installed(): InstalledOperation[] {
     return this.operations.installed();
   }
@@ -130,7 +132,7 @@ export class SessionCommands {
     return this.sessions.summary(session);
   }
 
-  /** Until the session has ended or needs the user, the time is over or there are enough events. */
+  /** Waits until the session has ended or needs the user, the time is over, or there are enough events. */
   async #wait(
     { session, after, seconds, limit }: CommandInput<'wait'>,
     { signal, onEvent }: CommandContext,
@@ -155,7 +157,7 @@ export class SessionCommands {
   }
 }
 
-/** Whether nothing more comes by itself, and all that came was read. */
+/** Whether no further events come by themselves, and all events were read. */
 function isAtRest(
   { state, question, waitingFor, lastSeq }: SessionSummary,
   events: Event[],

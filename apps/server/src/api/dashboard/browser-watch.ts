@@ -4,7 +4,7 @@ import type { EventLog } from '../../logs/event-log.js';
 import { isCongested, type DashboardSocket } from './dashboard-socket.js';
 import type { TransientNotices } from '../../logs/transient-notices.js';
 
-/** The viewers of each browser. An agent takes screenshots only while there is one. */
+/** The viewers of each browser. An agent takes screenshots only while it has viewers. */
 export class BrowserWatch {
   readonly #watchers = new Map<string, Set<DashboardSocket>>();
   readonly #endings: (() => void)[];

@@ -15,8 +15,8 @@ export interface SocketData {
 const maxQueued = 16;
 
 /**
- * Whether the viewer’s connection accepts more packets. The rest is read from the log when the connection has
- * drained, so a stalled viewer costs the server only a few packets.
+ * Whether the viewer’s connection is full. Further data is then read from the log once the connection has drained, so
+ * a stalled viewer costs the server only a few packets.
  */
 export function isCongested(socket: DashboardSocket): boolean {
   return queued(socket).length > maxQueued;
@@ -65,7 +65,7 @@ export class DashboardFollower implements Follower {
   }
 }
 
-/** TypeScript does not see that the name and the notice belong together. */
+/** TypeScript cannot infer that the name and the notice belong together. */
 export function emitTo(
   to: Pick<DashboardSocket, 'emit'> | Pick<DashboardServer, 'emit'>,
   name: keyof ViewerNotices,
@@ -74,7 +74,7 @@ export function emitTo(
   (to.emit as (name: string, notice: object) => void).call(to, name, notice);
 }
 
-/** Makes a viewer reconnect and request what it has missed, because that cannot be sent. */
+/** Makes a viewer reconnect and request missed data, which cannot be sent now. */
 export function hangUp(socket: DashboardSocket): void {
   // After `disconnect` a client would not reconnect.
   socket.conn.close();

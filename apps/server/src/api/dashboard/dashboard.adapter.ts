@@ -20,7 +20,7 @@ export class DashboardAdapter extends IoAdapter {
   readonly #addresses: AddressCheck;
   readonly #ends: CallerEnds;
   readonly #audit: AuditLog;
-  /** Connections that have shown who they are: a browser does so in its first packet. */
+  /** Authenticated connections; a browser sends its credentials in its first packet. */
   readonly #ofUser = new WeakSet<object>();
 
   constructor(app: INestApplicationContext) {
@@ -56,7 +56,7 @@ export class DashboardAdapter extends IoAdapter {
   }
 
   /**
-   * Before anything is made of it, a packet beyond the limit is emptied, and its connection ends, unless it is of a
+   * Empties a packet beyond the limit before it is parsed, and closes its connection, unless it is authenticated as a
    * user.
    */
   #limit(raw: RawConnection): void {
@@ -87,7 +87,7 @@ interface RawConnection {
   close(): void;
 }
 
-/** A browser cannot set the headers of a WebSocket, so the page’s key comes in the first packet. */
+/** A browser cannot set headers of a WebSocket, so the page’s key is in the first packet. */
 const keyOf = z.object({ key: z.string().max(200) });
 
 type Answer = (error: string | null | undefined, success: boolean) => void;

@@ -34,13 +34,13 @@ type Handlers = {
 /** Sessions that one connection may follow at once. */
 const maxSessions = 200;
 
-/** Stateless, so that a flood of requests costs as little as possible. */
+/** A shared value, so that a flood of requests costs as little as possible. */
 const tooMany: Promise<Answer> = Promise.resolve({
   ok: false,
   error: tooManyRequests().toJSON(),
 });
 
-/** The dashboard’s socket: sessions followed live, exact to the event and the byte. */
+/** The dashboard’s socket: follows sessions live, without missing an event or a byte. */
 @WebSocketGateway({ path: dashboardPath, serveClient: false, transports: ['websocket', 'polling'] })
 export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnModuleDestroy {
   @WebSocketServer() private readonly server!: DashboardServer;
@@ -61,7 +61,7 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
     const { log, live } = this.sources;
     this.#followers = new SessionFollowers(this.sources, {
       maxSessions,
-      // Each socket is in a room of its own id; what goes to many rooms is encoded once.
+      // Each socket is in a room with its own id; a notice for many rooms is encoded once.
       sendAll: (followers, name, notice) =>
         emitTo(server.to(followers.map(({ socket }) => socket.id)), name, notice),
     });

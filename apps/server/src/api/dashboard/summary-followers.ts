@@ -19,16 +19,16 @@ type Summary<K extends Kind> = Extract<Notice<K>['summary'], object>;
 interface Source<K extends Kind> {
   list(): Promise<Summary<K>[]>;
   isSeen(caller: Caller, id: string): boolean;
-  /** Calls back for each change, with null for a deletion; returns a function that unsubscribes. */
+  /** The listener gets each change, with null for a deletion; returns a function that unsubscribes. */
   subscribe(changed: (id: string, summary: Summary<K> | null) => void): () => void;
 }
 
 /** The viewers of all summaries of one kind. Only the newest version of each is sent. */
 export class SummaryFollowers<K extends Kind> {
   readonly #changed = new Map<string, Summary<K> | null>();
-  /** Viewers that were too slow for a change: they are sent everything when they have capacity again. */
+  /** Viewers that were too slow for a change; they get all summaries when they accept data again. */
   readonly #behind = new Set<DashboardSocket>();
-  /** Viewers that do not see all: what they see is sent to each of them. */
+  /** Viewers that do not see everything; each gets its own selection. */
   readonly #limited = new Set<DashboardSocket>();
   #timer: NodeJS.Timeout | undefined;
   readonly #end: () => void;

@@ -3,7 +3,7 @@ import { AppError, type ViewerRequests } from '@belay/protocol';
 import type { AgentLink } from '../../sandboxes/connection/agent-link.js';
 import { SandboxService } from '../../sandboxes/sandbox.service.js';
 
-/** What users type into terminals over the dashboard’s socket. */
+/** Users’ terminal input from the dashboard’s socket. */
 @Injectable()
 export class TerminalInput {
   constructor(readonly sandboxes: SandboxService) {}

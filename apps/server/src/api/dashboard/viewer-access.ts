@@ -4,7 +4,7 @@ import { assertMay, type Caller } from '../../access/caller.js';
 
 type RequestName = keyof ViewerRequests;
 
-/** What the caller of one connection may request; changes and refusals are recorded. */
+/** The rights of one connection’s caller; changes and refusals are audited. */
 export class ViewerAccess {
   /** Requests that are recorded once for each session. */
   readonly #recorded = new Set<string>();
@@ -14,7 +14,7 @@ export class ViewerAccess {
     private readonly audit: AuditLog,
   ) {}
 
-  /** Throws what a caller gets that may not. */
+  /** Throws when the caller may not do this. */
   check(action: RequestName, session?: string): void {
     this.audit.refusals(this.caller, { action, session }, () =>
       assertMay(this.caller, viewerRequests[action].scope, session),

@@ -1,14 +1,14 @@
 import { EventEmitter } from 'node:events';
 import { Decoder, type Packet } from 'socket.io-parser';
 
-/** Of one message: its name and its input; an acknowledgement has its value alone. */
+/** The values of one message: its name and its input. An acknowledgement has only its value. */
 const maxValues = 2;
-/** The two types of packets that are continued by bytes. */
+/** The two types of packets that are followed by bytes. */
 const announcesBytes = /^[56]/;
 
 /**
- * Reads what viewers send: never bytes, and few values. socket.io hands each value of a message over as an argument, and
- * a million of them would be an exception outside of any request, which ends the process.
+ * Reads what viewers send: no bytes, and few values. socket.io passes each value of a message as an argument, and a
+ * million of them would throw outside of any request, which would end the process.
  */
 export class ViewerDecoder extends EventEmitter {
   readonly #decoder = new Decoder();
@@ -23,7 +23,7 @@ export class ViewerDecoder extends EventEmitter {
     });
   }
 
-  /** Throws on what is not valid; socket.io then closes the connection. */
+  /** Throws for invalid packets; socket.io then closes the connection. */
   add(packet: unknown): void {
     if (typeof packet !== 'string' || announcesBytes.test(packet)) {
       throw new Error('A viewer sends no bytes.');

@@ -6,8 +6,8 @@ const addresses = Object.values<Route>(gptRoutes).map(
 );
 
 /**
- * Prepares the headers of a request to the API for custom GPTs, and of no other: a token may be the password of basic
- * auth there, and cookies count for nothing.
+ * Prepares the headers of requests to the API for custom GPTs: it accepts a token as the password of basic auth, and
+ * ignores cookies. Other requests are unchanged.
  */
 export function takeBasicAuth(path: string, headers: IncomingHttpHeaders): void {
   if (!addresses.some((address) => address.test(path))) return;

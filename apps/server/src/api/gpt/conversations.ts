@@ -3,13 +3,13 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { Database, notStored } from '../../storage/database.js';
 
-/** Conversations that are remembered; one of whoever has the most makes way. */
+/** The limit of remembered conversations; beyond it, the caller with the most loses one. */
 const maxConversations = 10_000;
 
-/** Which session a conversation of ChatGPT uses, for each caller by itself; also after a restart of the server. */
+/** The session of each ChatGPT conversation, separately for each caller; kept across restarts of the server. */
 @Injectable()
 export class Conversations implements OnModuleInit {
-  /** By caller, and the conversation that was used longest ago first. */
+  /** By caller; the least recently used conversation comes first. */
   readonly #sessions = new Map<string, Map<string, string>>();
   #count = 0;
 
@@ -58,7 +58,7 @@ export class Conversations implements OnModuleInit {
     return session;
   }
 
-  /** Returns the one that made way. */
+  /** Returns the conversation that was removed, if any. */
   #remember({ id }: Pick<Caller, 'id'>, conversation: string, session: string) {
     const own = this.#sessions.get(id) ?? new Map<string, string>();
     this.#sessions.set(id, own);
@@ -78,7 +78,7 @@ export class Conversations implements OnModuleInit {
   }
 }
 
-/** The conversation that a request belongs to, as ChatGPT says it. */
+/** The conversation id in ChatGPT’s headers. */
 export function conversationIdOf(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['openai-conversation-id'];
   return typeof id === 'string' && /^[\x21-\x7e]{1,200}$/.test(id) ? id : undefined;

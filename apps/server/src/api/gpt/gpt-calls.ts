@@ -19,13 +19,13 @@ import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionService } from '../../sessions/session.service.js';
 
 interface Call<N extends string = string> extends Omit<UserCallRequest<N>, 'id'> {
-  /** Told while the user is asked. */
+  /** Called while the user is asked. */
   onAsking?: (asking: boolean) => void;
 }
 
 /**
- * Calls of a GPT: a model makes them, so rules and the session’s mode decide on each as on those of the agent, and the
- * user is asked when they say so.
+ * Calls of a GPT. A model makes them, so rules and the session’s mode apply as for the agent’s calls, and the user is
+ * asked when they require it.
  */
 @Injectable()
 export class GptCalls {
@@ -53,8 +53,8 @@ export class GptCalls {
   }
 
   /**
-   * Returns once a call may be made and the session has an agent for it. Throws `rejected`, `forbidden` when nobody can
-   * be asked, and `invalid_input` without an agent.
+   * Resolves once the call may be made and the session has an agent. Throws `rejected`, `forbidden` when nobody can be
+   * asked, and `invalid_input` without an agent.
    */
   async allow(session: string, call: Call & { id?: string }, signal: AbortSignal): Promise<void> {
     const { operation, input } = await this.dispatcher.check(session, call);
@@ -63,7 +63,7 @@ export class GptCalls {
     const page = shown && isEvent(shown, 'browser') ? shown.args.url : null;
     const subject = operation.subject(operation.input.parse(input), { page });
     const { id = newUserCallId() } = call;
-    // What is decided on is the subject: other texts of a path’s call, such as a file’s content, are only shown.
+    // The decision is about the subject. Other long texts in a path’s call, such as a file’s content, are only shown.
     const about = operation.subjectKind === 'path' ? withShortTexts(input, maxShortText) : input;
     const { name, risk } = operation;
     await this.#decide(
@@ -95,7 +95,7 @@ export class GptCalls {
     if (verdict.verdict === 'rejected') throw rejectionOf(verdict);
   }
 
-  /** Waits for a session that starts; the sandbox of one that has ended is started for who may do that. */
+  /** Waits for a session that starts. Starts the sandbox of an ended one, if the caller may do that. */
   async #awake(session: string, { caller }: Call, signal: AbortSignal): Promise<void> {
     const late = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)]);
     while (await this.#isStarting(session)) {
@@ -111,7 +111,7 @@ export class GptCalls {
     throw new AppError('invalid_input', `The agent of this session is lost. ${remedy}`);
   }
 
-  /** A paused session says nothing when its agent is there. */
+  /** The state of a paused session does not tell whether its agent is connected. */
   async #isStarting(session: string): Promise<boolean> {
     if (this.sandboxes.agent(session) || this.sandboxes.state(session) === 'lost') return false;
     return !isEnded((await this.sessions.summary(session)).state);

@@ -8,24 +8,24 @@ export interface PendingRun {
   readonly began: number;
   /** Whether the user is being asked. */
   asking: boolean;
-  /** JSON of what came of it, or why there is none. */
+  /** The result as JSON, or the error; undefined until then. */
   result: { text: string } | { error: unknown } | undefined;
   ended: Promise<void>;
 }
 
 const limits = {
-  /** Of one caller: calls that go on, and results that are kept with them. */
+  /** Limits for one caller: running calls, and stored results. */
   pending: 20,
   kept: 100,
   characters: 32 * 2 ** 20,
   keptMs: 3600_000,
 };
 
-/** The calls of GPTs, which go on when no answer can wait for them any longer, and their results for an hour. */
+/** Calls of GPTs, which continue after their responses time out; results are kept for an hour. */
 export class GptRuns {
   readonly #callers = new Map<string, Map<string, PendingRun>>();
 
-  /** Begins work; it is not cancelled when its caller stops to wait. Throws `limit_reached`. */
+  /** Starts work, which continues when its caller stops waiting. Throws `limit_reached`. */
   begin(caller: Caller, work: (run: PendingRun) => Promise<unknown>): PendingRun {
     const runs = this.#of(caller);
     const pending = [...runs.values()].filter(({ result }) => result === undefined).length;
@@ -63,7 +63,7 @@ export class GptRuns {
     return runs;
   }
 
-  /** The oldest results make way for new ones. */
+  /** Removes the oldest results for new ones. */
   #bound(runs: Map<string, PendingRun>): void {
     const sizes = new Map([...runs.values()].map((run) => [run.id, sizeOf(run)]));
     let size = [...sizes.values()].reduce((sum, each) => sum + each, 0);
@@ -80,7 +80,7 @@ export class GptRuns {
 const sizeOf = ({ result }: PendingRun): number =>
   result && 'text' in result ? result.text.length : 0;
 
-/** What can be said of a run within some seconds; throws what its work threw. */
+/** The state of a run after some seconds; throws what its work threw. */
 export async function answerOf(run: PendingRun, { seconds, from = 0 }: Asked): Promise<GptRun> {
   await inTime(run.ended, seconds * 1_000, () => undefined);
   const { id, asking, result } = run;
@@ -100,6 +100,6 @@ export async function answerOf(run: PendingRun, { seconds, from = 0 }: Asked): P
 
 interface Asked {
   seconds: number;
-  /** Where the page of a long result begins. */
+  /** The start of a page of a long result. */
   from?: number;
 }

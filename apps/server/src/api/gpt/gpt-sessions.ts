@@ -17,7 +17,7 @@ import { callerOf, noteMade } from '../auth/access.guard.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { conversationIdOf, Conversations } from './conversations.js';
 
-/** Which session a request of a GPT is about, and new ones. */
+/** Finds the session of a GPT’s request, and creates sessions. */
 @Injectable()
 export class GptSessions {
   constructor(
@@ -28,7 +28,7 @@ export class GptSessions {
 
   /**
    * The session that the request names, else that of its conversation, else the only one that its caller sees. Throws
-   * `invalid_input` when there is none or it is gone, as Carabiner has it.
+   * `invalid_input` when there is none or it was deleted, like Carabiner.
    */
   async sessionFor(request: Request, named: string | undefined): Promise<string> {
     const caller = callerOf(request);
@@ -38,7 +38,7 @@ export class GptSessions {
     return id;
   }
 
-  /** Binds the conversation of a request to a session. */
+  /** Assigns a session to the conversation of a request. */
   async bind(request: Request, id: string): Promise<GptSession> {
     const caller = callerOf(request);
     const conversation = conversationIdOf(request.headers);
@@ -47,7 +47,7 @@ export class GptSessions {
     }
     const summary = await this.#summary(caller, id);
     await this.conversations.bind(caller, conversation, id);
-    // It is needed soon; who has to wait for it is told why then.
+    // The sandbox is needed soon; calls that wait for it report its errors.
     if (may(caller, 'operate', id)) void this.sessions.wake(id).catch(() => undefined);
     return gptSessionOf(summary);
   }
@@ -98,7 +98,7 @@ export class GptSessions {
     return sessions.length === 1 ? sessions[0]?.id : undefined;
   }
 
-  /** What is not there, and what the caller may not see, are the same to it. */
+  /** Missing sessions and those hidden from the caller give the same error. */
   async #summary(caller: Caller, id: string): Promise<SessionSummary> {
     try {
       assertMay(caller, 'view', id);
@@ -113,7 +113,7 @@ export class GptSessions {
   }
 }
 
-/** As many events as fit an answer, shortened; at least one, if there is any. */
+/** As many shortened events as fit into a response, and at least one if there is any. */
 export function pageOfEvents(events: readonly Event[], after: number, maxCharacters: number) {
   const page: Record<string, unknown>[] = [];
   let last = after;

@@ -31,7 +31,7 @@ import { uploadedFile } from './uploaded-file.js';
 type Inputs = RouteInputs<typeof gptRoutes>;
 type Results = { [Name in keyof typeof gptRoutes]: RouteResult<(typeof gptRoutes)[Name]> };
 
-/** Where the commands of a GPT run, beside the agent’s own terminals. */
+/** The terminal for the commands of a GPT, separate from the agent’s own terminals. */
 const terminal = 'gpt';
 
 /** The API for custom GPTs: see docs/chatgpt.md. */
@@ -52,7 +52,7 @@ export class GptController {
     return this.targets.bind(request, params.agent_id);
   }
 
-  /** Without a beginning, a file that is too large for one answer is refused: half a file would pass for a whole one. */
+  /** Without an offset, a file that is too large for one response is refused: half a file would pass for the whole. */
   async getFile(
     { query: { filename, from, session } }: Inputs['getFile'],
     @Req() request: Request,
@@ -169,7 +169,7 @@ export class GptController {
     return answerOf(run, { seconds: gptAnswerSeconds - 3 });
   }
 
-  /** The work of a token ends with it. */
+  /** Cancels the work when its caller’s access ends. */
   async #whileCalling<T>(caller: Caller, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const ended = new AbortController();
     const off = this.ends.on(caller, () => ended.abort());
@@ -181,7 +181,7 @@ export class GptController {
   }
 }
 
-/** For work that has no run: after the time of an answer it is cancelled, and was too late. */
+/** For work without a run: cancelled when the response’s time is over. */
 function late(response: Response) {
   const time = AbortSignal.timeout(gptAnswerSeconds * 1_000);
   const signal = AbortSignal.any([time, abortedOnClose(response)]);

@@ -14,7 +14,7 @@ const texts = {
   legal_info_url: z.url(),
 };
 
-/** What may be set in `ai-plugin.json` of the data folder; each environment variable counts before it. */
+/** The fields that `ai-plugin.json` in the data folder may set; environment variables take precedence. */
 const configured = z
   .strictObject({
     ...texts,

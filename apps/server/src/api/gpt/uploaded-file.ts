@@ -5,12 +5,12 @@ import type { Request } from 'express';
 export const maxUploadBytes = 10_000_000;
 
 export interface UploadedFile {
-  /** Its last part, without folders. */
+  /** The file’s name without folders. */
   name: string;
   content: Buffer;
 }
 
-/** The field `file` or `document` of a form; throws one sentence for anything else, and drops what still comes. */
+/** The form’s field `file` or `document`. Throws one sentence for anything else, and discards the rest. */
 export function uploadedFile(request: Request): Promise<UploadedFile> {
   const { promise, resolve, reject } = Promise.withResolvers<UploadedFile>();
   const form = formOf(request);

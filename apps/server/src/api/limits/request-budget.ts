@@ -2,17 +2,17 @@ import { AppError, roleOfScope, type Role } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { TokenBucket, type RequestRate } from './token-bucket.js';
 
-/** Requests that a connection may send at once, and each second from then on. */
+/** Requests that a connection may send at once, and per second after that. */
 const rates: Readonly<Record<Role, RequestRate>> = {
-  // A program that asks for the mouse gets hundreds of movements a second.
+  // A program that tracks the mouse gets hundreds of movements a second.
   user: { burst: 5_000, perSecond: 1_000 },
   viewer: { burst: 200, perSecond: 20 },
 };
 
-/** The largest packet of a viewer, who sends no keys. */
+/** The largest packet from a viewer, who sends no keys. */
 export const maxViewerPacket = 64 * 1024;
 
-/** The requests of one connection. A caller that is not known yet has the rate of a viewer. */
+/** Counts the requests of one connection. An unknown caller has the rate of a viewer. */
 export class RequestBudget {
   readonly #bucket: TokenBucket;
 

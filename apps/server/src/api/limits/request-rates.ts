@@ -3,26 +3,26 @@ import { AppError } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { TokenBucket, type RequestRate } from './token-bucket.js';
 
-/** Callers and addresses that are counted at once; the one that asked longest ago makes way. */
+/** The limit of counted callers and addresses; the least recent one is dropped. */
 const maxCounted = 10_000;
 
-/** Far above what a dashboard or a program asks for that waits for its answers. */
+/** Far above the needs of a dashboard, or of a program that waits for its responses. */
 const rateOf = (perSecond: number): RequestRate => ({ perSecond, burst: perSecond * 10 });
 
 /**
- * The requests of the API that each caller may make, by all its tokens’ connections together, and each address without
- * a valid token. Counted before a body is read.
+ * Limits the API requests of each caller, over all connections together, and of each address without a valid token.
+ * Requests are counted before their body is read.
  */
 export class RequestRates {
   readonly #buckets = new Map<string, TokenBucket>();
 
-  /** `perSecond` is for callers that may do more than watch; 0 is no limit. */
+  /** `perSecond` is for callers that may do more than view; 0 means no limit. */
   constructor(
     private readonly perSecond: number,
     private readonly now?: () => number,
   ) {}
 
-  /** Throws `limit_reached`, whose details say when to try again. */
+  /** Throws `limit_reached`, with the time of the next attempt in its details. */
   count(caller: Caller | undefined, { socket }: Pick<IncomingMessage, 'socket'>): void {
     if (this.perSecond === 0) return;
     const isSlow = !caller || caller.scope === 'view';
@@ -45,7 +45,7 @@ export class RequestRates {
   }
 }
 
-/** The header that goes with such a refusal; undefined for other errors. */
+/** The `Retry-After` header for such an error; undefined for other errors. */
 export function retryAfterOf({ code, details }: AppError): string | undefined {
   const seconds = details?.['retryAfter'];
   return code === 'limit_reached' && typeof seconds === 'number' ? String(seconds) : undefined;

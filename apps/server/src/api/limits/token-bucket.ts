@@ -1,10 +1,10 @@
-/** What may come at once, and each second from then on. */
+/** The number allowed at once, and per second after that. */
 export interface RequestRate {
   burst: number;
   perSecond: number;
 }
 
-/** Counts what comes against a rate. */
+/** Enforces a rate. */
 export class TokenBucket {
   readonly #rate: RequestRate;
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class TokenBucket {
     this.#at = now();
   }
 
-  /** Takes one, and returns 0; or takes none, and returns after how many seconds there is one. */
+  /** Takes one token and returns 0, or takes none and returns the seconds until there is one. */
   take(): number {
     const { burst, perSecond } = this.#rate;
     const now = this.#now();

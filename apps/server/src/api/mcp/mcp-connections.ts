@@ -11,9 +11,9 @@ import { McpResources } from './mcp-resources.js';
 import type { McpEndpoint } from './mcp-server.js';
 
 const maxConnections = 200;
-/** Of one caller. */
+/** Connections of one caller. */
 const maxOfCaller = 50;
-/** A client that has asked nothing for so long, and follows no stream, begins anew. */
+/** A client without requests or streams for this long has to initialize again. */
 const idleMs = 30 * 60_000;
 const sweepMs = 60_000;
 const maxBatch = 50;
@@ -23,11 +23,11 @@ interface Connection {
   caller: Caller;
   budget: RequestBudget;
   used: number;
-  /** Requests that are being answered, and streams. */
+  /** Open requests and streams. */
   open: number;
 }
 
-/** The MCP clients over streamable HTTP: each has a connection of its own, which counts with its own caller alone. */
+/** The MCP clients over streamable HTTP, each with a connection of its own, which is bound to its caller. */
 @Injectable()
 export class McpConnections implements OnApplicationShutdown {
   readonly #connections = new Map<string, Connection>();
@@ -47,7 +47,7 @@ export class McpConnections implements OnApplicationShutdown {
     for (const connection of this.#connections.values()) connection.endpoint.close();
   }
 
-  /** Answers a request; `body` is its parsed JSON. Throws `AppError` before it has written anything. */
+  /** Handles a request; `body` is its parsed JSON. Any `AppError` is thrown before the response begins. */
   async handle(
     { request, response }: { request: IncomingMessage; response: ServerResponse },
     caller: Caller,
@@ -69,11 +69,11 @@ export class McpConnections implements OnApplicationShutdown {
       connection.used = Date.now();
     });
     await connection.endpoint.handle(request, response, body);
-    // A request that was no good beginning leaves nothing.
+    // A failed initialization leaves nothing behind.
     if (!connection.endpoint.hasBegun()) connection.endpoint.close();
   }
 
-  /** Another caller’s connection is none. */
+  /** Another caller’s connection is treated as missing. */
   #connectionOf({ headers }: IncomingMessage, caller: Caller): Connection | undefined {
     const id = headers['mcp-session-id'];
     if (id === undefined) return undefined;

@@ -2,12 +2,12 @@ import { sessionSummary, type SessionSummary } from '@belay/protocol';
 import type { ElicitRequestFormParams, ElicitResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 
-/** A question of a session that its MCP client can put to its user. */
+/** A session’s question that an MCP client can ask its user. */
 export interface Elicitation {
-  /** The same for the same question: nobody is asked twice. */
+  /** Identifies the question, so that nobody is asked twice. */
   key: string;
   params: ElicitRequestFormParams;
-  /** The command that the user’s answer is; undefined when it was left open. */
+  /** The command for the user’s answer; undefined when there was none. */
   commandFor(result: ElicitResult): { name: string; input: object } | undefined;
 }
 
@@ -16,10 +16,10 @@ const decided = z.object({
   reason: z.string().optional(),
 });
 const answered = z.object({ answer: z.string().min(1) });
-/** Forms have lines, and no pages. */
+/** Forms are short, so they show only this many characters. */
 const maxShown = 4_000;
 
-/** What waits for the user, in the summary that a wait returned. */
+/** The open question in the summary that a wait returned. */
 export function elicitationFor(result: unknown): Elicitation | undefined {
   const { data } = z.object({ session: sessionSummary }).safeParse(result);
   if (!data) return undefined;

@@ -6,9 +6,9 @@ import { TerminalLog } from '../../logs/terminal-log.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { SessionService } from '../../sessions/session.service.js';
 
-/** Sessions whose logs are listed; the templates name all others. */
+/** The number of sessions whose logs are listed; templates cover the others. */
 const maxListed = 50;
-/** Of one resource; the tools read on from any place. */
+/** Characters of one resource; tools can read further parts. */
 const maxCharacters = 1_000_000;
 const maxEvents = 1_000;
 
@@ -35,7 +35,7 @@ export const resourceTemplates = [
   },
 ];
 
-/** The files and logs of sessions as resources of MCP. */
+/** Files and logs of sessions as MCP resources. */
 @Injectable()
 export class McpResources {
   constructor(
@@ -97,7 +97,7 @@ export class McpResources {
       return { uri, mimeType: 'text/plain', text };
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'invalid_input')) throw error;
-      // It is not text.
+      // The file is not text.
       const page = await read({ encoding: 'base64', limit: maxCharacters });
       if (page.next !== null) throw tooLong(path);
       return { uri, mimeType: 'application/octet-stream', blob: page.content };

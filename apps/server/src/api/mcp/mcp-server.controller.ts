@@ -7,7 +7,7 @@ import { readJsonBody } from '../json-bodies.js';
 import { RestController } from '../rest/rest-controller.js';
 import { McpConnections } from './mcp-connections.js';
 
-/** A file of a few megabytes fits as base64. */
+/** Enough for a file of a few megabytes as base64. */
 const maxBytes = 8 * 2 ** 20;
 const maxBytesOfViewers = 64 * 1024;
 

@@ -48,7 +48,7 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const maxUnderWay = 32;
 const progressMs = 5_000;
-/** A user may think about a question for so long. */
+/** How long a user may take to answer a question. */
 const elicitationMs = 10 * 60_000;
 const maxImages = 4;
 
@@ -58,11 +58,11 @@ export interface McpServerParts {
   commands: SessionCommands;
   resources: McpResources;
   blobs: BlobStore;
-  /** Who calls now: what it may do can change while it is connected. */
+  /** The current caller; its rights can change while the client is connected. */
   caller: () => Caller;
 }
 
-/** The server of one client, as requests reach it. */
+/** The server of one client, as it is used by requests. */
 export interface McpEndpoint {
   handle(request: IncomingMessage, response: ServerResponse, body: unknown): Promise<void>;
   /** Whether a client has been initialized. */
@@ -70,7 +70,7 @@ export interface McpEndpoint {
   close(): void;
 }
 
-/** `closed` is called once, whoever closes it. */
+/** `closed` is called once, whichever side closes the connection. */
 export async function openMcpServer(
   id: string,
   { closed, ...parts }: McpServerParts & { closed: () => void },
@@ -86,7 +86,7 @@ export async function openMcpServer(
   };
 }
 
-/** One client’s MCP server: tools are the operations and the commands on sessions. */
+/** One client’s MCP server. Its tools are the operations and the commands on sessions. */
 function createMcpServer(parts: McpServerParts): Server {
   const logger = new Logger('Mcp');
   const server = new Server(
@@ -161,7 +161,7 @@ const resourceNotFound = -32_002;
 
 const isMany = (installed: readonly InstalledOperation[]): boolean => installed.length > mostListed;
 
-/** Each of a few; of many, the search. */
+/** A tool for each of a few installed operations; for many, the search tools. */
 const installedTools = (installed: readonly InstalledOperation[]): readonly Tool[] =>
   isMany(installed) ? searchTools : installed.map((one) => toolOfInstalled(one).tool);
 
@@ -178,8 +178,8 @@ interface Waiting {
 }
 
 /**
- * The result of a call. What it shows to wait for the user is asked at the client, if that can show forms; an answer is
- * carried out, and the call made once more. Nothing is asked for a caller who may not answer.
+ * The result of a call. If it waits for the user, the client asks, provided that it can show forms; the answer is
+ * carried out, and the call repeated. Nothing is asked for a caller who may not answer.
  */
 async function settled({ server, parts, extra, run }: Waiting): Promise<unknown> {
   const asked = new Set<string>();
@@ -205,7 +205,7 @@ async function settled({ server, parts, extra, run }: Waiting): Promise<unknown>
   }
 }
 
-/** Reports that a call goes on, to clients that ask for it: each event of a wait, else the seconds. */
+/** Reports the progress of a call to clients that request it: each event of a wait, otherwise the seconds. */
 class Progress {
   readonly #token: string | number | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -242,7 +242,7 @@ class Progress {
 interface Succeeded {
   name: string;
   output: unknown;
-  /** Whose pictures are shown; empty for a call without a session, whose output names none but its own. */
+  /** The session of the pictures; empty for a call without a session, whose output names only its own. */
   session: string;
   images: readonly string[];
 }

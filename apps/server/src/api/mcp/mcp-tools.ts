@@ -16,7 +16,7 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { parsedInput } from '../../parsed-input.js';
 
-/** What a tool calls: a command on sessions, or an operation in a session’s sandbox. */
+/** The target of a tool: a command on sessions, or an operation in a session’s sandbox. */
 export interface McpTarget {
   name: string;
   /** Blobs of the pictures in an output. */
@@ -35,7 +35,7 @@ export interface NamedTool {
   target: McpTarget;
 }
 
-/** Every tool by its name, with what it calls. */
+/** Every tool by its name, with its target. */
 export const mcpTools: ReadonlyMap<string, NamedTool> = new Map(
   [
     ...Object.entries<SessionCommand>(sessionCommands)
@@ -54,7 +54,7 @@ function ofCommand([name, { title, description, scope, input }]: [string, Sessio
   return { tool, target: { name, images: () => [] } };
 }
 
-/** The tool of what is installed, which may be called in a session, or by itself. */
+/** The tool of an installed operation, which can be called in a session or without one. */
 export function toolOfInstalled({ operation, tool }: InstalledOperation): NamedTool {
   const { title, risk, name } = operation;
   const schema = {
@@ -66,7 +66,7 @@ export function toolOfInstalled({ operation, tool }: InstalledOperation): NamedT
   return { tool: described, target: { name, images } };
 }
 
-/** Where there are many installed actions: clients list every tool to their models. */
+/** The tools that replace many installed actions, because clients list every tool to their models. */
 export const searchTools: readonly Tool[] = [
   describe('actions_search', {
     title: 'Search the actions',
@@ -102,7 +102,7 @@ export interface ToolCall {
   input: Record<string, unknown>;
 }
 
-/** The call that `actions_call` stands for; any other as it is. Throws `invalid_input`. */
+/** The call inside an `actions_call`; other calls unchanged. Throws `invalid_input`. */
 export function calledTool(call: ToolCall): ToolCall {
   const { name, input } = call;
   if (name !== 'actions_call') return call;

@@ -13,10 +13,10 @@ const saved = z.object({
 });
 export type OAuthClient = z.infer<typeof saved>;
 
-/** The one that registered first goes for one more. */
+/** At this limit, a new registration removes the oldest. */
 const maxClients = 300;
 
-/** The applications that have introduced themselves. A registration is no permission: anyone may register. */
+/** Registered applications. Anyone may register; a registration gives no access. */
 @Injectable()
 export class OAuthClients {
   readonly #file: PrivateFile<z.ZodArray<typeof saved>>;
@@ -41,7 +41,7 @@ export class OAuthClients {
   }
 }
 
-/** Whether a client may be answered there. The port of this machine may be another one each time (RFC 8252). */
+/** Whether a client may use this redirect address. A loopback address may have any port (RFC 8252). */
 export function isRedirectOf({ redirects }: OAuthClient, redirect: string): boolean {
   if (redirects.includes(redirect)) return true;
   const withoutPort = portless(redirect);
@@ -57,7 +57,7 @@ function portless(address: string): string | undefined {
 
 const loopback: ReadonlySet<string> = new Set(['127.0.0.1', '[::1]', 'localhost']);
 
-/** Schemes that a browser would run or show itself. */
+/** Schemes that a browser would execute or display itself. */
 const browserSchemes =
   /^(javascript|data|blob|file|vbscript|about|view-source|filesystem|ftp|wss?|chrome.*|moz-.*):$/;
 

@@ -37,7 +37,7 @@ const codeForm = z.object({
   resource: text.optional(),
 });
 
-/** OAuth for MCP clients, as the specification of MCP asks for HTTP. */
+/** OAuth for MCP clients, as the MCP specification requires over HTTP. */
 @RestController(oauthRoutes)
 export class OAuthController {
   readonly #registrations = new LoginAttempts();
@@ -161,14 +161,14 @@ export class OAuthController {
     };
   }
 
-  /** Also when there is no such token, as the standard has it. */
+  /** Also succeeds for an unknown token, as the standard requires. */
   async revoke(_: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
     const { data } = z.object({ token: text }).safeParse(await readForm(request, maxForm));
     if (data) await this.grants.revoke(data.token);
     response.json({});
   }
 
-  /** Everyone may register, and nobody so often that it drives the others out. */
+  /** Everyone may register, but the rate is limited so that nobody can displace the others. */
   #count(attempts: LoginAttempts, request: Request): void {
     const from = request.socket.remoteAddress ?? '';
     if (attempts.areTooMany(from)) throw tooMany();
@@ -188,7 +188,7 @@ const tokenForm = z.discriminatedUnion('grant_type', [codeForm, refreshForm]);
 
 const tooMany = (): AppError => new AppError('limit_reached', 'Too many attempts. Wait a minute.');
 
-/** Errors of the token endpoint have a form of their own (RFC 6749). */
+/** Errors of the token endpoint have their own format (RFC 6749). */
 function refused(response: Response, error: string, description: string): Record<string, unknown> {
   response.status(400);
   return { error, error_description: description };

@@ -7,9 +7,9 @@ import { hashOfSecret } from '../../storage/secrets.js';
 import { isRedirectOf, OAuthClients, type OAuthClient } from './oauth-clients.store.js';
 
 const codeMs = 60_000;
-/** Then the application renews it, without the user. */
+/** The lifetime of a token; the application renews it without the user. */
 const tokenMs = 24 * 3_600_000;
-/** How long the application may rest before the user is asked again. */
+/** How long an application may be idle before the user is asked again. */
 const refreshMs = 30 * 24 * 3_600_000;
 
 interface Granted {
@@ -28,7 +28,7 @@ export interface CodeExchange {
   resource: string | undefined;
 }
 
-/** Authorization codes with PKCE: what the user allowed, for the one application that asked. */
+/** Authorization codes with PKCE: each stands for what the user allowed to one application. */
 @Injectable()
 export class OAuthService {
   readonly #granted = new OneTimeValues<Granted>(codeMs);
@@ -38,7 +38,10 @@ export class OAuthService {
     private readonly tokens: TokensStore,
   ) {}
 
-  /** The application that asks. Throws when it is unknown or wants the answer elsewhere: then nothing is sent there. */
+  /**
+   * The requesting application. Throws when it is unknown or its redirect address does not match; nothing is sent
+   * there then.
+   */
   clientOf({ client_id: id, redirect_uri: redirect }: AuthorizationRequest): OAuthClient {
     const client = this.clients.find(id);
     if (!client) throw new AppError('invalid_input', 'This application is not registered here.');
@@ -46,7 +49,7 @@ export class OAuthService {
     throw new AppError('invalid_input', 'The redirect_uri is not registered for this application.');
   }
 
-  /** Returns where the browser goes with the code. */
+  /** Returns the browser’s next address, with the code. */
   allow(
     request: AuthorizationRequest,
     { scope, sessions }: Pick<NewToken, 'scope' | 'sessions'>,
@@ -67,7 +70,7 @@ export class OAuthService {
     return answerTo(request, { error: 'access_denied' });
   }
 
-  /** A code counts once: whoever tries it with anything wrong has used it up. Undefined when it is no good. */
+  /** A code is valid once: an attempt with a wrong parameter uses it up. Undefined for an invalid code. */
   async exchange(given: CodeExchange): Promise<RefreshableToken | undefined> {
     const granted = this.#granted.take(given.code);
     const isSame =
@@ -81,12 +84,12 @@ export class OAuthService {
     return this.tokens.createRefreshable(wanted, { client: granted.client, refreshMs });
   }
 
-  /** Undefined when the refresh token is no good; one that was used before ends what came of it. */
+  /** Undefined for an invalid refresh token. The reuse of an old one revokes all tokens of its family. */
   renew(refresh: string, client: string): Promise<RefreshableToken | undefined> {
     return this.tokens.refresh(refresh, { client, refreshMs, expires: end() });
   }
 
-  /** Whoever has a token may give it up. */
+  /** The token itself is enough to revoke it. */
   async revoke(token: string): Promise<void> {
     const id = this.tokens.idOf(token);
     if (id !== undefined) await this.tokens.revoke(id);

@@ -19,17 +19,17 @@ interface Asked {
   readonly protocol: string;
 }
 
-/** Browsers lead its subdomains to this machine, and count each as a site of its own. */
+/** Browsers resolve its subdomains to this machine, and treat each as a separate site. */
 const local = 'localhost';
 const label = /^p-([a-z0-9][a-z0-9-]{0,35})-([1-9]\d{0,4})-[0-9a-f]{16}$/;
 
 /**
  * The origins of previews: each port of each session has a host of its own, which serves nothing else. Cookies ignore
- * ports, so its name ends in what no other server of this machine knows: none can have a browser show it the cookie.
+ * ports, so the name ends in a random part: no other server on this machine can make a browser send it the cookie.
  */
 @Injectable()
 export class PreviewAddress {
-  /** With its port, when that is not the dashboard’s. */
+  /** Includes the port, if it differs from the dashboard’s. */
   readonly #host: string | undefined;
 
   constructor(
@@ -40,7 +40,7 @@ export class PreviewAddress {
     this.#host = config.previewHost;
   }
 
-  /** The preview that a Host header names; undefined for all that is the server’s own. */
+  /** The preview that a Host header names; undefined for the server’s own hosts. */
   find(host: string | undefined): PreviewTarget | undefined {
     const [name = ''] = (host ?? '').toLowerCase().split(':', 1);
     const dot = name.indexOf('.');
@@ -52,12 +52,12 @@ export class PreviewAddress {
     return name.startsWith(`${this.#label({ session, port })}.`) ? { session, port } : undefined;
   }
 
-  /** The origin by which a request of the dashboard or of a command came. */
+  /** The origin through which a request of the dashboard or a command came. */
   dashboard({ headers, protocol }: Asked): URL {
     return new URL(headers.origin ?? this.#addressed(`${protocol}://${headers.host}`));
   }
 
-  /** Where a browser that knows the server by this origin finds the preview. Throws where it has none. */
+  /** The preview’s address for a browser that uses the server at this origin. Throws when there is none. */
   origin(target: PreviewTarget, dashboard: URL): string {
     const domain = this.#domain(dashboard);
     const name = this.#label(target);
@@ -66,14 +66,14 @@ export class PreviewAddress {
     return `${dashboard.protocol}//${name}.${domain}`;
   }
 
-  /** What the dashboard may frame: the source list of a content security policy. */
+  /** The origins that the dashboard may frame, as a source list for a content security policy. */
   frameSources(host = ''): string {
     const dashboard = `http://${host}`;
     const domain = URL.canParse(dashboard) ? this.#domain(new URL(dashboard)) : undefined;
     return domain === undefined ? "'none'" : `*.${domain}`;
   }
 
-  /** Who may frame what a preview says before it knows its dashboard. */
+  /** The origins that may frame a preview’s pages before it knows its dashboard. */
   dashboards(host = ''): string {
     const [name = '', port = ''] = host.toLowerCase().split(':');
     if (!name.endsWith(`.${local}`)) return this.publicUrl.url ?? "'none'";
@@ -86,7 +86,7 @@ export class PreviewAddress {
     return `p-${place}-${mac.digest('hex').slice(0, 16)}`;
   }
 
-  /** Without an origin only a public address says whether there is TLS in front. */
+  /** Without an origin, only a public address tells whether there is TLS in front. */
   #addressed(url: string): string {
     const { url: known, host } = this.publicUrl;
     return known !== undefined && new URL(url).hostname === host ? known : url;

@@ -1,16 +1,16 @@
-/** Not of the server’s own logins, whose names have a port. */
+/** Differs from the names of login cookies, which contain a port. */
 const name = 'belay_preview';
 const own = /^(?:__host-|__secure-)?belay_/i;
 const maxHeader = 16_384;
 const maxSecrets = 20;
-/** Cookies that one answer of a program may set. */
+/** The number of cookies that one response of a program may set. */
 const maxSet = 50;
 
-/** Browsers take `Secure` cookies from their own machine, too. A frame of another site needs `None`. */
+/** Browsers accept `Secure` cookies from their own machine, too. A frame of another site needs `None`. */
 const attributes = (isSecure: boolean): string =>
   isSecure ? 'Secure; SameSite=None; Partitioned' : 'SameSite=Lax';
 
-/** Browsers take the prefix by TLS alone. */
+/** Browsers accept the prefix only with TLS. */
 export function grantCookie(secret: string, origin: string, maxAgeMs: number): string {
   const prefix = origin.startsWith('https:') ? '__Host-' : '';
   const life = `Path=/; Max-Age=${maxAgeMs / 1000}; HttpOnly`;
@@ -22,14 +22,14 @@ export const grantSecrets = (header = ''): string[] =>
     .flatMap(([key, value]) => (key === name || key === `__Host-${name}` ? [value] : []))
     .slice(0, maxSecrets);
 
-/** What a program is sent of a browser’s cookies: none of the server’s. */
+/** A browser’s cookies without the server’s own, as sent to a program. */
 export const cookiesForProgram = (header: string): string | undefined =>
   partsOf(header)
     .filter(([key]) => !own.test(key))
     .map(([key, value]) => `${key}=${value}`)
     .join('; ') || undefined;
 
-/** What a program sets: on this one host, as a frame can keep it, and never one of the server’s. */
+/** A program’s cookies for the browser: limited to this host, usable in a frame, and never one of the server’s. */
 export const cookiesForBrowser = (set: readonly string[], isSecure: boolean): string[] =>
   set.slice(0, maxSet).flatMap((cookie) => {
     const [pair = '', ...rest] = cookie.split(';').map((part) => part.trim());
@@ -48,6 +48,6 @@ function partsOf(header: string): [string, string][] {
     });
 }
 
-/** Whether browsers count the origin as secure. */
+/** Whether browsers treat the origin as secure. */
 export const isTrusted = (origin: string): boolean =>
   origin.startsWith('https:') || /\.localhost(:\d+)?$/.test(origin);

@@ -5,36 +5,36 @@ import { OneTimeValues } from '../../storage/one-time-values.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import type { PreviewTarget } from './preview-address.js';
 
-/** What one browser of one caller may see: one port of one session. */
+/** A caller’s access to one port of one session, in one browser. */
 export interface PreviewGrant {
   readonly target: PreviewTarget;
   readonly caller: Caller;
   readonly origin: string;
-  /** That of another port of the session. */
+  /** The preview’s origin for another port of the session. */
   originOf(port: number): string;
-  /** The page that may frame it; undefined when no page asked for it. */
+  /** The page that may frame it; undefined if no page requested it. */
   readonly dashboard: string | undefined;
-  /** Where to go first. */
+  /** The first path to open. */
   readonly path: string;
-  /** Aborted when the caller is none any more, or the grant is too old. */
+  /** Aborted when the caller loses its access, or the grant expires. */
   readonly ended: AbortSignal;
 }
 
 const ticketMs = 60_000;
 export const grantMs = 12 * 3600_000;
-/** The oldest goes for one more. */
+/** At this limit, a new grant ends the oldest. */
 const maxGrants = 1_000;
 
 interface Kept {
   grant: PreviewGrant;
-  /** It ends then, unless it is told again. */
+  /** Sets the time after which the grant ends, unless it is called again. */
   endAfter(milliseconds: number): void;
   end(): void;
 }
 
 /**
- * A ticket stands in an address, so it is good once, for a minute and on one origin; it becomes the secret of a cookie,
- * which only that origin is sent. Both are in memory alone.
+ * Tickets and grants of previews, in memory only. A ticket is part of an address, so it is valid once, for a minute
+ * and on one origin; it becomes the secret of a cookie that is sent only to that origin.
  */
 @Injectable()
 export class PreviewGrants {
@@ -61,7 +61,10 @@ export class PreviewGrants {
     return this.#tickets.put({ grant: { ...wanted, ended: ended.signal }, endAfter, end });
   }
 
-  /** The grant and the secret of its cookie; undefined for a ticket that is used, old, or of another origin. */
+  /**
+   * The grant and the secret of its cookie; undefined for a ticket that was used, has expired, or belongs to another
+   * origin.
+   */
   redeem(
     ticket: string,
     target: PreviewTarget,
@@ -78,7 +81,7 @@ export class PreviewGrants {
     return { grant: kept.grant, secret };
   }
 
-  /** What one of these secrets opens on this origin. */
+  /** The grant that one of these secrets gives on this origin. */
   find(secrets: readonly string[], target: PreviewTarget): PreviewGrant | undefined {
     for (const secret of secrets) {
       const grant = this.#grants.get(hashOfSecret(secret))?.grant;

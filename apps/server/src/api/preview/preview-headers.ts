@@ -4,7 +4,7 @@ import type { PreviewGrant } from './preview-grants.js';
 import type { PreviewConnection } from './preview-streams.js';
 import { cookiesForBrowser, cookiesForProgram, isTrusted } from './preview-cookies.js';
 
-/** What the browser says to this server, or what is about the way here; a program on `localhost` sees none of it. */
+/** Headers meant for this server or about the connection to it; a program on `localhost` does not get them. */
 const ofTheWay = [
   'cookie',
   'expect',
@@ -23,15 +23,15 @@ const ofTheWay = [
 ];
 
 /**
- * What a program may not say: it would clear or bind what is not its own, open the page to other sites, keep the
- * dashboard from showing it, or instruct a proxy in front of this server.
+ * Headers that a program may not set: they would delete or restrict data of others, open the page to other sites, keep
+ * the dashboard from showing it, or instruct a proxy in front of this server.
  */
 const notForBrowsers =
   /^(access-control-.*|alt-svc|clear-site-data|content-security-policy|cross-origin-resource-policy|location|nel|public-key-pins.*|refresh|report(-to|ing-endpoints)|service-worker-allowed|set-cookie2?|strict-transport-security|x-accel-.*|x-dns-prefetch-control|x-frame-options|x-lighttpd-.*|x-sendfile)$/;
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|0\.0\.0\.0|\[::1?\])$/;
 
-/** A request’s headers as a program on `localhost` expects them. */
+/** A request’s headers in the form that a program on `localhost` expects. */
 export function requestHeaders(
   { headers, headersDistinct }: IncomingMessage,
   { target, origin }: PreviewGrant,
@@ -48,7 +48,7 @@ export function requestHeaders(
   };
 }
 
-/** A program’s headers as the preview’s origin may have them. */
+/** A program’s headers, as far as the preview’s origin may have them. */
 export function responseHeaders(
   { headersDistinct }: IncomingMessage,
   { grant, policy }: PreviewConnection,
@@ -67,7 +67,10 @@ export function responseHeaders(
   };
 }
 
-/** What every answer on a preview’s origin says. `policies` are those of the program, less who may frame it. */
+/**
+ * Headers of every response on a preview’s origin. `policies` are those of the program, without their rule for
+ * framing.
+ */
 export const ownHeaders = (
   ancestors: string,
   policies: readonly string[] = [],
@@ -81,7 +84,7 @@ export const ownHeaders = (
   'x-dns-prefetch-control': 'off',
 });
 
-/** The dashboard that opened it, and its own pages. */
+/** The origins that may frame the preview: the dashboard that opened it, and its own. */
 export const framedBy = ({ dashboard }: PreviewGrant): string =>
   dashboard === undefined ? "'self'" : `'self' ${dashboard}`;
 
@@ -97,7 +100,7 @@ const withoutAncestors = (policies: string): string =>
     .filter((policy) => policy.trim())
     .join(',');
 
-/** A program that names itself means the preview; another port of it has a preview of its own. */
+/** A redirect to the program itself leads to the preview; one to another port leads to that port’s preview. */
 function onPreview(location: string, { target: { port }, originOf }: PreviewGrant): string {
   if (!URL.canParse(location, `http://localhost:${port}`)) return '/';
   const url = new URL(location, `http://localhost:${port}`);

@@ -1,15 +1,15 @@
-/** A page of a sentence, for what a preview cannot show. */
+/** A page with one sentence, for errors of a preview. */
 export const sentencePage = (sentence: string): string =>
   page('Preview', `<p>${escaped(sentence)}</p>`);
 
 /**
- * Leads to a path of the same origin. A redirect would count as one from the dashboard’s site; this page’s own step
- * does not.
+ * Leads to a path of the same origin. A redirect would count as cross-site, because it started at the dashboard’s
+ * site; navigation by this page does not.
  */
 export const stepPage = (path: string): string =>
   page('Opening…', `<meta http-equiv="refresh" content="0;url=${escaped(path)}">`);
 
-/** For these pages alone: they run nothing and load nothing. */
+/** For these pages only: they run nothing and load nothing. */
 export const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 

@@ -3,15 +3,15 @@ import type { EgressPolicy } from '@belay/protocol';
 const source = /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/;
 
 /**
- * The content security policy by which a page has the network of its session, and not that of the browser that shows
- * it: its own origin, and hosts that the session may reach without a question. Undefined where it may reach all.
+ * The content security policy that gives a page the network access of its session instead of the browser’s: its own
+ * origin, and hosts that the session may use without a question. Undefined if the session may use every host.
  */
 export function previewPolicy(
   { profile, hosts }: EgressPolicy,
   origin: string,
 ): string | undefined {
   if (profile === 'open') return undefined;
-  // A host that may only be read is none here: a page’s request for it could carry anything.
+  // Read-only hosts are left out, because a page’s request could send anything.
   const named = hosts
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => profile !== 'none' && source.test(entry));

@@ -11,12 +11,12 @@ import { byteLimit } from '../../storage/byte-limit.js';
 import { requestHeaders, responseHeaders } from './preview-headers.js';
 import { previewLimits, type PreviewConnection } from './preview-streams.js';
 
-/** Of a program’s answer; a larger one is refused. */
+/** The limit for the headers of a program’s response; larger ones are refused. */
 const maxHeaderBytes = 64 * 1024;
-/** From a request to the head of its answer: development servers compile meanwhile. */
+/** The time until the response begins, which is long because development servers compile meanwhile. */
 const answerMs = 120_000;
 
-/** Sends a request on over its own connection. `onFailed` is called while nothing was answered yet. */
+/** Forwards a request over a connection of its own. `onFailed` is called if the response has not begun. */
 export function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -26,7 +26,7 @@ export function forwardRequest(
   const isChunked = request.headers['transfer-encoding'] !== undefined;
   const fail = (sentence: string): void => {
     stream.destroy();
-    // One that answered before it had read everything.
+    // The program responded before it had read the whole request.
     if (response.writableFinished) return;
     if (response.headersSent) response.destroy();
     else if (!response.destroyed) onFailed(new AppError('unavailable', sentence));
@@ -60,13 +60,13 @@ export function forwardRequest(
   const body = limit().once('error', ({ message }) => fail(message));
   request.pipe(body).pipe(sent);
   sent.once('close', () => {
-    // The rest of a body that nobody takes: the browser reads its answer meanwhile.
+    // Discards the rest of the body, so that the browser reads the response.
     request.unpipe(body);
     request.resume();
   });
 }
 
-/** Sends an upgrade on; from its acceptance on the bytes are the WebSocket’s own. */
+/** Forwards an upgrade; once accepted, bytes pass unchanged. */
 export function forwardUpgrade(
   request: IncomingMessage,
   browser: Duplex,
@@ -87,7 +87,7 @@ export function forwardUpgrade(
     try {
       browser.write(switching(reply, connection));
     } catch {
-      // As of a request: nothing that a program says may throw where nobody catches.
+      // As for a request: invalid headers of a program must not throw where nothing catches it.
       return fail();
     }
     if (rest.length > 0) browser.write(rest);
@@ -127,7 +127,7 @@ const limit = () => byteLimit(previewLimits.bytes, tooMuch);
 const tooMuch = (): AppError =>
   new AppError('too_large', 'The preview carries no more than 512 MiB at once.');
 
-/** Of one direction of a WebSocket; listening does not change who reads it. */
+/** Limits the bytes in one direction of a WebSocket; listening does not change who reads it. */
 function limitBytes(side: Duplex): void {
   let seen = 0;
   side.on('data', (chunk: Buffer) => {

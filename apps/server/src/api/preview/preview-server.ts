@@ -14,12 +14,13 @@ import { pagePolicy, sentencePage, stepPage } from './preview-page.js';
 import { forwardRequest, forwardUpgrade } from './preview-proxy.js';
 import { PreviewStreams } from './preview-streams.js';
 
-/** The one path of a preview that no program answers. */
+/** The only path of a preview that the server handles itself. */
 export const openPath = '/.belay/open';
 
 /**
- * The hosts of previews. Nothing of the server is reached by them: neither a route nor the dashboard, and no login
- * counts there. A request passes when it is of the preview’s own page and has the cookie that a ticket became.
+ * Serves the hosts of previews. They give no access to the server itself: neither routes nor the dashboard, and logins
+ * do not count there. A request is forwarded if it comes from the preview’s own page and has the cookie that was
+ * exchanged for a ticket.
  */
 @Injectable()
 export class PreviewServer {
@@ -32,7 +33,7 @@ export class PreviewServer {
     private readonly identity: Identity,
   ) {}
 
-  /** Returns whether the request is for a preview; it is answered then. */
+  /** Returns whether the request is for a preview, in which case it is handled. */
   take(request: IncomingMessage, response: ServerResponse): boolean {
     const target = this.addresses.find(request.headers.host);
     if (!target) return false;
@@ -42,7 +43,7 @@ export class PreviewServer {
     return true;
   }
 
-  /** The same for an upgrade. */
+  /** Like `take`, for an upgrade. */
   takeUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const target = this.addresses.find(request.headers.host);
     if (!target) return false;
@@ -79,7 +80,7 @@ export class PreviewServer {
     const { origin, upgrade } = request.headers;
     if (upgrade?.toLowerCase() !== 'websocket')
       throw new AppError('invalid_input', 'A preview accepts upgrades to WebSocket only.');
-    // Browsers state where a WebSocket is from, and nothing else protects it.
+    // Browsers state the origin of a WebSocket, and nothing else protects it.
     if (origin === undefined) throw foreign();
     const grant = this.#check(request, target);
     const connection = await this.streams.open(grant);
@@ -92,7 +93,7 @@ export class PreviewServer {
     forwardUpgrade(request, socket, { ...connection, head, onFailed });
   }
 
-  /** The ticket of an address becomes a cookie of this origin, and the page continues without it. */
+  /** Exchanges the ticket in the address for a cookie of this origin, and continues without the ticket. */
   #open(request: IncomingMessage, response: ServerResponse, target: PreviewTarget): void {
     const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination } = request.headers;
     if (
@@ -112,7 +113,7 @@ export class PreviewServer {
     });
   }
 
-  /** Throws unless the request is of the preview’s own page, in a browser that was let in. */
+  /** Throws unless the request comes from the preview’s own page, in a browser with access. */
   #check({ headers, url }: IncomingMessage, target: PreviewTarget): PreviewGrant {
     const { origin, host, 'sec-fetch-site': site } = headers;
     if (!url?.startsWith('/'))
@@ -126,7 +127,7 @@ export class PreviewServer {
     return grant;
   }
 
-  /** As the caller may now. */
+  /** Checks the caller’s current rights. */
   #assertMay({ caller, target: { session } }: PreviewGrant): void {
     assertMay(this.identity.callerById(caller.id), 'operate', session);
   }

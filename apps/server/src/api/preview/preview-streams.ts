@@ -8,10 +8,10 @@ import type { PreviewGrant } from './preview-grants.js';
 import { previewPolicy } from './preview-policy.js';
 
 export const previewLimits = {
-  /** A browser opens six connections to a host, and a WebSocket besides. */
+  /** A browser opens six connections to a host, and WebSockets in addition. */
   perSession: 64,
   inAll: 512,
-  /** Of one request or answer, and of each direction of a WebSocket. */
+  /** Bytes of one request or response, and of each direction of a WebSocket. */
   bytes: 512 * 2 ** 20,
   /** From the request for a connection to its acceptance in the sandbox. */
   openMs: 15_000,
@@ -20,7 +20,7 @@ export const previewLimits = {
 export interface PreviewConnection {
   grant: PreviewGrant;
   stream: Duplex;
-  /** What the page may load; undefined for anything. */
+  /** The content security policy of the page; undefined for no restriction. */
   policy: string | undefined;
 }
 
@@ -29,7 +29,10 @@ interface Slot {
   isClosed?: boolean;
 }
 
-/** Connections into sandboxes: counted, refused in a pause and where the port is not the session’s own. */
+/**
+ * Connections into sandboxes: limited in number, and refused during a pause and for ports that are not the session’s
+ * own.
+ */
 @Injectable()
 export class PreviewStreams implements BeforeApplicationShutdown {
   readonly #slots = new Map<string, Set<Slot>>();
@@ -45,7 +48,7 @@ export class PreviewStreams implements BeforeApplicationShutdown {
     });
   }
 
-  /** The session’s settings. Throws what keeps it from being shown. */
+  /** The session’s settings. Throws if the session cannot be shown now. */
   async check(session: string): Promise<SessionSettings> {
     const { state } = await this.log.summary(session);
     if (state === 'paused')
@@ -121,7 +124,7 @@ export class PreviewStreams implements BeforeApplicationShutdown {
 
 const tooMany = `The preview has ${previewLimits.perSession} connections open, or all previews have ${previewLimits.inAll}, which are the limits. Close some pages.`;
 
-/** A call to an agent that is away would wait for it; what opens later is closed. */
+/** A call to a disconnected agent would wait; a connection that opens too late is closed. */
 function openedInTime(opening: Promise<Duplex>): Promise<Duplex> {
   return inTime(opening, previewLimits.openMs, () => {
     opening.then((stream) => stream.destroy(), ignoreError('nobody waits for it'));

@@ -20,10 +20,10 @@ import { RestController, type RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof api.actions>;
 
-/** The headers of an archive of many small files take some as well. */
+/** Allows for the headers in an archive of many small files. */
 const maxArchiveBytes = fileLimits.bytes + 16 * 2 ** 20;
 
-/** The installed actions, and how they get there. Secrets are write-only. */
+/** Installs, configures and lists actions. Secrets are write-only. */
 @RestController(api.actions)
 export class ActionsController {
   constructor(
@@ -89,7 +89,7 @@ export class ActionsController {
   }
 }
 
-/** A viewer does not see where it is from, which may be a folder of somebody. */
+/** Hides an action’s origin from viewers, because it may be a private folder. */
 const shownTo = (request: Request, action: InstalledAction): InstalledAction =>
   callerOf(request).scope === 'admin' || action.source.commit !== null
     ? action

@@ -1,12 +1,12 @@
 export interface ByteRange {
   from: number;
-  /** The first byte that is not in it. */
+  /** The offset after the last byte. */
   to: number;
 }
 
 /**
- * The one range that a `Range` header asks for (RFC 9110): undefined when all is to be sent, which is also the answer to
- * several ranges or another unit; null when the content has none of it.
+ * The single range of a `Range` header (RFC 9110). Undefined when everything is to be sent, which includes several
+ * ranges and other units; null when the range is outside the content.
  */
 export function byteRange(header: string | undefined, size: number): ByteRange | null | undefined {
   const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '');

@@ -5,7 +5,7 @@ import { callerOf, noteMade } from '../auth/access.guard.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { RestController, type RouteHandlers } from './rest-controller.js';
 
-/** The routes of a group that carry out no command: these a controller serves by methods of its own. */
+/** The routes of a group that run no command; a controller handles these with methods of its own. */
 type PlainRoutes<G extends RouteGroup> = {
   [Name in keyof G as G[Name] extends { command: string } ? never : Name]: G[Name];
 };
@@ -14,7 +14,10 @@ type Serves<G extends RouteGroup> = new (
   ...dependencies: never[]
 ) => RouteHandlers<PlainRoutes<G>> & { readonly commands: SessionCommands };
 
-/** A `RestController` whose methods for routes of session commands are made: input, output and status follow from both. */
+/**
+ * A `RestController` with generated methods for the routes of session commands; input, output and status follow from
+ * both definitions.
+ */
 export const CommandController =
   <G extends RouteGroup>(routes: G) =>
   (target: Serves<G>): void => {

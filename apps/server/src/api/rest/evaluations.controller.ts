@@ -17,7 +17,7 @@ import { sendBlob } from './send-blob.js';
 
 type Inputs = RouteInputs<typeof api.evaluations>;
 
-/** The board of benchmark runs: their processes report, all who see all sessions may read. */
+/** The board of benchmark runs: their processes report to it, and all callers who see all sessions may read it. */
 @RestController(api.evaluations)
 export class EvaluationsController {
   constructor(
@@ -77,7 +77,7 @@ export class EvaluationsController {
   }
 }
 
-/** A run is about many sessions: who does not see all sees no run. */
+/** A run contains many sessions, so callers who do not see all sessions see no run. */
 function refuseLimited(request: Request, run: string): void {
   if (!seesAll(callerOf(request))) throw unknownRun(run);
 }

@@ -32,7 +32,7 @@ export class GitController {
   ): Promise<{ user: string }> {
     const host = this.gitHosts.require(params.host);
     const origin = `${host.insecure ? 'http' : 'https'}://${host.host}`;
-    // Any path: only its host is asked.
+    // The path does not matter: only the host is asked.
     const remote = this.gitHosts.remote(`${origin}/x/x`, callerOf(request).scope);
     const signal = AbortSignal.timeout(testTimeoutMs);
     return { user: await this.api.user({ remote, host, signal }) };

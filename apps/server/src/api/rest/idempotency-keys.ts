@@ -1,26 +1,26 @@
 import { AppError } from '@belay/protocol';
 
-/** How an earlier request with a key ended. */
+/** The outcome of an earlier request with a key. */
 type Outcome = { ended: true; value?: unknown; error?: AppError } | { ended: false };
 
 interface Kept {
-  /** What the request was: its address and body. */
+  /** Identifies the request by its address and body. */
   fingerprint: string;
   expires: number;
   outcome: Promise<Outcome>;
-  /** Characters of the answer; 0 while it is made. */
+  /** Characters of the response; 0 while the request runs. */
   size: number;
 }
 
 const limits = {
   keptMs: 24 * 3600_000,
   callers: 1_000,
-  /** Of one caller. */
+  /** Limits for one caller. */
   keys: 1_000,
   size: 8 * 2 ** 20,
 };
 
-/** Failures after which nothing was done, or not all of it: the same request may try again. */
+/** Failures that leave the work undone or incomplete, so the same request may try again. */
 const tryAgain = new Set<string>([
   'invalid_input',
   'unauthorized',
@@ -33,15 +33,15 @@ const tryAgain = new Set<string>([
 ]);
 
 /**
- * Answers a request that is repeated with the same key as the first time, instead of doing it twice. Answers are in
- * memory, for a day, in bounds of each caller: the oldest make way.
+ * Answers a repeated request with the same key by the first response, instead of running it twice. Responses are kept
+ * in memory for a day, within limits for each caller: the oldest are dropped.
  */
 export class IdempotencyKeys {
   readonly #callers = new Map<string, Map<string, Kept>>();
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** Throws `conflict` for a key that another request had, or whose answer was too large to keep. */
+  /** Throws `conflict` for a key that another request used, or whose response was too large to keep. */
   async once(
     caller: string,
     { key, fingerprint }: { key: string; fingerprint: string },
@@ -51,7 +51,7 @@ export class IdempotencyKeys {
     if (known) {
       if (known.fingerprint !== fingerprint) throw other(key);
       const outcome = await known.outcome;
-      // Of several that waited for one that failed, the first tries again and the others wait for it.
+      // When a request fails, the first of those waiting for it tries again, and the others wait for that one.
       if (!outcome.ended) return this.once(caller, { key, fingerprint }, work);
       if (outcome.error) throw outcome.error;
       return { value: outcome.value, repeated: true };

@@ -11,7 +11,7 @@ import { from, lastValueFrom, type Observable } from 'rxjs';
 import { callerOf } from '../auth/access.guard.js';
 import { IdempotencyKeys } from './idempotency-keys.js';
 
-/** Every POST with JSON, or without a body, may have an `Idempotency-Key`. Uploads of bytes are not compared. */
+/** Every POST with JSON, or without a body, may have an `Idempotency-Key`. Uploads are not compared. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   readonly #keys = new IdempotencyKeys();

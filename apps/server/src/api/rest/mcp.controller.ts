@@ -37,7 +37,9 @@ export class McpController {
     return { url: await this.servers.beginLogin(params.name, redirect) };
   }
 
-  /** Open, for the browser comes from another site; the state is the server’s own secret, and counts once. */
+  /**
+   * Open to all, because the browser comes from another site. The state is the server’s own secret, and valid once.
+   */
   async loggedIn({ query }: Inputs['loggedIn'], @Res() response: Response): Promise<void> {
     const { code, state, error } = query;
     const page = (status: number, text: string): void =>

@@ -60,7 +60,7 @@ export class Metrics implements OnModuleDestroy {
     });
   }
 
-  /** Who does not see all sessions gets the count of those that it sees, and nothing of the server. */
+  /** A caller who does not see all sessions gets the count of its visible ones, and no metrics of the server. */
   text(caller: Caller): Promise<string> {
     if (seesAll(caller)) {
       this.#observeProcess();
@@ -73,7 +73,9 @@ export class Metrics implements OnModuleDestroy {
     return registry.metrics();
   }
 
-  /** From the first request on: once begun, its observers of the event loop and of garbage collection cannot be stopped. */
+  /**
+   * Started by the first request, because the observers of the event loop and garbage collection cannot be stopped.
+   */
   #observeProcess(): void {
     if (this.#observesProcess) return;
     this.#observesProcess = true;

@@ -29,7 +29,7 @@ export class MonitoringController implements OnApplicationBootstrap {
     this.#lookAtEngine();
   }
 
-  /** Open to all and quick: whether the server works and has space to write, and what it last received from the engine. */
+  /** Open to all and fast: whether the server works and has disk space, and the last known state of the engine. */
   async health(_input: Inputs['health'], @Res({ passthrough: true }) response: Response) {
     this.#lookAtEngine();
     const database = await sql`select 1`.execute(this.database.kysely).then(

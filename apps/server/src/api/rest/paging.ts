@@ -6,7 +6,7 @@ export interface Exchange {
   response: Response;
 }
 
-/** A page of items in their order, the highest ids first; the answer says where the next one is. */
+/** A page of items, highest ids first; the response links to the next page. */
 export function pageOf<T extends { id: string }>(
   items: readonly T[],
   { after, limit }: PageQuery,
@@ -19,14 +19,14 @@ export function pageOf<T extends { id: string }>(
   return page;
 }
 
-/** Says where the next page is, as RFC 8288 has it: the same address with another `after`. */
+/** Links to the next page (RFC 8288): the same address with another `after`. */
 export function linkNext({ request, response }: Exchange, after: string | number): void {
   const url = new URL(request.originalUrl, 'http://host');
   url.searchParams.set('after', String(after));
   response.set('link', `<${url.pathname}${url.search}>; rel="next"`);
 }
 
-/** The item itself may be gone by now: then what has a lower id follows. */
+/** The item itself may have been deleted; the page then begins with the next lower id. */
 function itemsAfter<T extends { id: string }>(items: readonly T[], after: string): T[] {
   const at = items.findIndex(({ id }) => id === after);
   return at < 0 ? items.filter(({ id }) => id < after) : items.slice(at + 1);

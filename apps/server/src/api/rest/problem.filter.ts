@@ -12,7 +12,7 @@ import { baseUrlOf } from '../base-url.js';
 import { retryAfterOf } from '../limits/request-rates.js';
 import { knownError, unexpected } from '../problem.js';
 
-/** Every failure of a route becomes a problem document. */
+/** Converts every failure of a route to a problem document. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
   readonly #logger = new Logger('Http');
@@ -42,14 +42,14 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** MCP clients are told where they get a token (RFC 9728). */
+/** Tells MCP clients where to get a token (RFC 9728). */
 function challenge(request: Request): string {
   if (request.path !== mcpPath) return 'Bearer';
   const metadata = `${baseUrlOf(request)}${api.oauth.resourceOfMcp.path}`;
   return `Bearer resource_metadata="${metadata}"`;
 }
 
-/** Errors of Nest, Express and the body parser as an `AppError`. */
+/** Converts errors of Nest, Express and the body parser to an `AppError`. */
 function refused(error: unknown, request: Request): AppError | undefined {
   const { method, path } = request;
   if (error instanceof NotFoundException) {

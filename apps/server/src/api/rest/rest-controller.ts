@@ -34,8 +34,8 @@ export type RouteHandlers<G extends RouteGroup> = {
 type ControllerOf<G extends RouteGroup> = new (...dependencies: never[]) => RouteHandlers<G>;
 
 /**
- * Serves the routes of a group, each by the method of its name: method, path, status and access are the route’s, and
- * the method’s first argument is the parsed input. A request whose input cannot be read throws `invalid_input`.
+ * Serves the routes of a group, each by the method with its name: HTTP method, path, status and access come from the
+ * route, and the first argument is the parsed input. Throws `invalid_input` for input that cannot be parsed.
  */
 export const RestController =
   <G extends RouteGroup>(routes: G) =>

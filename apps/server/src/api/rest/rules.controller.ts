@@ -16,7 +16,7 @@ export class RulesController {
     private readonly previews: RulePreviews,
   ) {}
 
-  /** Without those of sessions that the caller does not see. */
+  /** Leaves out rules of sessions that the caller does not see. */
   async list(_: unknown, @Req() request: Request): Promise<Rule[]> {
     const caller = callerOf(request);
     const rules = await this.rules.list();

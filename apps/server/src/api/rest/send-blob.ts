@@ -4,7 +4,7 @@ import type { StoredBlob } from '../../logs/blob-store.js';
 /** Types that a browser may display; all others are downloads. */
 const shown = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 
-/** Sends a blob, which never changes. */
+/** Sends a blob; its content never changes, so it may be cached. */
 export function sendBlob(
   blob: string,
   { type, bytes }: StoredBlob,

@@ -4,8 +4,8 @@ import type { Response } from 'express';
 import { ignoreError } from '@belay/protocol';
 
 /**
- * Writes events as server-sent events until the client is gone or the pages end. A slow client costs no memory: the
- * next page is read once its connection has taken this one.
+ * Writes events as server-sent events until the client disconnects or the pages end. A slow client uses no memory: the
+ * next page is read once the connection has accepted the previous one.
  */
 export async function sendEvents(
   response: Response,
@@ -25,5 +25,5 @@ export async function sendEvents(
 /** How long a client waits before it connects again. */
 const retryMs = 1_000;
 
-/** JSON has no line ends, so an event is one line of data. */
+/** JSON contains no line breaks here, so an event is one line of data. */
 const messageOf = (event: Event): string => `id: ${event.seq}\ndata: ${JSON.stringify(event)}\n\n`;

@@ -5,7 +5,7 @@ import { McpServers } from '../../mcp/mcp-servers.js';
 import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
 import { diskCheck } from '../../storage/disk-check.js';
 
-/** Whether what the server needs is there. */
+/** Checks the server’s prerequisites. */
 @Injectable()
 export class ServerChecks {
   constructor(

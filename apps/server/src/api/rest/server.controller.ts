@@ -26,7 +26,7 @@ const codeMs = 10 * 60_000;
 /** Information about the server itself. */
 @RestController(api.server)
 export class ServerController {
-  /** Built when it is asked for and other actions are installed than before: it takes a tenth of a second. */
+  /** Rebuilt on request when other actions are installed; that takes a tenth of a second. */
   #openApi: { key: string; document: Record<string, unknown> } | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class ServerController {
     private readonly actions: DirectCalls,
   ) {}
 
-  /** Who may not do something is shown no button for it. */
+  /** The dashboard shows a caller only the buttons that it may use. */
   me(_: unknown, @Req() request: Request): RouteResult<typeof api.server.me> {
     const caller = callerOf(request);
     const { scope, label, expires } = caller;
@@ -68,7 +68,7 @@ export class ServerController {
     return this.shipped.list();
   }
 
-  /** Of the sessions that the caller sees. */
+  /** The usage of the sessions that the caller sees. */
   async usage(_: unknown, @Req() request: Request): Promise<UsageOfAll> {
     return usageOf(await this.sessions.list(callerOf(request)));
   }

@@ -37,7 +37,7 @@ export class SessionContentsController {
     return this.outputs.list(id);
   }
 
-  /** Bytes `from` up to `to`, or what is there now. */
+  /** The bytes from `from` to `to`, as far as they exist. */
   async terminal(
     { params: { id, name }, query: { from, to } }: Inputs['terminal'],
     @Res() response: Response,
@@ -71,7 +71,7 @@ export class SessionContentsController {
     @Res() response: Response,
   ): Promise<void> {
     await this.sessions.summary(id);
-    // Who sees all may also have one that is attached to a message which is not sent yet.
+    // Callers who see all sessions may also get a blob attached to a message that is not sent yet.
     const stored = seesAll(callerOf(request)) ? this.blobs.get(blob) : this.blobs.getOf(id, blob);
     sendBlob(blob, await stored, { request, response });
   }

@@ -10,7 +10,7 @@ import { RestController, type RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof sessionEventRoutes>;
 
-/** How often a stream without events says that it is there: what lies between closes one that is silent. */
+/** The interval of keep-alive comments, because proxies close silent streams. */
 const idleMs = 15_000;
 
 @RestController(sessionEventRoutes)
@@ -44,6 +44,6 @@ export class SessionEventsController {
   }
 }
 
-/** The number in a `Last-Event-ID`; what is none is not a number. */
+/** The number in a `Last-Event-ID`; undefined for anything else. */
 const seqOf = (header: string | string[] | undefined): number | undefined =>
   typeof header === 'string' && /^\d{1,15}$/.test(header) ? Number(header) : undefined;

@@ -20,7 +20,7 @@ import { RestController, type RouteInputs } from './rest-controller.js';
 type Inputs = RouteInputs<typeof sessionFileRoutes>;
 
 const maxFileBytes = 50_000_000;
-/** A file that is written is in memory as a whole, once as bytes and once as text. */
+/** A file that is being written is in memory as a whole, both as bytes and as text. */
 const writesAtOnce = new Semaphore(4);
 
 @RestController(sessionFileRoutes)
@@ -81,7 +81,7 @@ export class SessionFilesController {
   }
 }
 
-/** What must hold of the file before it is written. */
+/** The condition on the file’s current version before it is written. */
 function condition({ headers }: Request): { version?: string | null } {
   if (headers['if-none-match']?.trim() === '*') return { version: null };
   const expected = headers['if-match']?.trim();

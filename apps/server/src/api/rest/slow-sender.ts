@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { AppError } from '@belay/protocol';
 
-/** Less than this in a minute is as good as no connection: a session that starts keeps a sandbox for its sender meanwhile. */
+/** A slower sender counts as disconnected, because a starting session keeps a sandbox reserved for it. */
 const usualPace = { bytes: 64 * 1024, ms: 60_000 };
 
 /**
- * Destroys `target` with `timeout` when what the request sends comes too slowly, though it would be taken. Returns
- * what ends the watch.
+ * Destroys `target` with `timeout` when the request’s body arrives too slowly although it is being read. Returns a
+ * function that stops the watch.
  */
 export function refuseSlowSender(
   request: IncomingMessage,

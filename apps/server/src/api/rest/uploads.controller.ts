@@ -49,7 +49,7 @@ async function received<T>(request: Request, use: (tar: Readable) => Promise<T>)
   try {
     return await use(tar);
   } catch (error) {
-    // Before the end of the pipe, which would pause it again.
+    // Done before the pipe ends, which would pause the request again.
     request.unpipe(tar).resume();
     tar.destroy();
     throw error;

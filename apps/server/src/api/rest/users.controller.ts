@@ -32,7 +32,7 @@ export class UsersController {
     return changed;
   }
 
-  /** Recorded here, because the guard does not know who calls. */
+  /** Audited here, because the guard does not know the user. */
   async changePassword(
     { body: { name, password, newPassword } }: Inputs['changePassword'],
     @Req() request: Request,

@@ -35,14 +35,14 @@ type SpecialAction = (
 
 const introduction = z.object({ token: z.string().min(1).max(1_000) });
 
-/** One client of the plain WebSocket. Nothing that it sends throws outside of its own request. */
+/** One client of the plain WebSocket. An error stays within the request that caused it. */
 export class SocketConnection {
   readonly #follower: SocketFollower;
-  /** Calls of operations whose output is sent as a reply, and so not again as an event. */
+  /** Calls whose output is sent as a reply, and therefore not again as an event. */
   readonly #own = new Set<string>();
   #refused = 0;
   #underWay = 0;
-  /** What a request without a `session` is about: the session that was begun or watched last. */
+  /** The session of requests without a `session`: the one that was begun or watched last. */
   #session: string | undefined;
 
   constructor(
@@ -83,7 +83,7 @@ export class SocketConnection {
       .finally(() => (this.#underWay -= 1));
   }
 
-  /** The first message of a caller who came without a token. */
+  /** The first message of a caller without a token in its headers. */
   #introduce({ action, args, id }: SocketMessage): void {
     const { data } = introduction.safeParse(args);
     const caller = action === 'auth' && data ? this.socket.introduce(data.token) : undefined;
@@ -134,7 +134,7 @@ export class SocketConnection {
     }
   }
 
-  /** Calls that no watched log will show are forgotten, too. */
+  /** Also forgets calls that no watched log will show. */
   #rememberOwn(id: string): void {
     this.#own.add(id);
     const [oldest] = this.#own;
@@ -199,7 +199,7 @@ function parsedMessage(data: Buffer, isBinary: boolean): SocketMessage {
   throw new AppError('invalid_input', `Send {"action": …, "args": {…}}: ${faultOf(parsed.error)}.`);
 }
 
-/** Words of chat and control that the seeds have, as the commands that do it. */
+/** Words for chat and control in similar projects, as the commands that they stand for. */
 function spokenAs(
   action: string,
   args: Record<string, unknown>,
@@ -218,7 +218,7 @@ const aliases = new Map<string, { name: string; args?: Record<string, unknown> }
   ['say', { name: 'message' }],
   ['approve', { name: 'answer', args: { verdict: 'approved' } }],
   ['reject', { name: 'answer', args: { verdict: 'rejected' } }],
-  // The user ends the work; the agent’s own `finish` is an event.
+  // A user’s `finish` ends the work; the agent’s `finish` is an event.
   ['finish', { name: 'stop' }],
 ]);
 

@@ -27,7 +27,10 @@ interface Watched {
   ended: boolean;
 }
 
-/** A client of the plain WebSocket that follows sessions: one message at a time, each once the one before was taken. */
+/**
+ * A client of the plain WebSocket that follows sessions. Messages are sent one at a time, each when the previous one
+ * was accepted.
+ */
 export class SocketFollower implements Follower {
   readonly #watched = new Map<string, Watched>();
   #underWay = 0;
@@ -35,7 +38,7 @@ export class SocketFollower implements Follower {
 
   constructor(
     private readonly socket: ApiSocket,
-    /** Calls whose result is sent as a reply, and so not again as an event. */
+    /** Calls whose result is sent as a reply, and therefore not again as an event. */
     private readonly replied: Set<string>,
     private readonly followers: SessionFollowers<SocketFollower>,
   ) {}
@@ -52,7 +55,7 @@ export class SocketFollower implements Follower {
     while (this.isCongested) await this.#last;
   }
 
-  /** In place of what it watches of the session already. Throws what the client is to be told. */
+  /** Replaces an earlier watch of the same session. Throws errors meant for the client. */
   async watch({ session, after, terminals, deltas }: WatchRequest): Promise<void> {
     this.unwatch(session);
     this.#watched.set(session, { deltas, terminals: new Map(), ended: false });
@@ -86,7 +89,7 @@ export class SocketFollower implements Follower {
     const terminals = this.#watched.get(session)?.terminals;
     if (!terminals) return Promise.resolve();
     const known = terminals.get(terminal);
-    // A character that is cut at the end of a piece is completed by the next one, unless the middle was skipped.
+    // A character cut at the end of a piece is completed by the next one, unless the middle was skipped.
     const decoder = known?.end === offset ? known.decoder : new StringDecoder('utf8');
     terminals.set(terminal, { end: offset + bytes.length, decoder });
     const args = { terminal, offset, content: decoder.write(Buffer.from(bytes)) };
@@ -101,7 +104,7 @@ export class SocketFollower implements Follower {
     this.#end(session, errorMessage(error));
   }
 
-  /** Behind what is still to be sent of it. */
+  /** Sent after everything that is still pending for the session. */
   #end(session: string, message: SentMessage): void {
     this.#watched.delete(session);
     void this.#enqueue([{ ...message, session }]);

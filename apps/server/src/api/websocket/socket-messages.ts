@@ -11,7 +11,7 @@ import { Logger } from '@nestjs/common';
 import { z } from 'zod';
 import { sentError } from '../problem.js';
 
-/** What goes both ways over the plain WebSocket (after OpenDevin’s). */
+/** A message of the plain WebSocket, in either direction (similar to OpenDevin’s). */
 export const socketMessage = z.object({
   action: z.string().min(1).max(300),
   args: z.record(z.string(), z.unknown()).default({}),
@@ -64,7 +64,7 @@ export function errorMessage(thrown: unknown): SentMessage {
 
 const logger = new Logger('WebSocket');
 
-/** A verb that is an event’s name too is left to the event. */
+/** A verb that is also an event’s name is kept for the event. */
 function verbOf(action: string): string {
   const verb = calledOperation(action)?.verb;
   return verb && !Object.hasOwn(eventArgs, verb) ? verb : action;
@@ -77,7 +77,7 @@ const spoken = z.union([
   z.object({ message: z.string() }).transform(({ message }) => message),
 ]);
 
-/** What a program printed, a file’s content or an error’s sentence; else the whole as JSON. */
+/** A program’s output, a file’s content or an error’s sentence; otherwise everything as JSON. */
 function textOf(output: unknown): string {
   const { data } = spoken.safeParse(output);
   return data ?? JSON.stringify(output ?? null);

@@ -14,11 +14,11 @@ const reply = modelReply.omit({ usage: true }).extend({
   }),
 });
 
-/** One call. Messages that the request shares with the recording before are not written again. */
+/** One call. Messages shared with the previous recording are not repeated. */
 const recordingLine = z.object({
   purpose: modelRequest.shape.purpose,
   operations: modelRequest.shape.operations,
-  /** How many of the messages before are the same. */
+  /** The number of messages shared with the previous recording. */
   kept: z.int().nonnegative(),
   messages: z.array(message),
   reply,
@@ -36,7 +36,7 @@ export class CassetteWriter {
 
   constructor(private readonly file: string) {}
 
-  /** `anew` replaces what is in the file. */
+  /** `anew` replaces the file’s content. */
   async add({ request, reply: output }: CassetteCall, anew: boolean): Promise<void> {
     const messages = request.messages.map((one) => JSON.stringify(one));
     const before = anew ? [] : this.#previous;

@@ -5,7 +5,7 @@ import { CassetteWriter, readCassette, type CassetteCall } from './cassette-file
 import { firstDifference } from './difference.js';
 import { steady } from './volatile.js';
 
-/** Passes calls on and records each; the first call of a session begins the cassette anew. */
+/** Forwards calls and records each; the first call of a session starts the cassette again. */
 export function recordingModel(file: string, inner: Model): Model {
   const writer = new CassetteWriter(file);
   return {
@@ -18,7 +18,7 @@ export function recordingModel(file: string, inner: Model): Model {
   };
 }
 
-/** Returns recorded requests from the file: offline, for nothing, and exactly. Any other request is an error. */
+/** Replies to recorded requests from the file: offline, free and exact. Any other request is an error. */
 export function replayingModel(file: string): Model {
   let loaded: { version: string; recordings: Steady[] } | undefined;
   return {
@@ -43,7 +43,9 @@ const made = (one: CassetteCall): Steady => ({
   steady: JSON.stringify(steady(one.request)),
 });
 
-/** The request alone decides, so that a restarted session goes on; of equal requests the last recording counts. */
+/**
+ * Depends on the request only, so that a restarted session continues; of equal requests, the last recording counts.
+ */
 function replyTo(request: ModelRequest, recordings: Steady[], file: string): ModelOutput {
   const wanted = JSON.stringify(steady(request));
   const found = recordings.findLast((one) => one.steady === wanted);

@@ -4,7 +4,7 @@ export interface Difference {
   now: string;
 }
 
-/** The first place, in the order of the recording, at which two JSON values differ. */
+/** The first place, in the order of the recording, where two JSON values differ. */
 export function firstDifference(recorded: unknown, now: unknown, path = 'the request'): Difference {
   if (isContainer(recorded) && isContainer(now) && Array.isArray(recorded) === Array.isArray(now)) {
     for (const key of new Set([...Object.keys(recorded), ...Object.keys(now)])) {
@@ -17,7 +17,7 @@ export function firstDifference(recorded: unknown, now: unknown, path = 'the req
   return { path, ...shownFromDifference(text(recorded), text(now)) };
 }
 
-/** Long texts are shown from a little before the place where they part. */
+/** Long texts are shown from shortly before their first difference. */
 function shownFromDifference(recorded: string, now: string): Pick<Difference, 'recorded' | 'now'> {
   let at = 0;
   while (at < recorded.length && recorded[at] === now[at]) at += 1;

@@ -1,6 +1,6 @@
 /**
- * What differs from run to run although nothing differs: each rule says what it evens out. Nothing else is touched,
- * so any other difference between a request and its recording is found.
+ * Values that differ between equal runs, and their replacements. Everything else is compared unchanged, so any other
+ * difference between a request and its recording is found.
  */
 const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // Dates and times, with or without a zone.
@@ -17,21 +17,21 @@ const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // Free ports of this machine.
   [/\b(localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1?\])(:)\d{2,5}\b/g, '$1$2<port>'],
   [/\b([Pp]ort)([ :=]+)\d{4,5}\b/g, '$1$2<port>'],
-  // What the machine leaves a sandbox.
+  // Resources that the machine leaves to a sandbox.
   [/\b[\d.]+ (processors|MiB)\b/g, '<amount> $1'],
   // Names of temporary files and folders.
   [/(\/tmp|\/var\/tmp|\/run)\/[\w.@+-]+/g, '$1/<temporary>'],
-  // Commits hold the time of their making; process ids count on.
+  // Commits contain their time; process ids increase.
   [/\b[0-9a-f]{40}\b/g, '<commit>'],
   [/^(\[[\w./-]+( \(root-commit\))?) [0-9a-f]{7,12}\]/gm, '$1 <commit>]'],
   [/\b(pid|PID)([ :=]+)\d+\b/g, '$1$2<pid>'],
   [/^(\[\d+\]) \d+$/gm, '$1 <pid>'],
 ];
 
-/** Measures of the machine, by their names in results. */
+/** Measurements of the machine, by their names in results. */
 const measured = new Set(['seconds', 'memoryUsedBytes', 'diskFreeBytes', 'from', 'to', 'size']);
 
-/** A copy in which everything that is volatile is evened out, at any depth, with the keys of objects in order. */
+/** A copy without volatile values, at any depth, with the keys of objects sorted. */
 export function steady(value: unknown, key?: string): unknown {
   if (typeof value === 'string') {
     return rules.reduce((text, [pattern, instead]) => text.replace(pattern, instead), value);

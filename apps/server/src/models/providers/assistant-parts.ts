@@ -9,9 +9,9 @@ export type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistan
 const metadata = z.record(z.string(), z.record(z.string(), z.any())).optional();
 
 /**
- * The order of a reply's parts and what only the provider understands of each, such as a reasoning's signature.
- * Texts are not kept twice: `length` counts the characters that the part has of the message's text or reasoning.
- * Calls are told apart by their order, for the agent may give them other ids.
+ * The order of a reply's parts, and provider-specific data of each, such as a reasoning's signature. Texts are not
+ * duplicated: `length` counts the part's characters of the message's text or reasoning. Calls are identified by their
+ * order, because the agent may change their ids.
  */
 const opaqueReply = z.object({
   provider: z.string(),
@@ -24,7 +24,7 @@ const opaqueReply = z.object({
 });
 export type OpaqueReply = z.infer<typeof opaqueReply>;
 
-/** The parts of an earlier reply: as this provider sent them, or plain ones when another model wrote it. */
+/** The parts of an earlier reply: as this provider sent them, or plain ones if another model wrote it. */
 export function assistantParts(message: Assistant, provider: string): AssistantContent {
   const opaque = opaqueReply.safeParse(message.opaque);
   if (!opaque.success || opaque.data.provider !== provider) return plainParts(message);
@@ -32,12 +32,12 @@ export function assistantParts(message: Assistant, provider: string): AssistantC
 }
 
 function plainParts(message: Assistant): AssistantContent {
-  // Anthropic refuses text that is empty or has only spaces.
+  // Anthropic refuses text that is empty or blank.
   const text = message.text.trim() === '' ? [] : [{ type: 'text' as const, text: message.text }];
   return [...text, ...message.calls.map((call) => callPart(call))];
 }
 
-/** Undefined when the message was changed since the provider sent it. */
+/** Undefined if the message was changed since the provider sent it. */
 function originalParts(message: Assistant, opaque: OpaqueReply): AssistantContent | undefined {
   const left = { text: message.text, reasoning: message.reasoning ?? '' };
   const calls = [...message.calls];

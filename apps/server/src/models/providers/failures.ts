@@ -2,7 +2,7 @@ import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { ModelFailure } from '../model.js';
 
-/** What the SDK's errors, and the errors that providers send within a stream, have in common. */
+/** The common fields of the SDK's errors and of errors within a provider's stream. */
 const providerError = z.object({
   message: z.string().catch('no reason was given'),
   statusCode: z.number().optional().catch(undefined),
@@ -15,7 +15,7 @@ const providerError = z.object({
 type ProviderError = z.infer<typeof providerError>;
 
 /**
- * No provider has a status of its own for a prompt that is too long: OpenAI's code, and the sentences of
+ * Providers have no common status for a prompt that is too long, so this matches OpenAI's code and the sentences of
  * Anthropic, Google, vLLM, llama.cpp, Ollama and OpenRouter.
  */
 const overflow =
@@ -30,7 +30,10 @@ const keyVariables: Record<string, string> = {
   'openai-compatible': 'OPENAI_COMPATIBLE_API_KEY',
 };
 
-/** Reads what a call threw. `secret` is taken out of every sentence, for providers repeat keys in their errors. */
+/**
+ * Classifies the error of a call. `secret` is removed from every sentence, because providers repeat keys in their
+ * errors.
+ */
 export function failureOf(
   error: unknown,
   at: { provider: string; model: string; secret?: string | undefined },
@@ -55,13 +58,13 @@ interface FailedCall {
   provider: string;
   model: string;
   status: number | undefined;
-  /** All that the provider sent, to be searched. */
+  /** The provider's whole response, for searching. */
   body: string;
   /** The provider’s own sentence. */
   reason: string;
 }
 
-/** A failure that another try does not repair; undefined for any other. */
+/** A failure that another attempt would not solve; undefined for others. */
 function causeOf({ provider, model, status, body, reason }: FailedCall): ModelFailure | undefined {
   const fatal = (message: string): ModelFailure => new ModelFailure('fatal', message);
   if (status === 401 || body.includes('API_KEY_INVALID')) {
@@ -93,7 +96,7 @@ function isPassing(status: number | undefined, retryable: boolean | undefined): 
 const isServerSide = (status: number | undefined): boolean =>
   status !== undefined && (status === 429 || status >= 500);
 
-/** Errors within a stream have no status; their type or code says the same. */
+/** Errors within a stream have no status; their type or code has the same meaning. */
 function statusOf({ statusCode, type, code }: ProviderError): number | undefined {
   if (statusCode !== undefined) return statusCode;
   if (typeof code === 'number' && code >= 400) return code;
@@ -104,7 +107,7 @@ function statusOf({ statusCode, type, code }: ProviderError): number | undefined
   return undefined;
 }
 
-/** Seconds, by `retry-after-ms`, `retry-after` (seconds or a date), or Google's `retryDelay`. */
+/** Seconds, from `retry-after-ms`, `retry-after` (seconds or a date), or Google's `retryDelay`. */
 function retryAfter({ responseHeaders = {}, responseBody = '' }: ProviderError) {
   const milliseconds = Number(responseHeaders['retry-after-ms']);
   if (milliseconds > 0) return milliseconds / 1000;
@@ -134,7 +137,7 @@ const errorBody = z.union([
   z.object({ message: z.string().min(1) }).transform(({ message }) => message),
 ]);
 
-/** The forms of the four providers and of those that only resemble them, for which the SDK says the status. */
+/** The error formats of the four providers and of similar ones; for these, the SDK reports the status. */
 function messageIn(body: string | undefined): string | undefined {
   try {
     return errorBody.safeParse(JSON.parse(body ?? '')).data;

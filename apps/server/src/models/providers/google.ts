@@ -1,7 +1,7 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { OpenProvider } from './sdk-provider.js';
 
-/** Gemini caches the beginnings of prompts by itself. */
+/** Gemini caches prompt prefixes by itself. */
 export const openGoogle: OpenProvider = (model, { config, fetch }) => {
   const { key, url } = config.providers.google;
   const provider = createGoogle({ apiKey: key ?? '', fetch, ...(url && { baseURL: url }) });
@@ -10,7 +10,7 @@ export const openGoogle: OpenProvider = (model, { config, fetch }) => {
     model: provider.languageModel(model),
     listOfMessages: 'contents',
     picturesInResults: true,
-    // Models before 2.5 do not think and refuse to be asked for it.
+    // Models before 2.5 have no reasoning and refuse requests for it.
     ...(!/^gemini-(1|2\.0)/.test(model) && {
       options: () => ({ google: { thinkingConfig: { includeThoughts: true } } }),
     }),

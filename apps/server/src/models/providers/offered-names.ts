@@ -10,12 +10,12 @@ type Result = Extract<Message, { role: 'tool' }>['results'][number];
 
 const ownPrefixes = [byHandPrefix, platformPrefix];
 
-/** A prompt that grows has the same messages as before: each is made once. */
+/** A growing prompt repeats earlier messages: each is converted once. */
 const known = new WeakMap<Message, Message>();
 
 /**
- * A message in which the platform's own words name operations as they are offered as tools: the instructions, errors
- * and notes. What the user, a file or a command says stays as it is.
+ * A message in which the platform's own words (instructions, errors, notes) use the names of operations as tools.
+ * Texts of the user, of files and of commands stay unchanged.
  */
 export function withOfferedNames(message: Message): Message {
   const before = known.get(message);
@@ -33,7 +33,7 @@ function newMessage(message: Message): Message {
   return message;
 }
 
-/** The user's own guidance comes last. */
+/** The user's own guidance comes last, and stays unchanged. */
 function inInstructions(text: string): string {
   const end = text.search(/\n\n# (?:Skills|Guidance of this workspace)\n/);
   return end < 0 ? withToolNames(text) : withToolNames(text.slice(0, end)) + text.slice(end);

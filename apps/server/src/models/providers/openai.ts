@@ -10,7 +10,7 @@ export const openOpenAI: OpenProvider = (model, { config, fetch }) => {
     model: provider.responses(model),
     listOfMessages: 'input',
     picturesInResults: true,
-    // A prompt of the same session finds the machine that has its beginning cached.
+    // Routes prompts of a session to the machine that has their prefix cached.
     options: (session) => ({ openai: { store: false, promptCacheKey: session } }),
   };
 };

@@ -9,7 +9,7 @@ import type { SdkProvider } from './sdk-provider.js';
 
 type Fetch = typeof globalThis.fetch;
 type Call<T> = (prompt: LanguageModelV4Prompt) => PromiseLike<T>;
-/** What becomes of a request's body. */
+/** Changes the body of a request. */
 type Rewrite = (body: string) => Uint8Array<ArrayBuffer>;
 
 interface Request {
@@ -18,34 +18,34 @@ interface Request {
   blob: GenerateOptions['blob'];
 }
 
-/** Messages that follow each other in a prompt, and the elements that they become in the request's list. */
+/** Consecutive messages of a prompt, and their elements in the request's list. */
 interface Chunk {
   messages: readonly Message[];
   json: Buffer<ArrayBuffer>;
 }
 
-/** Most messages of a chunk, and the fewest that are worth one. */
+/** The maximum number of messages in a chunk, and the minimum that saves time. */
 const most = 32;
 const fewest = 8;
-/** So many of the newest messages are written anew: among them are those that get the marks of `cacheMark`. */
+/** This many of the newest messages are always written again; they include those with `cacheMark`. */
 const newest = 12;
 
-/** Takes the place of chunks: begins and ends as they do, so that its neighbours are written as beside them. */
+/** Replaces chunks. It begins and ends like a chunk, so that neighboring messages are written the same way. */
 const standIn: readonly Message[] = [
   { role: 'assistant', text: randomUUID(), calls: [] },
   { role: 'user', text: randomUUID(), images: [] },
 ];
 
 /**
- * A prompt that grows begins as the one before it. Its beginning is not written by the SDK again: a short stand-in
- * takes its place, and on the way out the stand-in's JSON is replaced by the bytes that were sent before. They are the
- * same bytes as without this, because no provider writes a turn differently for what stands before or behind it.
+ * Speeds up growing prompts, which begin like the previous one. The SDK does not write that beginning again: a short
+ * stand-in replaces it, and in the outgoing request the stand-in's JSON is replaced by the bytes sent before. The
+ * result is the same, because every provider writes a turn independently of its neighbors.
  */
 export class PromptWriter {
-  /** For the provider: it writes the requests. */
+  /** The `fetch` of the provider, which carries out the replacement. */
   readonly fetch: Fetch;
   readonly #rewrite = new AsyncLocalStorage<Rewrite>();
-  /** By the first message; null when the SDK could not write it alone. */
+  /** By the first message; null if the SDK could not write the chunk alone. */
   readonly #chunks = new WeakMap<Message, Chunk | null>();
   readonly #seen = new WeakSet<Message>();
   #standIn: Buffer | undefined;
@@ -58,7 +58,7 @@ export class PromptWriter {
     };
   }
 
-  /** Calls the provider with the messages; `call` may run more than once, of which one reaches the provider. */
+  /** Calls the provider with the messages. `call` may run several times, but only one run reaches the provider. */
   async send<T>(request: Request, call: Call<T>): Promise<T> {
     const { provider, blob } = request;
     const { messages, runs } = await this.#shortened(request, call);
@@ -79,7 +79,7 @@ export class PromptWriter {
     }
   }
 
-  /** The messages with stand-ins for what was sent before, and the chunks that each of these stands for. */
+  /** The messages with stand-ins for what was sent before, and the chunks that each stand-in replaces. */
   async #shortened(request: Request, call: Call<unknown>) {
     const { messages: all } = request;
     const messages: Message[] = [];
@@ -114,7 +114,7 @@ export class PromptWriter {
     if (known === null) return undefined;
     const end = endOfChunk(messages, at);
     const last = messages[end - 1];
-    // A prompt that is sent once, or anew each time, is not worth it.
+    // Not worth it for a prompt that is sent once, or that changes each time.
     if (end === at || !last || !this.#seen.has(last)) return undefined;
     const chunk = await this.#written(messages.slice(at, end), request, call);
     this.#chunks.set(first, chunk);
@@ -131,7 +131,7 @@ export class PromptWriter {
     return json ? { messages, json } : null;
   }
 
-  /** What the messages become in the request's list; nothing is sent. Null when the SDK refuses them. */
+  /** The messages' elements in the request's list; nothing is sent. Null when the SDK refuses the messages. */
   async #elements(
     messages: readonly Message[],
     { provider, blob }: Request,
@@ -154,21 +154,21 @@ export class PromptWriter {
 
 const bodyOf = (json: string) => z.record(z.string(), z.unknown()).parse(JSON.parse(json));
 
-/** Where a reply with calls follows a message of the user or results: there, providers do not join messages. */
+/** Whether a reply with calls follows a user's message or results: providers do not merge messages there. */
 function beginsTurn(messages: readonly Message[], at: number): boolean {
   const [before, message] = [messages[at - 1], messages[at]];
   if (message?.role !== 'assistant' || message.calls.length === 0) return false;
   return before?.role === 'tool' || before?.role === 'user';
 }
 
-/** A plain loop: it goes over every message of every request. */
+/** A plain loop for speed, because it runs over every message of every request. */
 function isAt(at: number, chunk: Chunk, messages: readonly Message[]): boolean {
   for (let index = 0; index < chunk.messages.length; index++)
     if (chunk.messages[index] !== messages[at + index]) return false;
   return true;
 }
 
-/** The farthest end, exclusive, of a chunk that begins here; `at` when there is none. */
+/** The farthest end, exclusive, of a chunk that begins here; `at` if there is none. */
 function endOfChunk(messages: readonly Message[], at: number): number {
   let found = at;
   const limit = Math.min(at + most, messages.length - newest);

@@ -14,7 +14,7 @@ import type { SdkProvider } from './sdk-provider.js';
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
 type Picture = LanguageModelV4FilePart & { data: { type: 'data'; data: Uint8Array } };
 
-/** Writes the conversation in the form that the provider reads, with the marks up to which it shall cache. */
+/** Converts the conversation to the provider's format, with marks up to which it is to be cached. */
 export async function toPrompt(
   messages: readonly Message[],
   provider: SdkProvider,
@@ -24,7 +24,7 @@ export async function toPrompt(
   return provider.cacheMark ? marked(prompt, provider.cacheMark) : prompt;
 }
 
-/** The same without marks. */
+/** Like `toPrompt`, without marks. */
 export async function toPlainPrompt(
   messages: readonly Message[],
   provider: SdkProvider,
@@ -36,7 +36,7 @@ export async function toPlainPrompt(
     let parts = written.get(message);
     if (!parts) {
       parts = await newMessagesOf(message, provider, blob);
-      // Pictures stay on the disk between the requests.
+      // Pictures are kept on disk between the requests.
       if (!hasPictures(message)) written.set(message, parts);
     }
     prompt.push(...parts);
@@ -45,7 +45,7 @@ export async function toPlainPrompt(
 }
 
 type Written = WeakMap<Message, readonly LanguageModelV4Message[]>;
-/** A prompt that grows has the same messages as before: each is written once for a provider. */
+/** A growing prompt repeats earlier messages: each is converted once for a provider. */
 const known = new WeakMap<SdkProvider, Written>();
 
 function writtenFor(provider: SdkProvider): Written {
@@ -114,8 +114,8 @@ async function picture(id: string, blob: GenerateOptions['blob']): Promise<Pictu
 }
 
 /**
- * The end of the instructions, and the two newest messages that are not the model's: the next call then finds
- * everything up to the former newest one in the cache. (Anthropic allows four marks.)
+ * Marks the end of the instructions and the two newest messages that are not the model's; the next call then finds
+ * everything up to the older one in the cache. (Anthropic allows four marks.)
  */
 function marked(
   prompt: LanguageModelV4Prompt,

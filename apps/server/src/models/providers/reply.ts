@@ -18,12 +18,12 @@ interface CallPart {
   type: 'call';
   id: string;
   operation: string;
-  /** As the model wrote it, which need not be JSON. */
+  /** As the model wrote it; not necessarily JSON. */
   input: string;
   metadata?: SharedV4ProviderMetadata;
 }
 
-/** Puts a reply together from the parts of its stream. */
+/** Assembles a reply from the parts of its stream. */
 export class ReplyBuilder {
   readonly #parts: (Segment | CallPart)[] = [];
   readonly #open = new Map<string, Segment>();
@@ -35,7 +35,7 @@ export class ReplyBuilder {
     private readonly delta: GenerateOptions['delta'],
   ) {}
 
-  /** Throws what an `error` part carries. */
+  /** Throws the error of an `error` part. */
   add(part: LanguageModelV4StreamPart): void {
     switch (part.type) {
       case 'text-start':
@@ -66,7 +66,7 @@ export class ReplyBuilder {
     }
   }
 
-  /** Throws `ModelFailure` when the reply is none: its stream ended before its end was said, or by a failure. */
+  /** Throws `ModelFailure` for an incomplete reply: its stream ended early, or with a failure. */
   build(): Omit<ModelOutput, 'contextTokens'> {
     if (!this.#finish) throw new ModelFailure('retry', brokenOff(this.provider));
     const { reason, usage } = this.#finish;
@@ -114,7 +114,7 @@ export class ReplyBuilder {
     return this.#parts.map((part) => (part.type === type ? part.text : '')).join('');
   }
 
-  /** Also without signatures: some models want the reasoning back that led to a call. */
+  /** Includes reasoning without signatures, because some models need the reasoning that led to a call. */
   #opaque(): OpaqueReply | undefined {
     const types = new Set(this.#parts.map(({ type }) => type));
     const reasoned = types.has('reasoning') && types.has('call');
@@ -129,7 +129,7 @@ export class ReplyBuilder {
   }
 }
 
-/** `isCut`: the reply reached its length limit in this call, or right behind it. */
+/** `isCut`: the reply reached its length limit in this call, or directly after it. */
 function readCall({ id, operation, input }: CallPart, isCut: boolean): OperationCall {
   const known = { id, operation };
   // The SDK makes an empty object of an input that had not begun, and `finish` takes that for a success.
@@ -147,7 +147,7 @@ function readCall({ id, operation, input }: CallPart, isCut: boolean): Operation
 const cutCall =
   'The reply reached its length limit in the middle of this call. Do it in several smaller calls.';
 
-/** The ends that are failures, by the SDK's word or the provider's own. */
+/** Finish reasons that are failures, as reported by the SDK or the provider. */
 function failedEnd(
   { unified, raw }: LanguageModelV4FinishReason,
   provider: string,

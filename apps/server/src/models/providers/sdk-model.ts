@@ -10,12 +10,14 @@ import type { SdkProvider } from './sdk-provider.js';
 import type { PromptWriter } from './prompt-writer.js';
 import { refusesPictures, withoutPictures } from './without-pictures.js';
 
-/** A provider of the AI SDK as a model. Tries once: retries are the gateway's. */
+/** Uses a provider of the AI SDK as a model. It tries once: the gateway handles retries. */
 export function sdkModel(
   { provider, writer }: { provider: SdkProvider; writer: PromptWriter },
   settings: { contextTokens: number | null; options: ProviderOptions; secret?: string | undefined },
 ): Model {
-  /** Sessions whose pictures were refused: what one shows must not take them from the others. */
+  /**
+   * Sessions whose pictures were refused; tracked separately, because pictures of one session must not affect others.
+   */
   const blind = new Set<string>();
   const model: Model = {
     async generate(request, call) {
@@ -47,7 +49,7 @@ export function sdkModel(
         const { name, model: called } = provider;
         const at = { provider: name, model: called.modelId, secret: settings.secret };
         const failure = failureOf(error, at);
-        // No list says of every model whether it sees pictures; its provider does.
+        // No list tells whether a model supports pictures; only its provider does.
         if (isBlind || !refusesPictures(failure.message, request.messages)) throw failure;
         blind.add(call.session);
         return model.generate(request, call);
@@ -68,7 +70,7 @@ async function read(
   }
 }
 
-/** Descriptions of the platform name its operations; those of MCP servers stay as they are. */
+/** The platform's descriptions use operation names; those of MCP servers stay unchanged. */
 const withOwnNames = (operation: string, tool: ModelTool): ModelTool =>
   operationNamed(operation) ? { ...tool, description: withToolNames(tool.description) } : tool;
 

@@ -1,9 +1,9 @@
 import { toolName } from '@belay/protocol';
 
-/** Other providers’ ids may hold characters that this one refuses. */
+/** Ids of other providers may contain characters that this one refuses. */
 export const callId = (id: string): string => id.replace(/[^a-zA-Z0-9_-]/g, '_');
 
-/** Names that a model made up are in the history too, and must be sendable. */
+/** Names made up by a model are in the history too, and must be sendable. */
 export const sentName = (operation: string): string =>
   toolName(operation)
     .replace(/[^a-zA-Z0-9_-]/g, '_')

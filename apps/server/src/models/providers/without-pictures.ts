@@ -1,16 +1,16 @@
 import type { Message } from '@belay/protocol';
 import { hasPictures } from './prompt.js';
 
-/** What servers of models that read text alone say of a request with pictures: OpenAI, vLLM, llama.cpp, DeepSeek, OpenRouter. */
+/** Refusals of pictures by servers of text-only models: OpenAI, vLLM, llama.cpp, DeepSeek, OpenRouter. */
 const refusal = /image|multimodal|vision|mmproj/i;
 
 export const refusesPictures = (sentence: string, messages: readonly Message[]): boolean =>
   refusal.test(sentence) && messages.some(hasPictures);
 
-/** The same message for each prompt: only then it is not written again. */
+/** Returns the same object for the same message, so that it is converted only once. */
 const known = new WeakMap<Message, Message>();
 
-/** The messages for a model that reads text alone. */
+/** The messages for a text-only model. */
 export const withoutPictures = (messages: readonly Message[]): Message[] =>
   messages.map((message) => {
     if (!hasPictures(message)) return message;

@@ -13,7 +13,7 @@ const finish = z.union([
 
 const turn = z
   .strictObject({
-    /** A turn for the last results that match this expression; others pass it over. */
+    /** Plays the turn only if the last results match this expression; otherwise it is skipped. */
     when: z.string().refine(isExpression, 'is not a regular expression').optional(),
     /** A regular expression over the JSON of the last results; `.` also matches newlines. */
     expect: z.string().refine(isExpression, 'is not a regular expression').optional(),
@@ -71,7 +71,7 @@ export function parseScript(source: string, file: string): Script {
   throw malformed(file, lineOf(document, lines, path), `${where}${issue?.message ?? 'unreadable'}`);
 }
 
-/** An alias that contains itself, or too many of them, shows only here. */
+/** Recursive aliases, and too many of them, cause errors only here. */
 function valueOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
@@ -80,7 +80,7 @@ function valueOf(document: Document, file: string): unknown {
   }
 }
 
-/** The line of the deepest node on the path that is there. */
+/** The line of the deepest existing node on the path. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length >= 0; length -= 1) {
     const node: unknown =

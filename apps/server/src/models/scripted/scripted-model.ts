@@ -5,8 +5,8 @@ import type { Model, GenerateOptions, ModelOutput } from '../model.js';
 import { readScript, type Script, type ScriptTurn } from './script.js';
 
 /**
- * Plays a script: no key, no network, the same every time. Which turn comes next is read from the conversation
- * alone, so a restarted server or agent goes on where it was and a rewound session plays its turns again.
+ * Plays a script: no key, no network, always the same. The next turn depends only on the conversation, so a restarted
+ * server or agent continues, and a rewound session plays its turns again.
  */
 export function scriptedModel(file: string): Model {
   return {
@@ -32,7 +32,7 @@ export function scriptedModel(file: string): Model {
   };
 }
 
-/** The place of the first turn that is left and meant for the last results; past the end when there is none. */
+/** The index of the next turn whose condition matches the last results; past the end if there is none. */
 function nextTurn(
   { turns }: Script,
   { played, messages }: { played: number; messages: Message[] },
@@ -45,13 +45,13 @@ function nextTurn(
   return found < 0 ? Math.max(played, turns.length) : found;
 }
 
-/** A window like that of a real model, so that meters show something. */
+/** The window of a typical model, so that meters show a value. */
 const contextTokens = 200_000;
 
 const scriptedReply = z.object({ scripted: z.int() });
 const scriptedSummary = /\[(\d+) turns of the script are played\]/;
 
-/** The newest reply knows its turn; after a compaction that dropped it, the summary does. */
+/** The newest reply contains its turn; after a compaction that dropped it, the summary does. */
 function turnsPlayed(messages: Message[]): number {
   for (const message of messages.toReversed()) {
     if (message.role === 'assistant') {
@@ -92,7 +92,7 @@ function callsOf(turn: ScriptTurn, played: number): Pick<ModelOutput, 'calls' | 
   return { calls, finish: calls.length > 0 ? 'calls' : 'stop' };
 }
 
-/** The user may go on talking to a demo that is over; a script that ran out before its end is an error. */
+/** The user may continue talking to a finished demo; a script that ran out before its end is an error. */
 function afterTheEnd(
   request: ModelRequest,
   { script, file, played }: { script: Script; file: string; played: number },
@@ -128,7 +128,7 @@ async function stream(
   }
 }
 
-/** Four characters count as a token, so that meters move; nothing is paid. */
+/** Four characters count as a token, so that meters change; nothing is charged. */
 function estimate(request: ModelRequest, text: string): ModelOutput['usage'] {
   const input = Math.ceil(JSON.stringify(request.messages).length / 4);
   return { input, cached: 0, cacheWrite: 0, output: Math.ceil(text.length / 4), dollars: 0 };

@@ -4,8 +4,8 @@ import { toCall } from './tag-model.js';
 import { readTags } from './tag-parser.js';
 
 /**
- * A reply without calls that names actions of the session by tags, as some models write them that know RunGPT’s form
- * better than tools, with these as its calls.
+ * Converts tags that name the session’s actions to calls, in a reply without calls; models that know RunGPT’s format
+ * better than tools write them.
  */
 export function withActionTags(
   output: ModelOutput,
@@ -16,7 +16,7 @@ export function withActionTags(
   const found = (name: string) =>
     actions.find((one) => one.name === name || actionOperationName(one) === name);
   const { text, tags } = readTags(output.text, (name) => found(name) !== undefined);
-  // One that is not an action’s may be what the user asked for, such as a template.
+  // Tags with other names may be what the user asked for, such as a template.
   if (tags.length === 0 || tags.some(({ name }) => found(name) === undefined)) return output;
   const calls = tags.flatMap((tag) => {
     const action = found(tag.name);

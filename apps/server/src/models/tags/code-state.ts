@@ -1,14 +1,15 @@
 /**
- * Whether a place in Markdown is within code: a fenced block, or from a backtick to the next such one of its line or the
- * line’s end. Takes text in pieces of any size, once, so that a stream takes linear time.
+ * Whether a position in Markdown is within code: in a fenced block, or between a run of backticks and the next equal
+ * one in its line, or the line’s end. Accepts text in pieces of any size, each once, so that a stream takes linear
+ * time.
  */
 export class CodeState {
-  /** Backticks that opened the block and the span in which the text is. */
+  /** Backticks that opened the current block and the current span. */
   #fence = 0;
   #span = 0;
-  /** Backticks that came last. */
+  /** Length of the current run of backticks. */
   #run = 0;
-  /** Whether only spaces came before them in the line. */
+  /** Whether only spaces precede the run in its line. */
   #first = true;
 
   get isCode(): boolean {
@@ -17,7 +18,7 @@ export class CodeState {
     return after.#fence > 0 || after.#span > 0;
   }
 
-  /** The state after some more text; this one stays as it is. */
+  /** The state after more text; this object stays unchanged. */
   after(text: string): CodeState {
     const next = this.#clone();
     for (const character of text) next.#take(character);

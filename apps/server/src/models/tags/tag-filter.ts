@@ -1,26 +1,28 @@
 import { CodeState } from './code-state.js';
 import { readTags } from './tag-parser.js';
 
-/** Text of which more is held is read again only after an eighth more, so that long tags take linear time. */
+/** Longer held text is parsed again only after it grew by an eighth, so that long tags take linear time. */
 const readAtOnce = 2_000;
 
-/** Keeps tags out of the text that streams to the viewers: text waits from `{{` on until it is known what it is. */
+/**
+ * Removes tags from the text that streams to viewers: text from `{{` on is held until it is known to be a tag or not.
+ */
 export class TagFilter {
   #held = '';
   /** Whether something other than spaces was shown since the last newline. */
   #midLine = false;
   #code = new CodeState();
-  /** What came since `#held` was seen to end within a tag. */
+  /** Text since `#held` was found to end within a tag. */
   #later: string[] = [];
   #laterLength = 0;
-  /** Whether a tag may end in `#later`. */
+  /** Whether `#later` may contain the end of a tag. */
   #closes = false;
-  /** The length from which on it is worth to read again; 0 when nothing is known to be within a tag. */
+  /** The length at which parsing again is worthwhile; 0 if the text is not known to end within a tag. */
   #worthReading = 0;
 
   constructor(private readonly offered: (name: string) => boolean) {}
 
-  /** Returns what may be shown now. */
+  /** Returns the text that may be shown now. */
   push(text: string): string {
     if (text === '') return '';
     this.#closes ||= `${(this.#later.at(-1) ?? this.#held).slice(-1)}${text}`.includes('}}');
@@ -34,7 +36,7 @@ export class TagFilter {
     const close = this.#held.lastIndexOf('}}');
     if (close < start) return this.#show(start) + this.#wait(0);
     const { text: shown, tags } = this.#read(close + 2);
-    // It may only be unreadable because its end is still to come.
+    // The tag may be unreadable only because its end is missing so far.
     if (tags.at(-1)?.invalid !== undefined) return this.#wait(length > readAtOnce ? length / 8 : 0);
     return this.#shown(shown, close + 2);
   }
@@ -52,7 +54,7 @@ export class TagFilter {
     this.#worthReading = 0;
   }
 
-  /** Nothing more can be shown before a tag may end, and so much text has come. */
+  /** Nothing more can be shown until a tag may have ended and this much text has arrived. */
   #wait(more: number): string {
     if (this.#held.startsWith('{{')) this.#worthReading = this.#held.length + Math.max(1, more);
     return '';

@@ -11,11 +11,11 @@ import { readTags, type Tag } from './tag-parser.js';
 import { instructions, writtenCall, writtenResults, type OfferedTool } from './tag-prompt.js';
 import { TagFilter } from './tag-filter.js';
 
-/** A model without tool calling: it is told of the operations in words and calls them by tags in its text. */
+/** A model without tool calling: it gets the operations as text, and calls them with tags in its reply. */
 export function tagModel(inner: Model): Model {
   return {
     async generate(request, call) {
-      // A summary calls nothing, and here the calls of the conversation are text.
+      // A summary makes no calls, and the conversation contains calls as text here.
       const operations = request.purpose === 'compact' ? [] : request.operations;
       const tools = operations.map((operation) => ({
         operation,
@@ -44,7 +44,7 @@ export function tagModel(inner: Model): Model {
   };
 }
 
-/** What the model wrote goes back to it word for word. */
+/** The model’s own text is sent back word for word. */
 const opaqueTags = z.object({
   tags: z.string(),
   inner: z.record(z.string(), z.unknown()).optional(),
@@ -62,7 +62,7 @@ function withCalls(output: ModelOutput, offered: ReadonlyMap<string, ModelTool>)
   return { ...output, text: text.trim(), calls, finish, opaque };
 }
 
-/** An action may be named without `action.` before it, as RunGPT does. */
+/** An action may be named without `action.`, as in RunGPT. */
 const callOf = (name: string, offered: ReadonlyMap<string, unknown>): string => {
   const action = actionOperationName({ name });
   return !offered.has(name) && offered.has(action) ? action : name;
@@ -116,7 +116,7 @@ function plainReply(message: Extract<Message, { role: 'assistant' }>): Message {
   return { role: 'assistant', text, calls: [] };
 }
 
-/** An action without parameters of its own, as those of RunGPT: all that the tag names is its list. */
+/** An action without named parameters, like those of RunGPT: all values of the tag form its list. */
 const takesList = (properties: Record<string, unknown>): boolean =>
   Object.keys(properties).join() === 'args' &&
   z.object({ type: z.literal('array') }).safeParse(properties['args']).success;

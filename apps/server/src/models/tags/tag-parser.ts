@@ -17,7 +17,7 @@ export interface Tag {
   name: string;
   values: unknown[];
   keyed: Record<string, unknown>;
-  /** Why the tag could not be read; `values` and `keyed` are then empty. */
+  /** Why the tag could not be parsed; `values` and `keyed` are then empty. */
   invalid?: string;
   source: string;
 }
@@ -28,16 +28,16 @@ export interface TaggedText {
   tags: Tag[];
 }
 
-/** Where the text goes on from. */
+/** The context in which a text continues. */
 export interface TextBefore {
   code: CodeState;
-  /** Whether it does not begin a line. */
+  /** Whether the text continues a line. */
   midLine: boolean;
 }
 
 const nothingBefore: TextBefore = { code: new CodeState(), midLine: false };
 
-/** Reads a whole reply, or what follows `before`. */
+/** Parses a whole reply, or the continuation of `before`. */
 export function readTags(
   source: string,
   offered: (name: string) => boolean,
@@ -88,7 +88,7 @@ function tagAt(
   }
 }
 
-/** Reads back over blanks only: a long line with many tags is not read again for each. */
+/** Looks back over blanks only, so that a long line with many tags takes linear time. */
 function beginsLine(source: string, start: number, { midLine }: TextBefore): boolean {
   let at = start - 1;
   while (at >= 0 && source[at] !== '\n' && /\s/.test(source[at] ?? '')) at -= 1;
@@ -96,7 +96,7 @@ function beginsLine(source: string, start: number, { midLine }: TextBefore): boo
 }
 
 class TagError extends Error {
-  /** `isOpen`: a string or text does not end, so that whatever follows is part of it until its end comes. */
+  /** `isOpen`: a string or text is not closed, so the following text belongs to it. */
   constructor(
     message: string,
     readonly isOpen = false,
@@ -105,7 +105,7 @@ class TagError extends Error {
   }
 }
 
-/** Levels of a value, as deep as the contract lets an input be. */
+/** The depth of a value, equal to the contract's limit for inputs. */
 const maxDepth = 64;
 
 class ValueReader {
@@ -116,7 +116,7 @@ class ValueReader {
     public at: number,
   ) {}
 
-  /** Up to and with the closing `)}}`. */
+  /** Up to and including the closing `)}}`. */
   list(): { values: unknown[]; keyed: Record<string, unknown> } {
     const values: unknown[] = [];
     const keyed: Record<string, unknown> = {};

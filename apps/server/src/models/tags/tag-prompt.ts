@@ -2,13 +2,13 @@ import type { Message, ModelTool, OperationCall } from '@belay/protocol';
 import { z } from 'zod';
 import { resultText } from '../result-text.js';
 
-/** A tool under the name that it has here. */
+/** A tool with its name in the prompt. */
 export interface OfferedTool {
   operation: string;
   tool: ModelTool;
 }
 
-/** What a model without tool calling is told of the operations. */
+/** The description of the operations for a model without tool calling. */
 export function instructions(tools: readonly OfferedTool[]): string {
   return `# Operations
 
@@ -24,7 +24,7 @@ You act by writing tags into your reply. A tag calls an operation; its result co
 ${tools.map(described).join('\n\n')}`;
 }
 
-/** A call that another model made, as this one would have written it. */
+/** Another model's call, in the form in which this model would have written it. */
 export function writtenCall(call: OperationCall): string {
   const members = z.record(z.string(), z.unknown()).safeParse(call.input);
   const values = members.success

@@ -24,14 +24,14 @@ import { StorageCalls } from './storage-calls.js';
 type Calls = typeof serverCalls;
 export interface TarSource {
   tar: Readable;
-  /** As far as it is known. */
+  /** The size, if it is known. */
   bytes?: number | undefined;
 }
 export type OpenTar = () => Promise<TarSource>;
 
-/** Milliseconds that an agent may take to begin, because its log may be long. */
+/** Milliseconds that an agent may take to begin; reading a long log takes time. */
 const beginTimeoutMs = 60_000;
-/** Between two notices of how far an archive is. */
+/** Milliseconds between two progress notices about an archive. */
 const copiedEveryMs = 200;
 
 /** Handlers of an agent’s calls, limited to the session of its sandbox. */
@@ -53,7 +53,7 @@ export class AgentCalls {
       if (sandbox.connection !== connection) await greeted.promise;
       return sessionOf(sandbox, connection);
     };
-    // The agent of the next connection sends its first prompt whole.
+    // A new connection’s first model call sends the whole prompt.
     const prompt = new KeptPrompt();
     const handlers: Omit<Servers<Calls>, 'hello'> = {
       ...this.storage.handlers(session),
@@ -104,7 +104,7 @@ export class AgentCalls {
     }
   }
 
-  /** Its agent broke the rules of the connection, as its log says from now on. */
+  /** Logs that the agent broke the protocol of its connection. */
   reportBreach({ session }: ConnectedSandbox, reason: string): void {
     if (session === null) return;
     const event = newEvent('server', 'breach', { args: { reason }, message: reason });
@@ -173,7 +173,7 @@ export class AgentCalls {
   }
 }
 
-/** Nothing is served before the agent’s hello, or without a session. */
+/** Refuses every call before the agent’s hello and without a session. */
 function onlyInSession<H extends object>(handlers: H, session: () => Promise<string>): H {
   const guarded = Object.entries(handlers).map(([name, handler]) => [
     name,

@@ -11,32 +11,32 @@ import { hashOfSecret } from '../../storage/secrets.js';
 import type { AgentConnection } from './agent-link.js';
 
 export interface Listener {
-  /** Whether the program with this id, of which only the hash is known, is the sandbox’s agent. */
+  /** Whether the program with this id is the sandbox’s agent; only the id’s hash is known. */
   admits(agent: string): boolean;
   onConnection(connection: AgentConnection): void;
-  /** Its agent broke the rules of the connection, in a sentence; called once. */
+  /** Called once, with a sentence, when the agent has broken the protocol too often. */
   onBroken(reason: string): void;
 }
 
 interface Listening {
   server: Server;
   connections: RpcServer;
-  /** The hash of what is needed to connect from another machine. */
+  /** The hash of the token that connections from another machine need. */
   token?: string;
 }
 
 type RemoteOptions<S extends Contract, C extends Contract> = Omit<RpcServerOptions<S, C>, 'server'>;
 
-/** After so many, the sandbox’s agent is refused. */
+/** After this many protocol violations, the sandbox’s agent is refused. */
 const maxBreaches = 5;
 
 /**
- * A Unix socket for each sandbox, alone in a folder that is mounted into that one container: the socket is the identity
- * of the sandbox, and the id that its agent made up that of the agent.
+ * A Unix socket for each sandbox, alone in a folder that is mounted only into that container: the socket identifies
+ * the sandbox, and an id that the agent generates identifies the agent.
  */
 @Injectable()
 export class AgentListener {
-  /** Where those of other machines connect, at the server’s own port. */
+  /** The path for connections from other machines, at the server’s own port. */
   readonly path = agentPath;
   readonly #logger = new Logger(AgentListener.name);
   readonly #root: string;
@@ -52,7 +52,10 @@ export class AgentListener {
     return this.#folder(sandbox).path;
   }
 
-  /** Listens at the sandbox’s own path, which outlives the server: after a restart agents find it again. */
+  /**
+   * Listens at the sandbox’s own path, which stays the same after a restart of the server, so that agents can
+   * reconnect.
+   */
   async open(sandbox: string, listener: Listener): Promise<void> {
     await makePrivateFolder(this.#rootFolder);
     await makePrivateFolder(this.#root);
@@ -87,24 +90,24 @@ export class AgentListener {
     };
   }
 
-  /** Lets the agent of a sandbox in that runs on another machine, by a token instead of a socket. */
+  /** Admits the agent of a sandbox on another machine, by a token instead of a socket. */
   openAgent(sandbox: string, token: string, listener: Listener): void {
     this.openRemote(sandbox, token, this.#optionsOf(sandbox, listener));
   }
 
-  /** Lets whoever has the token of this hash connect to the server’s own port: see `upgrade`. */
+  /** Admits connections with the token of this hash at the server’s own port: see `upgrade`. */
   openRemote<S extends Contract, C extends Contract>(
     name: string,
     token: string,
     options: RemoteOptions<S, C>,
   ): void {
-    // It listens nowhere: it gets the upgrades with this token.
+    // Without a port of its own: it handles upgrades with this token.
     const server = createServer();
     const connections = rpcServer({ ...options, server, dropsSilent: true });
     this.#listening.set(name, { server, connections, token });
   }
 
-  /** A connection of another machine. Its token says whose it is; without one of ours nothing of it is read. */
+  /** A connection from another machine, identified by its token. Without a valid token, nothing of it is read. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const token = /^Bearer (\S{20,200})$/.exec(request.headers.authorization ?? '')?.[1];
     const hash = token === undefined ? undefined : hashOfSecret(token, 'hex');
@@ -126,7 +129,7 @@ export class AgentListener {
     await this.#folder(sandbox).remove();
   }
 
-  /** Stops listening for all; the agents keep reconnecting. */
+  /** Stops all listening; agents keep trying to reconnect. */
   async hangUpAll(): Promise<void> {
     await Promise.all([...this.#listening.keys()].map((sandbox) => this.#hangUp(sandbox)));
   }

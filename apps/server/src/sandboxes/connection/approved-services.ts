@@ -20,7 +20,7 @@ export type ApprovedHandlers = Pick<
   'approvals.request' | 'action.call' | 'mcp.call' | 'browser.sidecar' | 'web.search'
 >;
 
-/** What the server does for a call of the log, once that call is approved: the agent names its id alone. */
+/** Services of the server for logged calls, provided once the call is approved. The agent sends only the call’s id. */
 @Injectable()
 export class ApprovedServices {
   constructor(
@@ -32,7 +32,7 @@ export class ApprovedServices {
     private readonly sidecars: Sidecars,
   ) {}
 
-  /** What the server is set up with. */
+  /** The services that this server is configured with. */
   get available(): ServerService[] {
     return this.search.isSetUp ? ['search'] : [];
   }
@@ -52,7 +52,7 @@ export class ApprovedServices {
     };
   }
 
-  /** What only reads a page, which nobody is asked about, starts no browser: there is nothing to read. */
+  /** Calls that only read a page need no approval and start no browser: without one there is no page to read. */
   async #browserFor(call: ApprovedCall, sandbox: ConnectedSandbox): Promise<string> {
     const { operation, source } = call;
     if (operation.display !== 'page') {

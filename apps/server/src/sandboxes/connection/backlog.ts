@@ -3,8 +3,8 @@ import type { EventLog } from '../../logs/event-log.js';
 import type { AgentConnection } from './agent-link.js';
 
 /**
- * The events of a session that its agent did not write, from one event on until the agent receives them live.
- * Events that are written while earlier ones are being sent wait here, so none is missed.
+ * The events that a session’s agent did not write, from one event on until the agent receives events live. Events
+ * written while earlier ones are being sent wait here, so none is missed.
  */
 export class Backlog {
   #events: Event[] = [];
@@ -28,7 +28,7 @@ export class Backlog {
     }
   }
 
-  /** The events so far, each once. */
+  /** The events collected so far, each once. */
   take(): Event[] {
     const taken: Event[] = [];
     for (const event of this.#events) {
@@ -40,7 +40,7 @@ export class Backlog {
     return taken;
   }
 
-  /** Sends the rest; what is written after this call is sent by others, and arrives after it. */
+  /** Sends the rest. Events written after this call are sent live, and arrive after it. */
   handOver(connection: AgentConnection): void {
     const events = this.take();
     this.close();

@@ -4,7 +4,7 @@ import type { AgentConnection } from './agent-link.js';
 /** The session of the calling agent; throws while it has none. */
 export type SessionOf = () => Promise<string>;
 
-/** The sandbox of a connection, as far as the connection needs it. */
+/** What a connection needs to know of its sandbox. */
 export interface ConnectedSandbox {
   readonly id: string;
   readonly container: string;
@@ -13,16 +13,16 @@ export interface ConnectedSandbox {
   readonly machine: string | undefined;
   readonly session: string | null;
   readonly epoch: number;
-  /** Whether its agent was given its session already, by this server or by a former one. */
+  /** Whether the agent has already received its session, from this server or an earlier one. */
   readonly hasBegun: boolean;
   /** The connection of the agent that said hello. */
   readonly connection: AgentConnection | undefined;
   connect(connection: AgentConnection): void;
   /** The agent said hello and can be called by the server. */
   greet(): void;
-  /** From now on others may call the agent: it has its session. */
+  /** Allows others to call the agent: it has its session. */
   publish(): void;
-  /** Rejects with the cause when the sandbox ends meanwhile. */
+  /** Rejects with the cause if the sandbox ends meanwhile. */
   alive<T>(work: Promise<T>): Promise<T>;
   /** The connection was lost, which may be the first sign of the sandbox’s end. */
   disconnected(): void;

@@ -4,14 +4,14 @@ import { AgentCalls } from './agent-calls.js';
 import { AgentListener, type Listener } from './agent-listener.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
 
-/** What is needed of a sandbox to let its agent in. */
+/** What must be known of a sandbox to admit its agent. */
 interface ListeningSandbox extends ConnectedSandbox {
-  /** The hash of what an agent on another machine connects with; that of a container has a socket instead. */
+  /** The hash of the token of an agent on another machine; agents in containers have a socket instead. */
   readonly token?: string | undefined;
   admits(agent: string): boolean;
 }
 
-/** Where the agents of sandboxes connect, and what serves their calls. */
+/** The endpoints for agents of sandboxes, and the handlers of their calls. */
 @Injectable()
 export class SandboxConnections {
   constructor(
@@ -19,7 +19,7 @@ export class SandboxConnections {
     private readonly calls: AgentCalls,
   ) {}
 
-  /** Lets the agent of a sandbox in, and no other program. */
+  /** Admits the agent of a sandbox, and no other program. */
   async listen(sandbox: ListeningSandbox): Promise<void> {
     const { id, machine, token } = sandbox;
     const agent: Listener = {

@@ -17,7 +17,7 @@ type StorageHandlers = Pick<
   | 'browser.frame'
 >;
 
-/** What an agent stores: events, terminal output and blobs. Acknowledged means stored. */
+/** Stores the agent’s events, terminal output and blobs. Acknowledged means stored. */
 @Injectable()
 export class StorageCalls {
   constructor(
@@ -55,7 +55,7 @@ export class StorageCalls {
     };
   }
 
-  /** Stores what a terminal prints; the agent’s bytes count as acknowledged when they are stored. */
+  /** Stores terminal output; bytes are acknowledged when they are stored. */
   async takeTerminal(
     from: { session: string; terminal: string; offset: number },
     stream: RpcStream,

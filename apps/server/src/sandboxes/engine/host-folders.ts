@@ -7,21 +7,21 @@ import { AppError, type NewMount, type SandboxProfile, type SessionMount } from 
 import { Config } from '../../config.js';
 import { isWithin, realFolder, sameEnds } from '../../programs/real-folder.js';
 
-/** A folder as it was when it was checked: its path may lead elsewhere a moment later. */
+/** A folder with the identity that it had when it was checked; its path may lead elsewhere later. */
 export interface HeldFolder extends SessionMount {
   device: bigint;
   inode: bigint;
 }
 
-/** Where the system has its own, with all below. */
+/** System folders, with everything below them. */
 const system =
   /^\/(bin|boot|dev|etc|lib\w*|proc|run|sbin|sys|usr|var\/lib\/(docker|containerd|dpkg|apt)|var\/run)(\/|$)/;
-/** Folders of everybody: what is shared is one of those below. */
+/** General folders, which cannot be shared themselves; folders inside them can. */
 const wide = /^\/(home|mnt|opt|root|srv|tmp|var|var\/lib|var\/tmp)?$/;
-/** In the home of a user, keys and logins. */
+/** Folders with keys and logins in a user’s home. */
 const secrets = ['.ssh', '.gnupg', '.aws', '.azure', '.docker', '.kube', '.password-store'];
 
-/** Folders of the host that sessions share. Only an admin asks for one; which may be, is decided here. */
+/** Folders of the host that sessions share. Only an admin may ask for one; the allowed folders are decided here. */
 @Injectable()
 export class HostFolders {
   constructor(
@@ -29,7 +29,10 @@ export class HostFolders {
     private readonly docker: DockerClient,
   ) {}
 
-  /** What a new session gets for what was asked. Throws `invalid_input` with one sentence for what it cannot have. */
+  /**
+   * The mounts of a new session for the requested folders. Throws `invalid_input` with one sentence for a folder that
+   * cannot be shared.
+   */
   async choose(
     wanted: readonly NewMount[],
     { profile, onMachine }: { profile: SandboxProfile; onMachine: boolean },
@@ -50,7 +53,7 @@ export class HostFolders {
     return chosen;
   }
 
-  /** Checked again before each start. Throws when one is gone, or its path leads elsewhere now. */
+  /** Repeats the checks before each start. Throws when a folder is gone, or its path now leads elsewhere. */
   async hold(mounts: readonly SessionMount[]): Promise<HeldFolder[]> {
     return Promise.all(
       mounts.map(async (mount) => {
@@ -66,8 +69,8 @@ export class HostFolders {
   }
 
   /**
-   * Asserts that a container which has just started was given the very folders that were checked. Throws `forbidden`
-   * when one was exchanged meanwhile; the container has run nothing but the agent by then, which has no session yet.
+   * Asserts that a started container got exactly the folders that were checked. Throws `forbidden` when one was
+   * exchanged meanwhile; the container has run only the agent by then, which has no session yet.
    */
   async assertMounted(container: string, held: readonly HeldFolder[]): Promise<void> {
     if (held.length === 0) return;
@@ -76,7 +79,7 @@ export class HostFolders {
       const seen =
         pid === undefined ? undefined : await identity(`/proc/${pid}/root${folder.path}`);
       if (seen) assertSame(folder, seen);
-      // Only root sees into a container. Else what was mounted is known if nobody else can exchange it.
+      // Only root can see into a container. Otherwise the mount is known only if nobody else can exchange the folder.
       else await this.#assertOwnAlone(folder, container);
     }
   }
@@ -140,7 +143,7 @@ const exchanged = ({ folder }: SessionMount, why: string): AppError =>
 
 const refused = (sentence: string): AppError => new AppError('invalid_input', sentence);
 
-/** `/mnt/NAME`, where no other is yet. */
+/** `/mnt/NAME`, with a name that is not taken. */
 function freePath(folder: string, taken: readonly SessionMount[]): string {
   const name = basename(folder).replaceAll(/[^\w.-]/g, '_');
   for (let number = 1; ; number++) {

@@ -4,7 +4,7 @@ import { errorFrom, type Check } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { Volumes } from './volumes.js';
 
-/** Whether sandboxes can be made on this machine. */
+/** Checks whether this machine can run sandboxes. */
 @Injectable()
 export class SandboxChecks {
   constructor(

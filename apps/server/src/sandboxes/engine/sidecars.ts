@@ -11,7 +11,7 @@ import { AppError, ignoreError } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { ownerLabels } from '../../owner-labels.js';
 
-/** The sandbox that a browser is put beside. */
+/** The sandbox that a browser container belongs to. */
 interface Neighbour {
   id: string;
   session: string | null;
@@ -37,7 +37,7 @@ export class Sidecars {
     private readonly docker: DockerClient,
   ) {}
 
-  /** The DevTools address on the sandbox’s loopback; the same one while that browser runs. */
+  /** The DevTools address on the sandbox’s loopback; repeated calls return the same running browser. */
   async start(sandbox: Neighbour): Promise<string> {
     const known = this.#sidecars.get(sandbox.id);
     const running = await known?.catch(() => undefined);
@@ -49,7 +49,7 @@ export class Sidecars {
     return (await starting).endpoint;
   }
 
-  /** Whether a sandbox has been given a browser. */
+  /** Whether a sandbox has a browser. */
   has(sandbox: string): boolean {
     return this.#sidecars.has(sandbox);
   }
@@ -86,7 +86,7 @@ export class Sidecars {
     }
   }
 
-  /** A browser of a former server, or one that has exited. */
+  /** Removes a browser of an earlier server, or one that has exited. */
   async #removeOthers(sandbox: string): Promise<void> {
     const found = await this.docker.list(`${labels.sidecar}=${sandbox}`);
     await Promise.all(found.map(({ id }) => this.docker.remove(id)));

@@ -19,13 +19,13 @@ export interface FreshVolumes {
   profile: SandboxProfile;
 }
 
-/** The volumes of sandboxes, and the one with the runtime. */
+/** The volumes of sandboxes, and the runtime volume. */
 @Injectable()
 export class Volumes {
   /** Containers that set the owner of new volumes, by sandbox; they use the volumes until they are removed. */
   readonly #owners = new Map<string, string>();
   readonly #removals = new Map<string, Promise<void>>();
-  /** Volumes that could not be removed: an engine killed while it makes one has not written its labels. */
+  /** Volumes that could not be removed. An engine killed while it creates one has not written its labels. */
   readonly unremoved = new Set<string>();
   #runtimeImage: Promise<string> | undefined;
 
@@ -34,12 +34,15 @@ export class Volumes {
     private readonly docker: DockerClient,
   ) {}
 
-  /** Volumes are made with the container that mounts them; returns whether they get their owner from its image. */
+  /**
+   * Prepares volumes, which are created with the container that mounts them. Returns whether they get their owner from
+   * its image.
+   */
   async prepare({ sandbox, session, volumes, image, profile }: FreshVolumes): Promise<boolean> {
     const runtime = await this.runtime();
     // New volumes belong to root.
     if (profile === 'root') return false;
-    // Images that are made from the default one have its label too, and may have files of their own there.
+    // Images based on the default image inherit its label, but may have files of their own there.
     const isDefault = image === this.config.image;
     if (isDefault && (await this.docker.imageHasLabel(image, seedsVolumes))) return true;
     const spec = {
@@ -53,7 +56,9 @@ export class Volumes {
     return false;
   }
 
-  /** Removes the container that set the owner of a sandbox’s volumes; on failure the server’s next start does. */
+  /**
+   * Removes the container that set the owner of a sandbox’s volumes; after a failure, the server’s next start does.
+   */
   releaseOwner(sandbox: string): void {
     const owner = this.#owners.get(sandbox);
     if (owner === undefined) return;
@@ -77,7 +82,7 @@ export class Volumes {
     this.unremoved.delete(name);
   }
 
-  /** The image that the runtime’s volume was made of. Throws `unavailable` when the volume is not there. */
+  /** The image that the runtime volume was filled from. Throws `unavailable` when the volume does not exist. */
   runtime(): Promise<string> {
     this.#runtimeImage ??= this.#findRuntime().catch((error: unknown) => {
       this.#runtimeImage = undefined;
@@ -95,7 +100,7 @@ export class Volumes {
         `The agent’s runtime (the volume ${volume}) is missing. Run npm start, which builds it.`,
       );
     }
-    // The volume was filled by a container of its own name, which was made of the runtime’s image.
+    // The volume was filled by a container with the same name, made from the runtime image.
     return (
       (await this.docker.imageOf(volume)) ?? `belay/runtime:${found['belay.runtime'] ?? 'latest'}`
     );

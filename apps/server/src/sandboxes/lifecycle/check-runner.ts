@@ -6,10 +6,10 @@ import { Sandboxes } from './sandboxes.js';
 
 /** How long a check may take. */
 const checkTimeoutMs = 10 * 60_000;
-/** Of what it prints, the end is kept. */
+/** Only the end of a check’s output is kept. */
 const maxOutput = 16_000;
 const lookMs = 1_000;
-/** What is kept of the output before its last characters are taken. */
+/** The buffered output before it is cut to its end. */
 const slack = 64 * 1024;
 
 export interface CheckRun {
@@ -19,8 +19,8 @@ export interface CheckRun {
 }
 
 /**
- * Runs a command in a session’s sandbox as a program of its own, as the user of the sandbox’s programs and without
- * the agent: the engine reports its exit code.
+ * Runs a command in a session’s sandbox as a separate program, with the user of the sandbox’s programs and without the
+ * agent: the engine reports its exit code.
  */
 @Injectable()
 export class CheckRunner {
@@ -41,7 +41,7 @@ export class CheckRunner {
         user,
         env: ['CI=1'],
       });
-    // The engine ends no program by itself, so the first line says which it is: it leads a process group.
+    // The engine cannot end a program itself, so the first line is the id of its process group.
     const running = await begin('echo $$; exec /bin/sh -c "$1"', command);
     const printed = { text: '' };
     const kill = async (): Promise<void> => {
@@ -59,7 +59,7 @@ export class CheckRunner {
   }
 }
 
-/** Resolves when the program has ended, also when others that it began hold its output open. */
+/** Resolves when the program has ended, even if its children keep its output open. */
 async function ended(
   { output, exitCode }: Execution,
   printed: { text: string },

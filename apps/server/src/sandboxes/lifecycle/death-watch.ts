@@ -19,7 +19,7 @@ const breakTimeoutMs = 1_000;
 export class DeathWatch implements Findings {
   readonly #logger = new Logger(DeathWatch.name);
   readonly #listeners = new Set<LostListener>();
-  /** Exits that were found before the first listener. */
+  /** Exits found before the first listener was added. */
   readonly #unreported: [session: string, reason: string][] = [];
   /** Dead containers that are still being removed, by session. */
   readonly #removals = new Map<string, Promise<void>>();
@@ -35,18 +35,18 @@ export class DeathWatch implements Findings {
     sandboxes.onDisconnect((sandbox) => void this.#lookAfterBreak(sandbox));
   }
 
-  /** The server ends: what dies from now on is found at its next start. */
+  /** The server ends: later exits are found at its next start. */
   close(): void {
     this.#closing = true;
   }
 
-  /** Calls also with those that were found before. */
+  /** Adds a listener, which is also called with earlier exits. */
   onLost(listener: LostListener): void {
     this.#listeners.add(listener);
     for (const [session, reason] of this.#unreported.splice(0)) listener(session, reason);
   }
 
-  /** Resolves when nothing of a dead sandbox of the session is left that can be removed now. */
+  /** Resolves when everything of a session’s dead sandbox that can be removed now is removed. */
   async removed(session: string): Promise<void> {
     await this.#removals.get(session);
   }
@@ -81,7 +81,7 @@ export class DeathWatch implements Findings {
     this.#report(session, reason);
   }
 
-  /** An agent on a machine that stays away too long has lost its session: a later one is another agent’s. */
+  /** The session of an agent on another machine is lost if the machine stays away too long. */
   async watchLease(sandbox: Sandbox): Promise<void> {
     const { machineLeaseMs } = this.config;
     const before = sandbox.connection;

@@ -16,21 +16,23 @@ import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import { Sandboxes } from './sandboxes.js';
 
-/** What the reconciler finds out. */
+/** Callbacks for the reconciler’s findings. */
 export interface Findings {
-  /** A known sandbox’s container is not running any more. */
+  /** The container of a known sandbox has stopped running. */
   died(sandbox: Sandbox): Promise<void>;
   /** The container of a session ended while no server was there. */
   lost(sandbox: Sandbox, session: string): Promise<void>;
 }
 
-/** Before the engine is asked again: after its event stream ended, and at most while it is away. */
+/**
+ * The delay before the engine is asked again after its event stream ended; it doubles while the engine is unavailable.
+ */
 const firstRetryDelayMs = 200;
 const maxRetryDelayMs = 2_000;
 
 /**
- * Keeps the server’s state in sync with the engine: adopts sandboxes of a former server, removes unused containers,
- * and detects exits. An engine that was unavailable is checked again.
+ * Keeps the server’s state in sync with the engine: adopts sandboxes of an earlier server, removes unused containers,
+ * and detects exits. The check is repeated after the engine was unavailable.
  */
 @Injectable()
 export class Reconciler {
@@ -48,7 +50,7 @@ export class Reconciler {
     private readonly log: EventLog,
   ) {}
 
-  /** Resolves after the first look, also when the engine does not answer; then follows it until `close`. */
+  /** Resolves after the first check, even if the engine does not respond; then follows the engine until `close`. */
   async start(findings: Findings): Promise<void> {
     await this.#adoptOnMachines();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -93,7 +95,7 @@ export class Reconciler {
     if (sandbox && !sandbox.isEnding) void findings.died(sandbox);
   }
 
-  /** Agents on machines connect again by themselves; no engine knows them. */
+  /** Agents on other machines reconnect by themselves; no engine here knows them. */
   async #adoptOnMachines(): Promise<void> {
     for (const record of await this.#validRecords()) {
       const { sandbox: id, session, machine, token } = record;
@@ -123,11 +125,11 @@ export class Reconciler {
       const isKnown = this.sandboxes.withId(container.labels[labels.sandbox] ?? '') !== undefined;
       if (!isKnown && !this.#belongs(container, records)) await this.docker.remove(container.id);
     }
-    // Volumes of a start that failed in the engine; containers that are being created may use them.
+    // Removes volumes of starts that failed in the engine; containers being created may still use theirs.
     if (this.containers.busy === 0) await this.#removeVolumes();
   }
 
-  /** The first check: adopts or removes what a former server left. */
+  /** The first check: adopts or removes what an earlier server left. */
   async #adoptAll(findings: Findings): Promise<void> {
     const containers = await this.docker.list(this.docker.ownLabel);
     const records = await this.#validRecords();
@@ -146,7 +148,7 @@ export class Reconciler {
     this.#adopted = true;
   }
 
-  /** Records of sessions that are still there and whose files are worth keeping; the others are removed. */
+  /** Records of existing sessions whose files are worth keeping; others are removed. */
   async #validRecords(): Promise<SandboxRecord[]> {
     const valid: SandboxRecord[] = [];
     for (const record of await this.records.all()) {
@@ -188,7 +190,7 @@ export class Reconciler {
     await this.containers.listen(sandbox);
   }
 
-  /** Keeps browsers of running sandboxes; one that is being created is known by its sandbox. And programs of now. */
+  /** Whether a container is in use: browsers of running or starting sandboxes, and programs of this server process. */
   #belongs(container: FoundContainer, records: SandboxRecord[]): boolean {
     const program = container.labels[labels.program];
     if (program !== undefined) return program === ownPrograms;

@@ -28,9 +28,9 @@ export interface Launch {
   /** The server’s default when omitted. */
   image?: string | null;
   profile: SandboxProfile;
-  /** The sandbox’s volumes are those of an earlier one of its session. */
+  /** The sandbox reuses the volumes of an earlier sandbox of its session. */
   keepsFiles?: boolean;
-  /** Folders of this machine that it is given. */
+  /** Folders of this machine to mount. */
   mounts?: readonly SessionMount[];
 }
 
@@ -41,11 +41,11 @@ export interface Disposal {
 
 /** Containers that are created concurrently: more would only slow each other down. */
 const parallelStarts = 4;
-/** From the claim of a warm sandbox to its new name: longer than a session takes to its first output. */
+/** From the claim of a warm sandbox to its renaming: longer than a session takes until its first output. */
 const renameDelayMs = 500;
 /** From the start of a container to its agent’s hello. */
 const helloTimeoutMs = 60_000;
-/** How long an agent may take to write what is left, and its container then to end. */
+/** How long an agent may take to write its remaining data, and its container then to end. */
 const shutdownTimeoutMs = 3_000;
 const exitTimeoutMs = 1_500;
 
@@ -71,12 +71,12 @@ export class SandboxContainers {
     this.#folders = new HostFolders(config, docker);
   }
 
-  /** Containers that are being made, or wait for it. */
+  /** Containers that are being created, or wait for it. */
   get busy(): number {
     return this.#busy;
   }
 
-  /** Resolves when the agent has said hello. When it rejects, `discard` removes what there is. */
+  /** Resolves when the agent has said hello. After a rejection, `discard` removes what was created. */
   async launch(sandbox: Sandbox, launch: Launch): Promise<void> {
     if (sandbox.machine !== undefined) {
       await this.#stillWanted(sandbox);
@@ -97,7 +97,7 @@ export class SandboxContainers {
     return this.connections.listen(sandbox);
   }
 
-  /** A warm one is named after the session that it was given, a moment later: its start has the processor first. */
+  /** Renames a warm sandbox after its session; delayed, because the session’s start needs the processor first. */
   rename(sandbox: Sandbox): void {
     const rename = async () => {
       if (!sandbox.isEnding) await this.docker.rename(sandbox.container, containerName(sandbox));
@@ -106,7 +106,7 @@ export class SandboxContainers {
     setTimeout(late, renameDelayMs).unref();
   }
 
-  /** Lets the agent write what is left. */
+  /** Lets the agent write its remaining data. */
   async shutDown(sandbox: Sandbox): Promise<void> {
     if (!sandbox.link?.connected) return;
     const signal = AbortSignal.timeout(shutdownTimeoutMs);
@@ -119,8 +119,8 @@ export class SandboxContainers {
   }
 
   /**
-   * Ends a sandbox and removes its containers, and its files when asked. What waits for its agent fails with
-   * `reason`. Fine when it is gone already; throws when the engine fails.
+   * Ends a sandbox and removes its containers, and its files if requested. Calls waiting for its agent fail with
+   * `reason`. Does nothing if the sandbox is already gone; throws when the engine fails.
    */
   async dispose(sandbox: Sandbox, { volumes, reason = ended }: Disposal): Promise<void> {
     sandbox.startEnding();
@@ -134,7 +134,7 @@ export class SandboxContainers {
     if (volumes) await this.volumes.remove(sandbox.volumes, sandbox.id);
   }
 
-  /** Like `dispose` for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
+  /** Like `dispose`, for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
   async discard(sandbox: Sandbox, disposal: Disposal): Promise<void> {
     await this.dispose(sandbox, disposal).catch(() => this.listener.remove(sandbox.id, ended));
   }
@@ -144,7 +144,7 @@ export class SandboxContainers {
     return this.machines.removeFiles(machine, [volumes.workspace, volumes.state]);
   }
 
-  /** The folder of a sandbox’s socket, of a server that is gone. */
+  /** Removes the socket folder of a sandbox of an earlier server. */
   async removeFolder(sandbox: string): Promise<void> {
     await this.listener.remove(sandbox, ended);
   }
@@ -167,13 +167,13 @@ export class SandboxContainers {
       await this.docker.start(sandbox.container);
       await this.#folders.assertMounted(sandbox.container, shared);
     } finally {
-      // Only now: the engine would make the agent wait meanwhile.
+      // Only now, because removing the container earlier would make the agent wait for the engine.
       this.volumes.releaseOwner(sandbox.id);
     }
     await greetedInTime(sandbox);
   }
 
-  /** Rejects with the cause when the start was given up. */
+  /** Rejects with the cause if the start was cancelled. */
   async #stillWanted(sandbox: Sandbox): Promise<void> {
     await sandbox.alive(Promise.resolve());
   }

@@ -7,24 +7,24 @@ import { writeWhole } from '../../storage/write-whole.js';
 
 const record = z.object({
   session: z.string(),
-  /** The sandbox that the session has, or had last: its volumes are named after it. */
+  /** The session’s current or last sandbox; its volumes are named after it. */
   sandbox: z.string(),
   volumes: z.object({ workspace: z.string(), state: z.string() }),
   epoch: z.int().nonnegative(),
   /** Whether the files are worth keeping: false until the first agent has begun. */
   begun: z.boolean(),
-  /** The hash of its agent’s id, so that after a restart of the server no other program passes for it. */
+  /** The hash of the agent’s id, so that after a restart of the server no other program can take its place. */
   agent: z.string().optional(),
   /** The joined machine that has the files. */
   machine: z.string().optional(),
-  /** The hash of the token of the agent on that machine; none once that was ended. */
+  /** The hash of the agent’s token on that machine; absent once the agent was ended. */
   token: z.string().optional(),
 });
 export type SandboxRecord = z.infer<typeof record>;
 
 /**
- * Which sandbox belongs to which session: a file for each, in the data folder. A container’s labels cannot say
- * it, for a warm one is made before its session.
+ * Which sandbox belongs to which session: one file for each, in the data folder. Container labels cannot record this,
+ * because a warm container is made before its session.
  */
 @Injectable()
 export class SandboxRecords {

@@ -5,8 +5,9 @@ import { agentLink, type AgentConnection, type AgentLink } from '../connection/a
 import type { ConnectedSandbox } from '../connection/connected-sandbox.js';
 
 /**
- * `starting` until its agent has begun its session, `connected` or `lost` as its connection is then, `ending` while
- * it is removed, `gone`. A `warm` one has an agent that waits for a session; when it is claimed it is `starting`.
+ * `starting` until its agent has begun its session, then `connected` or `lost` depending on its connection, `ending`
+ * while it is removed, `gone`. The agent of a `warm` sandbox waits for a session; once claimed, the sandbox is
+ * `starting`.
  */
 export type SandboxState = 'starting' | 'warm' | 'connected' | 'lost' | 'ending' | 'gone';
 
@@ -16,7 +17,7 @@ const next: Record<Phase, readonly Phase[]> = {
   starting: ['warm', 'begun', 'ending', 'gone'],
   warm: ['starting', 'ending', 'gone'],
   begun: ['ending', 'gone'],
-  // Back when the engine could not remove it.
+  // Returns to `begun` when the engine could not remove it.
   ending: ['begun', 'gone'],
   gone: [],
 };
@@ -27,9 +28,9 @@ export interface SandboxOptions {
   /** Undefined for a warm sandbox. */
   session?: string;
   epoch?: number;
-  /** The hash of its agent’s id, once that has connected. */
+  /** The hash of its agent’s id, once the agent has connected. */
   agent?: string | undefined;
-  /** The joined machine that its agent runs on, and the hash of the token with which that connects. */
+  /** The joined machine that its agent runs on, and the hash of the agent’s token. */
   machine?: string | undefined;
   token?: string | undefined;
 }
@@ -84,7 +85,7 @@ export class Sandbox implements ConnectedSandbox {
     return this.#epoch;
   }
 
-  /** Whether its agent was given its session; still true while it ends. */
+  /** Whether its agent has received its session; still true while it ends. */
   get hasBegun(): boolean {
     return this.#begun;
   }
@@ -102,12 +103,14 @@ export class Sandbox implements ConnectedSandbox {
     return this.#link;
   }
 
-  /** The hash of its agent’s id, once that has connected. */
+  /** The hash of its agent’s id, once the agent has connected. */
   get agent(): string | undefined {
     return this.#agent;
   }
 
-  /** Whether this is its agent: the first that connects is, for no other program of a container runs before it. */
+  /**
+   * Whether the program is its agent: the first to connect is, because no other program of a container runs before it.
+   */
   admits(agent: string): boolean {
     this.#agent ??= agent;
     return this.#agent === agent;
@@ -149,14 +152,14 @@ export class Sandbox implements ConnectedSandbox {
     this.#epoch = epoch;
   }
 
-  /** Its agent has begun. Throws the cause when it was ended meanwhile. */
+  /** The agent has begun its session. Throws the cause if the sandbox was ended meanwhile. */
   async begin(): Promise<void> {
     if (this.isEnding) await this.#ended.promise;
     this.#begun = true;
     this.#enter('begun');
   }
 
-  /** Found running at the server’s start, with an agent that will connect again. */
+  /** Adopts a container found running at the server’s start, whose agent will reconnect. */
   adopt(container: string): void {
     this.container = container;
     this.#begun = true;
@@ -168,7 +171,7 @@ export class Sandbox implements ConnectedSandbox {
     if (!this.isEnding) this.#enter('ending');
   }
 
-  /** The engine could not remove it: it is as before. */
+  /** The engine could not remove it: it keeps its earlier state. */
   keep(): void {
     if (this.#phase === 'ending' && this.#begun) this.#enter('begun');
   }
@@ -180,7 +183,7 @@ export class Sandbox implements ConnectedSandbox {
     this.#ended.reject(reason);
   }
 
-  /** The sandbox is removed. */
+  /** The container and its data have been removed. */
   leave(): void {
     if (this.#phase === 'gone') return;
     this.#enter('gone');

@@ -4,7 +4,7 @@ import { SessionWorkspaces } from '../../actions/containers/session-workspaces.j
 import { Config } from '../../config.js';
 import { Sandbox, type SandboxOptions } from './sandbox.js';
 
-/** All sandboxes of this server: those of sessions, the warm ones, and those that are being made. */
+/** All sandboxes of this server: those of sessions, warm ones, and those being created. */
 @Injectable()
 export class Sandboxes {
   readonly #byId = new Map<string, Sandbox>();
@@ -45,7 +45,7 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** A session’s new sandbox, which has no container yet. Throws `conflict` (it has one), `limit_reached`. */
+  /** Reserves a sandbox for a session, without a container yet. Throws `conflict` if it has one, `limit_reached`. */
   reserve(session: string, epoch: number): Sandbox {
     if (this.#bySession.has(session)) {
       throw new AppError('conflict', 'The session already has a sandbox.');
@@ -60,7 +60,7 @@ export class Sandboxes {
     return this.add({ session, epoch });
   }
 
-  /** A warm sandbox becomes the session’s instead of the one that was reserved. */
+  /** Replaces the reserved sandbox by a warm one. */
   replace(reserved: Sandbox, warm: Sandbox): void {
     const { session, epoch } = reserved;
     if (session === null) return;

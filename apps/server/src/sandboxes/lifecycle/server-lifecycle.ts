@@ -11,7 +11,7 @@ import { Reconciler } from './reconciler.js';
 import { Sandboxes } from './sandboxes.js';
 import { WarmPool } from './warm-pool.js';
 
-/** The sandboxes at the server’s start and shutdown; agents keep working in between. */
+/** Sandboxes at the server’s start and shutdown; agents keep working in between. */
 @Injectable()
 export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger = new Logger(ServerLifecycle.name);
@@ -37,7 +37,7 @@ export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown 
   async beforeApplicationShutdown(): Promise<void> {
     this.deaths.close();
     await this.reconciler.close();
-    // First the pool: one that is just being filled still waits for its agent’s hello.
+    // First the pool: a sandbox that is being added to it still waits for its agent’s hello.
     await this.pool.close().catch((error: unknown) => this.#logger.warn(error));
     await this.listener.hangUpAll();
   }

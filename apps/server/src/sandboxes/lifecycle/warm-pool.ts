@@ -10,10 +10,13 @@ import { Sandboxes } from './sandboxes.js';
 const busyDelayMs = 250;
 const failedDelayMs = 10_000;
 
-/** The profile of most sessions. */
+/** The profile that most sessions use. */
 const defaultProfile = 'hardened';
 
-/** A few sandboxes of the default image whose agents wait for a session, so that a session starts with one message. */
+/**
+ * A few sandboxes of the default image whose agents wait for a session, so that a session needs only one message to
+ * start.
+ */
 @Injectable()
 export class WarmPool {
   readonly #logger = new Logger(WarmPool.name);
@@ -32,7 +35,7 @@ export class WarmPool {
     return this.#idle.length;
   }
 
-  /** A sandbox whose agent waits, if there is one of this image and profile. */
+  /** Claims a waiting sandbox with this image and profile, if there is one. */
   claim({ image, profile }: Launch): Sandbox | undefined {
     const isDefault = (image ?? this.config.image) === this.config.image;
     if (!isDefault || profile !== defaultProfile) return undefined;
@@ -41,14 +44,14 @@ export class WarmPool {
     return sandbox;
   }
 
-  /** Takes a sandbox out that died. */
+  /** Removes a sandbox that died. */
   drop(sandbox: Sandbox): void {
     const index = this.#idle.indexOf(sandbox);
     if (index >= 0) this.#idle.splice(index, 1);
     this.refill();
   }
 
-  /** Fills the pool up, one by one and only while nothing else is being started. */
+  /** Fills the pool, one sandbox at a time and only while nothing else is starting. */
   refill(): void {
     if (this.#closing.signal.aborted || this.#filling || this.#idle.length >= this.config.pool)
       return;
@@ -58,7 +61,7 @@ export class WarmPool {
     });
   }
 
-  /** Ends those that wait. */
+  /** Ends the waiting sandboxes. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#filling;
@@ -95,7 +98,7 @@ export class WarmPool {
     return !signal.aborted;
   }
 
-  /** The same failure again and again is reported once. */
+  /** Reports a repeated failure only once. */
   #report(failure: string): void {
     if (failure === this.#failure || this.#closing.signal.aborted) return;
     this.#failure = failure;

@@ -6,7 +6,7 @@ import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Machines, type WantedContainer } from './machines.js';
 
-/** The agents of sessions on joined machines, in the place of containers. */
+/** Runs the agents of sessions on joined machines instead of in containers of this server. */
 @Injectable()
 export class MachineAgents {
   constructor(
@@ -15,7 +15,7 @@ export class MachineAgents {
     private readonly connections: SandboxConnections,
   ) {}
 
-  /** Has the machine start the agent; its hello follows. */
+  /** Makes the machine start the agent, which then says hello. */
   async launch(sandbox: Sandbox, container: WantedContainer): Promise<void> {
     const token = `agent-${randomSecret()}`;
     sandbox.token = hashOfSecret(token, 'hex');
@@ -23,7 +23,7 @@ export class MachineAgents {
     await sandbox.alive(this.machines.startAgent(sandbox, token, container));
   }
 
-  /** Its connection opens nothing more; the machine ends it, now or when it is back. */
+  /** Revokes the agent’s token; the machine ends the agent now, or when it reconnects. */
   async dispose(sandbox: Sandbox, { volumes, reason }: { volumes: boolean; reason: AppError }) {
     sandbox.end(reason);
     await this.listener.remove(sandbox.id, reason);

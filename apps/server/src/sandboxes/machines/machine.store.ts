@@ -16,7 +16,7 @@ const stored = machineDescription.extend({
   id: z.string(),
   name: machineName,
   joined: z.string(),
-  /** The hash of its credential. */
+  /** The hash of the machine’s credential. */
   credential: z.string(),
 });
 export type StoredMachine = z.output<typeof stored>;
@@ -25,17 +25,17 @@ const content = z.object({
   machines: z.array(stored),
   /** Tokens that no machine has used yet. */
   invitations: z.array(z.object({ hash: z.string(), name: machineName, expires: z.number() })),
-  /** Files of deleted sessions that machines still have. */
+  /** Files of deleted sessions that are still on machines. */
   leftFiles: z.array(z.object({ machine: z.string(), folder: z.string() })).default([]),
 });
 type Content = z.output<typeof content>;
 
 const invitationMs = 60 * 60_000;
 const maxMachines = 100;
-/** Beyond it the oldest stay on their machine. */
+/** Beyond this number, the oldest files stay on their machine. */
 const maxLeftFiles = 10_000;
 
-/** The machines that joined, and the tokens with which others may; of every secret the hash alone is kept. */
+/** The joined machines, and the tokens with which others may join; only hashes of secrets are stored. */
 @Injectable()
 export class MachineStore {
   readonly #file: PrivateFile<typeof content>;
@@ -56,7 +56,7 @@ export class MachineStore {
     return this.all().find((one) => one.name === name);
   }
 
-  /** A token for one machine. Throws `conflict` when the name is taken. */
+  /** Creates a token for one machine. Throws `conflict` when the name is taken. */
   async invite(name: string): Promise<{ name: string; token: string; expires: string }> {
     const token = `join-${randomSecret()}`;
     const expires = Date.now() + invitationMs;
@@ -67,14 +67,14 @@ export class MachineStore {
       }
       if (machines.length + invitations.length >= maxMachines)
         throw new AppError('limit_reached', `There are ${maxMachines} machines: remove one first.`);
-      // A new token of the same name takes the place of the one before.
+      // A new token replaces an earlier one of the same name.
       const others = invitations.filter((one) => one.name !== name);
       return { invitations: [...others, { hash: hashOfSecret(token, 'hex'), name, expires }] };
     });
     return { name, token, expires: new Date(expires).toISOString() };
   }
 
-  /** Takes a token, once, for a machine with a credential of its own. Throws `unauthorized`. */
+  /** Exchanges a one-time token for a machine with a credential of its own. Throws `unauthorized`. */
   async join(
     token: string,
     description: MachineDescription,
@@ -118,12 +118,12 @@ export class MachineStore {
     return found;
   }
 
-  /** Files of deleted sessions that a machine still has, the oldest first. */
+  /** Files of deleted sessions that are still on a machine, oldest first. */
   leftFiles(machine: string): string[] {
     return this.#file.value.leftFiles.flatMap((one) => (one.machine === machine ? one.folder : []));
   }
 
-  /** Remembers, or forgets, that a machine that is one of ours has these of deleted sessions. */
+  /** Records or clears files of deleted sessions on a joined machine. */
   async setLeftFiles(machine: string, folders: string[], left: boolean): Promise<void> {
     const has = new Set(this.leftFiles(machine));
     if (folders.every((folder) => has.has(folder) === left)) return;
@@ -137,7 +137,7 @@ export class MachineStore {
     });
   }
 
-  /** Invitations that have expired are forgotten. */
+  /** Also drops invitations that have expired. */
   #change(change: (before: Content) => Partial<Content>): Promise<void> {
     return this.#file.change((stored) => {
       const invitations = stored.invitations.filter(({ expires }) => expires > Date.now());

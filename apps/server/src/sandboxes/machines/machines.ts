@@ -18,20 +18,20 @@ import { MachineStore, type StoredMachine } from './machine.store.js';
 
 type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
 
-/** Told of the agents on machines. */
+/** Receives news about agents on machines. */
 export interface MachineListener {
-  /** The machine says that this agent has ended, or does not run it. */
+  /** The machine reports that this agent has ended, or that it does not run it. */
   ended(sandbox: Sandbox, reason: string): void;
 }
 
-/** How a machine that makes containers makes that of an agent. */
+/** What a machine that creates containers needs for an agent’s container. */
 export type WantedContainer = z.input<(typeof machineCalls)['agents.start']['input']>['container'];
 
 /** How long a machine may take to end an agent, or to start it. */
 const callTimeoutMs = 20_000;
-/** The same where it may have to pull an image. */
+/** The timeout of calls in which the machine may have to pull an image. */
 const containerTimeoutMs = 10 * 60_000;
-/** What one call names, by its contract. */
+/** The number of folders that one call may name. */
 const maxFolders = 10;
 
 /** The machines that joined: their connections, and the agents that they run for sessions. */
@@ -39,7 +39,7 @@ const maxFolders = 10;
 export class Machines {
   readonly #logger = new Logger(Machines.name);
   readonly #connections = new Map<string, Connection>();
-  /** Of those that were away, until it is clear whether they come back. */
+  /** Timers for disconnected machines, until it is clear whether they come back. */
   readonly #leases = new Map<string, NodeJS.Timeout>();
   #listener: MachineListener = { ended: () => {} };
 
@@ -50,7 +50,7 @@ export class Machines {
     private readonly sandboxes: Sandboxes,
   ) {}
 
-  /** Lets the machines in that joined; their agents must be known by now. */
+  /** Admits joined machines; their agents must be known by now. */
   open(listener: MachineListener): void {
     this.#listener = listener;
     for (const machine of this.store.all()) {
@@ -73,7 +73,7 @@ export class Machines {
     }));
   }
 
-  /** For a session that is directed to it. Throws `not_found`, and `unavailable` when it is not connected. */
+  /** The machine for a session that names it. Throws `not_found`, and `unavailable` when it is not connected. */
   connectedNamed(name: string): StoredMachine {
     const machine = this.store.named(name);
     if (!machine)
@@ -85,7 +85,7 @@ export class Machines {
     return machine;
   }
 
-  /** What the settings of a session say of it. Throws as `connectedNamed`. */
+  /** The machine as part of a session’s settings. Throws like `connectedNamed`. */
   directedTo(name: string): SessionMachine {
     return { name, kind: this.connectedNamed(name).kind };
   }
@@ -104,7 +104,7 @@ export class Machines {
     return { id: machine.id, name: machine.name, credential };
   }
 
-  /** Its credential and those of its agents open nothing from now on. */
+  /** Revokes its credential and those of its agents. */
   async remove(id: string): Promise<void> {
     const machine = await this.store.remove(id);
     const reason = new AppError('unauthorized', `The machine ${machine.name} was removed.`);
@@ -115,7 +115,7 @@ export class Machines {
     this.#logger.log(`The machine ${machine.name} was removed.`);
   }
 
-  /** Has a machine start the agent of a sandbox; `token` is what it connects with. */
+  /** Makes a machine start the agent of a sandbox, which connects with `token`. */
   async startAgent(sandbox: Sandbox, token: string, container: WantedContainer): Promise<void> {
     const { id, session, volumes } = sandbox;
     if (session === null) throw new AppError('internal', 'A machine runs agents of sessions only.');
@@ -126,12 +126,12 @@ export class Machines {
     await this.#connectionOf(sandbox).call('agents.start', agent, { signal });
   }
 
-  /** A machine that is not there ends it when it is back. */
+  /** A disconnected machine ends the agent when it reconnects. */
   async stopAgent(sandbox: Sandbox): Promise<void> {
     await this.#request(sandbox.machine, 'agents.stop', { sandbox: sandbox.id });
   }
 
-  /** A machine that is not there, or cannot, removes them when it says hello again. */
+  /** A machine that is disconnected, or fails, removes them at its next hello. */
   async removeFiles(machine: string, folders: string[]): Promise<void> {
     for (let at = 0; at < folders.length; at += maxFolders) {
       const some = folders.slice(at, at + maxFolders);
@@ -205,8 +205,8 @@ export class Machines {
   }
 
   /**
-   * The agents of a machine that stays away too long end, also those whose own connections hold: nothing there could end
-   * them any more.
+   * Ends the agents of a machine that stays away too long, even if their own connections work: nothing there could end
+   * them later.
    */
   #watchLease(id: string): void {
     const { machineLeaseMs } = this.config;
@@ -221,7 +221,7 @@ export class Machines {
     this.#leases.set(id, setTimeout(expire, machineLeaseMs).unref());
   }
 
-  /** What the machine runs and we do not know must end there; what we know and it does not run has ended. */
+  /** Agents unknown to the server must end on the machine; agents that the machine does not run have ended. */
   #compare(id: string, running: string[]): string[] {
     const known = this.#sandboxesOf(id);
     for (const sandbox of known)
@@ -232,7 +232,7 @@ export class Machines {
     );
   }
 
-  /** Files of sessions that were deleted while it was away, or while it could not remove them. */
+  /** Removes files of sessions deleted while the machine was away or failed to remove them. */
   async #removeLeftFiles(machine: string): Promise<void> {
     const folders = this.store.leftFiles(machine);
     if (folders.length > 0) await this.removeFiles(machine, folders);
@@ -259,5 +259,5 @@ export class Machines {
   }
 }
 
-/** Its own entry beside those of sandboxes. */
+/** The machine’s own entry in the listener, beside those of sandboxes. */
 const entryOf = (machine: string): string => `machine-${machine}`;

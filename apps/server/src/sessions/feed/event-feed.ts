@@ -4,7 +4,7 @@ import { EventLog } from '../../logs/event-log.js';
 import { SessionRemoval } from '../session-removal.js';
 import { eventsPage } from './feed-limits.js';
 
-/** The log of a session for those who wait for what comes, one request or one stream at a time. */
+/** The log of a session for readers that wait for new events, by single requests or as a stream. */
 @Injectable()
 export class EventFeed {
   constructor(
@@ -12,7 +12,7 @@ export class EventFeed {
     private readonly removal: SessionRemoval,
   ) {}
 
-  /** Events after a number; when there are none it waits for the first, or until `waitMs` are over. */
+  /** Events after a number. If there are none, it waits for the first one, or until `waitMs` have passed. */
   async next(
     session: string,
     range: { after: number; limit?: number; waitMs: number },
@@ -26,8 +26,8 @@ export class EventFeed {
   }
 
   /**
-   * Yields events from a number on, in order and without a gap, in pages and without end; with `idleMs` also an empty
-   * page when there was none for so long. Nothing is read before the page before was taken, so a slow reader costs no
+   * Yields pages of events from a number on, in order, without gaps and without end; with `idleMs` also an empty page
+   * after that long without events. A page is read only after the previous one was consumed, so a slow reader uses no
    * memory. Throws `not_found` once the session is deleted.
    */
   async *follow(
@@ -64,7 +64,7 @@ export class EventFeed {
     const forget = this.removal.onRemoved((id) => id === session && wake());
     signal.addEventListener('abort', wake, { once: true });
     try {
-      // Asked after subscribing: an event is either there now, or is published.
+      // Checked after subscribing: an event is either stored already, or will be published.
       if (signal.aborted || (await this.log.lastSeq(session)) > after) return;
       await promise;
     } finally {

@@ -98,7 +98,7 @@ export class EventFollowers<F extends Follower> {
         follower.send('events', { session, events });
         position.sent = last;
       }
-      // What was published is no longer there: the session is being deleted, and its followers are told.
+      // A published event is missing: the session is being deleted, and its followers are notified.
       else if (position.sent < published) return;
       // This check and the end of catching up are synchronous, so no event is missed in between.
       else if (position.sent >= this.#published) break;

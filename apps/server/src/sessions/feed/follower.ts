@@ -1,7 +1,7 @@
 import type { AppError, Event } from '@belay/protocol';
 import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 
-/** Notices that are not stored: a follower that is congested does without them. */
+/** Notices that are not stored; a congested follower does not get them. */
 export const followedNotices = ['delta', 'output', 'copied'] as const;
 
 export type FeedNotices = Pick<
@@ -9,7 +9,7 @@ export type FeedNotices = Pick<
   (typeof followedNotices)[number]
 > & { events: { session: string; events: Event[] } };
 
-/** Bytes of a terminal at `offset`; when it is beyond the end of those before, the middle was skipped. */
+/** Bytes of a terminal at `offset`. A gap after the previous bytes means that the middle was skipped. */
 export interface FollowedBytes {
   session: string;
   terminal: string;
@@ -17,20 +17,23 @@ export interface FollowedBytes {
   bytes: Uint8Array;
 }
 
-/** Who follows sessions over a connection, of any protocol. No method throws. */
+/** A connection, of any protocol, that follows sessions. No method throws. */
 export interface Follower {
   readonly isOpen: boolean;
-  /** Whether it takes nothing now: what it lacks is read from the log once it has drained. */
+  /**
+   * Whether the connection accepts nothing at present. Events that it misses are read from the log once it has
+   * drained.
+   */
   readonly isCongested: boolean;
-  /** Resolves when it takes more, or is closed. */
+  /** Resolves when the connection accepts data again, or is closed. */
   drained(): Promise<void>;
-  /** It is asked `isCongested` before, and keeps what it cannot send at once. */
+  /** Called only after a check of `isCongested`; the connection buffers what it cannot send at once. */
   send<N extends keyof FeedNotices>(name: N, notice: FeedNotices[N]): void;
-  /** The bytes are only lent until it returns. Resolves when the other side has taken them. */
+  /** The bytes are valid only until it returns. Resolves when the other side has acknowledged them. */
   sendBytes(bytes: FollowedBytes): Promise<void>;
-  /** The session was deleted; nothing of it follows. */
+  /** The session was deleted; nothing more of it is sent. */
   gone(session: string, error: AppError): void;
-  /** What it lacks of the session cannot be read, so nothing of it follows. */
+  /** Missed events of the session cannot be read, so nothing more of it is sent. */
   failed(session: string, error: unknown): void;
 }
 

@@ -8,7 +8,7 @@ import { EventFollowers } from './event-followers.js';
 import { followedNotices, type Follower, type SendAll } from './follower.js';
 import { TerminalFollowers, type TerminalStarts } from './terminal-followers.js';
 
-/** What is followed of sessions. */
+/** The sources of what followers receive: events, terminals and notices. */
 @Injectable()
 export class FeedSources {
   constructor(
@@ -27,7 +27,7 @@ export interface FeedRequest {
 }
 
 export interface FeedOptions<F extends Follower> {
-  /** Sessions that one follower may follow at once. */
+  /** The number of sessions that one follower may follow at once. */
   maxSessions: number;
   sendAll: SendAll<F>;
 }
@@ -38,8 +38,8 @@ interface SessionFeed<F extends Follower> {
 }
 
 /**
- * The followers of one API, and the sessions that each of them follows: events and bytes without gap or repetition from
- * where it asked, and what is not stored as it comes.
+ * The followers of one API and the sessions that each follows. Events and bytes arrive without gaps or repetition from
+ * the requested position; unstored notices arrive as they happen.
  */
 export class SessionFollowers<F extends Follower> {
   readonly #feeds = new Map<string, SessionFeed<F>>();
@@ -55,7 +55,10 @@ export class SessionFollowers<F extends Follower> {
     this.#endings = [...forwarded, removal.onRemoved((session) => this.#gone(session))];
   }
 
-  /** Begins to send, in place of what it follows of the session already. Throws what the caller is to be told. */
+  /**
+   * Starts sending a session, and replaces an earlier request of the follower for it. Throws errors meant for the
+   * caller.
+   */
   async add(follower: F, { session, after, terminals }: FeedRequest): Promise<void> {
     const { lastSeq } = await this.sources.log.summary(session);
     if (after > lastSeq) {
@@ -75,7 +78,7 @@ export class SessionFollowers<F extends Follower> {
     else feed.terminals.add(follower, terminals);
   }
 
-  /** Stops sending it the session, or any session. */
+  /** Stops sending a session to the follower, or all sessions if none is named. */
   remove(follower: F, session?: string): void {
     const followed = this.#followed.get(follower);
     for (const each of session === undefined ? (followed ?? []) : [session]) {

@@ -2,28 +2,28 @@ import type { TerminalLog } from '../../logs/terminal-log.js';
 import { terminalBehind, terminalPiece, terminalWindow } from './feed-limits.js';
 import type { Follower } from './follower.js';
 
-/** Offsets of some terminals, where all others are sent from their beginning; or what comes from now on. */
+/** Start offsets of some terminals, with all others sent from their beginning; or only new output. */
 export type TerminalStarts = Record<string, number> | 'now';
 
 interface Position<F extends Follower> {
   follower: F;
   terminal: string;
   sent: number;
-  /** Bytes sent and not taken yet. */
+  /** Bytes that are sent but not acknowledged yet. */
   underWay: number;
   reading: boolean;
   closed: boolean;
 }
 
 interface Followed<F extends Follower> {
-  /** Undefined until it is known where the terminals end now. */
+  /** Undefined until the current ends of the terminals are known. */
   starts: Record<string, number> | undefined;
   positions: Map<string, Position<F>>;
 }
 
 /**
- * The followers of one session’s terminals. Nothing is queued for a follower: what it does not take at once is read
- * from the log later. A slow one is skipped forward, so it neither delays others nor uses memory.
+ * The followers of one session’s terminals. Nothing is queued for a follower: bytes that it does not accept at once
+ * are read from the log later. A slow follower is skipped forward, so it neither delays others nor uses memory.
  */
 export class TerminalFollowers<F extends Follower> {
   readonly #followed = new Map<F, Followed<F>>();
@@ -70,7 +70,7 @@ export class TerminalFollowers<F extends Follower> {
     }
   }
 
-  /** `offset` is that of the bytes that have come, for a follower whose starts are not known yet. */
+  /** `offset` is that of the newly arrived bytes, for a follower whose start offsets are not known yet. */
   #position(follower: F, terminal: string, offset: number): Position<F> | undefined {
     const followed = this.#followed.get(follower);
     const known = followed?.positions.get(terminal);
@@ -117,7 +117,8 @@ export class TerminalFollowers<F extends Follower> {
         const to = from + terminalPiece;
         const bytes = await this.terminals.read(this.session, terminal, from, to);
         if (position.closed || bytes.length === 0) break;
-        // What was read is read again when others filled the connection meanwhile: nothing waits in memory.
+        // If other data congested the connection meanwhile, these bytes are dropped and read again later: nothing
+        // waits in memory.
         if (!follower.isCongested) this.#emit(position, from, bytes);
       }
     } finally {
