@@ -55,7 +55,7 @@ export const evaluationProgress = z.object({
   score: z
     .object({
       value: z.number().describe('Mean reward of the trials so far; invalid trials count as 0.'),
-      interval: z.tuple([z.number(), z.number()]).describe('95 %.'),
+      interval: z.tuple([z.number(), z.number()]).describe('The 95% confidence interval.'),
       valid: z.number().nullable().describe('The same over the tasks that preflight found valid.'),
     })
     .nullable(),

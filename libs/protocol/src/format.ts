@@ -58,8 +58,8 @@ export function bytesText(bytes: number): string {
   return `${Math.round((bytes / 1_024 ** power) * 10) / 10} ${units[power]}`;
 }
 
-/** A share of one: 12.5 %. */
-export const percentText = (share: number): string => `${(100 * share).toFixed(1)} %`;
+/** A share of one: 12.5%. */
+export const percentText = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 /** A difference of two shares: +12.5 points. */
 export const pointsText = (share: number): string =>
