@@ -94,7 +94,7 @@ export const browserOperations = operationGroup({
   'browser.drag': defineOperation({
     title: 'Drag and drop',
     description:
-      'Drags with the pointer from one point to another in small steps: for elements, sliders and drawings.',
+      'Drags with the pointer from one point to another in steps: elements, sliders, drawings.',
     risk: 'network',
     input: z.object({ from: point, to: point }),
     output: page,
@@ -109,10 +109,7 @@ export const browserOperations = operationGroup({
     input: z.object({
       element: reference.optional(),
       text: z.string(),
-      key: z
-        .string()
-        .optional()
-        .describe('A named key to press instead of typing text, such as Escape.'),
+      key: z.string().optional().describe('A named key instead of text, such as Escape.'),
       submit: z.boolean().default(false),
     }),
     output: page,
@@ -158,7 +155,7 @@ export const browserOperations = operationGroup({
   'browser.resize': defineOperation({
     title: 'Resize the viewport',
     description:
-      'Sets the size of the viewport in pixels, initially 1280 × 800; `mobile` emulates a phone and reloads the page.',
+      'Sets the size of the viewport in pixels, initially 1280 × 800; `mobile` emulates a phone and reloads.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({

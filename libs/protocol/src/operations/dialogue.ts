@@ -58,7 +58,7 @@ export const dialogueOperations = operationGroup({
   finish: defineOperation({
     title: 'Finish',
     description:
-      'Ends the task; must be the only call in its reply. `outcome` is `success` if the task is done and checked, otherwise `failure`. `summary` tells the user what changed, how you checked it and what is still open, or what prevented success.',
+      'Ends the task; must be the only call in its reply. `outcome` is `success` if the task is done and checked, otherwise `failure`. `summary` tells the user what changed, how it was checked and what is left open, or what stands in the way.',
     risk: 'read',
     knownAs: 'submit complete done attemptcompletion taskdone exitplanmode exit',
     audience: ['model'],

@@ -41,7 +41,7 @@ export const filesOperations = operationGroup({
   'files.list': defineOperation({
     title: 'List files',
     description:
-      'Lists the files and folders in a folder, down to `depth`. `untraversed` names the folders that were too deep or too large.',
+      'Lists the files and folders in a folder, down to `depth`. `untraversed` names folders that were too deep or large.',
     risk: 'read',
     knownAs: 'ls listdir listdirectory listfiles tree',
     input: z.object({
@@ -72,7 +72,7 @@ export const filesOperations = operationGroup({
   'files.read': defineOperation({
     title: 'Read a file',
     description:
-      'Reads lines of a text file, numbered from 1, or the bytes of any file with the encoding base64. PNG, JPEG, GIF and WebP pictures are shown to you. Long files come in pages: continue from `next`.',
+      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. PNG, JPEG, GIF and WebP pictures are shown to you. Long files come in pages: continue from `next`.',
     verb: 'read',
     risk: 'read',
     knownAs: 'read readfile view viewfile viewimage openfile open cat readmanyfiles notebookread',
@@ -123,7 +123,7 @@ export const filesOperations = operationGroup({
   'files.write': defineOperation({
     title: 'Write a file',
     description:
-      'Writes a whole file and creates its folders. An existing file is replaced, once you have read it, and keeps its mode. Use this for new files and rewrites; to edit part of a file, use files.replace-text.',
+      'Writes a whole file and creates its folders. Replaces an existing file, once you have read it, and keeps its mode. Use it for new files and rewrites; to edit a part, use files.replace-text.',
     verb: 'write',
     risk: 'write',
     knownAs: 'write writefile create createfile writetofile savefile',
@@ -187,7 +187,7 @@ export const filesOperations = operationGroup({
   'files.replace-text': defineOperation({
     title: 'Replace text',
     description:
-      'Replaces an exact piece of text: the best way to make a small edit. `find` is the text exactly as it is in the file, including its indentation, with enough surrounding lines to be unique. It must occur exactly `count` times; otherwise nothing changes, and the error says where it occurs.',
+      'Replaces an exact piece of text: best for a small edit. `find` is the text as in the file, with its indentation and enough surrounding lines to be unique. It must occur exactly `count` times; otherwise nothing changes, and the error says where it occurs.',
     risk: 'write',
     knownAs:
       'edit editfile multiedit replace replaceinfile searchreplace strreplace strreplaceeditor strreplacebasededittool texteditor',
@@ -196,7 +196,7 @@ export const filesOperations = operationGroup({
       find: z.string().min(1),
       replace: z.string(),
       count: z.int().positive().default(1),
-      all: z.boolean().default(false).describe('Replace every occurrence, however many there are.'),
+      all: z.boolean().default(false).describe('Replace every occurrence.'),
     }),
     output: written.extend({ replaced: z.int().nonnegative() }),
     ...aboutPath,
@@ -218,7 +218,7 @@ export const filesOperations = operationGroup({
   'files.patch': defineOperation({
     title: 'Apply a patch',
     description:
-      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null is the other side of a new or removed file. `*** Begin Patch` and bare `@@` are accepted, too. Each hunk is searched for outward from its stated line; if any hunk fails, nothing changes, and the error says why.',
+      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null is the other side of a new or removed file. `*** Begin Patch` and bare `@@` are accepted, too. Each hunk is searched for outward from its stated line; if one fails, nothing changes and the error says why.',
     risk: 'write',
     knownAs: 'applypatch applydiff patch',
     essential: true,
@@ -293,7 +293,7 @@ export const filesOperations = operationGroup({
   'files.search': defineOperation({
     title: 'Search files',
     description:
-      'Searches the text of files for a regular expression, or finds files by `name`; faster and with shorter output than grep or find in a terminal. Files that .gitignore ignores are left out.',
+      'Searches the text of files for a regular expression, or finds files by `name`; faster and shorter than grep or find in a terminal. Omits files that .gitignore ignores.',
     risk: 'read',
     knownAs:
       'grep greptool glob search searchfiles searchfilecontent filesearch codebasesearch find findfiles ripgrep rg',

@@ -6,9 +6,7 @@ export const terminalName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a short name of lowercase letters, digits and dashes');
 
-const terminal = terminalName
-  .default('main')
-  .describe('The name of the terminal; a new name opens a new terminal.');
+const terminal = terminalName.default('main').describe('A new name opens a terminal.');
 
 /** What ends a wait early. */
 const until = z
@@ -18,19 +16,17 @@ const until = z
       .min(1)
       .max(65_535)
       .optional()
-      .describe('Until this TCP port of the sandbox accepts connections.'),
+      .describe('Until this TCP port accepts connections.'),
     text: z
       .string()
       .min(1)
       .max(1_000)
       .optional()
-      .describe('Until exactly this text appears in output that you have not read yet.'),
+      .describe('Until exactly this text appears in unread output.'),
   })
   .refine(({ port, text }) => port !== undefined || text !== undefined, 'a port or a text')
   .optional()
-  .describe(
-    'Wait for this instead of the end, for at most `wait` seconds; `happened` in the result says what ended the wait.',
-  );
+  .describe('Wait for this within `wait` instead of for the end; see `happened` in the result.');
 
 /** Terminal output for a model: the middle of long output is left out, but all bytes stay in the terminal’s log. */
 export const outputText = z.object({
@@ -112,15 +108,13 @@ export const terminalOperations = operationGroup({
         .boolean()
         .default(false)
         .describe(
-          'Return immediately, or when `until` happens, and keep the command running: for servers and watchers. You are told when it ends.',
+          'Return at once, or when `until` happens: for servers and watchers. You are told when it ends.',
         ),
       until,
       stdin: z
         .string()
         .optional()
-        .describe(
-          'The standard input of the command, which then reads it from a file instead of the terminal.',
-        ),
+        .describe('Standard input, read from a file instead of the terminal.'),
       stdinEncoding: z.enum(['utf8', 'base64']).default('utf8'),
     }),
     output: runResult,
@@ -166,12 +160,7 @@ export const terminalOperations = operationGroup({
           ]),
         )
         .default([]),
-      wait: z
-        .number()
-        .min(0)
-        .max(600)
-        .default(2)
-        .describe('The maximum number of seconds to wait for output.'),
+      wait: z.number().min(0).max(600).default(2).describe('Maximum seconds to wait for output.'),
     }),
     output: runResult,
     subject: typedText,
@@ -190,12 +179,7 @@ export const terminalOperations = operationGroup({
     input: z.object({
       terminal,
       from: z.int().nonnegative().optional(),
-      limit: z
-        .int()
-        .positive()
-        .max(200_000)
-        .default(16_000)
-        .describe('The maximum number of bytes.'),
+      limit: z.int().positive().max(200_000).default(16_000).describe('Maximum bytes.'),
       wait: z.number().min(0).max(3600).default(0),
       until,
     }),
