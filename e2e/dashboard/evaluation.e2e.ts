@@ -64,10 +64,10 @@ describeSystem('the board of benchmark runs', (server) => {
     expect(result).toMatchObject({ code: 0 });
     expect(result.stderr).toContain(`Live board: ${server.url}/evaluations/`);
     await shows(page, 'main header', 'finished');
-    await shows(page, 'main header', /66\.7 %/);
+    await shows(page, 'main header', /66\.7%/);
     await shows(page, 'main header', /2 of 3 valid/);
     await shows(page, tasks, /Own\/broken\s*flagged\s*failed/);
-    await untilInPage(page, () => document.title.startsWith('66.7 %'));
+    await untilInPage(page, () => document.title.startsWith('66.7%'));
 
     await click(page, 'Failed');
     await hides(page, tasks, 'Own/good');

@@ -8,7 +8,7 @@ export interface RunComparison {
   tasks: number;
   a: number;
   b: number;
-  /** B minus A, over tasks, with its 95 % interval. */
+  /** B minus A, over tasks, with its 95% interval. */
   difference: number;
   interval: [number, number];
   better: string[];

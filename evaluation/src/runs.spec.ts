@@ -70,7 +70,7 @@ it('a run that was cut off goes on to the same report', async () => {
   const native = (out: string) => readFileSync(join(folder, out, 'native/samples.jsonl'), 'utf8');
   expect(native('cut')).toBe(native('whole'));
   expect(native('whole')).toBe(pythonLines(samples));
-  expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0 %');
+  expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0%');
 });
 
 it('attacks: other data under the same names do not go on as this run', async () => {

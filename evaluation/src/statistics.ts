@@ -19,7 +19,7 @@ export function passAtEveryK(problems: { n: number; c: number }[]): Record<strin
 export const mean = (values: number[]): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Wilson's interval for a share, 95 %. */
+/** Wilson's interval for a share, 95%. */
 export function wilson(successes: number, n: number, z = 1.959963984540054): [number, number] {
   if (n === 0) return [0, 1];
   const share = successes / n;
@@ -29,7 +29,7 @@ export function wilson(successes: number, n: number, z = 1.959963984540054): [nu
   return [Math.max(0, (centre - spread) / scale), Math.min(1, (centre + spread) / scale)];
 }
 
-/** The mean difference of pairs and its 95 % interval, by a bootstrap with a fixed seed. */
+/** The mean difference of pairs and its 95% interval, by a bootstrap with a fixed seed. */
 export function pairedDifference(differences: number[]): {
   mean: number;
   interval: [number, number];

@@ -32,7 +32,7 @@ it('prints beside a score how many tasks are valid', () => {
     'validity: 10 of 10 tasks are valid',
   );
   expect(line({ validity: { checked: 8, flagged }, validScore: 0.5 })).toBe(
-    'validity: 7 of 10 tasks are valid; score over these 50.0 %; 2 not checked (do this)',
+    'validity: 7 of 10 tasks are valid; score over these 50.0%; 2 not checked (do this)',
   );
 });
 
@@ -49,6 +49,6 @@ it('prints the same for a comparison', () => {
       unflagged: { tasks: 3, difference: 0.1, interval: [-0.05, 0.25] },
     }),
   ).toBe(
-    'validity: 1 of 4 tasks are flagged; without them B − A: +10.0 points (95 %: -5.0 points to +25.0 points); 1 not checked',
+    'validity: 1 of 4 tasks are flagged; without them B − A: +10.0 points (95%: -5.0 points to +25.0 points); 1 not checked',
   );
 });

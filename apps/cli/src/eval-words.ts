@@ -48,5 +48,5 @@ export function comparedValidity({ tasks, validity, unflagged }: RunComparison):
   if (!unflagged)
     return `validity: none of ${checked === tasks ? 'the' : `${checked} checked`} tasks is flagged${rest}`;
   const [low, high] = unflagged.interval;
-  return `validity: ${flagged.length} of ${tasks} tasks are flagged; without them B − A: ${pointsText(unflagged.difference)} (95 %: ${pointsText(low)} to ${pointsText(high)})${rest}`;
+  return `validity: ${flagged.length} of ${tasks} tasks are flagged; without them B − A: ${pointsText(unflagged.difference)} (95%: ${pointsText(low)} to ${pointsText(high)})${rest}`;
 }

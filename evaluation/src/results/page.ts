@@ -19,7 +19,7 @@ export function page(
 <title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <h1>${escapeHtml(title)}</h1>
-<p class="score">${percentText(score)} <small>${percentText(interval[0])} to ${percentText(interval[1])}, 95 %</small></p>
+<p class="score">${percentText(score)} <small>${percentText(interval[0])} to ${percentText(interval[1])}, 95%</small></p>
 <p>${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials; ${summary.tasks} tasks, ${summary.attempts} attempts each.</p>
 ${missed(summary)}${unfinished(summary)}${doubts(summary)}${validity(summary)}
 <h2>Score</h2>

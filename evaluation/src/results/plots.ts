@@ -3,7 +3,7 @@ import { percentText } from '@belay/protocol';
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
-/** A share with its interval on a line from 0 to 100 %. */
+/** A share with its interval on a line from 0 to 100%. */
 export function intervalPlot(share: number, [low, high]: [number, number]): string {
   const x = (value: number) => 20 + 460 * value;
   return svg(
@@ -12,7 +12,7 @@ export function intervalPlot(share: number, [low, high]: [number, number]): stri
     `<line x1="20" y1="30" x2="480" y2="30" class="axis"/>
 <line x1="${x(low)}" y1="30" x2="${x(high)}" y2="30" class="interval"/>
 <circle cx="${x(share)}" cy="30" r="6" class="mark"><title>${percentText(share)}</title></circle>
-${[0, 0.25, 0.5, 0.75, 1].map((at) => `<text x="${x(at)}" y="54" text-anchor="middle">${100 * at} %</text>`).join('')}`,
+${[0, 0.25, 0.5, 0.75, 1].map((at) => `<text x="${x(at)}" y="54" text-anchor="middle">${100 * at}%</text>`).join('')}`,
   );
 }
 

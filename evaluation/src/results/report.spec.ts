@@ -98,7 +98,7 @@ it('shows failures first, then what was not attempted, doubts, the agent’s log
   at('&#60;wrong&#62;');
   at('1 pass is doubtful');
   at('<a href="trials/python__b.1/solve/agent-output.txt">agent’s log</a>');
-  at('<td>cpp<td>1 of 2<td>50.0 %');
+  at('<td>cpp<td>1 of 2<td>50.0%');
   for (const part of ['hash abc123', 'tasks: none; builds: default', 'bench: linux', 'sha256:0123'])
     at(part);
 });

@@ -20,7 +20,7 @@ export interface Summary {
   missing: string[];
   /** The mean reward over all trials of all chosen tasks; invalid ones and what was not attempted count as 0. */
   score: number;
-  /** Wilson's 95 % interval of the share of trials that passed. */
+  /** Wilson's 95% interval of the share of trials that passed. */
   interval: [number, number];
   passed: number;
   failed: number;

@@ -2,28 +2,28 @@ import { z } from 'zod';
 import type { Role } from './operation.js';
 
 /**
- * What a caller may do: `view` watches, `operate` also starts and steers sessions, `admin` also manages settings, keys,
- * MCP servers, rules, tokens and users.
+ * The rights of a caller: `view` only reads, `operate` also starts and steers sessions, `admin` also manages settings,
+ * keys, MCP servers, rules, tokens and users.
  */
 export const scope = z.enum(['view', 'operate', 'admin']);
 export type Scope = z.infer<typeof scope>;
 
-/** Whether who has one scope may do what needs another. */
+/** Whether a caller with one scope may do what requires another. */
 export const includesScope = (has: Scope, needed: Scope): boolean =>
   scope.options.indexOf(has) >= scope.options.indexOf(needed);
 
-/** Which operations a scope may call: those for users, or those for viewers. */
+/** The role of a scope: it may call the operations for users, or those for viewers. */
 export const roleOfScope = (has: Scope): Role => (has === 'view' ? 'viewer' : 'user');
 
-/** What begins each stored token, so that people and secret scanners recognize one. */
+/** The prefix of every stored token, so that people and secret scanners recognize one. */
 export const tokenPrefix = 'blt_';
 
-/** A session’s id, or the beginning of some with a `*` behind it. */
+/** A session’s id, or a prefix of ids followed by `*`. */
 export const sessionPattern = z
   .string()
-  .regex(/^[\w-]{1,100}\*?$/, 'a session’s id, or the beginning of ids with a * at its end');
+  .regex(/^[\w-]{1,100}\*?$/, 'a session’s id, or a prefix of ids followed by *');
 
-/** The sessions of a token: all, those that it began itself, or those that match. */
+/** The sessions that a token gives access to: all, those that it started, or those that match. */
 export const sessionAccess = z.union([
   z.enum(['all', 'own']),
   z.array(sessionPattern).min(1).max(200),
@@ -50,7 +50,7 @@ export const newToken = z
       .default(null),
   })
   .refine(({ scope: has, sessions }) => has !== 'admin' || sessions === 'all', {
-    message: 'a token of scope admin is for all sessions',
+    message: 'a token with the scope admin is for all sessions',
     path: ['sessions'],
   });
 export type NewToken = z.infer<typeof newToken>;
@@ -67,13 +67,13 @@ export const tokenInfo = z.object({
 });
 export type TokenInfo = z.infer<typeof tokenInfo>;
 
-/** A token that was just made: only now its secret is known. */
+/** A new token: its secret is known only now. */
 export const madeToken = tokenInfo.extend({
   token: z.string().describe('The token itself. It is shown only once.'),
 });
 export type MadeToken = z.infer<typeof madeToken>;
 
-/** An account of a team’s server. */
+/** The name of an account on a team’s server. */
 export const userName = z
   .string()
   .trim()
@@ -83,7 +83,7 @@ export const userName = z
     'a name has letters, digits and . _ + @ -, at most 100, and begins with a letter or digit',
   );
 
-/** Length is what counts; the limit is what is hashed for anyone who tries to log in. */
+/** Only the length is checked; the maximum bounds the hashing for anyone who tries to log in. */
 export const password = z
   .string()
   .min(10, 'a password has at least 10 characters')
@@ -99,10 +99,10 @@ export const userChange = z
   });
 export type UserChange = z.infer<typeof userChange>;
 
-/** Of a user’s own. */
+/** A change of the user’s own password. */
 export const passwordChange = z.object({
   name: userName,
-  password: z.string().max(200).describe('The current one.'),
+  password: z.string().max(200).describe('The current password.'),
   newPassword: password,
 });
 
@@ -118,7 +118,7 @@ export const userInfo = z.object({
 });
 export type UserInfo = z.infer<typeof userInfo>;
 
-/** The ways in, as the audit log names them. `cli` and `dashboard` are what a client says of itself. */
+/** The names of the APIs in the audit log. Clients report `cli` and `dashboard` themselves. */
 export const apiName = z.enum(['rest', 'dashboard', 'cli', 'gpt', 'mcp', 'ws', 'acp', 'login']);
 export type ApiName = z.infer<typeof apiName>;
 
@@ -129,14 +129,14 @@ export const auditEntry = z.object({
   caller: z
     .string()
     .nullable()
-    .describe('`owner`, `viewer`, `token:ID` or `user:ID`; null for nobody.'),
+    .describe('`owner`, `viewer`, `token:ID` or `user:ID`; null for an unauthenticated caller.'),
   label: z.string().nullable(),
   api: apiName,
   action: z.string().describe('The route, such as `sessions.stop`, or the operation.'),
   session: z.string().nullable(),
-  subject: z.string().describe('What it was about, in one line, without the input.'),
+  subject: z.string().describe('The subject of the action in one line, without its input.'),
   address: z.string().nullable(),
-  outcome: z.string().describe('`ok`, or the code of the error.'),
+  outcome: z.string().describe('`ok`, or the error’s code.'),
 });
 export type AuditEntry = z.infer<typeof auditEntry>;
 

@@ -5,7 +5,7 @@ import { defineOperation, type Operation } from './operation.js';
 export const actionOperationName = ({ name }: Pick<SessionAction, 'name'>): string =>
   `action.${name}`;
 
-/** The action that a call’s name is one of; undefined for any other call. */
+/** The action that a call’s name refers to; undefined for any other call. */
 export function actionNamed(operation: string): string | undefined {
   const [, name] = /^action\.(.+)$/s.exec(operation) ?? [];
   return actionName.safeParse(name).data;
@@ -13,7 +13,7 @@ export function actionNamed(operation: string): string | undefined {
 
 type Called = Pick<SessionAction, 'name' | 'title' | 'description' | 'permissions' | 'kind'>;
 
-/** An action in the form of an operation. Its input is checked where it runs. */
+/** An action as an operation. Its input is checked where it runs. */
 export function actionOperation(action: Called): Operation {
   const { name, title, description, permissions, kind } = action;
   const called = { name: actionOperationName({ name }), title, description };
@@ -26,7 +26,7 @@ export function actionOperation(action: Called): Operation {
   };
 }
 
-/** An action of which the name alone is known: that it may do the worst, and of what it did only its result tells. */
+/** An action of which only the name is known: the highest risk is assumed, and only its result shows what it did. */
 export const unknownAction = (name: string): Operation => ({
   ...anyAction,
   name: actionOperationName({ name }),
@@ -39,7 +39,7 @@ const anyAction = defineOperation({
   risk: 'network',
   input: z.record(z.string(), z.unknown()),
   output: actionOutput,
-  // The whole input, for any part of it may be what matters.
+  // The whole input, because any part of it may matter.
   subject: (input) => JSON.stringify(input),
   subjectKind: 'json',
   display: 'action',
@@ -48,7 +48,7 @@ const anyAction = defineOperation({
   images: (output) => output.images,
 });
 
-/** Reading a skill: what its files do, they do as commands of the sandbox. */
+/** Reading a skill: its files only run as commands in the sandbox. */
 const anySkill = defineOperation({
   title: '',
   description: '',
@@ -60,11 +60,11 @@ const anySkill = defineOperation({
   subjectKind: 'json',
   display: 'action',
   search: 'found',
-  // The sandbox gets its files, and the model its instructions: both are for the log.
+  // The sandbox gets its files and the model its instructions, so the log records both.
   quiet: () => false,
 });
 
-/** What an action may do, in plain words, such as “reaches api.example.com; reads the workspace”. */
+/** The permissions of an action in plain words, such as “reaches api.example.com; reads the workspace”. */
 export function permissionWords({ network, secrets, workspace }: ActionPermissions): string {
   const words = [
     network.length > 0 ? `reaches ${network.join(', ')}` : 'has no network',

@@ -1,7 +1,7 @@
 import type { ActionManifest } from './actions.js';
 import { pluralText } from './format.js';
 
-/** What an action may do, as sentences for people. */
+/** The permissions of an action, as sentences for people. */
 export function permissionSentences(manifest: ActionManifest): string[] {
   const { permissions, packages, base_image: base, services, kind, skill, asynchronous } = manifest;
   if (skill) return skillSentences(skill);
@@ -32,7 +32,7 @@ export function permissionSentences(manifest: ActionManifest): string[] {
   ];
 }
 
-/** What another version changes of it: the sentences that are new, and those that no longer hold. */
+/** The differences of another version: new sentences, and those that no longer apply. */
 export function permissionChanges(
   before: ActionManifest | null,
   after: ActionManifest,
@@ -50,7 +50,7 @@ const secretSentence = (verb: string, keys: readonly string[]): string[] =>
     ? [`${verb} the ${keys.length > 1 ? 'secrets' : 'secret'} ${keys.join(', ')}.`]
     : [];
 
-/** Its container is one for all sessions, and lives as long as this server. */
+/** One container serves all sessions, and exists as long as this server runs. */
 const serverSentences = ({ command, environment = {} }: ActionManifest): string[] => [
   'Runs an MCP server for all sessions, which sees no workspace.',
   `Its command is ${(command ?? ['run']).join(' ')}.`,

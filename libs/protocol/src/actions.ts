@@ -1,22 +1,22 @@
 import { z } from 'zod';
 import { blobId } from './models.js';
 
-/** The names of Agent Skills are among them. */
+/** Every valid name of an Agent Skill is also valid here. */
 export const actionName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,63}$/,
-    'lowercase letters, digits, _ and -, at most 64, a letter or a digit first',
+    'lowercase letters, digits, _ and -, at most 64, starting with a letter or digit',
   );
 
-/** What is installed: a program for each call, instructions with files (`SKILL.md`), or a server of tools. */
+/** The kind of an installed action: a program that runs for each call, instructions with files (`SKILL.md`), or a server with tools. */
 export const actionKind = z.enum(['action', 'skill', 'mcp']);
 export type ActionKind = z.infer<typeof actionKind>;
 
 const sentence = z.string().trim().min(1).max(2_000);
 const jsonSchema = z.record(z.string(), z.unknown());
 const inputSchema = z.looseObject({
-  type: z.literal('object', 'an input is an object: write "type": "object"'),
+  type: z.literal('object', 'the input must be an object: write "type": "object"'),
 });
 const hostName = z
   .string()
@@ -24,7 +24,7 @@ const hostName = z
   .max(300)
   .regex(
     /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9])?(:\d{1,5})?$/,
-    'a host, as api.example.com, *.example.com or api.example.com:8443',
+    'a host, such as api.example.com, *.example.com or api.example.com:8443',
   );
 const variableName = z
   .string()
@@ -38,7 +38,7 @@ const packageNames = z
   .max(100)
   .default([]);
 
-/** What an action asks for; what it does not name it does not get. */
+/** The permissions that an action asks for; it gets no others. */
 export const actionPermissions = z
   .object({
     network: z
@@ -59,7 +59,7 @@ export const actionPermissions = z
     workspace: z
       .enum(['none', 'read', 'write'])
       .default('none')
-      .describe('Whether it sees the session’s workspace, at /workspace.'),
+      .describe('Access to the session’s workspace, which is at /workspace.'),
     memory_mb: z.int().min(32).max(8_192).default(512),
     timeout_seconds: z.int().min(1).max(3_600).default(120),
     warm_seconds: z
@@ -67,7 +67,9 @@ export const actionPermissions = z
       .min(0)
       .max(3_600)
       .default(0)
-      .describe('How long its container stays after a call, for the next one of the session.'),
+      .describe(
+        'The number of seconds that its container is kept after a call, for the session’s next call.',
+      ),
   })
   .refine(
     ({ secrets, optional_secrets: optional = [] }) =>
@@ -76,7 +78,7 @@ export const actionPermissions = z
   );
 export type ActionPermissions = z.infer<typeof actionPermissions>;
 
-/** A further container that a call can reach by its name, for as long as the call lasts. */
+/** Another container that a call can reach by name while the call runs. */
 export const actionService = z.object({
   image: z
     .string()
@@ -84,19 +86,23 @@ export const actionService = z.object({
     .min(1)
     .max(500)
     .optional()
-    .describe('The action’s own, with its folder at /action, when omitted.'),
+    .describe('If omitted, the action’s own image, with its folder at /action.'),
   environment: z.record(z.string(), z.string().max(10_000)).default({}),
   command: z.array(z.string()).max(100).optional(),
-  port: z.int().min(1).max(65_535).describe('The port that answers once it is ready.'),
+  port: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .describe('The port that accepts connections once the service is ready.'),
 });
 export type ActionService = z.infer<typeof actionService> & { image: string };
 
 /**
- * `manifest.json` of an action, after RunGPT: those of its fields that RunGPT has suffice. Beside it stand `run`, an
- * executable of any language, and `setup`, which runs once at the install.
+ * `manifest.json` of an action, after RunGPT: the fields that RunGPT has are sufficient. The same folder has `run`, an
+ * executable in any language, and optionally `setup`, which runs once during installation.
  */
 export const manifestFile = z.object({
-  $schema: z.string().max(2_000).optional().describe('The address of this schema, for editors.'),
+  $schema: z.string().max(2_000).optional().describe('The URL of this schema, for editors.'),
   kind: z
     .enum(['action', 'mcp'])
     .optional()
@@ -106,11 +112,11 @@ export const manifestFile = z.object({
     .min(1)
     .max(100)
     .optional()
-    .describe('Starts the server of the kind `mcp`, in `/action`; `run` when omitted.'),
+    .describe('The command that starts a server of kind `mcp`, in `/action`; `run` if omitted.'),
   environment: z
     .record(variableName, z.string().max(10_000))
     .optional()
-    .describe('Variables of the server of the kind `mcp`; those that are secret are `secrets`.'),
+    .describe('Environment variables of a server of kind `mcp`; secret ones belong in `secrets`.'),
   schema_version: z.union([z.string(), z.number()]).default('v1'),
   name_for_human: z.string().trim().min(1).max(100),
   name_for_model: actionName,
@@ -119,11 +125,13 @@ export const manifestFile = z.object({
   logo_url: z.string().max(2_000).optional(),
   parameters: inputSchema
     .optional()
-    .describe('JSON Schema of its input, an object; a list `args` of positionals when omitted.'),
+    .describe(
+      'JSON Schema of the input, an object; if omitted, a list `args` of positional arguments.',
+    ),
   asynchronous: z
     .boolean()
     .optional()
-    .describe('Agents continue while it runs: its result comes to them in a later message.'),
+    .describe('Agents continue while it runs, and get its result in a later message.'),
   permissions: actionPermissions.default(actionPermissions.parse({})),
   packages: z
     .object({ debian: packageNames, npm: packageNames, pip: packageNames })
@@ -135,7 +143,7 @@ export const manifestFile = z.object({
     .min(1)
     .max(500)
     .optional()
-    .describe('The image of sandboxes when omitted.'),
+    .describe('If omitted, the image of sandboxes.'),
   services: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,39}$/), actionService).default({}),
   examples: z
     .array(
@@ -147,34 +155,34 @@ export const manifestFile = z.object({
     )
     .max(20)
     .default([])
-    .describe('Inputs that work; `belay actions test` runs them.'),
+    .describe('Inputs that must succeed; `belay actions test` runs them.'),
 });
 
-/** For editors, in the draft that all of them know; also `docs/action-manifest.schema.json`. */
+/** For editors, in the draft that all of them support; also in `docs/action-manifest.schema.json`. */
 export const manifestSchema = (): Record<string, unknown> => ({
   title: 'manifest.json of an action',
   ...z.toJSONSchema(manifestFile, { io: 'input', target: 'draft-7' }),
 });
 
-/** What is known of an action of any kind: of a skill its `SKILL.md` says it. */
+/** The manifest of an action of any kind; that of a skill is derived from its `SKILL.md`. */
 export const actionManifest = manifestFile.extend({
   kind: actionKind.optional(),
   skill: z
     .object({
       instructions: z.string().describe('A fingerprint of `SKILL.md`.'),
-      files: z.int().nonnegative().describe('Besides `SKILL.md`.'),
-      programs: z.array(z.string()).describe('Those of them that are executable.'),
+      files: z.int().nonnegative().describe('The number of files besides `SKILL.md`.'),
+      programs: z.array(z.string()).describe('The executable ones of these files.'),
     })
     .optional(),
 });
 export type ActionManifest = z.infer<typeof actionManifest>;
 
-/** Where an action came from: exactly this commit is installed. A local folder has no commit. */
+/** The source of an action: exactly this commit is installed. A local folder has no commit. */
 export const actionSource = z.object({
   from: z.string().max(2_000).describe('`user/repo`, the URL of a git repository, or a folder.'),
   version: z.string().max(300).nullable().describe('The branch, tag or commit that was asked for.'),
   commit: z.string().nullable(),
-  folder: z.string().describe('Within the repository; empty is its root.'),
+  folder: z.string().describe('The folder within the repository; empty for the root.'),
 });
 export type ActionSource = z.infer<typeof actionSource>;
 
@@ -185,19 +193,19 @@ export const installedAction = z.object({
   manifest: actionManifest,
   readme: z.string().nullable(),
   source: actionSource,
-  enabled: z.boolean().describe('Whether new sessions have it unless they choose.'),
+  enabled: z.boolean().describe('Whether new sessions have it by default.'),
   installed: z.iso.datetime({ offset: true }),
   state: z.enum(['installing', 'ready', 'failed']),
   error: z.string().nullable().describe('Why the installation failed, in one sentence.'),
-  missingSecrets: z.array(z.string()).describe('Secrets that it declares and that are not set.'),
+  missingSecrets: z.array(z.string()).describe('Declared secrets that are not set.'),
 });
 export type InstalledAction = z.infer<typeof installedAction>;
 
-/** The secrets without which it does not work, and that are not set. */
+/** Required secrets that are not set. */
 export const neededSecrets = ({ manifest, missingSecrets }: InstalledAction): string[] =>
   missingSecrets.filter((key) => !manifest.permissions.optional_secrets?.includes(key));
 
-/** An action of a source, before it is installed. */
+/** An action in a source, before it is installed. */
 export const actionOffer = z.object({
   name: actionName,
   kind: actionKind,
@@ -209,24 +217,24 @@ export const actionOffer = z.object({
     .describe('Whether an action of this name is installed: none, another version, or this one.'),
   changes: z
     .object({ added: z.array(z.string()), removed: z.array(z.string()) })
-    .describe('What changes in its permissions, in sentences.'),
+    .describe('The changes of its permissions, as sentences.'),
 });
 export type ActionOffer = z.infer<typeof actionOffer>;
 
-/** What a source has, as it was fetched: an install of it installs exactly this. */
+/** The content of a source when it was fetched: an install uses exactly this. */
 export const foundActions = z.object({
-  id: z.string().describe('For the install, valid for fifteen minutes.'),
+  id: z.string().describe('The id for the install; valid for fifteen minutes.'),
   from: actionSource.shape.from,
   version: actionSource.shape.version,
   commit: actionSource.shape.commit,
   actions: z.array(actionOffer),
   faults: z
     .array(z.object({ folder: z.string(), fault: z.string() }))
-    .describe('Folders that cannot be used, each with the reason in a sentence.'),
+    .describe('Folders that cannot be used, each with the reason.'),
 });
 export type FoundActions = z.infer<typeof foundActions>;
 
-/** An install that is under way or has ended. */
+/** An install that is running or has ended. */
 export const actionInstall = z.object({
   id: z.string(),
   state: z.enum(['running', 'done', 'failed']),
@@ -237,19 +245,16 @@ export const actionInstall = z.object({
       error: z.string().nullable().describe('Why it failed, in one sentence.'),
     }),
   ),
-  lines: z.array(z.string()).describe('The lines of the log that follow `after`.'),
-  next: z.int().describe('The `after` of the lines to come.'),
+  lines: z.array(z.string()).describe('The lines of the log from `after` on.'),
+  next: z.int().describe('The value of `after` for the next lines.'),
 });
 export type ActionInstall = z.infer<typeof actionInstall>;
 
-/** An action as a session was given it: what the model is offered never changes under it. */
+/** An action as it was when the session started: the offer to the model never changes during a session. */
 export const sessionAction = z.object({
   name: actionName,
-  kind: z.literal('skill').optional().describe('An action that runs when omitted.'),
-  asynchronous: z
-    .literal(true)
-    .optional()
-    .describe('The model’s calls of it run in the background.'),
+  kind: z.literal('skill').optional().describe('If omitted, an action that runs a program.'),
+  asynchronous: z.literal(true).optional().describe('The model’s calls run in the background.'),
   title: z.string(),
   description: z.string(),
   inputSchema: jsonSchema,
@@ -257,21 +262,21 @@ export const sessionAction = z.object({
   image: z
     .string()
     .describe(
-      'The id of its image, or of a skill the hash of its files: a call gets exactly what was installed then.',
+      'The id of the image, or for a skill the hash of its files: calls always use what was installed at the start.',
     ),
 });
 export type SessionAction = z.infer<typeof sessionAction>;
 
-/** What a call of an action came to. */
+/** The outcome of a call of an action. */
 export const actionOutput = z.object({
   text: z
     .string()
-    .describe('Its standard output, when that is not JSON; long output lacks its middle.'),
+    .describe('The standard output, if it is not JSON; the middle of long output is left out.'),
   structured: z
     .unknown()
     .optional()
-    .describe('The standard output, when it is an object or a list in JSON.'),
-  errors: z.string().describe('Its standard error.'),
+    .describe('The standard output, if it is a JSON object or list.'),
+  errors: z.string().describe('The standard error output.'),
   exitCode: z.int(),
   seconds: z.number().nonnegative(),
   images: z.array(blobId).default([]),
@@ -279,14 +284,14 @@ export const actionOutput = z.object({
   files: z
     .array(z.object({ name: z.string(), type: z.string(), blob: blobId, bytes: z.int() }))
     .default([]),
-  full: blobId.optional().describe('The whole output, when it was shortened.'),
+  full: blobId.optional().describe('The whole output, if it was shortened.'),
   archive: blobId
     .optional()
-    .describe('The files of a skill as a tar, which the agent puts into its sandbox.'),
+    .describe('The files of a skill as a tar archive, which the agent unpacks into its sandbox.'),
 });
 export type ActionOutput = z.infer<typeof actionOutput>;
 
-/** The answer of a call that goes on in the background: an `background-result` with its id brings what came of it. */
+/** The response of a call that continues in the background: a `background-result` event with its id has the outcome. */
 export const startedAction = z.object({
   background: z.string().max(200).describe('The id of the call.'),
   text: z.string().max(1_000),

@@ -24,7 +24,7 @@ const procedure = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O
 const nothing = z.object({});
 const bytes = z.instanceof(Uint8Array);
 
-/** A call of this session by its id in the log, where the server reads what it is: an agent states nothing about it. */
+/** A call of this session by its id in the log. The server reads the call from the log, never from the agent. */
 const loggedCall = z.object({ id: z.string().min(1).max(300) });
 
 /** What an agent needs to start or resume a session. */
@@ -40,7 +40,7 @@ export type StartPayload = z.infer<typeof startPayload>;
 
 /** The longest sentence of an agent’s event, in characters; longer ones are cut before they are sent. */
 export const maxAgentMessage = 20_000;
-/** As many events an agent sends at once at most, and as many characters they hold together. */
+/** The maximum number of events that an agent sends at once, and of their characters in total. */
 export const eventBatch = { events: 200, characters: 8 * 2 ** 20 } as const;
 
 /** An event from the agent. `n` increases by one per agent process, so that an event sent twice is stored once. */
@@ -103,7 +103,7 @@ export const serverCalls = {
       /** For a reconnect: missed events, and the `n` of the agent’s last stored event. */
       events: z.array(event),
       storedN: z.int().nonnegative(),
-      /** What this server is set up with: operations that need something else are not offered to the model. */
+      /** The services of this server: operations that need others are not offered to the model. */
       services: z.array(serverService).default([]),
     }),
   ),
@@ -162,11 +162,11 @@ export const serverCalls = {
    * address on loopback.
    */
   'browser.sidecar': procedure(loggedCall, z.object({ endpoint: z.string() })),
-  /** What was refused of the session’s connections since the last time, and what is open, in words for the model. */
+  /** The connections that were refused since the last report, and the hosts that are open, as text for the model. */
   'egress.report': procedure(nothing, z.object({ text: z.string().max(8_000).nullable() })),
   /** Runs the logged call of an MCP tool, once it is approved. */
   'mcp.call': procedure(loggedCall, mcpOutput),
-  /** Runs the logged call of an installed action, once it is approved; an asynchronous one is only begun. */
+  /** Runs the logged call of an installed action, once it is approved; an asynchronous one is only started. */
   'action.call': procedure(loggedCall, z.union([startedAction, actionOutput])),
   /** Runs the logged search, once it is approved. */
   'web.search': procedure(loggedCall, webOperations['web.search'].output),
@@ -178,7 +178,7 @@ export const streams = {
   terminal: z.object({ terminal: terminalName, offset: z.int().nonnegative() }),
   /** agent → server, bidirectional: one outgoing connection of the sandbox; may be refused. */
   egress: z.object({ host: z.string(), port: z.int().min(1).max(65535) }),
-  /** server → agent, bidirectional: a connection to what listens on this port of the sandbox’s loopback; may be refused. */
+  /** server → agent, bidirectional: a connection to the program that listens on this port of the sandbox’s loopback; may be refused. */
   preview: z.object({ port: previewPort }),
   /** server → agent: a tar archive to unpack into the empty workspace. */
   'workspace.import': z.object({}),
@@ -188,8 +188,11 @@ export const streams = {
     commit: z
       .string()
       .optional()
-      .describe('Up to this commit of the history; the latest by default.'),
-    from: z.string().optional().describe('Of a patch: from this commit on, not from the start.'),
+      .describe('Up to this commit of the history; the latest if omitted.'),
+    from: z
+      .string()
+      .optional()
+      .describe('For a patch: from this commit on; from the start if omitted.'),
   }),
 };
 export type StreamName = keyof typeof streams;

@@ -5,21 +5,21 @@ import { risk, type Operation } from './operation.js';
 export const approvalMode = z.enum(['safe', 'ask', 'delay', 'auto']);
 export type ApprovalMode = z.infer<typeof approvalMode>;
 
-/** How long a call in mode `delay` is held back, in milliseconds (MyCodeInterpreter’s semisafe). */
+/** The delay of a call in mode `delay`, in milliseconds (MyCodeInterpreter’s semisafe). */
 export const approvalDelayMs = 2_000;
 
 const delay = `${approvalDelayMs / 1_000} s`;
 
 interface ModeWords {
-  /** As a choice. */
+  /** For a list of choices. */
   label: string;
-  /** Where there is little space. */
+  /** For small spaces. */
   short: string;
-  /** What a session with it does. */
+  /** The behavior of a session in this mode. */
   does: string;
 }
 
-/** The approval modes in words. `safe` asks before reads and edits, too. */
+/** The labels of the approval modes. `safe` also asks before reads and edits. */
 export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
   safe: {
     label: 'Ask before every action',
@@ -39,36 +39,38 @@ export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
   auto: { label: 'Run at once', short: 'At once', does: 'never asks' },
 };
 
-/** Whether a call of the model needs a decision of the server: all that touches something does in the mode `safe`. */
+/** Whether a model’s call needs a decision from the server; in `safe`, every call that reads or changes something does. */
 export const needsDecision = (
   { risk: how, idle, servedBy }: Pick<Operation, 'risk' | 'idle' | 'servedBy'>,
   mode: ApprovalMode,
 ): boolean =>
   how === 'execute' || how === 'network' || (mode === 'safe' && !idle && servedBy === 'agent');
 
-/** A question that waits: may this call run? */
+/** A pending question: may this call run? */
 export const approvalRequest = z.object({
-  id: z.string().describe('The call’s id, or the connection’s for a refused host.'),
+  id: z.string().describe('The id of the call, or for a refused host that of the connection.'),
   operation: z.string(),
   input: z.unknown(),
   risk,
-  /** What rules match against: the command, the path, the host:port, the address. */
+  /** The text that rules match: the command, the path, the host:port or the address. */
   subject: z.string(),
-  about: z.string().optional().describe('What an installed action may do, in words.'),
+  about: z.string().optional().describe('The permissions of an installed action, in words.'),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
 export const approvalVerdict = z.object({
   verdict: z.enum(['approved', 'rejected']),
-  reason: z.string().optional().describe('What the model is told of a rejection.'),
+  reason: z.string().optional().describe('The reason that the model is told for a rejection.'),
   by: z
     .enum(['rule', 'server'])
     .optional()
-    .describe('Who rejected it when it was not the user: the server after the session’s end.'),
+    .describe(
+      'Who rejected the call if not the user: a rule, or the server after the end of the session.',
+    ),
 });
 export type ApprovalVerdict = z.infer<typeof approvalVerdict>;
 
-/** What the model is told of a rejected call. */
+/** The error that the model gets for a rejected call. */
 export function rejectionOf({ by, reason }: ApprovalVerdict): AppError {
   const because = reason ? `: ${reason}` : '.';
   if (by === 'rule') {
@@ -84,17 +86,17 @@ const rulePattern = z
   .max(2_000)
   .regex(/\S/, 'a blank pattern matches nothing: use * for everything')
   .describe(
-    'Glob over the subject: `*` is any text, `\\*` a star; npm test * or registry.npmjs.org:443; for egress also a set of hosts such as @npm.',
+    'A glob for the subject: `*` matches any text, `\\*` a star; for example npm test * or registry.npmjs.org:443; for egress also a set of hosts such as @npm.',
   );
 
 export const newRule = z.object({
-  scope: z.enum(['session', 'workspace', 'all']).describe('Where it applies.'),
-  session: z.string().optional().describe('The session, for the scopes session and workspace.'),
+  scope: z.enum(['session', 'workspace', 'all']).describe('The sessions that the rule applies to.'),
+  session: z.string().optional().describe('The session, for the scopes `session` and `workspace`.'),
   operation: z
     .string()
     .max(300)
     .regex(/\S/, 'name an operation, egress, or a glob such as files.*')
-    .describe('An operation’s name, `egress`, or a glob such as files.*.'),
+    .describe('The name of an operation, `egress`, or a glob such as files.*.'),
   pattern: rulePattern,
   verdict: z.enum(['approved', 'rejected']).default('approved'),
   expires: z.iso.datetime({ offset: true }).nullable().default(null),
@@ -103,7 +105,7 @@ export type NewRule = z.infer<typeof newRule>;
 
 export const rule = newRule.extend({
   id: z.string(),
-  // What an older version stored is shown all the same.
+  // Rules that an older version stored are shown, even if they are no longer valid.
   operation: z.string(),
   pattern: z.string(),
   created: z.iso.datetime({ offset: true }),
@@ -111,13 +113,13 @@ export const rule = newRule.extend({
 });
 export type Rule = z.infer<typeof rule>;
 
-/** The user’s answer to a question that waits. */
+/** The user’s answer to a pending question. */
 export const approvalAnswer = approvalVerdict.omit({ by: true }).extend({
   remember: newRule.omit({ session: true, verdict: true }).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof approvalAnswer>;
 
-/** What a rule would have decided on past calls. */
+/** The past calls that a rule would have decided. */
 export const rulePreview = z.object({
   matches: z.int().nonnegative(),
   examples: z.array(z.object({ session: z.string(), seq: z.int(), subject: z.string() })),

@@ -17,7 +17,7 @@ export const noUse = {
   wallTime: { seconds: 0, since: null },
 } as const satisfies Omit<BudgetUse, 'budgets'>;
 
-/** Folds one event into the use; the server and the agent come to the same by the same log. */
+/** Folds one event into the use; the server and the agent compute the same from the same log. */
 export function useAfter(use: BudgetUse, event: Event): BudgetUse {
   return { ...changed(use, event), wallTime: wallTimeAfter(use.wallTime, event) };
 }
@@ -25,7 +25,7 @@ export function useAfter(use: BudgetUse, event: Event): BudgetUse {
 function changed(use: BudgetUse, event: Event): BudgetUse {
   if (isEvent(event, 'start')) return { ...use, budgets: event.args.budgets };
   if (isEvent(event, 'change')) return { ...use, budgets: event.args.budgets ?? use.budgets };
-  // What the other session spent is counted there.
+  // The other session’s use is counted in that session.
   if (isEvent(event, 'fork')) return { ...use, ...noUse };
   if (!isEvent(event, 'usage')) return use;
   return {
@@ -36,7 +36,7 @@ function changed(use: BudgetUse, event: Event): BudgetUse {
   };
 }
 
-/** A call for a summary is not a step; an agent that makes more of these than steps gets them counted as steps. */
+/** A call for a summary is not a step, unless an agent makes more of these than steps. */
 function counted(
   { steps, compactions }: BudgetUse,
   { purpose }: EventArgs<'usage'>,

@@ -15,8 +15,7 @@ import {
 import { runResult, type RunResult } from './operations/terminal.js';
 
 /**
- * What a call’s action is a call of: an operation, or a tool of an MCP server or an installed action, of which the name
- * alone is known.
+ * The operation that an action calls; for a tool of an MCP server or an installed action, only its name is known.
  */
 export function calledOperation(action: string): Operation | undefined {
   const tool = mcpToolNamed(action);
@@ -34,7 +33,7 @@ export type CallOf<N extends OperationName> = Omit<Event, 'action' | 'args'> & {
   args: OperationInput<N>;
 };
 
-/** The event as a call of this operation, its args parsed; undefined when it is something else, or they are not valid. */
+/** The event as a call of this operation, with parsed args; undefined for another event, or if the args are not valid. */
 export function callOf<N extends OperationName>(event: Event, name: N): CallOf<N> | undefined {
   if (event.action !== name) return undefined;
   const parsed = operations[name].input.safeParse(event.args);
@@ -45,7 +44,7 @@ export function callOf<N extends OperationName>(event: Event, name: N): CallOf<N
 
 type Outcome = Pick<EventArgs<'result'>, 'operation' | 'ok' | 'output'>;
 
-/** The parsed output of a result of this operation; undefined for another one’s, an error, or what is not valid. */
+/** The parsed output of this operation’s result; undefined for another operation, an error, or an invalid output. */
 export function outputOf<N extends OperationName>(
   name: N,
   { operation, ok, output }: Outcome,
@@ -54,7 +53,7 @@ export function outputOf<N extends OperationName>(
   return operations[name].output.safeParse(output).data as OperationOutput<N> | undefined;
 }
 
-/** The output of an operation as it enters from elsewhere; throws `internal` when it does not match the schema. */
+/** Parses an output from outside; throws `internal` when it does not match the schema. */
 export const parseOutput = <N extends OperationName>(name: N, output: unknown) =>
   parseOutputOf(operations[name], output) as OperationOutput<N>;
 
@@ -78,7 +77,7 @@ export function runResultOf({ operation, ok, output }: Outcome): RunResult | und
   return runResult.safeParse(output).data;
 }
 
-/** Whether a result says only that its call of an action goes on in the background. */
+/** Whether a result only says that its call of an action continues in the background. */
 export const isStarted = ({ operation, ok, output }: Outcome): boolean =>
   ok && actionNamed(operation) !== undefined && startedAction.safeParse(output).success;
 
@@ -87,17 +86,17 @@ export const isPolling = (name: string, input: unknown): boolean =>
   ask(name, input, (operation, valid) => operation.polls(valid)) ?? false;
 
 /**
- * What rules of approval match of a call: see `subject` of operations. Reads the input by the schema, for what is decided
- * must be what runs: an input that is not valid is its own subject, whole.
+ * The text that approval rules match: see `subject` of operations. Parses the input by the schema, because the decision
+ * must be about exactly what runs; the subject of an invalid input is the whole input.
  */
 export const subjectOf = (name: string, input: unknown, page: string | null = null): string =>
   ask(name, input, (operation, valid) => operation.subject(valid, { page })) ?? whole(input);
 
-/** What a call is about, for people: see `summary` of operations. */
+/** The summary of a call, for people: see `summary` of operations. */
 export const summaryOf = (name: string, input: unknown, page: string | null = null): string =>
   ask(name, input, (operation, valid) => operation.summary(valid, { page })) ?? whole(input);
 
-/** A call in words and in one line, such as `terminal.run npm test`. The input is a valid one. */
+/** A call with a valid input in one line, such as `terminal.run npm test`. */
 export function describeCall(
   operation: Pick<Operation, 'name' | 'summary'>,
   input: unknown,
@@ -106,26 +105,26 @@ export function describeCall(
   return oneLine(`${operation.name} ${operation.summary(input, { page })}`);
 }
 
-/** Paths of the workspace that a call with a valid input is about, and with an output, valid or not, that it touched. */
+/** Workspace paths in a call’s valid input and, given an output (valid or not), those that it used. */
 export function pathsOf(operation: Operation, input: unknown, output?: unknown): readonly string[] {
   return operation.paths(input, operation.output.safeParse(output).data);
 }
 
-/** What an output, valid or not, tells of whole files. */
+/** Knowledge about whole files in an output, valid or not. */
 export function fileNewsOf({ operation: name, ok, output }: Outcome): readonly FileNews[] {
   const operation = ok ? operationNamed(name) : undefined;
   const parsed = operation?.output.safeParse(output);
   return operation && parsed?.success ? operation.files(parsed.data) : [];
 }
 
-/** Operations that a model is offered from an output on, valid or not: see `found` of operations. */
+/** Operations named in an output, valid or not: see `found` of operations. */
 export function foundIn({ operation: name, ok, output }: Outcome): readonly string[] {
   const operation = ok ? operationNamed(name) : undefined;
   const parsed = operation?.output.safeParse(output);
   return operation && parsed?.success ? operation.found(parsed.data) : [];
 }
 
-/** What a user’s call did, for the model: see `told` of operations. Any call of the log and its outcome are valid. */
+/** What a user’s call did, for the model: see `told` of operations. Accepts any call in the log, with its outcome. */
 export function toldOf(call: Pick<Event, 'message'>, { operation: name, ok, output }: Outcome) {
   const operation = ok ? operationNamed(name) : undefined;
   const parsed = operation?.output.safeParse(output);
@@ -133,13 +132,13 @@ export function toldOf(call: Pick<Event, 'message'>, { operation: name, ok, outp
   return told ?? call.message;
 }
 
-/** Pictures in an output, valid or not, that a model is shown. */
+/** Pictures in an output, valid or not, to show to a model. */
 export function imagesOf(operation: Operation, output: unknown): readonly string[] {
   const parsed = operation.output.safeParse(output);
   return parsed.success ? operation.images(parsed.data) : [];
 }
 
-/** Words in one line of 200 characters at most. */
+/** The text in one line of at most 200 characters. */
 export function oneLine(words: string): string {
   const line = words.replaceAll(/\s+/g, ' ').trim();
   return line.length > longest ? `${line.slice(0, longest - 1)}…` : line;
@@ -147,7 +146,7 @@ export function oneLine(words: string): string {
 
 const longest = 200;
 
-/** Asks the definition about an input once it is valid; undefined when there is no such operation, or it is not. */
+/** Applies a function of the definition to a valid input; undefined without such an operation or for an invalid input. */
 function ask<T>(
   name: string,
   input: unknown,
@@ -161,8 +160,8 @@ function ask<T>(
 const whole = (input: unknown): string => JSON.stringify(input ?? {});
 
 /**
- * The fields of a result; where the operation's definition says that one holds numbered lines, each line begins with its
- * number and a tab. What is cut from it afterwards leaves the numbers of the other lines true.
+ * The fields of a result. If the operation’s definition names a field with numbered lines, each line begins with its
+ * number and a tab, so the numbers stay correct if lines are cut afterwards.
  */
 export function withLineNumbers(name: string, output: Fields): Fields {
   const operation = operationNamed(name);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modelName } from './models.js';
 import { newSession, sessionSummary } from './session.js';
 
-/** Sessions of one comparison, at most: they are shown side by side. */
+/** The maximum number of sessions in a comparison: they are shown side by side. */
 export const maxCompared = 6;
 
 /** One task for several models, or for several runs; a session for each, with the same files and settings. */
@@ -13,8 +13,13 @@ export const newComparison = newSession
       .array(modelName)
       .min(1)
       .max(maxCompared)
-      .describe('Each model once; `runs` says how many sessions each one gets.'),
-    runs: z.int().min(1).max(maxCompared).default(1).describe('Sessions of each model.'),
+      .describe('The models, each named once; `runs` is the number of sessions for each.'),
+    runs: z
+      .int()
+      .min(1)
+      .max(maxCompared)
+      .default(1)
+      .describe('The number of sessions for each model.'),
   })
   .superRefine(({ models, runs, workspace }, context) => {
     const add = (path: string, message: string) =>
@@ -26,25 +31,25 @@ export const newComparison = newSession
     if (count < 2 || count > maxCompared)
       add('models', `that makes ${count} sessions; compare 2 to ${maxCompared}`);
     if (workspace === 'upload')
-      add('workspace', 'upload it first, by POST /api/workspaces: one upload is for all sessions');
+      add('workspace', 'upload it first with POST /api/workspaces: all sessions share one upload');
   });
 export type NewComparison = z.input<typeof newComparison>;
 
 const othersOfKept = z.array(
   z.object({
     session: z.string(),
-    stopped: z.boolean().describe('It worked, and was stopped.'),
-    archived: z.boolean().describe('It was not archived before.'),
+    stopped: z.boolean().describe('Whether it was working and was stopped.'),
+    archived: z.boolean().describe('Whether it was archived by the choice.'),
   }),
 );
 
 export const keptSession = z.object({
   session: z.string(),
-  others: othersOfKept.describe('What happened to the others, so that it can be undone.'),
+  others: othersOfKept.describe('The changes to the other sessions, so that they can be undone.'),
 });
 export type KeptSession = z.infer<typeof keptSession>;
 
-/** A session that could not be begun. */
+/** A session that could not be started. */
 export const failedStart = z.object({ model: z.string(), error: z.string() });
 export type FailedStart = z.infer<typeof failedStart>;
 
@@ -53,10 +58,10 @@ export const comparison = z.object({
   id: z.string(),
   created: z.iso.datetime({ offset: true }),
   task: z.string(),
-  check: z.string().nullable().describe('The command that is run in each sandbox at the end.'),
-  sessions: z.array(sessionSummary).describe('In the order in which they were begun.'),
-  failed: z.array(failedStart).describe('Those that could not be begun.'),
-  kept: keptSession.nullable().describe('The one that was chosen.'),
+  check: z.string().nullable().describe('The command that runs in each sandbox at the end.'),
+  sessions: z.array(sessionSummary).describe('In the order in which they were started.'),
+  failed: z.array(failedStart).describe('The sessions that could not be started.'),
+  kept: keptSession.nullable().describe('The session that was kept.'),
 });
 export type Comparison = z.infer<typeof comparison>;
 

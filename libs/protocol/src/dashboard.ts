@@ -18,7 +18,7 @@ interface ViewerRequest {
   input: z.ZodType;
 }
 
-/** What a viewer asks over the socket; each is answered by an acknowledgement. */
+/** The requests of a viewer over the socket; each is answered by an acknowledgement. */
 export const viewerRequests = {
   /** Follow one session: events after `after`, then live; terminals from their offsets, then live. */
   watch: {
@@ -85,13 +85,13 @@ export type ViewerCalls = {
   ) => void;
 };
 
-/** What the server sends to viewers. */
+/** The notices that the server sends to viewers. */
 export interface ViewerNotices {
   /** Events in order, without gap or repetition per session. */
   events: (notice: { session: string; events: Event[] }) => void;
   /** Text of a reply that is being written; not stored, replaced by the `say` event. */
   delta: (notice: { session: string; kind: 'text' | 'reasoning'; text: string }) => void;
-  /** Bytes of a terminal at `offset`. When it is beyond what the viewer has, the middle was skipped and can be read by REST. */
+  /** Bytes of a terminal at `offset`. A gap since the last bytes was skipped and can be read over REST. */
   terminal: (
     notice: {
       session: string;
@@ -101,9 +101,9 @@ export interface ViewerNotices {
     },
     received: () => void,
   ) => void;
-  /** The latest of what a call of an action prints while it runs; not stored, its result has the whole. */
+  /** The latest output of an action’s call while it runs; not stored, because its result has the whole output. */
   output: (notice: { session: string; call: string; text: string }) => void;
-  /** How far the workspace is in its sandbox, in bytes of the archive; `total` is null where it is not known. */
+  /** The progress of copying the workspace into its sandbox, in bytes of the archive; `total` is null if unknown. */
   copied: (notice: { session: string; done: number; total: number | null }) => void;
   frame: (notice: {
     session: string;
@@ -112,10 +112,10 @@ export interface ViewerNotices {
     height: number;
     url: string;
   }) => void;
-  /** A session that was followed was deleted; nothing of it follows. */
+  /** A followed session was deleted; no more notices about it follow. */
   gone: (notice: { session: string; error: ErrorShape }) => void;
   /** The summary of a session that changed, or was deleted. */
   session: (notice: { id: string; summary: SessionSummary | null }) => void;
-  /** The summary of a benchmark run that changed, or was taken off the board. */
+  /** The summary of a benchmark run that changed, or was removed from the board. */
   evaluation: (notice: { id: string; summary: EvaluationSummary | null }) => void;
 }

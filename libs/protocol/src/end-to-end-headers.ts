@@ -1,4 +1,4 @@
-/** Headers between two hops only (RFC 9110, 7.6.1). */
+/** Hop-by-hop headers (RFC 9110, 7.6.1). */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -12,8 +12,8 @@ const hopByHop = [
 ];
 
 /**
- * What of a message’s headers, by their names in lower case, a proxy passes on: all but those between two hops, those
- * that the message itself names as such, and `also`.
+ * The headers of a message, by lowercase name, that a proxy forwards: all but the hop-by-hop headers, those that the
+ * message itself declares as such, and `also`.
  */
 export function endToEndHeaders(
   headers: Readonly<Record<string, readonly string[] | undefined>>,

@@ -1,9 +1,9 @@
-/** WHATWG’s URL, which browsers and Node have and this library compiles without. */
+/** WHATWG’s URL: browsers and Node have it, but this library compiles without their types. */
 declare const URL: {
   parse(address: string): { protocol: string; hostname: string; port: string } | null;
 };
 
-/** Host and port of an address, as egress names them; the address itself when it has none. */
+/** The host and port of an address, in the form that egress uses; the address itself if it has no host. */
 export function endpointOf(address: string): string {
   const url = URL.parse(/^[a-z]+:\/\//i.test(address) ? address : `http://${address}`);
   if (!url?.hostname) return address;

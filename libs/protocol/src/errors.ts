@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * Every failure that the user, a model or a program may meet, with what it means on each API.
+ * Every failure that a user, a model or a program may get, with its meaning in each API.
  * `http` is the status of a problem document (RFC 9457), `exit` the exit code of the CLI.
  */
 export const errorCodes = {
@@ -25,10 +25,10 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** An error as it crosses a wire: never a stack, never a key. */
+/** An error as it is sent: never with a stack or a key. */
 export const errorShape = z.object({
   code: z.enum(Object.keys(errorCodes) as [ErrorCode, ...ErrorCode[]]),
-  message: z.string().describe('One sentence that says what happened and what to do.'),
+  message: z.string().describe('What happened and what to do.'),
   details: z.record(z.string(), z.unknown()).optional(),
 });
 export type ErrorShape = z.infer<typeof errorShape>;
@@ -54,12 +54,12 @@ export class AppError extends Error {
   }
 }
 
-/** What is wrong with an input, and where: the first fault, such as `budgets.steps: Too small`. */
+/** The first fault in an input, with its place, such as `budgets.steps: Too small`. */
 export function faultOf({ issues: [issue] }: z.ZodError): string {
   return [issue?.path.join('.'), issue?.message].filter(Boolean).join(': ');
 }
 
-/** Reads an error that crossed a wire; a shape that is not ours becomes `internal`. */
+/** Parses a received error; an unknown shape becomes `internal`. */
 export function errorFrom(value: unknown): AppError {
   if (value instanceof AppError) return value;
   const shape = errorShape.safeParse(value);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { blobId } from './models.js';
 
-/** How far one attempt at a task is. `working` is the agent, with a session when it is the platform’s own. */
+/** The progress of one attempt at a task. In `working` the agent works; Belay’s own agent does so in a session. */
 export const trialState = z.enum(['queued', 'building', 'working', 'verifying', 'done']);
 export type TrialState = z.infer<typeof trialState>;
 
@@ -25,25 +25,25 @@ export const evaluationTrial = z.object({
   seconds: z.object({ build: z.number(), agent: z.number(), verify: z.number() }),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
-  answer: blobId.nullable().describe('What the agent handed in: a diff, or the files.'),
-  log: blobId.nullable().describe('What the tests printed.'),
+  answer: blobId.nullable().describe('The agent’s answer: a diff, or the files.'),
+  log: blobId.nullable().describe('The output of the tests.'),
 });
 export type EvaluationTrial = z.infer<typeof evaluationTrial>;
 
-/** What a benchmark run was asked to do. */
+/** The parameters of a benchmark run. */
 export const evaluationInfo = z.object({
   suite: z.string().min(1),
   agent: z.string().min(1),
   model: z.string().nullable(),
   tasks: z.array(z.string()).min(1),
   attempts: z.int().positive(),
-  folder: z.string().describe('Where its results are; this folder is authoritative.'),
+  folder: z.string().describe('The folder with its results, which is authoritative.'),
   host: z.string(),
   created: z.iso.datetime({ offset: true }),
 });
 export type EvaluationInfo = z.infer<typeof evaluationInfo>;
 
-/** How a run stands, in the numbers of its own summary. */
+/** The progress of a run, in the numbers of its own summary. */
 export const evaluationProgress = z.object({
   state: z.enum(['running', 'finished', 'interrupted', 'failed']),
   phase: z.enum(['preflight', 'trials']),
@@ -51,12 +51,15 @@ export const evaluationProgress = z.object({
     .object({ done: z.int().nonnegative(), all: z.int().positive() })
     .nullable()
     .describe('Trials of the preflight while it is running.'),
-  reason: z.string().nullable().describe('Why it ended early, for the user.'),
+  reason: z.string().nullable().describe('Why the run ended early, for the user.'),
   score: z
     .object({
       value: z.number().describe('Mean reward of the trials so far; invalid trials count as 0.'),
-      interval: z.tuple([z.number(), z.number()]).describe('95 %.'),
-      valid: z.number().nullable().describe('The same over the tasks that preflight found valid.'),
+      interval: z.tuple([z.number(), z.number()]).describe('The 95% confidence interval.'),
+      valid: z
+        .number()
+        .nullable()
+        .describe('The same, only for tasks that the preflight found valid.'),
     })
     .nullable(),
   validity: z
@@ -73,7 +76,10 @@ export type EvaluationProgress = z.infer<typeof evaluationProgress>;
  * whole, so a report that is repeated after a lost connection changes nothing.
  */
 export const evaluationChanges = z.object({
-  epoch: z.int().positive().describe('Which process reports; an older one is refused.'),
+  epoch: z
+    .int()
+    .positive()
+    .describe('Identifies the reporting process; reports of an older process are refused.'),
   trials: z.array(evaluationTrial).default([]),
   progress: evaluationProgress.optional(),
 });
@@ -88,9 +94,9 @@ export const evaluationSummary = evaluationInfo
     tasks: z.int().positive(),
     /** Counts the reports that changed trials. */
     seq: z.int().nonnegative(),
-    reported: z.iso.datetime().describe('When it reported last.'),
-    begun: z.iso.datetime().nullable().describe('When this process began with trials.'),
-    doneBefore: z.int().nonnegative().describe('Trials that were done at that time.'),
+    reported: z.iso.datetime().describe('The time of its last report.'),
+    begun: z.iso.datetime().nullable().describe('When this process started its first trial.'),
+    doneBefore: z.int().nonnegative().describe('The number of trials that were done at that time.'),
     done: z.int().nonnegative(),
     outcomes: z.object({ pass: z.int(), fail: z.int(), invalid: z.int() }),
     tokens: z.int().nonnegative(),
@@ -102,7 +108,7 @@ export type EvaluationSummary = z.infer<typeof evaluationSummary>;
 export const evaluation = z.object({ summary: evaluationSummary, tasks: z.array(z.string()) });
 export type Evaluation = z.infer<typeof evaluation>;
 
-/** The newest state of trials; `seq` is the report up to which they are. */
+/** The newest state of trials, up to and including the report `seq`. */
 export const reportedTrials = z.object({
   seq: z.int().nonnegative(),
   trials: z.array(evaluationTrial),

@@ -17,28 +17,28 @@ export const userCallPrefix = 'user-';
 
 /** The longest id of a call; providers give up to 64 characters. */
 const callId = z.string().min(1).max(200);
-/** As many queued messages go to the model by one event. */
+/** The maximum number of queued messages that one event delivers to the model. */
 export const maxDelivered = 1_000;
-/** The longest path that Linux takes. */
+/** The longest path that Linux accepts. */
 const path = z.string().max(4_096);
 const commitId = z.string().regex(/^[0-9a-f]{7,64}$/, 'a commit of the history');
 /** The id of a question about a connection begins with this; no call may have such an id. */
 export const hostQuestionPrefix = 'egress:';
 
 /**
- * The events of a log besides calls of operations, by action, with the shape of their `args`.
+ * The events of a log other than calls of operations, by action, with the shape of their `args`.
  * A call of an operation has the operation’s name as its action and its input as args; `result` follows with the same id.
  */
 export const eventArgs = {
-  /** user: the session begins, or begins again after its end (`again`). */
+  /** user: the session starts, or restarts after its end (`again`). */
   start: sessionSettings.extend({ again: z.boolean().default(false) }),
   /** user: a message. */
   message: newMessage,
-  /** user: the text of a queued message, by its number, is now this one. */
+  /** user: replaces the text of the queued message with this number. */
   edit: z.object({ message: z.int().positive(), text: newMessage.shape.text }),
-  /** user: a queued message, by its number, no longer counts. */
+  /** user: withdraws the queued message with this number. */
   withdraw: z.object({ message: z.int().positive() }),
-  /** server: these queued messages go to the model; from now on they stay as they are. */
+  /** server: these queued messages go to the model and can no longer be changed. */
   deliver: z.object({ messages: z.array(z.int().positive()).min(1).max(maxDelivered) }),
   /** agent: one reply of the model, with the calls it asks for, in order. */
   say: z.object({
@@ -51,17 +51,17 @@ export const eventArgs = {
       .object({ own: z.int().nonnegative(), others: z.int().nonnegative() })
       .optional()
       .describe(
-        'The last events, of the agent and of all others, that the prompt of this reply knew.',
+        'The last event of the agent, and of all others, that the prompt of this reply included.',
       ),
     sandbox: z
       .string()
       .optional()
-      .describe('What the prompt said of the sandbox; from the first reply on it stays the same.'),
+      .describe('The prompt’s description of the sandbox; it never changes after the first reply.'),
     notice: z
       .string()
       .max(2_000)
       .optional()
-      .describe('What the end of the prompt said of budgets that are nearly spent.'),
+      .describe('The notice at the end of the prompt about budgets that are nearly spent.'),
   }),
   /** agent: the outcome of the call with the event’s id. */
   result: z.object({
@@ -70,26 +70,29 @@ export const eventArgs = {
     output: z.unknown().describe('The operation’s output, or an error’s shape.'),
     seconds: z.number().nonnegative(),
     images: z.array(blobId).max(100).default([]),
-    note: z.string().max(20_000).optional().describe('What the model is told besides the output.'),
+    note: z.string().max(20_000).optional().describe('A note to the model besides the output.'),
     changes: z
       .array(fileChange)
       .max(1_000)
       .optional()
-      .describe('Of a user’s call: the files whose changes `note` shows whole.'),
+      .describe('For a user’s call: the files whose changes `note` shows completely.'),
     moreChanges: z
       .literal(true)
       .optional()
-      .describe('Of a user’s call: whether `note` covers other files, too.'),
+      .describe('For a user’s call: set if `note` also covers other files.'),
   }),
-  /** agent: the plan is now this Markdown. */
+  /** agent: the plan’s new Markdown. */
   plan: z.object({
     markdown: z.string().max(100_000),
-    file: path.optional().describe('The file of the workspace that keeps it.'),
+    file: path.optional().describe('The workspace file that contains the plan.'),
   }),
-  /** agent: an edit landed (OpenDevin’s code message). `removed` are the lines it took away. */
+  /** agent: an edit was made (OpenDevin’s code message). `removed` is the number of lines that it removed. */
   code: z.object({
     path,
-    line: z.int().nonnegative().describe('First line of the change, from 1; 0 for a binary file.'),
+    line: z
+      .int()
+      .nonnegative()
+      .describe('The first line of the change, counted from 1; 0 for a binary file.'),
     change: lineChange,
     content: z.array(z.string()).max(1_000),
     removed: z.int().nonnegative().default(0),
@@ -97,7 +100,7 @@ export const eventArgs = {
     version: fileVersion
       .optional()
       .describe(
-        'Of the whole file with this change; left out when another one follows, or it is gone.',
+        'The version of the whole file with this change; omitted if another change follows or the file is gone.',
       ),
   }),
   /** agent: the page changed. `screenshot` is a JPEG blob. */
@@ -106,7 +109,7 @@ export const eventArgs = {
     title: z.string().max(1_000),
     screenshot: blobId.nullable(),
   }),
-  /** agent: a terminal opened, closed, changed its size or its holder. */
+  /** agent: a terminal was opened, closed or resized, or its input owner changed. */
   terminal: z.object({
     terminal: terminalName,
     change: z.enum(['opened', 'closed', 'resized', 'held']),
@@ -114,7 +117,7 @@ export const eventArgs = {
     rows: z.int().positive().max(10_000),
     holder: z.enum(['agent', 'user']),
   }),
-  /** agent: a background command ended, and no call reported it; `text` is what its terminal printed last. */
+  /** agent: a background command ended, and no call reported it; `text` is the last output of its terminal. */
   exit: z.object({
     terminal: terminalName,
     command: z.string().max(500),
@@ -122,11 +125,15 @@ export const eventArgs = {
     exitCode: z.int().nullable(),
     seconds: z.number().nonnegative(),
     text: z.string().max(2_000),
-    from: z.int().nonnegative().optional().describe('Where its output begins in the terminal.'),
+    from: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('The byte offset in the terminal at which its output begins.'),
     mixed: z
       .literal(true)
       .optional()
-      .describe('Other commands printed meanwhile; their lines are not in `text`.'),
+      .describe('Set if other commands printed meanwhile; their lines are not in `text`.'),
   }),
   /** agent: a commit of the shadow history; `id` is the call that changed the files. */
   commit: z.object({
@@ -148,55 +155,55 @@ export const eventArgs = {
     files: z.array(z.object({ path, text: z.string().max(100_000) })).max(200),
   }),
   /**
-   * agent: the conversation up to `through` is replaced by a summary, or only has its long results
-   * shortened when `summary` is empty; nothing leaves the log.
+   * agent: the conversation up to `through` is replaced by a summary, or if `summary` is empty, only its long
+   * results are shortened; the log keeps everything.
    */
   compact: z.object({
     through: z.int().nonnegative(),
     summary: z.string(),
     dropped: z.object({ messages: z.int(), results: z.int(), tokens: z.int() }),
   }),
-  /** user: the shortening at `seq` is undone. */
+  /** user: undoes the shortening at `seq`. */
   restore: z.object({ seq: z.int().positive() }),
-  /** user: what follows `seq` no longer counts, as files, as conversation or both. */
+  /** user: resets the files, the conversation or both to `seq`. */
   rewind: z.object({ seq: z.int().positive(), what: z.enum(['files', 'conversation', 'both']) }),
   /** server: a call waits for the user, or is held back until `until`. */
   approval: approvalRequest.extend({
     mode: approvalMode,
     until: z.iso.datetime({ offset: true }).nullable(),
   }),
-  /** user or server: the call with the event’s id may run; `rule` when a rule said so. */
+  /** user or server: the call with the event’s id may run; `rule` if a rule decided. */
   approve: z.object({ rule: z.string().nullable().default(null) }),
   /** user or server: the call with the event’s id may not run. */
   reject: z.object({ reason: z.string(), rule: z.string().nullable().default(null) }),
   pause: z.object({}),
   resume: z.object({}),
   stop: z.object({}),
-  /** user: settings changed while it runs. */
+  /** user: settings changed while the session runs. */
   change: sessionChange,
-  /** server: what one call of a model used. */
+  /** server: the usage of one model call. */
   usage: usage.extend({
     model: z.string(),
     purpose: z
       .enum([...modelRequest.shape.purpose.options, 'draft'])
       .default('turn')
-      .describe('`draft`: for the user, beside the agent.'),
+      .describe('`draft`: a text for the user, not a call of the agent.'),
     contextTokens: z.int().nonnegative(),
     contextWindow: z.int().positive().nullable(),
   }),
   /** server: a budget is spent. */
   limit: z.object({ budget: z.string(), limit: z.number(), used: z.number() }),
-  /** server: a call of a model failed and is tried again. */
+  /** server: a model call failed and is retried. */
   retry: z.object({ attempt: z.int().positive(), seconds: z.number(), error: z.string() }),
-  /** server: for so long the log could not be written, as the disk was full. */
+  /** server: the seconds during which the log could not be written because the disk was full. */
   stalled: z.object({ seconds: z.number().nonnegative() }),
-  /** server: the agent sent what no agent sends, and its connection was closed. */
+  /** server: the agent violated the protocol, and its connection was closed. */
   breach: z.object({ reason: z.string() }),
   /** server: a call that ran in the background ended; the event’s id is that of the call. */
   'background-result': z.object({
     operation: z.string().max(300),
     ok: z.boolean(),
-    output: z.unknown().describe('As that of a `result`.'),
+    output: z.unknown().describe('The same as in a `result`.'),
     seconds: z.number().nonnegative(),
     images: z.array(blobId).max(100).default([]),
   }),
@@ -216,18 +223,18 @@ export const eventArgs = {
     commit: z.string().max(64),
     pullRequest: z.string().max(2_000).nullable(),
   }),
-  /** server: the check command was begun, or has ended; `output` is the end of what it printed. */
+  /** server: the check command was started or has ended; `output` is the end of its output. */
   check: checkResult.extend({
     command: z.string().max(2_000),
     output: z.string().max(20_000).default(''),
   }),
-  /** server: a session begins without the tools of an MCP server. */
+  /** server: a session starts without the tools of an MCP server. */
   mcp: z.object({ server: z.string(), error: z.string() }),
-  /** server: what is stored under this number cannot be read; it is made when it is read, and never written. */
+  /** server: the stored event with this number cannot be read; this one replaces it for readers and is never stored. */
   unreadable: z.object({ fault: z.string() }),
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
-  /** agent: something went wrong that ends the work. */
+  /** agent: an error that ends the work. */
   error: errorShape,
   /** server: the session is now in this state. */
   state: z.object({ state: sessionState, reason: z.string().nullable() }),
@@ -243,12 +250,12 @@ export const event = z.object({
   source: eventSource,
   action: z.string(),
   args: z.record(z.string(), z.unknown()),
-  message: z.string().describe('The event in words, for the user.'),
-  id: z.string().optional().describe('The call that this belongs to.'),
+  message: z.string().describe('The event as a sentence for the user.'),
+  id: z.string().optional().describe('The id of the call that this event belongs to.'),
 });
 export type Event = z.infer<typeof event>;
 
-/** An event before the log has numbered it. */
+/** An event before the log numbers it. */
 export type NewEvent = Omit<Event, 'seq' | 'time'> & { time?: string };
 
 /** An event of one action, its args typed. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { errorFrom } from './errors.js';
 
-/** The bytes of a file, named by the begin of their git blob’s id; what is in the history is found there by it. */
+/** Identifies the bytes of a file by the start of their git blob’s id, which also finds them in the history. */
 export const fileVersion = z.string().regex(/^[0-9a-f]{16}$/, 'a version that a result named');
 
-/** Lines from `at` on, as they were, that others stand in place of now; those around them may be counted on both sides. */
+/** Old lines from `at` on that were replaced by new ones; unchanged lines around them may be counted on both sides. */
 export const lineHunk = z.object({
   at: z.int().positive(),
   removed: z.int().nonnegative(),
@@ -12,13 +12,13 @@ export const lineHunk = z.object({
 });
 export type LineHunk = z.infer<typeof lineHunk>;
 
-/** More places are not named: the file is read again. */
+/** The maximum number of places; after more changes the file is read again. */
 export const maxHunks = 500;
 const lineHunks = z
   .array(lineHunk)
   .max(maxHunks)
   .optional()
-  .describe('Where it changed, from the top on.');
+  .describe('The places of the changes, from top to bottom.');
 
 /** A file that someone changed: null versions mean no file. */
 export const fileChange = z.object({
@@ -29,42 +29,42 @@ export const fileChange = z.object({
 });
 export type FileChange = z.infer<typeof fileChange>;
 
-/** Lines of a file, the last included, and how many it has. */
+/** A range of a file’s lines, inclusive, and the number of lines in the file. */
 export interface FilePart {
   from: number;
   to: number;
   of: number;
 }
 
-/** What an output tells of whole files to whoever reads it. */
+/** The knowledge about whole files that the reader of an output gains. */
 export type FileNews =
-  /** The reader knows this version, from now on; with `part`, these lines of it. */
+  /** The reader now knows this version; with `part`, these lines of it. */
   | { kind: 'shown'; path: string; version: string | null; part?: FilePart | undefined }
-  /** A reader that knew the version before knows this one; without `before`, whichever it knew. */
+  /** A reader that knew the version `before` (if omitted, any version) knows this one. */
   | {
       kind: 'changed';
       path: string;
       before?: string | null;
       version: string | null;
-      /** Lines of the file now, where they are known. */
+      /** The file’s new number of lines, if known. */
       lines?: number;
       /** The places of the change, which the reader was shown. */
       hunks?: readonly LineHunk[] | undefined;
     }
   | { kind: 'moved'; from: string; to: string };
 
-/** The details of a `conflict` about a file that is not as its caller knew it. */
+/** The details of a `conflict`: the file differs from the version that the caller knew. */
 export const fileConflict = z.object({
   path: z.string(),
-  /** What is there now; null for no file. */
+  /** The current version; null if there is no file. */
   version: fileVersion.nullable(),
-  /** Whether the message shows all that changed, so that its reader knows this version now. */
+  /** Whether the message shows all changes, so that its reader now knows this version. */
   shown: z.boolean().default(false),
   hunks: lineHunks,
 });
 export type FileConflict = z.infer<typeof fileConflict>;
 
-/** The file that an error is about; undefined when it is not a conflict about a version. */
+/** The file of a version conflict; undefined for any other error. */
 export function fileConflictOf(error: unknown): FileConflict | undefined {
   const { code, details } = errorFrom(error);
   return code === 'conflict' ? fileConflict.safeParse(details).data : undefined;

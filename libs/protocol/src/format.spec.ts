@@ -33,7 +33,7 @@ it.each([
   [bytesText(800), '800 B'],
   [bytesText(1_536), '1.5 KiB'],
   [bytesText(200 * 2 ** 20), '200 MiB'],
-  [percentText(0.125), '12.5 %'],
+  [percentText(0.125), '12.5%'],
   [pointsText(-0.02), '-2.0 points'],
   [pointsText(0.125), '+12.5 points'],
 ])('writes %s', (text, expected) => {

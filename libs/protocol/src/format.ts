@@ -1,4 +1,4 @@
-// Figures as people read them: in the dashboard, in a terminal, and in sentences of the log.
+// Numbers for people: in the dashboard, in a terminal, and in sentences of the log.
 
 const durationUnits = [
   { seconds: 86_400, unit: 'd', part: 3_600, partUnit: 'h' },
@@ -6,7 +6,7 @@ const durationUnits = [
   { seconds: 60, unit: 'm', part: 1, partUnit: 's' },
 ];
 
-/** A length of time in its two largest units: 45s, 2m 10s, 3h 05m, 1d 04h. */
+/** A duration in its two largest units: 45s, 2m 10s, 3h 05m, 1d 04h. */
 export function durationText(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   const large = durationUnits.find((each) => whole >= each.seconds);
@@ -15,13 +15,13 @@ export function durationText(seconds: number): string {
   return `${Math.floor(whole / large.seconds)}${large.unit} ${String(rest).padStart(2, '0')}${large.partUnit}`;
 }
 
-/** How long something took, with more precision: 40 ms, 2.1 s, 3m 12s. */
+/** A duration with more precision, for how long something took: 40 ms, 2.1 s, 3m 12s. */
 export function elapsedText(seconds: number): string {
   if (seconds < 1) return `${Math.round(seconds * 1_000)} ms`;
   return seconds < 60 ? `${seconds.toFixed(1)} s` : durationText(seconds);
 }
 
-/** The time since a moment, as `durationText`. */
+/** The time since a moment, in the format of `durationText`. */
 export const ageText = (time: string, now = Date.now()): string =>
   durationText((now - Date.parse(time)) / 1_000);
 
@@ -47,19 +47,19 @@ export function countText(value: number): string {
   return `${(value / 1_000_000).toFixed(1)}M`;
 }
 
-/** 1 file, 12 files, 1,200 files; `many` when an s does not make the plural. */
+/** 1 file, 12 files, 1,200 files; `many` is the plural if it is not formed with an s. */
 export const pluralText = (value: number, one: string, many = `${one}s`): string =>
   `${numberText(value)} ${value === 1 ? one : many}`;
 
-/** Binary units, as the limits have them: 800 B, 1.5 KiB, 2 MiB. */
+/** A size in binary units, like the limits: 800 B, 1.5 KiB, 2 MiB. */
 export function bytesText(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
   const power = bytes < 1_024 ? 0 : Math.min(4, Math.floor(Math.log2(bytes) / 10));
   return `${Math.round((bytes / 1_024 ** power) * 10) / 10} ${units[power]}`;
 }
 
-/** A share of one: 12.5 %. */
-export const percentText = (share: number): string => `${(100 * share).toFixed(1)} %`;
+/** A share of one: 12.5%. */
+export const percentText = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 /** A difference of two shares: +12.5 points. */
 export const pointsText = (share: number): string =>

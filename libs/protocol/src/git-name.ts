@@ -8,7 +8,7 @@ const escapes: Readonly<Record<string, string>> = {
   v: '\v',
 };
 
-/** Git’s C-style quotes around an unusual name undone: one character for each byte. A name without quotes stays. */
+/** Removes git’s C-style quotes from an unusual name: one character for each byte. A name without quotes is unchanged. */
 export function unquotedBytes(name: string): string {
   if (!name.startsWith('"')) return name;
   const end = name.lastIndexOf('"');
@@ -20,7 +20,7 @@ export function unquotedBytes(name: string): string {
   );
 }
 
-/** As `unquotedBytes`, with the bytes of quoted names read as UTF-8, where they are. */
+/** Like `unquotedBytes`, with the bytes of quoted names decoded as UTF-8 if they are valid. */
 export function unquotedName(name: string): string {
   if (!name.startsWith('"')) return name;
   const bytes = unquotedBytes(name);
@@ -35,7 +35,7 @@ export function unquotedName(name: string): string {
   }
 }
 
-/** A name as git writes it in a patch: in quotes when it has anything but printable ASCII, a quote or a backslash. */
+/** A name as git writes it in a patch: in quotes if it has non-printable or non-ASCII characters, quotes or backslashes. */
 export function quotedName(name: string): string {
   if (!unusual.test(name)) return name;
   const octal = (hex: string): string =>

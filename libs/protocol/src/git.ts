@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A branch’s name by git’s own rules, and never one that begins as an option does. */
+/** A branch name by git’s own rules that does not begin like an option. */
 export const branchName = z
   .string()
   .min(1)
@@ -16,26 +16,24 @@ export const repositoryUrl = z
   .trim()
   .min(1)
   .max(1_000)
-  .describe('The https address of a repository, without user and token.');
+  .describe('The HTTPS URL of a repository, without a user or token.');
 
-/** What a session’s workspace is cloned from. */
+/** The repository that a session’s workspace is cloned from. */
 export const newRepository = z.object({
   url: repositoryUrl,
-  branch: branchName
-    .optional()
-    .describe('A branch, a tag or a commit; the default branch when omitted.'),
+  branch: branchName.optional().describe('A branch, tag or commit; the default branch if omitted.'),
   depth: z
     .int()
     .positive()
     .max(1_000_000)
     .optional()
-    .describe('The number of commits of history; all when omitted.'),
+    .describe('The number of commits of history; all if omitted.'),
 });
 
-/** As it was found when the session was made; the workspace is at this commit. */
+/** The repository when the session was created; the workspace is at this commit. */
 export const clonedRepository = z.object({
   url: repositoryUrl,
-  branch: branchName.nullable().describe('Null when a tag or a commit was asked for.'),
+  branch: branchName.nullable().describe('Null if a tag or a commit was requested.'),
   commit: z.string().regex(/^[0-9a-f]{40}$/),
   depth: newRepository.shape.depth,
 });
@@ -46,40 +44,44 @@ export const gitHostName = z
   .max(260)
   .regex(
     /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(?::[1-9]\d{0,4})?$/,
-    'a host in lowercase letters, as git.example.com or git.example.com:8443',
+    'a host in lowercase letters, such as git.example.com or git.example.com:8443',
   );
 
-/** Whose REST API a host speaks, for pull requests. */
+/** The REST API that a host has, for pull requests. */
 export const gitHostKind = z.enum(['github', 'gitlab', 'gitea', 'other']);
 export type GitHostKind = z.infer<typeof gitHostKind>;
 
 const hostFields = {
-  kind: gitHostKind.describe('`gitea` is Forgejo, too; `other` takes pushes alone.'),
+  kind: gitHostKind.describe('`gitea` includes Forgejo; `other` supports only pushes.'),
   api: z
     .url({ protocol: /^https?$/ })
     .max(1_000)
     .refine((url) => !/^https?:\/\/[^/]*@/.test(url), 'leave out the user and token')
     .nullable()
-    .describe('The REST API’s address where it is not the usual one of its kind.'),
+    .describe('The URL of the REST API, if it is not the usual one for this kind of host.'),
   user: z
     .string()
     .regex(/^[\w.@+-]{1,100}$/, 'letters, digits and . @ + - _')
     .nullable()
-    .describe('The user beside the token, for hosts that ask for one.'),
-  scope: z.enum(['operate', 'admin']).describe('Callers of at least this scope use the token.'),
-  private: z.boolean().describe('The host may be in a private network or on this machine.'),
-  insecure: z.boolean().describe('It uses HTTP without TLS.'),
+    .describe('The user name to send with the token, for hosts that require one.'),
+  scope: z
+    .enum(['operate', 'admin'])
+    .describe('Callers with at least this scope may use the token.'),
+  private: z
+    .boolean()
+    .describe('Whether the host may be in a private network or on the server’s machine.'),
+  insecure: z.boolean().describe('Whether to use HTTP without TLS.'),
 };
 
-/** A git host that the admin set up. Its token is written and never read. */
+/** A git host that an admin set up. Its token is write-only. */
 export const gitHost = z.object({
   host: gitHostName,
   ...hostFields,
-  token: z.boolean().describe('Whether there is one.'),
+  token: z.boolean().describe('Whether a token is set.'),
 });
 export type GitHost = z.infer<typeof gitHost>;
 
-/** What is left out stays as it is, or is the usual for the host. */
+/** Omitted fields keep their values, or get the defaults of the host. */
 export const gitHostChange = z
   .object({
     ...hostFields,
@@ -92,37 +94,41 @@ export const gitHostChange = z
   .partial();
 export type GitHostChange = z.infer<typeof gitHostChange>;
 
-/** What is refused unless the request names it. */
+/** Changes that are refused unless the request allows them. */
 export const publishAllowance = z.enum(['default-branch', 'ci-files']);
 export type PublishAllowance = z.infer<typeof publishAllowance>;
 
 const target = {
-  url: repositoryUrl.optional().describe('The session’s own repository when omitted.'),
+  url: repositoryUrl.optional().describe('The session’s own repository if omitted.'),
   base: branchName
     .optional()
-    .describe('The branch to begin from and to merge into; the session’s own, else the default.'),
-  branch: branchName.describe('The branch to push to; it is made when it is not there.'),
+    .describe(
+      'The branch to start from and to merge into; if omitted, the session’s own or the default branch.',
+    ),
+  branch: branchName.describe('The branch to push to; it is created if it does not exist.'),
   allow: z
     .array(publishAllowance)
     .max(2)
     .default([])
-    .describe('`default-branch`: push to it; `ci-files`: change what runs in CI.'),
+    .describe(
+      '`default-branch`: push to the default branch; `ci-files`: change files that run in CI.',
+    ),
 };
 
-/** Where a session’s changes are to go. */
+/** The target for a session’s changes. */
 export const publishTarget = z.object(target);
 
 export const publishedFile = z.object({
   path: z.string(),
-  from: z.string().optional().describe('Its name before it was renamed.'),
+  from: z.string().optional().describe('The path before the file was renamed.'),
   status: z.enum(['added', 'changed', 'deleted', 'renamed']),
   added: z.int().nonnegative().nullable().describe('Lines; null for a binary file.'),
   removed: z.int().nonnegative().nullable(),
 });
 
-/** What a push would do. Nothing was sent yet. */
+/** The effect of a push, before anything is sent. */
 export const preparedPublish = z.object({
-  id: z.string().describe('Stands for exactly this content and target; `publish` needs it.'),
+  id: z.string().describe('Identifies exactly this content and target; `publish` needs it.'),
   url: repositoryUrl,
   host: z.string(),
   kind: gitHostKind,
@@ -130,14 +136,14 @@ export const preparedPublish = z.object({
   branch: branchName,
   defaultBranch: branchName.nullable(),
   isNewBranch: z.boolean(),
-  parent: z.string().describe('The commit that the new one follows.'),
+  parent: z.string().describe('The parent of the new commit.'),
   files: z.array(publishedFile),
   refusals: z
     .array(z.object({ needs: publishAllowance, message: z.string() }))
-    .describe('What `publish` refuses until the request allows it.'),
-  pullRequests: z.boolean().describe('Whether the host can be asked for one.'),
+    .describe('The reasons why `publish` refuses until the request allows them.'),
+  pullRequests: z.boolean().describe('Whether Belay can open pull requests on this host.'),
   into: repositoryUrl.describe(
-    'The repository that a request goes into: what the session was cloned from, also from a fork of it.',
+    'The repository that receives a pull request: the one that the session was cloned from, even if the push goes to a fork.',
   ),
 });
 export type PreparedPublish = z.infer<typeof preparedPublish>;
@@ -155,7 +161,7 @@ export const publishRequest = z.object({
   id: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
-    .describe('Of what was prepared: other content is refused.'),
+    .describe('The id of what was prepared; other content is refused.'),
   message: commitMessage,
   pullRequest: z
     .object({
@@ -165,24 +171,24 @@ export const publishRequest = z.object({
     })
     .nullable()
     .default(null)
-    .describe('Opens a pull or merge request into `base`; null only pushes.'),
+    .describe('A pull or merge request to open into `base`; null only pushes.'),
 });
 
 export const publishedChange = z.object({
   url: repositoryUrl,
   branch: branchName,
   commit: z.string(),
-  branchPage: z.string().nullable().describe('Where the branch is shown.'),
+  branchPage: z.string().nullable().describe('The web page of the branch.'),
   pullRequest: z.object({ url: z.string(), number: z.int(), isNew: z.boolean() }).nullable(),
   problem: z
     .string()
     .nullable()
-    .describe('Why there is no pull request, when the push went well and that did not.'),
+    .describe('Why no pull request was opened although the push succeeded.'),
 });
 export type PublishedChange = z.infer<typeof publishedChange>;
 
-/** A message for the commit of a session’s changes. */
+/** A commit message for a session’s changes. */
 export const draftedMessage = z.object({
   message: z.string(),
-  model: z.string().nullable().describe('Which model wrote it; null for the plain one.'),
+  model: z.string().nullable().describe('The model that wrote it; null for a generic message.'),
 });

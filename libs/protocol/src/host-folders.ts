@@ -7,20 +7,20 @@ const hostPath = z
   // oxlint-disable-next-line no-control-regex
   .regex(/^\/[^\u0000-\u001f\u007f]*$/, 'the absolute path of a folder on the server’s machine');
 
-/** Folders of the host that one session may be given. */
+/** The maximum number of host folders in one session. */
 export const mostMounts = 10;
 
-/** A folder of the host that a new session is to be given. */
+/** A host folder for a new session. */
 export const newMount = z.object({
   folder: hostPath,
-  readOnly: z.boolean().default(false).describe('Whether the agent may only read it.'),
+  readOnly: z.boolean().default(false).describe('Whether the folder is read-only for the agent.'),
 });
 export type NewMount = z.input<typeof newMount>;
 
-/** A folder of the host, as a session has it. */
+/** A host folder in a session. */
 export const sessionMount = z.object({
-  folder: hostPath.describe('On the host, without links.'),
-  path: z.string().describe('In the sandbox.'),
+  folder: hostPath.describe('The path on the host, with links resolved.'),
+  path: z.string().describe('The path in the sandbox.'),
   readOnly: z.boolean(),
 });
 export type SessionMount = z.infer<typeof sessionMount>;
@@ -31,7 +31,7 @@ export function mountIn(text: string): { folder: string; readOnly: boolean } {
   return { folder, readOnly: mode === 'ro' };
 }
 
-/** In a few characters: where it is in the sandbox, and whether it may be changed. */
+/** The folder’s path in the sandbox and whether it is read-only, in a few characters. */
 export const mountMark = ({ path, readOnly }: SessionMount): string =>
   `${path}${readOnly ? ' (read-only)' : ''}`;
 

@@ -19,7 +19,7 @@ describe('sets of hosts', () => {
     expect(hostSetIn('@constructor')).toBeUndefined();
     expect(egressPolicy.safeParse({ hosts: ['@npm', 'a.example'] }).success).toBe(true);
     expect(egressPolicy.safeParse({ hosts: ['@nmp'] }).error?.issues[0]?.message).toContain(
-      'the known sets are @npm, @pypi',
+      'unknown set of hosts; use one of @npm, @pypi',
     );
   });
 });

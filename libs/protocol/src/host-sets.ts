@@ -1,4 +1,4 @@
-/** Where projects fetch sources by git or as archives, and releases as files. It takes pushes, too. */
+/** Hosts from which projects fetch sources by git or as archives, and releases as files. They also accept pushes. */
 const github = [
   'github.com',
   'codeload.github.com',
@@ -9,13 +9,13 @@ const github = [
 
 interface HostSet {
   title: string;
-  /** What the egress profile `packages` lets out by itself. */
+  /** The hosts that the egress profile `packages` allows by itself. */
   registries: readonly string[];
-  /** What packages fetch besides. */
+  /** Other hosts that packages fetch from. */
   sources: readonly string[];
 }
 
-/** Hosts of package managers that a user allows together, as `@npm` among the hosts of a session or as a rule. */
+/** Hosts of package managers that a user allows together, such as `@npm`, in a session’s hosts or as a rule. */
 export const hostSets = {
   npm: {
     title: 'npm',
@@ -52,7 +52,7 @@ export type HostSetName = keyof typeof hostSets;
 
 export const hostSetNames = Object.keys(hostSets) as HostSetName[];
 
-/** What the egress profile `packages` opens, in the words in which models and users are told of it. */
+/** The description of the egress profile `packages` for models and users. */
 export const packageRegistries =
   'the package registries (npm, PyPI, crates.io, Go, Debian and others)';
 
@@ -65,10 +65,10 @@ export const hostsOfSet = (name: HostSetName): readonly string[] => [
   ...hostSets[name].sources,
 ];
 
-/** Whether a set has this `host:port`: its hosts at the ports of the web. */
+/** Whether a set includes this `host:port`; its hosts are allowed on ports 80 and 443. */
 export const isInHostSet = (name: HostSetName, subject: string): boolean =>
   hostsOfSet(name).some((host) => subject === `${host}:443` || subject === `${host}:80`);
 
-/** The sets that this `host:port` is in. */
+/** The sets that include this `host:port`. */
 export const hostSetsWith = (subject: string): HostSetName[] =>
   hostSetNames.filter((name) => isInHostSet(name, subject));

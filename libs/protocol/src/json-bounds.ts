@@ -1,5 +1,5 @@
 import { numberText } from './format.js';
-/** What one piece of free JSON from outside may hold; `characters` counts texts, keys and a few for each value. */
+/** The limits of free JSON from outside; `characters` counts texts, keys and a few for each value. */
 export interface JsonBounds {
   readonly characters: number;
   readonly depth: number;
@@ -7,19 +7,19 @@ export interface JsonBounds {
 }
 
 /**
- * One event of an agent: more belongs in a blob or a file. Far above what honest operations return, and so shallow
- * that no recursive reader runs out of stack.
+ * The limits of one event of an agent; larger data belongs in a blob or a file. They are far above the output of
+ * honest operations, and so shallow that a recursive reader cannot overflow its stack.
  */
 export const eventBounds: JsonBounds = { characters: 2 ** 20, depth: 64, values: 100_000 };
 
-/** Texts of a record that is too large keep so many characters. */
+/** The number of characters that each text keeps in a record that is too large. */
 export const maxShortText = 2_000;
 
-/** Characters that a number, a literal or a bracket takes, about. */
+/** The approximate number of characters in a number, a literal or a bracket. */
 const perValue = 4;
 
 /**
- * Why a value is beyond its bounds or no JSON, as the end of a sentence; undefined when it is fine. Stops at the first
+ * Why a value exceeds its bounds or is not JSON, as the end of a sentence; undefined if it is valid. Stops at the first
  * fault, and neither recurses nor builds a text, so its cost is bounded by the bounds whatever the value is.
  */
 export function jsonFault(value: unknown, bounds: JsonBounds = eventBounds): string | undefined {
@@ -67,7 +67,7 @@ function isPlain(value: object): boolean {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** A copy in which texts beyond `most` characters are their beginning and their length: for a record, not for a reader. */
+/** A copy for a record, in which texts of more than `most` characters are replaced by their beginning and length. */
 export function withShortTexts(value: unknown, most: number): unknown {
   if (typeof value === 'string') {
     if (value.length <= most) return value;
@@ -80,7 +80,7 @@ export function withShortTexts(value: unknown, most: number): unknown {
   );
 }
 
-/** The beginning of a text, with `…` when there is more. */
+/** The beginning of a text, followed by `…` if there is more. */
 export function excerpt(text: string, most = 2_000): string {
   return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text;
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import type { Operation } from './operation.js';
 
-/** A model’s input as its operation takes it. */
+/** A model’s input in the form that its operation expects. */
 export interface LenientInput {
   input: unknown;
-  /** Names that the operation does not know, as the model wrote them. */
+  /** Names of unknown fields, as the model wrote them. */
   ignored: string[];
 }
 
 /**
- * Reads the input of a call as models write it that were trained on other tools: under other names (`aliases` of
- * operations), in other spellings of the same name, numbers, lists and objects as text. What fits no field stays as it
- * is, for the schema to refuse.
+ * Reads the input of a call from models that were trained on other tools: with other names (`aliases` of operations),
+ * other spellings of the same name, and numbers, lists and objects as text. A value that does not fit its field is
+ * left unchanged, so that the schema refuses it.
  */
 export function lenientInput(operation: Operation, input: unknown): LenientInput {
   const { input: schema, aliases } = operation;
@@ -32,7 +32,7 @@ function fieldsIn(
   ]);
   const given: Record<string, unknown> = {};
   const ignored: string[] = [];
-  // What has its own name comes before what has another one for the same.
+  // A field’s own name takes precedence over its aliases.
   const isField = (name: string) => fields.includes(name);
   const names = Object.keys(input).sort((a, b) => Number(isField(b)) - Number(isField(a)));
   for (const name of names) {
@@ -79,7 +79,7 @@ const booleans = new Map([
   ['false', false],
 ]);
 
-/** A list that was written as JSON, or a single text in place of a list of one. */
+/** A list that was written as JSON, or a single text instead of a list with one item. */
 function listIn(type: z.core.$ZodType, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const list = parsed(value, '[');
@@ -88,7 +88,7 @@ function listIn(type: z.core.$ZodType, value: unknown): unknown {
   return ofTexts ? [value] : value;
 }
 
-/** The value of a text that is JSON and begins so; undefined for any other text. */
+/** The value of a text that is JSON and begins with this character; undefined for any other text. */
 function parsed(text: string, begin: '[' | '{'): unknown {
   if (!text.trimStart().startsWith(begin)) return undefined;
   try {
@@ -98,7 +98,7 @@ function parsed(text: string, begin: '[' | '{'): unknown {
   }
 }
 
-/** The type below what makes a field optional or gives it a default. */
+/** The inner type of a field that is optional, nullable or has a default. */
 function unwrapped(type: z.core.$ZodType): {
   inner: z.core.$ZodType;
   optional: boolean;

@@ -3,35 +3,35 @@ import type { Contract } from './agent-connection.js';
 import { machineDescription } from './machines.js';
 import { sandboxProfile } from './session.js';
 
-/** The names of a session’s folders, which the machine makes below its own. */
+/** The name of a session’s folder, which the machine creates in its own folder. */
 const folder = z.string().regex(/^[A-Za-z0-9][\w-]{0,99}$/);
 const variableName = z.string().regex(/^[A-Za-z_]\w{0,99}$/);
 const agentOnMachine = z.object({ sandbox: folder });
 
-/** Calls that a joined machine serves: it starts and ends agents, each of which then connects by itself. */
+/** Calls that a joined machine serves: it starts and ends agents, which then connect to the server themselves. */
 export const machineCalls = {
-  /** Starts the agent of a session; one that works on the same files is ended first. */
+  /** Starts the agent of a session; another agent that works on the same files is ended first. */
   'agents.start': {
     input: agentOnMachine.extend({
       session: z.string().max(100),
-      /** What the agent connects with; the server keeps its hash. */
+      /** The token with which the agent connects; the server stores its hash. */
       token: z.string().min(20).max(200),
       workspace: folder,
       state: folder,
-      /** How its container is made, by a machine that makes them; a bare one needs none of it. */
+      /** Settings of the container; a bare machine ignores them. */
       container: z.object({
-        /** Null is the machine’s own choice. */
+        /** Null leaves the choice to the machine. */
         image: z.string().min(1).max(500).nullable(),
         profile: sandboxProfile,
-        /** Variables for package tools, whose registries the server reaches. */
+        /** Variables for package tools, whose registries are reached through the server. */
         tools: z.record(variableName, z.string().max(2 ** 16)),
       }),
     }),
     output: z.object({}),
   },
-  /** Ends it; fine when it has ended. */
+  /** Ends the agent; does nothing if it has already ended. */
   'agents.stop': { input: agentOnMachine, output: z.object({}) },
-  /** Removes files of a session, and ends the agent that works on them. */
+  /** Removes the files of a session, and ends the agent that works on them. */
   'files.remove': { input: z.object({ folders: z.array(folder).max(10) }), output: z.object({}) },
 } satisfies Contract;
 

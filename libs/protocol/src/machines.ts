@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** `bare`: agents are programs of the user who joined it, and nothing is confined; `container`: each is in one. */
+/** `bare`: agents run as the user who joined the machine, without confinement; `container`: each runs in a container. */
 export const machineKind = z.enum(['bare', 'container']);
 export type MachineKind = z.infer<typeof machineKind>;
 
@@ -11,7 +11,7 @@ export const machineName = z
     'a machine’s name is up to 40 letters, digits, dots, dashes and underscores',
   );
 
-/** What a machine says of itself. Shown and never believed: it decides nothing. */
+/** A machine’s description of itself: only shown, never trusted for a decision. */
 export const machineDescription = z.object({
   host: z.string().min(1).max(255),
   os: z.string().min(1).max(100),
@@ -30,10 +30,10 @@ export const machine = machineDescription.extend({
 });
 export type Machine = z.infer<typeof machine>;
 
-/** The machine that a session was directed to, as it was then; null for a sandbox of the server. */
+/** The machine that was chosen for a session, as it was then; null for a sandbox of the server. */
 export const sessionMachine = z.object({ name: machineName, kind: machineKind });
 export type SessionMachine = z.infer<typeof sessionMachine>;
 
-/** What a machine is, in the words of every list. */
+/** The confinement of a machine’s agents, as lists show it. */
 export const confinementOf = ({ kind, host }: Pick<Machine, 'kind' | 'host'>): string =>
   kind === 'bare' ? 'bare: nothing is confined' : `container on ${host}`;

@@ -5,13 +5,13 @@ import { defineOperation, type Operation } from './operation.js';
 export const mcpOperationName = ({ server, name }: Pick<McpTool, 'server' | 'name'>): string =>
   `mcp.${server}.${name}`;
 
-/** The server and the tool that a call’s action names; undefined for any other action. */
+/** The server and tool in the name of a call’s action; undefined for any other action. */
 export function mcpToolNamed(action: string): Pick<McpTool, 'server' | 'name'> | undefined {
   const [, server, name] = /^mcp\.([a-z0-9-]+)\.(.+)$/s.exec(action) ?? [];
   return server !== undefined && name !== undefined ? { server, name } : undefined;
 }
 
-/** A tool in the form of an operation. Its input is checked by its server; whatever it does, it reaches out. */
+/** A tool as an operation. Its server checks the input; its risk is always `network`. */
 export function mcpOperation(tool: Omit<McpTool, 'inputSchema'>): Operation {
   const { title, name, description, installed } = tool;
   const search = installed ? 'found' : null;
@@ -24,9 +24,9 @@ const anyTool = defineOperation({
   risk: 'network',
   input: z.record(z.string(), z.unknown()),
   output: mcpOutput,
-  // The whole input, for any part of it may be what matters.
+  // The whole input, because any part of it may matter.
   subject: (input) => JSON.stringify(input),
   subjectKind: 'json',
-  changesFiles: false, // What an MCP server does, it does outside.
+  changesFiles: false, // An MCP server works outside the workspace.
   images: (output) => output.images ?? [],
 });

@@ -1,36 +1,38 @@
 import { z } from 'zod';
 import { blobId } from './models.js';
 
-/** Stands in the names of its tools, which providers hold to 64 characters: hence short, and without `_`. */
+/** Part of the names of the server’s tools, which providers limit to 64 characters: therefore short, and without `_`. */
 export const mcpServerName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,23}$/, 'lowercase letters, digits and -, at most 24');
 
-/** A tool of an MCP server as a session was given it: what the model is offered never changes under it. */
+/** A tool of an MCP server as it was when the session started: the offer to the model never changes during a session. */
 export const mcpTool = z.object({
   server: mcpServerName,
   name: z.string().min(1).max(200),
   title: z.string().optional(),
   description: z.string(),
-  inputSchema: z.record(z.string(), z.unknown()).describe('JSON Schema, as the server gave it.'),
+  inputSchema: z
+    .record(z.string(), z.unknown())
+    .describe('JSON Schema, as the server returned it.'),
   installed: z.boolean().optional().describe('Whether its server is installed as an action.'),
 });
 export type McpTool = z.infer<typeof mcpTool>;
 
-/** What a call of a tool came to. */
+/** The outcome of a call of a tool. */
 export const mcpOutput = z.object({
   text: z.string(),
   structuredContent: z.record(z.string(), z.unknown()).optional(),
   images: z.array(blobId).optional(),
   omittedCharacters: z.int().positive().optional(),
-  full: blobId.optional().describe('The whole text, when it was shortened.'),
+  full: blobId.optional().describe('The whole text, if it was shortened.'),
 });
 export type McpOutput = z.infer<typeof mcpOutput>;
 
-/** Values of headers and variables are written and never read; null keeps the one that is saved. */
+/** Values of headers and variables are write-only; null keeps the saved value. */
 const secrets = z.record(z.string().min(1).max(200), z.string().max(10_000).nullable());
 
-/** Hosts as `egress` of a session names them, without sets. */
+/** Hosts in the form of a session’s `egress`, without sets. */
 export const programHosts = z
   .array(
     z
@@ -43,13 +45,13 @@ export const programHosts = z
   )
   .max(50)
   .default([])
-  .describe('Hosts that it can reach from its container: name, name:port or *.name.');
+  .describe('Hosts that the program can reach from its container: name, name:port or *.name.');
 
 export const mcpTransport = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('http'),
     url: z.url({ protocol: /^https?$/ }).refine((url) => !/^https?:\/\/[^/]*@/.test(url), {
-      message: 'put names and passwords into a header',
+      message: 'put user names and passwords into a header',
     }),
     headers: secrets.default({}),
   }),
@@ -61,7 +63,9 @@ export const mcpTransport = z.discriminatedUnion('type', [
     host: z
       .boolean()
       .default(false)
-      .describe('Runs on the server’s machine with its user’s rights, instead of in a container.'),
+      .describe(
+        'Whether the program runs directly on the server’s machine with the rights of the server’s user, not in a container.',
+      ),
     image: z
       .string()
       .trim()
@@ -69,14 +73,14 @@ export const mcpTransport = z.discriminatedUnion('type', [
       .max(500)
       .nullable()
       .default(null)
-      .describe('The image of its container; null is the sandbox image.'),
+      .describe('The image of the container; null for the sandbox image.'),
     folder: z
       .string()
       .max(1_000)
       .startsWith('/', 'the absolute path of a folder')
       .nullable()
       .default(null)
-      .describe('The one folder of the server’s machine that its container sees, to read.'),
+      .describe('The only folder of the server’s machine that the container sees, read-only.'),
     hosts: programHosts,
   }),
 ]);
@@ -85,10 +89,7 @@ export type McpTransport = z.infer<typeof mcpTransport>;
 const settings = {
   transport: mcpTransport,
   enabled: z.boolean(),
-  tools: z
-    .array(z.string())
-    .nullable()
-    .describe('Names of the tools offered; null is all of them.'),
+  tools: z.array(z.string()).nullable().describe('The names of the tools to offer; null for all.'),
 };
 
 export const newMcpServer = z.object({
@@ -99,17 +100,17 @@ export const newMcpServer = z.object({
 });
 export type NewMcpServer = z.input<typeof newMcpServer>;
 
-/** What is left out stays as it is. */
+/** Omitted fields stay as they are. */
 export const mcpServerChange = z.object(settings).partial();
 export type McpServerChange = z.input<typeof mcpServerChange>;
 
-/** An MCP server as people see it: of its secrets only the names. */
+/** An MCP server with only the names of its secrets. */
 export const mcpServer = z.object({
   name: z.string(),
   installed: z
     .boolean()
     .optional()
-    .describe('Whether it is installed as an action, and is changed there.'),
+    .describe('Whether it is installed as an action, where its settings are changed.'),
   transport: z.discriminatedUnion('type', [
     z.object({ type: z.literal('http'), url: z.string(), headers: z.array(z.string()) }),
     z.object({
@@ -136,6 +137,6 @@ export const mcpServer = z.object({
         readOnly: z.boolean(),
       }),
     )
-    .describe('The tools that it has, chosen or not.'),
+    .describe('All tools of the server, whether chosen or not.'),
 });
 export type McpServer = z.infer<typeof mcpServer>;

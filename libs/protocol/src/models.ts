@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** A text of the platform in a conversation that says what the user did by hand begins with this. */
+/** The prefix of Belay’s own texts in a conversation about what the user did by hand. */
 export const byHandPrefix = 'The user did this by hand: ';
 
-/** Another text of the platform in a conversation, which is not the user’s, begins with this. */
+/** The prefix of Belay’s other texts in a conversation, which are not from the user. */
 export const platformPrefix = '[Belay, not the user] ';
 
-/** Where a model is: `provider:model`, or `scripted:FILE` and `cassette:FILE`. */
+/** The name of a model: `provider:model`, or `scripted:FILE` and `cassette:FILE`. */
 export const modelName = z
   .string()
   .regex(
@@ -19,16 +19,16 @@ export const blobId = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const operationCall = z.object({
   id: z.string().min(1),
-  operation: z.string().describe('As the model named it; it may not exist.'),
+  operation: z.string().describe('The name that the model gave; it may not exist.'),
   input: z.unknown(),
   invalid: z
     .string()
     .optional()
-    .describe('Why the input could not be read, when the model sent broken JSON.'),
+    .describe('Why the input could not be read, if the model sent invalid JSON.'),
 });
 export type OperationCall = z.infer<typeof operationCall>;
 
-/** What only the provider understands and wants back, such as a reasoning signature. */
+/** Data that only the provider understands and expects back, such as a reasoning signature. */
 const opaque = z.record(z.string(), z.unknown());
 
 export const message = z.discriminatedUnion('role', [
@@ -61,10 +61,10 @@ export const message = z.discriminatedUnion('role', [
 export type Message = z.infer<typeof message>;
 
 export const usage = z.object({
-  inputTokens: z.int().nonnegative().describe('All of the prompt, cached parts included.'),
+  inputTokens: z.int().nonnegative().describe('The whole prompt, including cached parts.'),
   cachedTokens: z.int().nonnegative(),
   outputTokens: z.int().nonnegative(),
-  dollars: z.number().nonnegative().nullable().describe('Null when the price is not known.'),
+  dollars: z.number().nonnegative().nullable().describe('Null if the price is unknown.'),
 });
 export type Usage = z.infer<typeof usage>;
 
@@ -75,15 +75,13 @@ export const modelRequest = z.object({
 });
 export type ModelRequest = z.infer<typeof modelRequest>;
 
-/** A request as an agent sends it: messages that the server has from the request before are not repeated. */
+/** A request as an agent sends it, without the messages that the server has from the previous request. */
 export const modelCall = modelRequest.extend({
   number: z.int().positive().describe('Increases with each request of an agent.'),
   base: z
     .object({ number: z.int().positive(), messages: z.int().positive() })
     .optional()
-    .describe(
-      'The request before, and how many of its first messages stand before those sent here.',
-    ),
+    .describe('The previous request, and how many of its first messages precede those sent here.'),
 });
 export type ModelCall = z.infer<typeof modelCall>;
 
@@ -93,7 +91,11 @@ export const modelReply = z.object({
   calls: z.array(operationCall),
   finish: z.enum(['stop', 'calls', 'length', 'filter', 'other']),
   usage,
-  contextTokens: z.int().positive().nullable().describe('The model’s window, when known.'),
+  contextTokens: z
+    .int()
+    .positive()
+    .nullable()
+    .describe('The size of the model’s context window, if known.'),
   opaque: opaque.optional(),
 });
 export type ModelReply = z.infer<typeof modelReply>;
@@ -101,13 +103,13 @@ export type ModelReply = z.infer<typeof modelReply>;
 export const providerName = z.enum(['openai', 'anthropic', 'google', 'openai-compatible']);
 export type ProviderName = z.infer<typeof providerName>;
 
-/** Whether a provider can be called; a key itself is written and never read. */
+/** The setup of a provider; keys are write-only. */
 export const providerSetup = z.object({
   name: providerName,
   key: z
     .enum(['saved', 'environment'])
     .nullable()
-    .describe('Where its key comes from; null when there is none.'),
+    .describe('Where the key comes from; null if there is none.'),
   url: z.string().nullable(),
 });
 export type ProviderSetup = z.infer<typeof providerSetup>;

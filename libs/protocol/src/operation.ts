@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import type { FileNews } from './file-version.js';
 
-/** What the worst call of an operation may do; approvals are asked by risk. */
+/** The most dangerous thing that a call of an operation can do; it decides which calls need an approval. */
 export const risk = z.enum(['read', 'write', 'execute', 'network']);
 export type Risk = z.infer<typeof risk>;
 
-/** Who may call an operation: the model as a tool; through any API the user, or a viewer, who watches and does not touch. */
+/** Who may call an operation: the model, as a tool; through any API, the user or a viewer, who changes nothing. */
 export type Audience = 'model' | 'user' | 'viewer';
 
-/** Whom a token speaks for. */
+/** The role of a token’s owner. */
 export type Role = Exclude<Audience, 'model'>;
 
-/** What a server may be set up with, and operations need of it. */
+/** An optional service of a server that some operations need. */
 export const serverService = z.enum(['search']);
 export type ServerService = z.infer<typeof serverService>;
 
 /**
- * How a call is shown: a shell command with its output as it comes, other work in a terminal, a file that is looked at,
- * an edit with its lines, the browser’s page, a thought, a question, the end of the task. `event` is not shown itself,
- * as the event that it causes is; `plain` is everything else.
+ * How a call is shown: a shell command with its live output, other work in a terminal, a file that is read, an edit
+ * with its lines, the browser’s page, a thought, a question, the end of the task. An `event` call is not shown,
+ * because the event that it causes is; `plain` is everything else.
  */
 export type Display =
   | 'command'
@@ -33,81 +33,81 @@ export type Display =
   | 'action'
   | 'plain';
 
-/** What the subject of a call is, and so what a `*` of an allowing rule never stands for in it. */
+/** The kind of a call’s subject, which determines what a `*` in an allowing rule never matches. */
 export type SubjectKind = 'command' | 'path' | 'address' | 'json';
 
-/** What an operation is about besides its own input: the address of the page that the browser shows. */
+/** The context of a call besides its input: the URL of the page that the browser shows. */
 export interface SubjectContext {
   page: string | null;
 }
 
 /**
- * What holds of an operation’s calls, beside its schemas; a definition states what differs from the default.
- * Functions take input and output as the schemas give them and never throw.
+ * Properties of an operation’s calls besides its schemas; a definition states only those that differ from the default.
+ * Functions get input and output as parsed by the schemas, and never throw.
  */
 export interface OperationTraits<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
-  /** What a call is about: what rules of approval match, so it must name what the call will do. Default: ''. */
+  /** The text that approval rules match; it must name everything that the call will do. Default: ''. */
   subject(input: z.output<I>, context: SubjectContext): string;
-  /** Default: `address`, in which a rule’s `*` stands for the least. */
+  /** Default: `address`, in which a rule’s `*` matches the least. */
   readonly subjectKind: SubjectKind;
-  /** What a call is about, for people; may have several lines. Default: the subject. */
+  /** The subject of a call, for people; may have several lines. Default: the subject. */
   summary(input: z.output<I>, context: SubjectContext): string;
   /** Default: `plain`. */
   readonly display: Display;
   /**
-   * `loop`: it waits for the user or ends the work, so the agent’s loop serves it itself. `run`: it is about the session
-   * as the agent has it, so the run of that session does. Default: `agent`.
+   * `loop`: the agent’s loop serves it, because it waits for the user or ends the work. `run`: the agent’s run of the
+   * session serves it, because it is about the session as a whole. Default: `agent`.
    */
   readonly servedBy: 'agent' | 'loop' | 'run';
-  /** A model is offered it only where the server has this, and the session a network. Default: nothing. */
+  /** Offered to a model only if the server has this service and the session has a network. Default: null. */
   readonly needs: ServerService | null;
-  /** Whether files of the workspace may be others afterwards, and a commit is due. Default: all but reads. */
+  /** Whether workspace files may have changed afterwards, so that a commit is needed. Default: all but reads. */
   readonly changesFiles: boolean;
-  /** Whether it makes its commit itself. Default: false. */
+  /** Whether the operation creates its commit itself. Default: false. */
   readonly commitsItself: boolean;
-  /** Whether calls of one reply may run at the same time as this. Default: reads only. */
+  /** Whether other calls of the same reply may run at the same time. Default: reads only. */
   readonly concurrent: boolean;
-  /** Whether the user’s call stays out of the log, as it changes nothing. Default: reads. */
+  /** Whether a user’s call is not logged, because it changes nothing. Default: reads. */
   quiet(input: z.output<I>): boolean;
-  /** Whether a call waits for or polls something in progress: a repetition is then no loop. Default: no. */
+  /** Whether a call waits for or polls something in progress, so that repeating it is not a loop. Default: no. */
   polls(input: z.output<I>): boolean;
-  /** Whether a call gets nothing done by itself, as thoughts and plans. Default: false. */
+  /** Whether a call achieves nothing by itself, like thoughts and plans. Default: false. */
   readonly idle: boolean;
-  /** Whether other guidance of the workspace may be the agent’s afterwards. Default: false. */
+  /** Whether the agent’s guidance may have changed afterwards. Default: false. */
   readonly changesGuidance: boolean;
   /** Whether it is on the short list for models that take few tools, such as custom GPTs. Default: false. */
   readonly essential: boolean;
-  /** Whether it still counts after the conversation went back to before it. Default: false. */
+  /** Whether it still applies after a rewind of the conversation to an earlier event. Default: false. */
   readonly outlivesRewind: boolean;
-  /** Paths of the workspace that a call is about, and with its output those that it touched. Default: none. */
+  /** Workspace paths in a call’s input and, given the output, those that it used. Default: none. */
   paths(input: z.output<I>, output?: z.output<O>): readonly string[];
-  /** Blobs of pictures that a model is shown. Default: none. */
+  /** Blobs of the pictures to show to a model. Default: none. */
   images(output: z.output<O>): readonly string[];
-  /** The field of the output whose lines a model reads with their numbers, and the first one’s number. Default: none. */
+  /** The output field whose lines a model reads with line numbers, and the first number. Default: null. */
   numbered(output: z.output<O>): { field: string; from: number } | null;
   /**
-   * Fields of the input by other names that models know them by, in lowercase letters without `_` and `-`. Only models’
-   * calls are read so. Default: none.
+   * Input fields by other names that models use for them, in lowercase letters without `_` and `-`. They apply only to
+   * models’ calls. Default: none.
    */
   readonly aliases: Readonly<Record<string, string>>;
   /**
-   * Names of tools that do this in other harnesses, in lowercase letters and digits, with a space between them: a model that
-   * calls one is told this operation. Default: none.
+   * Names of similar tools in other harnesses, in lowercase letters and digits, separated by spaces: a model that calls
+   * one is told the name of this operation. Default: none.
    */
   readonly knownAs: string;
   /**
-   * What the plain WebSocket calls it, in OpenDevin’s words: the verb of a call, both ways. Default: its name alone.
+   * Its name on the plain WebSocket, in OpenDevin’s terms, in both directions. Default: only its own name.
    */
   readonly verb: string | null;
-  /** What an output tells of whole files: whoever has not seen a file as it is must not write over it. Default: nothing. */
+  /** Knowledge about whole files in an output: callers must not overwrite a file that they have not seen. Default: none. */
   files(output: z.output<O>): readonly FileNews[];
   /**
-   * `found`: where there are many of these, a model is not offered each, but the `finder`. Default: null, always offered.
+   * `found`: if there are many of these, a model is offered the `finder` instead. Default: null, always offered.
    */
   readonly search: 'finder' | 'found' | null;
-  /** Operations that an output makes known: a model is offered them from then on. Default: none. */
+  /** Operations named in an output: a model is offered them from then on. Default: none. */
   found(output: z.output<O>): readonly string[];
-  /** What a user’s call did, for the model; null where the call itself says it. Default: null. */
+  /** What a user’s call did, for the model; null if the call itself describes that. Default: null. */
   told(output: z.output<O>): string | null;
 }
 
@@ -117,10 +117,10 @@ export interface OperationDefinition<
 > extends OperationTraits<I, O> {
   /** A short label for people, such as “Run a command”. */
   readonly title: string;
-  /** What a model reads to decide and to call. */
+  /** The documentation for a model that may call it. */
   readonly description: string;
   readonly risk: Risk;
-  /** Default: the model and people; viewers only for reads. */
+  /** Default: the model and users; for reads also viewers. */
   readonly audience: readonly Audience[];
   readonly input: I;
   readonly output: O;
@@ -133,7 +133,7 @@ export interface Operation<
   readonly name: string;
 }
 
-/** What a definition has to say; all else has a default. */
+/** The required properties of a definition; all others have defaults. */
 type StatedAlways = 'title' | 'description' | 'risk' | 'input' | 'output';
 type Stated<I extends z.ZodType, O extends z.ZodType> = Pick<
   OperationDefinition<I, O>,
@@ -142,8 +142,8 @@ type Stated<I extends z.ZodType, O extends z.ZodType> = Pick<
   Partial<Omit<OperationDefinition<I, O>, StatedAlways | 'servedBy'>>;
 
 /**
- * Defines an operation once; RPC, REST, the model’s tool and the documentation are projections of it, and who treats
- * operations differently asks for a trait of it. Its name is its key in `operationGroup`.
+ * Defines an operation once; RPC, REST, the model’s tool and the documentation are projections of it, and code that treats
+ * operations differently checks a trait. Its name is its key in `operationGroup`.
  * (After tRPC’s procedure builder: one definition, many transports.)
  */
 export function defineOperation<
@@ -196,7 +196,7 @@ export function operationGroup<D extends Record<string, OperationDefinition>>(
 
 type Definitions = Record<string, Operation>;
 
-/** One function for each operation of a group: a gap is a compile error. `C` is what a handler is told about its call. */
+/** One function for each operation of a group: a gap is a compile error. `C` is the context of a call. */
 export type Handlers<D extends Definitions, C> = {
   [K in keyof D]: (input: z.output<D[K]['input']>, context: C) => Promise<z.input<D[K]['output']>>;
 };

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { errorShape } from './errors.js';
 
 /**
- * What a program in a container of its own asks of the server, in the first line of a connection to its socket. The
- * first line back is the answer; after a yes, bytes follow.
+ * The request of a program in a container of its own to the server, in the first line of a connection to its socket.
+ * The first line back is the answer; if there is no error, bytes follow.
  */
 export const programRequest = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('connect'), host: z.string(), port: z.int().min(1).max(65_535) }),
-  /** Its files: see `programFile`. */
+  /** Sends the program’s files: see `programFile`. */
   z.object({ kind: z.literal('output') }),
 ]);
 export type ProgramRequest = z.infer<typeof programRequest>;
@@ -25,12 +25,12 @@ export type ProgramFile = z.infer<typeof programFile>;
 
 /** How a program is started in its container, as JSON in `BELAY_PROGRAM`; `"idle"` waits until its input ends. */
 export interface ProgramStart {
-  /** Whether it reaches hosts by the server. */
+  /** Whether it can reach hosts through the server. */
   egress: boolean;
-  /** Names of loopback and the ports there that must answer first; they are reached without a proxy. */
+  /** Loopback names and the ports that must accept connections first; they are reached without a proxy. */
   services: Readonly<Record<string, number>>;
-  /** The folder of which the files are sent when it has ended. */
+  /** The folder whose files are sent after the program ends. */
   output: string | null;
-  /** Whether the container stays for others, so that nothing of this one may. */
+  /** Whether the container is kept for other programs, so that everything of this one must be removed. */
   stays?: boolean;
 }

@@ -81,9 +81,11 @@ describe('a request that builds on another', () => {
     const received = new ReceivedPrompt();
     received.take(call(1));
     expect(() => received.take(call(2, base))).toThrow(
-      'The request builds on one that is not here; send all of its messages.',
+      'The request builds on one that the server does not have; send all of its messages.',
     );
-    expect(() => received.take(call(3, { number: 1, messages: 1 }))).toThrow('is not here');
+    expect(() => received.take(call(3, { number: 1, messages: 1 }))).toThrow(
+      'the server does not have',
+    );
     expect(received.take(call(4)).messages).toEqual([message]);
     expect(received.take(call(5, { number: 4, messages: 1 })).messages).toEqual([message, message]);
   });

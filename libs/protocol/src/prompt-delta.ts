@@ -1,18 +1,18 @@
 import { AppError, errorFrom } from './errors.js';
 import type { Message, ModelCall, ModelRequest } from './models.js';
 
-/** As much as one message of the agent connection may hold: deltas do not add up to more. */
+/** The limit of one message of the agent connection, which the sum of all deltas must not exceed either. */
 const maxCharacters = 80 * 2 ** 20;
 
 /**
- * The agent’s end of a prompt that grows: sends only the messages after those of the request before. Messages are
- * compared by identity, so one that was sent must not change.
+ * The agent’s side of a growing prompt: sends only the messages after those of the previous request. Messages are
+ * compared by identity, so a message must not change after it was sent.
  */
 export class SentPrompt {
   #number = 0;
   #messages: readonly Message[] = [];
 
-  /** Sends the whole prompt when the server does not have its beginning. Throws what `call` throws otherwise. */
+  /** Sends the whole prompt if the server does not have its beginning. Rethrows every other error of `call`. */
   async send<T>(request: ModelRequest, call: (request: ModelCall) => Promise<T>): Promise<T> {
     try {
       return await call(this.#next(request));
@@ -34,8 +34,8 @@ export class SentPrompt {
 }
 
 /**
- * The server’s end: the messages of the last request of one connection. Requests are taken in the order in which
- * they arrive.
+ * The server’s side: the messages of the last request of one connection. Requests are processed in the order in
+ * which they arrive.
  */
 export class ReceivedPrompt {
   readonly #maxCharacters: number;
@@ -50,7 +50,7 @@ export class ReceivedPrompt {
 
   /**
    * The request with all of its messages; those of the base are the same objects as before. Throws `conflict` when
-   * the base is not the request before, and `too_large`; the next request then has to be whole.
+   * the base is not the previous request, and `too_large`; the next request must then be whole.
    */
   take({ number, base, messages, ...request }: ModelCall): ModelRequest {
     const kept = this.#keptBy(base);
@@ -70,7 +70,7 @@ export class ReceivedPrompt {
     return { ...request, messages: all };
   }
 
-  /** Releases the messages: the next request has to be whole. */
+  /** Releases the messages: the next request must be whole. */
   forget(): void {
     this.#number = null;
     this.#messages = [];
@@ -91,7 +91,7 @@ function commonStart(before: readonly Message[], now: readonly Message[]): numbe
   return different < 0 ? now.length : different;
 }
 
-/** The instructions are written for each prompt anew, and rarely differ. */
+/** The system message is created anew for each prompt, but its text rarely changes. */
 const isSame = (message: Message, before: Message | undefined): boolean =>
   message === before ||
   (message.role === 'system' && before?.role === 'system' && message.text === before.text);
@@ -99,7 +99,7 @@ const isSame = (message: Message, before: Message | undefined): boolean =>
 const unknownBase = () =>
   new AppError(
     'conflict',
-    'The request builds on one that is not here; send all of its messages.',
+    'The request builds on one that the server does not have; send all of its messages.',
     {
       base: 'unknown',
     },

@@ -2,8 +2,8 @@ import type { ApprovalRequest } from './approvals.js';
 import { operationNamed } from './operations/index.js';
 
 /**
- * The whole of what is approved: the subject, each input that it does not show and that is not the default, and what an
- * installed action may do.
+ * Everything that is approved: the subject, each input that it does not show and that differs from the default, and the
+ * permissions of an installed action.
  */
 export function requestedCall(request: Requested): string {
   const call = inputsOf(request);

@@ -1,7 +1,7 @@
-/** A pattern of a rule that matches this text and nothing else. */
+/** A rule’s pattern that matches only this text. */
 export const exactPattern = (text: string): string => text.replaceAll(/[\\*]/g, '\\$&');
 
-/** The one text that a pattern matches; null when it has a star that stands for any text. */
+/** The only text that a pattern matches; null if the pattern has a star that matches any text. */
 export function exactText(pattern: string): string | null {
   const parts = patternParts(pattern);
   return parts.every((part) => part !== anyText) ? parts.join('') : null;

@@ -2,10 +2,10 @@ import type { Operation } from './operation.js';
 import { excerpt } from './json-bounds.js';
 import type { ModelTool } from './projections/model-tool.js';
 
-/** Above this they are found by search: each that is listed is in every prompt. */
+/** More operations than this are offered by search, because every listed one is in every prompt. */
 export const mostListed = 20;
 
-/** Whether what is installed among these is found by search. */
+/** Whether the installed ones among these operations are offered by search. */
 export const isSearched = (operations: readonly Pick<Operation, 'search'>[]): boolean =>
   operations.filter(({ search }) => search === 'found').length > mostListed;
 
@@ -15,7 +15,7 @@ const longestParameters = 8_000;
 
 type Searched = Pick<Operation, 'name' | 'title' | 'description'>;
 
-/** What `actions.search` returns: the best matches of these, in the form in which a model is offered each. */
+/** The output of `actions.search`: the best matches, in the form in which a model is offered them. */
 export function searchOperations<T extends Searched>(
   query: string,
   operations: readonly T[],
@@ -34,7 +34,7 @@ export function searchOperations<T extends Searched>(
   return { actions, searched: operations.length };
 }
 
-/** Those that share words with the query, the rarer the better: of the name most, then of the title. */
+/** Operations that share words with the query: rare words count more, and those of the name most, then of the title. */
 function bestMatches<T extends Searched>(query: string, operations: readonly T[]): T[] {
   const wanted = [...new Set(wordsOf(query))].slice(0, 50);
   const texts = operations.map(({ name, title, description }) => [
@@ -60,7 +60,7 @@ function bestMatches<T extends Searched>(query: string, operations: readonly T[]
     .map(({ operation }) => operation);
 }
 
-/** From 0 to 1: the same word, or one that begins alike, as `translate` and `translation`. */
+/** From 0 to 1: for the same word, or one with the same beginning, such as `translate` and `translation`. */
 const likest = (word: string, words: readonly string[]): number =>
   Math.max(0, ...words.map((other) => (other === word ? 1 : isAkin(word, other) ? 0.6 : 0)));
 

@@ -16,7 +16,7 @@ import {
 const session = z.string().min(1).max(200).describe('The id of the session.');
 const message = z.int().positive().describe('The number of the message in the log.');
 
-/** What a command is about: ids, which are fields of its input, and in this order the parameters of its route. */
+/** The subjects of commands: ids, which are fields of the input and, in this order, parameters of the route. */
 const subjects = {
   none: {},
   session: { session },
@@ -25,22 +25,22 @@ const subjects = {
 };
 type Subjects = typeof subjects;
 
-/** Who calls it: programs of people call every command, models are offered as tools those that are for them. */
+/** The callers of a command: users’ programs may call every command; models are offered as tools those with `model`. */
 type Audience = 'user' | 'model';
 
 interface CommandTraits {
-  /** On a button and in a menu: “Pause”. */
+  /** For a button or a menu: “Pause”. */
   readonly label: string;
-  /** In a list of tools or commands: “Pause a session”. */
+  /** For a list of tools or commands: “Pause a session”. */
   readonly title: string;
-  /** What a model or a program reads to decide and to call. */
+  /** The documentation for a model or a program that may call the command. */
   readonly description: string;
   /** `view` only reads, and is not audited. */
   readonly scope: Scope;
   readonly audience: readonly Audience[];
-  /** Whether it ends work or cannot be undone, so that people are asked before. */
+  /** Whether it ends work or cannot be undone, so that people are asked first. */
   readonly asksFirst: boolean;
-  /** Whether people are offered it now. The server refuses by itself, and takes repetitions. */
+  /** Whether people are offered it now. The server decides by itself what to refuse, and accepts repetitions. */
   offered(this: void, session: Pick<SessionSummary, 'state' | 'archived'>): boolean;
 }
 
@@ -50,9 +50,9 @@ export interface SessionCommand<
   O extends z.ZodType = z.ZodType,
 > extends CommandTraits {
   readonly about: keyof Subjects;
-  /** What is said besides the ids: the body of its route. */
+  /** The input besides the ids: the body of its route. */
   readonly body: B;
-  /** The ids and the body: all that an API without paths is sent. */
+  /** The ids and the body: the whole input of an API without paths. */
   readonly input: I;
   readonly output: O;
 }
@@ -93,13 +93,17 @@ function define<
   };
 }
 
-const after = z.int().nonnegative().default(0).describe('The number of the last event you know.');
+const after = z
+  .int()
+  .nonnegative()
+  .default(0)
+  .describe('The number of the last event that you know.');
 
-/** The longest that one call of `wait` takes, in seconds: below what clients and proxies bear. */
+/** The longest duration of one call of `wait`, in seconds: shorter than the timeouts of clients and proxies. */
 export const maxWaitSeconds = 55;
 
 /**
- * The control of sessions beside the operations on their sandboxes, defined once: the routes of REST, the tools of MCP,
+ * The commands that control sessions, besides the operations on their sandboxes, defined once: the routes of REST, the tools of MCP,
  * the actions of the plain WebSocket and the dashboard’s controls are projections of it.
  */
 export const sessionCommands = {
@@ -107,23 +111,25 @@ export const sessionCommands = {
     label: 'Start',
     title: 'Start a session',
     description:
-      'Starts a session: an agent works on the task in a container of its own. Returns its summary at once; its id is the `session` of all other calls.',
+      'Starts a session: an agent works on the task in a container of its own. Returns the session’s summary immediately; its id is the `session` of all other calls.',
     about: 'none',
     body: newSession.partial({ model: true }).extend({
       paused: z
         .boolean()
         .default(false)
-        .describe('The sandbox starts, and the agent waits until the session is resumed.'),
+        .describe(
+          'Whether only the sandbox starts, and the agent waits until the session is resumed.',
+        ),
     }),
   }),
   list: define({
     label: 'List',
     title: 'List sessions',
-    description: 'Lists sessions in one line each, the newest first.',
+    description: 'Lists the summaries of sessions, newest first.',
     about: 'none',
     scope: 'view',
     body: z.object({
-      archived: z.boolean().default(false).describe('Also archived ones.'),
+      archived: z.boolean().default(false).describe('Whether to include archived sessions.'),
       limit: z.int().positive().max(500).default(50),
     }),
     output: z.object({ sessions: z.array(sessionSummary) }),
@@ -138,7 +144,7 @@ export const sessionCommands = {
   events: define({
     label: 'Read the log',
     title: 'Read the log',
-    description: 'Reads events of a session’s log from a number on, in order.',
+    description: 'Reads the events of a session’s log after a number, in order.',
     scope: 'view',
     body: z.object({ after, limit: z.int().positive().max(1_000).default(200) }),
     output: z.object({ events: z.array(event) }),
@@ -146,12 +152,12 @@ export const sessionCommands = {
   wait: define({
     label: 'Wait',
     title: 'Wait for a session',
-    description: `Waits until a session has ended or needs the user, ${maxWaitSeconds} seconds at most, and returns its summary and the events since \`after\`. Call it again with the number of the last event until the state is an end.`,
+    description: `Waits until a session has ended or needs the user, but at most ${maxWaitSeconds} seconds, and returns its summary and the events since \`after\`. Call it again with the number of the last event until the state is a final one.`,
     scope: 'view',
     body: z.object({
       after,
       seconds: z.number().min(0).max(maxWaitSeconds).default(30),
-      limit: z.int().positive().max(1_000).default(100).describe('Events at most.'),
+      limit: z.int().positive().max(1_000).default(100).describe('The maximum number of events.'),
     }),
     output: z.object({ session: sessionSummary, events: z.array(event) }),
   }),
@@ -159,27 +165,27 @@ export const sessionCommands = {
     label: 'Send',
     title: 'Send a message',
     description:
-      'Sends a message of the user to a session: an instruction, or the answer to its question. This resumes a session that has ended.',
+      'Sends a message from the user to a session: an instruction, or the answer to its question. This restarts a session that has ended.',
     body: newMessage,
   }),
   edit: define({
     label: 'Edit',
     title: 'Edit a queued message',
     description:
-      'Changes the text of a message that the agent has not taken yet, by its number in the log.',
+      'Changes the text of a message that the agent has not read yet, by its number in the log.',
     about: 'message',
     body: messageEdit,
   }),
   withdraw: define({
     label: 'Withdraw',
     title: 'Withdraw a queued message',
-    description: 'Withdraws a message that the agent has not taken yet, by its number in the log.',
+    description: 'Withdraws a message that the agent has not read yet, by its number in the log.',
     about: 'message',
   }),
   answer: define({
     label: 'Answer',
     title: 'Answer an approval',
-    description: 'Allows or rejects a call that waits for the user, by its id.',
+    description: 'Allows or rejects a call that is waiting for the user, by its id.',
     about: 'call',
     body: approvalAnswer,
   }),
@@ -198,21 +204,21 @@ export const sessionCommands = {
   stop: define({
     label: 'Stop',
     title: 'Stop a session',
-    description: 'Stops a session and its sandbox; log, files and history are kept.',
+    description: 'Stops a session and its sandbox; the log, files and history are kept.',
     asksFirst: true,
     offered: ({ state }) => !isEnded(state),
   }),
   restart: define({
     label: 'Restart',
     title: 'Restart a session',
-    description: 'Starts an ended session again, from its log and with its files.',
+    description: 'Restarts an ended session with its log and files.',
     offered: ({ state }) => isEnded(state),
   }),
   change: define({
     label: 'Change',
     title: 'Change a session',
     description:
-      'Changes title, tags, archived, approvals, budgets, model or network; what is omitted stays.',
+      'Changes the title, tags, archived state, approval mode, budgets, model or network; omitted fields stay as they are.',
     audience: ['user'],
     body: sessionChange,
   }),
@@ -236,14 +242,16 @@ export const sessionCommands = {
   fork: define({
     label: 'Fork',
     title: 'Fork a session',
-    description: 'Creates a new session with the log and files as of an event, and returns it.',
+    description:
+      'Creates a new session with the log and files of this one up to an event, and returns it.',
     audience: ['user'],
     body: forkRequest,
   }),
   rewind: define({
     label: 'Rewind',
     title: 'Rewind a session',
-    description: 'Rewinds files, conversation or both to an event, or previews that.',
+    description:
+      'Rewinds the files, the conversation or both to an event, or previews the changes.',
     audience: ['user'],
     asksFirst: true,
     body: rewindRequest,
@@ -253,12 +261,12 @@ export const sessionCommands = {
 
 type Commands = typeof sessionCommands;
 export type SessionCommandName = keyof Commands;
-/** What a handler of the command gets. */
+/** The parsed input of a command, for its handler. */
 export type CommandInput<N extends SessionCommandName> = z.output<Commands[N]['input']>;
 export type CommandOutput<N extends SessionCommandName> = z.output<Commands[N]['output']>;
 
 export const isSessionCommand = (name: string): name is SessionCommandName =>
   Object.hasOwn(sessionCommands, name);
 
-/** The ids of what a command is about, in the order of its route’s parameters. */
+/** The id fields of a command, in the order of its route’s parameters. */
 export const idsOf = ({ about }: SessionCommand): string[] => Object.keys(subjects[about]);

@@ -9,12 +9,12 @@ export const forkRequest = z.object({
 });
 
 export const rewindRequest = z.object({
-  seq: z.int().positive().describe('The last event that counts.'),
+  seq: z.int().positive().describe('The event to rewind to: the last one that still counts.'),
   what: z.enum(['files', 'conversation', 'both']),
   preview: z.boolean().default(false),
 });
 
-/** What a rewind changed, or would change. */
+/** The changes of a rewind or its preview. */
 export const rewound = z.object({
   files: z.array(z.object({ path: z.string(), status: z.string() })),
   messages: z.int().nonnegative(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionSummary } from './session.js';
 
-/** What a session has used of what its budgets limit. */
+/** The usage of a session, with its budgets. */
 export const sessionUsage = sessionSummary.pick({
   model: true,
   steps: true,
@@ -24,7 +24,7 @@ const used = z.object({
   dollars: z.number().nonnegative(),
 });
 
-/** What all sessions together have used, by the model that each has now. */
+/** The total usage of all sessions, by their current models. */
 export const usageOfAll = used.extend({
   models: z.array(used.extend({ model: z.string() })),
 });

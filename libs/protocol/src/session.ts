@@ -23,7 +23,7 @@ export const sessionState = z.enum([
 ]);
 export type SessionState = z.infer<typeof sessionState>;
 
-/** A session in one of these does nothing more until it is restarted or spoken to. */
+/** The final states: such a session does nothing until it is restarted or gets a message. */
 export const endedStates: readonly SessionState[] = ['finished', 'failed', 'limited', 'stopped'];
 
 export const isEnded = (state: SessionState): boolean => endedStates.includes(state);
@@ -33,13 +33,13 @@ const limits = {
     .int()
     .positive()
     .nullable()
-    .describe('Calls of a model, except those that shorten the conversation.'),
-  tokens: z.int().positive().nullable().describe('Prompt and reply together.'),
+    .describe('Model calls, except those that shorten the conversation.'),
+  tokens: z.int().positive().nullable().describe('Tokens of prompts and replies together.'),
   dollars: z.number().positive().nullable(),
   seconds: z.number().positive().nullable().describe('Wall time since the start.'),
 };
 
-/** Hard limits, checked before each call of a model; null means no limit. */
+/** Hard limits, checked before each model call; null means no limit. */
 export const budgets = z.object({
   steps: limits.steps.default(100),
   tokens: limits.tokens.default(null),
@@ -51,7 +51,7 @@ export type Budgets = z.infer<typeof budgets>;
 export const networkProfile = z.enum(['none', 'packages', 'list', 'open']);
 export type NetworkProfile = z.infer<typeof networkProfile>;
 
-/** The network profiles in words: as a choice, and where there is little space. */
+/** The labels of the network profiles: for a list of choices, and for small spaces. */
 export const networkProfiles: Readonly<Record<NetworkProfile, { label: string; short: string }>> = {
   none: { label: 'No network', short: 'No network' },
   packages: { label: 'Package registries', short: 'Registries' },
@@ -61,7 +61,7 @@ export const networkProfiles: Readonly<Record<NetworkProfile, { label: string; s
 
 const way = {
   profile: networkProfile.describe(
-    '`packages`: the registries of the common ecosystems; `list`: only `hosts`.',
+    '`packages`: the registries of common package managers, and `hosts`; `list`: only `hosts`.',
   ),
   hosts: z
     .array(
@@ -69,15 +69,15 @@ const way = {
         .string()
         .refine(
           (entry) => !/^\s*read-only:.*:443\s*$/i.test(entry),
-          'port 443 is TLS, which cannot be restricted to reading: leave out read-only, or name another port',
+          'port 443 uses TLS, which cannot be restricted to reading: remove read-only, or use another port',
         )
         .refine(
           (entry) => !entry.trim().startsWith('@') || hostSetIn(entry) !== undefined,
-          `unknown set of hosts; the known sets are ${hostSetNames.map((name) => `@${name}`).join(', ')}`,
+          `unknown set of hosts; use one of ${hostSetNames.map((name) => `@${name}`).join(', ')}`,
         ),
     )
     .describe(
-      'More hosts: name, name:port, *.name or a set such as @npm. All but sets may begin with `read-only:`, for plain HTTP without uploads. They apply in every profile except `none`.',
+      'More hosts: name, name:port, *.name or a set such as @npm. All except sets may have the prefix `read-only:`, which allows only plain HTTP without uploads. They apply in every profile except `none`.',
     ),
 };
 
@@ -88,7 +88,7 @@ export const egressPolicy = z.object({
 });
 export type EgressPolicy = z.infer<typeof egressPolicy>;
 
-/** What the user may set for all sessions to come; a session’s own values count before these. */
+/** Settings for all future sessions; a session’s own values take precedence. */
 export const sessionDefaults = z.object({
   budgets: budgets.prefault({}),
   egress: egressPolicy.prefault({}),
@@ -96,15 +96,15 @@ export const sessionDefaults = z.object({
 });
 export type SessionDefaults = z.infer<typeof sessionDefaults>;
 
-/** As users write them. What was stored before this check is still read. */
+/** Hosts as users write them. Stored hosts that do not pass this check can still be read. */
 const checkedHosts = z.array(
   way.hosts.element.refine(isHostEntry, {
     error: ({ input }) =>
-      `“${String(input).slice(0, 100)}” is not a host: write name, name:port, *.name or a set such as @npm`,
+      `“${String(input).slice(0, 100)}” is not a host: use name, name:port, *.name or a set such as @npm`,
   }),
 );
 
-/** Some of them; what is left out stays as it is. */
+/** A change of some of them; omitted fields stay as they are. */
 export const sessionDefaultsChange = z
   .object({
     budgets: z.object(limits).partial(),
@@ -145,11 +145,11 @@ const identityPart = z
   // oxlint-disable-next-line no-control-regex
   .regex(/^[^\u0000-\u001f\u007f-\u009f<>]*$/, 'no control characters, < or >');
 
-/** Who commits. */
+/** The author of commits. */
 export const gitIdentity = z.object({ name: identityPart, email: identityPart });
 export type GitIdentity = z.infer<typeof gitIdentity>;
 
-/** A Markdown file of the workspace, by plain names. */
+/** The path of a Markdown file in the workspace, without `.`, `..` or special characters. */
 export const planFile = z
   .string()
   .max(200)
@@ -160,7 +160,7 @@ export const planFile = z
 /** The name that OpenDevin gave it. */
 export const usualPlanFile = 'DevinPlan.md';
 
-/** What the user may change of a session at any time; what is left out stays as it is. */
+/** The settings of a session that the user may change at any time; omitted fields stay as they are. */
 export const sessionChange = z
   .object({
     title,
@@ -168,100 +168,100 @@ export const sessionChange = z
     archived: z.boolean(),
     approvals: approvalMode,
     budgets,
-    model: modelName.describe('From its next step on.'),
+    model: modelName.describe('Used from the next step on.'),
     egress: z.object({ ...way, hosts: checkedHosts }).partial(),
   })
   .partial();
 
-/** The workspace of a session whose files are sent right after it was made, straight into its sandbox. */
+/** The workspace of a session whose files are sent directly into its sandbox, right after it was created. */
 export const sentWorkspace = 'upload';
 
-/** The workspace of a session that begins with a clone of its `repository`. */
+/** The workspace of a session that starts with a clone of its `repository`. */
 export const clonedWorkspace = 'git';
 
-/** What an agent must know to work on a session; the first event of the log carries it. */
+/** The settings that an agent needs to work on a session; the first event of the log contains them. */
 export const sessionSettings = z.object({
   task: z
     .string()
     .min(1)
     .max(200_000, 'at most 200,000 characters; put the rest into a file of the workspace'),
   model: modelName,
-  image: z.string().nullable().default(null).describe('A Docker image; null is the default one.'),
+  image: z.string().nullable().default(null).describe('A Docker image; null for the default.'),
   sandbox: sandboxProfile,
   machine: sessionMachine
     .nullable()
     .default(null)
-    .describe('The joined machine that the agent runs on; null is a sandbox of the server.'),
+    .describe('The joined machine it runs on; null for a sandbox of the server.'),
   workspace: z
     .string()
     .nullable()
     .default(null)
     .describe(
-      'An uploaded workspace’s id, `example:NAME`, or `upload` for one that is sent to the session right after; null is an empty folder.',
+      'The id of an uploaded workspace, `example:NAME`, or `upload` for one that is sent right after the session is created; null for an empty folder.',
     ),
   repository: clonedRepository
     .optional()
-    .describe('What the workspace was cloned from, by the server.'),
+    .describe('The repository that the workspace was cloned from.'),
   title: title.optional(),
   ...sessionDefaults.shape,
   trust: z
     .boolean()
     .default(false)
-    .describe('Trust AGENTS.md and skills of the workspace from the start.'),
-  images: z.array(blobId).max(100).default([]).describe('Pictures that belong to the task.'),
+    .describe('Trust AGENTS.md files and skills of the workspace from the start.'),
+  images: z.array(blobId).max(100).default([]).describe('Pictures for the task.'),
   planFile: planFile
     .nullable()
     .default(null)
-    .describe(
-      'The file of the workspace that keeps the plan, such as DevinPlan.md; null for none.',
-    ),
+    .describe('The workspace file with the plan, such as DevinPlan.md; null for none.'),
   gitIdentity: gitIdentity
     .nullable()
     .default(null)
-    .describe('Who commits in the workspace; null is the agent. `belay run` sends the user’s own.'),
+    .describe(
+      'The author of commits in the workspace; null for the agent. `belay run` sends the user’s own identity.',
+    ),
   tags: tags.default([]),
   check: checkCommand
     .nullable()
     .default(null)
     .describe(
-      'A shell command that the server runs in the sandbox when the session has ended, such as `npm test`; its exit code is shown.',
+      'A shell command that the server runs in the sandbox after the session ends, such as `npm test`; its exit code is shown.',
     ),
-  mcp: z.array(mcpTool).default([]).describe('Tools of MCP servers, as they were at its start.'),
+  mcp: z.array(mcpTool).default([]).describe('Tools of MCP servers, as they were at the start.'),
   actions: z
     .array(sessionAction)
     .default([])
-    .describe('Installed actions, as they were at its start.'),
+    .describe('Installed actions, as they were at the start.'),
   mounts: z
     .array(sessionMount)
     .default([])
-    .describe('Folders of the host that the sandbox is given.'),
+    .describe('Host folders that are mounted into the sandbox.'),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;
 export type SessionSettingsInput = z.input<typeof sessionSettings>;
 
-/** What a session is made with: what is left out comes from the server’s settings. */
+/** The settings of a new session: omitted ones are those of the server. */
 export const newSession = sessionSettings.extend({
   ...sessionDefaultsChange.shape,
   repository: newRepository
     .optional()
-    .describe('A repository that the server clones into the workspace.'),
+    .describe('A repository for the server to clone into the workspace.'),
   machine: machineName
     .nullable()
     .default(null)
-    .describe('The name of a joined machine; null is a sandbox of the server.'),
+    .describe('The name of a joined machine; null for a sandbox of the server.'),
   mcp: z
     .array(mcpServerName)
     .optional()
-    .describe('MCP servers by name; all that are enabled when omitted.'),
+    .describe('MCP servers by name; all enabled ones if omitted.'),
   actions: z
     .array(actionName)
     .optional()
-    .describe('Installed actions by name; all that are enabled when omitted.'),
+    .describe('Installed actions by name; all enabled ones if omitted.'),
   mounts: z
     .array(newMount)
     .max(mostMounts)
     .default([])
-    .describe('Folders of the server’s machine to share with the sandbox; needs the scope admin.'),
+    .describe('Folders of the server’s machine to share; needs the scope `admin`.'),
 });
 export type NewSession = z.input<typeof newSession>;
 
@@ -272,7 +272,7 @@ const timeSpent = z
   })
   .default({ seconds: 0, since: null });
 
-/** A session in one line: what the fleet shows. Folded from the log. */
+/** A session in one line, for the fleet; derived from the log. */
 export const sessionSummary = z.object({
   id: z.string(),
   title: z.string(),
@@ -283,7 +283,7 @@ export const sessionSummary = z.object({
   machine: sessionMachine.nullable().default(null),
   mounts: z.array(sessionMount).default([]),
   state: sessionState,
-  reason: z.string().nullable().describe('Why it is in this state, for the user.'),
+  reason: z.string().nullable().describe('Why the session is in this state, for the user.'),
   created: z.iso.datetime({ offset: true }),
   updated: z.iso.datetime({ offset: true }),
   lastSeq: z.int().nonnegative(),
@@ -292,38 +292,38 @@ export const sessionSummary = z.object({
     .int()
     .nonnegative()
     .default(0)
-    .describe('Calls of the model for a summary of the conversation, which are not steps.'),
+    .describe('Model calls for summaries, which are not steps.'),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
-  contextTokens: z.int().nonnegative().describe('Tokens of the last prompt.'),
+  contextTokens: z.int().nonnegative().describe('The number of tokens in the last prompt.'),
   contextWindow: z.int().positive().nullable(),
   budgets,
   approvals: approvalMode,
   network: way.profile
     .nullable()
     .default(null)
-    .describe('The profile of its network; null when an older version stored the session.'),
+    .describe('The network profile; null in sessions of older versions.'),
   current: z
     .string()
     .nullable()
-    .describe('What it is doing right now, such as `terminal.run npm test`.'),
-  waitingFor: z.array(approvalRequest).describe('Questions that wait for the user.'),
-  question: z.string().nullable().describe('The question of `ask`, while it waits.'),
-  options: z.array(z.string()).default([]).describe('The answers that this question offers.'),
+    .describe('What the agent is doing now, such as `terminal.run npm test`.'),
+  waitingFor: z.array(approvalRequest).describe('Approvals that are waiting for the user.'),
+  question: z.string().nullable().describe('The pending question of `ask`.'),
+  options: z.array(z.string()).default([]).describe('The answers that the question offers.'),
   plan: z.object({ steps: z.int(), done: z.int() }).nullable(),
   forkedFrom: z.object({ session: z.string(), seq: z.int() }).nullable(),
   tags: z.array(z.string()),
   archived: z.boolean(),
-  comparison: z.string().nullable().default(null).describe('The comparison that it is part of.'),
+  comparison: z.string().nullable().default(null).describe('The comparison that it belongs to.'),
   check: sessionCheck
     .nullable()
     .default(null)
-    .describe('Its check command, `waiting` for the end of the session; null without one.'),
+    .describe('The check command, `waiting` until the session ends; null for none.'),
   activity: activity.default(noActivity),
-  wallTime: timeSpent.describe('How long it has run; since `since` it runs on.'),
-  workTime: timeSpent.describe(
-    'As `wallTime`, without pauses and the time it waited for the user.',
+  wallTime: timeSpent.describe(
+    'How long it ran before `since`; if that is set, it is still running.',
   ),
+  workTime: timeSpent.describe('Like `wallTime`, without pauses and waiting for the user.'),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 
@@ -333,16 +333,16 @@ export const newMessage = z.object({
     .enum(['queue', 'steer'])
     .default('queue')
     .describe(
-      '`queue`: at the end of the turn; `steer`: at once; waits end, and calls that have not begun are not run.',
+      '`queue`: delivered at the end of the turn; `steer`: immediately; waits end, and calls that have not started are skipped.',
     ),
   pinned: z.boolean().default(false).describe('Kept word for word when the context is shortened.'),
   images: z.array(blobId).max(100).default([]),
   review: z
     .boolean()
     .default(false)
-    .describe('A comment on what the agent changed. It answers no question.'),
+    .describe('A comment on the agent’s changes; it does not answer a question.'),
 });
 export type NewMessage = z.infer<typeof newMessage>;
 
-/** What the user may change of a message that is queued. */
+/** The change of a queued message. */
 export const messageEdit = newMessage.pick({ text: true });

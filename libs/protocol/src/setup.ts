@@ -1,15 +1,17 @@
 import { z } from 'zod';
 
-/** What the server can say of a model that the user may choose. */
+/** A model that the user may choose. */
 export const modelChoice = z.object({
   name: z.string(),
   title: z.string(),
-  ready: z.boolean().describe('Whether it can be called now: its key is set, or it needs none.'),
-  remedy: z.string().nullable().describe('What to do when it is not ready.'),
+  ready: z
+    .boolean()
+    .describe('Whether the model can be called now: its key is set, or it needs none.'),
+  remedy: z.string().nullable().describe('What to do if it is not ready.'),
 });
 export type ModelChoice = z.infer<typeof modelChoice>;
 
-/** A session that the product ships, ready to be started. */
+/** An example session that comes with Belay, ready to start. */
 export const example = z.object({
   name: z.string(),
   title: z.string(),
@@ -18,11 +20,11 @@ export const example = z.object({
 });
 export type Example = z.infer<typeof example>;
 
-/** One thing that must be so for the product to work, as `belay doctor` shows it. */
+/** One requirement of Belay, as `belay doctor` shows it. */
 export const check = z.object({
   name: z.string(),
   ok: z.boolean(),
   detail: z.string(),
-  remedy: z.string().nullable().describe('What to do when it is not.'),
+  remedy: z.string().nullable().describe('What to do if it is not met.'),
 });
 export type Check = z.infer<typeof check>;

@@ -11,7 +11,7 @@ export const templateName = z
   .max(60)
   .regex(/^[^\p{C}]*$/u, 'a name is one line of visible text');
 
-/** A task that is begun often, with what its sessions are begun with; what is left out is the server’s setting. */
+/** A task that is started often, with the settings of its sessions; omitted settings are those of the server. */
 export const taskTemplate = sessionDefaultsChange.extend({
   task: sessionSettings.shape.task,
   model: modelName.nullable().default(null),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { tokenInfo, tokenLabel } from './access.js';
 
-/** The longest that a link may be good. */
+/** The longest validity of a link. */
 export const maxLinkDays = 365;
 
-/** A link by which somebody without an account watches one session: a token of the scope `view`, for it alone. */
+/** A link with which someone without an account can watch one session: a token with the scope `view` for this session only. */
 export const newViewerLink = z.object({
   label: tokenLabel,
   expires: z.iso

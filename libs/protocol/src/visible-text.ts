@@ -1,6 +1,6 @@
 /**
- * Text of a sandbox that is safe where it is shown as it is: control characters, which could move a cursor, set a
- * clipboard or change the direction of text, become visible signs. Line ends and tabs stay.
+ * Text from a sandbox that is safe to show unescaped: control characters, which could move a cursor, set a clipboard
+ * or change the direction of text, become visible symbols. Line ends and tabs are kept.
  */
 export function visibleText(text: string): string {
   return (
@@ -14,7 +14,7 @@ export function visibleText(text: string): string {
   );
 }
 
-/** JSON in which the same signs are escapes, so that it means the same and shows nothing else. */
+/** JSON in which the same characters are escaped, so that its meaning is unchanged and nothing is hidden. */
 export function visibleJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent).replaceAll(
     hidden,
@@ -22,5 +22,5 @@ export function visibleJson(value: unknown, indent?: number): string {
   );
 }
 
-/** DEL and C1, the signs of direction, and the separators that some terminals take for line ends. */
+/** DEL and C1, direction marks, and the separators that some terminals treat as line ends. */
 const hidden = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -3,9 +3,9 @@ import { isEnded, type SessionSummary } from './session.js';
 
 type WallTime = SessionSummary['wallTime'];
 
-/** A session runs from its start on, without the time between an end and the next beginning. */
+/** The time that a session has run since its start, without the time between an end and the next start. */
 export function wallTimeAfter(known: WallTime, event: Event): WallTime {
-  // A fork holds copies of what another session did; its own time begins here.
+  // A fork starts with copies of another session’s events; its own time begins here.
   if (event.action === 'fork') return { seconds: 0, since: event.time };
   if (isEvent(event, 'state') && isEnded(event.args.state)) {
     return { seconds: wallSeconds(known, event.time), since: null };
@@ -14,7 +14,7 @@ export function wallTimeAfter(known: WallTime, event: Event): WallTime {
   return known.since === null ? { ...known, since: event.time } : known;
 }
 
-/** As `wallTimeAfter`, without pauses and the time in which a session waits for its user. */
+/** Like `wallTimeAfter`, without pauses and the time in which a session waits for its user. */
 export function workTimeAfter(known: WallTime, event: Event): WallTime {
   const rests = isEvent(event, 'state') && ['paused', 'waiting'].includes(event.args.state);
   if (!rests) return wallTimeAfter(known, event);

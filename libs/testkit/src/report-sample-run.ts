@@ -21,7 +21,12 @@ export async function reportSampleRun(server: BelayServer, id = 'shown'): Promis
     host: 'laptop',
     created: new Date(Date.now() - 17 * 60_000).toISOString(),
   });
-  const flagged = [{ task: 'Own/5', why: 'Doing nothing passes: it cannot tell agents apart.' }];
+  const flagged = [
+    {
+      task: 'Own/5',
+      why: 'An agent that does nothing passes, so the task cannot tell agents apart.',
+    },
+  ];
   const progress = {
     state: 'running' as const,
     phase: 'trials' as const,
@@ -49,8 +54,8 @@ function trialOf(task: string, attempt: number, index: number): EvaluationTrial 
   const outcome = index === 20 ? 'invalid' : fails ? 'fail' : 'pass';
   const why = {
     pass: { cause: null, detail: 'The tests passed.' },
-    fail: { cause: 'wrong', detail: 'The program ended with code 1 before its last assertion.' },
-    invalid: { cause: 'agent_failed', detail: 'The provider answered 529: overloaded.' },
+    fail: { cause: 'wrong', detail: 'The program exited with code 1 before its last assertion.' },
+    invalid: { cause: 'agent_failed', detail: 'The provider returned status 529: overloaded.' },
   }[outcome];
   const isDone = index < 48;
   return {

@@ -72,7 +72,7 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
   const [low, high] = found.interval;
   output.line(`${found.tasks} tasks in both: A ${percentText(found.a)}, B ${percentText(found.b)}`);
   output.line(
-    `B − A: ${pointsText(found.difference)} (95 %: ${pointsText(low)} to ${pointsText(high)})`,
+    `B − A: ${pointsText(found.difference)} (95%: ${pointsText(low)} to ${pointsText(high)})`,
   );
   output.line(comparedValidity(found));
   output.line(
@@ -135,7 +135,7 @@ function printSummary(out: string, summary: Summary): void {
   const output = outputTo(process.stdout);
   const [low, high] = summary.interval;
   output.line(
-    `${summary.suite} · ${summary.model ?? summary.agent}: ${percentText(summary.score)} (95 %: ${percentText(low)} to ${percentText(high)})`,
+    `${summary.suite} · ${summary.model ?? summary.agent}: ${percentText(summary.score)} (95%: ${percentText(low)} to ${percentText(high)})`,
   );
   output.line(
     `${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials`,

@@ -1,29 +1,34 @@
 import { z } from 'zod';
 import { defineOperation, operationGroup } from '../operation.js';
 
-/** What is installed, where there is too much of it to list. */
+/** Search of the installed actions, for when there are too many to list. */
 export const actionsOperations = operationGroup({
   'actions.search': defineOperation({
     title: 'Search the actions',
     description:
-      'Searches the installed actions, skills and tools, which are too many to list, by what they are for. The best matches are returned, and can be called by their names from the next reply on. Search before you build what may be installed.',
+      'Searches the installed actions, skills and tools, which are too many to list, by their purpose. Returns the best matches, which you can call by name from your next reply on. Search here before you build something that may already be installed.',
     risk: 'read',
     audience: ['model'],
     servedBy: 'run',
     search: 'finder',
     input: z.object({
-      query: z.string().trim().min(1).max(500).describe('What it should do, in a few words.'),
+      query: z
+        .string()
+        .trim()
+        .min(1)
+        .max(500)
+        .describe('What the action should do, in a few words.'),
     }),
     output: z.object({
       actions: z.array(
         z.object({
-          name: z.string().describe('Its name as a tool.'),
+          name: z.string().describe('The name of the tool.'),
           operation: z.string(),
           description: z.string(),
-          parameters: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
+          parameters: z.record(z.string(), z.unknown()).describe('JSON Schema of the input.'),
         }),
       ),
-      searched: z.int().nonnegative().describe('How many there are.'),
+      searched: z.int().nonnegative().describe('The number of actions that were searched.'),
     }),
     subject: ({ query }) => query,
     found: ({ actions }) => actions.map(({ operation }) => operation),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { endpointOf } from '../endpoint.js';
 import { defineOperation, operationGroup, type SubjectContext } from '../operation.js';
 
-/** An element of the page by its reference, such as e12; it stays the same while the element lives. */
+/** A reference to an element of the page, such as e12; it stays the same as long as the element exists. */
 const reference = z.string().regex(/^e\d+$/, 'a reference such as e12 from browser.read');
 
 const page = z.object({
@@ -16,10 +16,12 @@ const page = z.object({
   console: z
     .array(z.string())
     .optional()
-    .describe('The last console messages that are not errors; browser.console has them all.'),
+    .describe(
+      'The latest console messages other than errors; browser.console returns all of them.',
+    ),
 });
 
-/** An element, or a point of the view in pixels. */
+/** An element, or a point of the viewport in pixels. */
 const point = z.object({
   element: reference.optional(),
   x: z.number().nonnegative().optional(),
@@ -27,11 +29,11 @@ const point = z.object({
 });
 type Point = z.output<typeof point>;
 
-/** A place in words; empty when none is named. */
+/** A point as text; empty when none is given. */
 const placeOf = ({ element, x, y }: Point): string =>
   element ?? (x === undefined ? '' : `${x}, ${y ?? 0}`);
 
-/** There is one page at a time: what is done to it, is done in order, and rules go by where it is. */
+/** There is only one page at a time: calls run in order, and rules match its address. */
 const onPage = {
   subject: (_: unknown, { page: address }: SubjectContext) =>
     address === null ? '' : endpointOf(address),
@@ -43,7 +45,7 @@ export const browserOperations = operationGroup({
   'browser.open': defineOperation({
     title: 'Open a page',
     description:
-      'Opens an address in the sandbox’s browser and answers with its readable text. localhost means the sandbox.',
+      'Opens a URL in the sandbox’s browser and returns the readable text of the page. localhost is the sandbox.',
     verb: 'browse',
     risk: 'network',
     essential: true,
@@ -59,7 +61,7 @@ export const browserOperations = operationGroup({
   'browser.read': defineOperation({
     title: 'Read the page',
     description:
-      'Reads the open page: readable text with links and fields by reference, or its HTML.',
+      'Reads the open page: its readable text, with references at links and fields, or its HTML.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     essential: true,
@@ -72,7 +74,7 @@ export const browserOperations = operationGroup({
   }),
   'browser.click': defineOperation({
     title: 'Click',
-    description: 'Clicks an element by reference, or a point of the view in pixels.',
+    description: 'Clicks an element by its reference, or a point of the viewport in pixels.',
     risk: 'network',
     input: point,
     output: page,
@@ -80,8 +82,8 @@ export const browserOperations = operationGroup({
     summary: (where, context) => placeOf(where) || onPage.subject(null, context),
   }),
   'browser.hover': defineOperation({
-    title: 'Point at an element',
-    description: 'Moves the pointer over an element or a point: menus and tooltips show.',
+    title: 'Hover over an element',
+    description: 'Moves the pointer over an element or a point, so that menus and tooltips appear.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: point,
@@ -92,7 +94,7 @@ export const browserOperations = operationGroup({
   'browser.drag': defineOperation({
     title: 'Drag and drop',
     description:
-      'Drags with the pointer from one place to another in steps: elements, sliders, drawings.',
+      'Drags with the pointer from one point to another in steps: elements, sliders, drawings.',
     risk: 'network',
     input: z.object({ from: point, to: point }),
     output: page,
@@ -102,12 +104,12 @@ export const browserOperations = operationGroup({
   'browser.type': defineOperation({
     title: 'Type into the page',
     description:
-      'Types text into a field by reference (replacing its text), or at the focus; `submit` presses Enter.',
+      'Types text into the field with this reference, replacing its text, or into the focused element; `submit` presses Enter.',
     risk: 'network',
     input: z.object({
       element: reference.optional(),
       text: z.string(),
-      key: z.string().optional().describe('One named key instead of text, such as Escape.'),
+      key: z.string().optional().describe('A named key instead of text, such as Escape.'),
       submit: z.boolean().default(false),
     }),
     output: page,
@@ -116,7 +118,7 @@ export const browserOperations = operationGroup({
   }),
   'browser.select': defineOperation({
     title: 'Choose an option',
-    description: 'Chooses options of a select field by their value or label.',
+    description: 'Chooses options of a select field by value or label.',
     risk: 'network',
     input: z.object({ element: reference, options: z.array(z.string()).min(1) }),
     output: page,
@@ -126,7 +128,7 @@ export const browserOperations = operationGroup({
   'browser.upload': defineOperation({
     title: 'Choose files',
     description:
-      'Chooses files of the workspace in a file field, or in the chooser that a click on this element opens.',
+      'Chooses workspace files for a file field, or for the file chooser that a click on this element opens.',
     risk: 'network',
     input: z.object({
       element: reference,
@@ -140,20 +142,20 @@ export const browserOperations = operationGroup({
   'browser.evaluate': defineOperation({
     title: 'Run JavaScript in the page',
     description:
-      'Runs JavaScript in the page for at most 20 seconds; `value` is the last expression’s, awaited, as JSON.',
+      'Runs JavaScript in the page for at most 20 seconds; `value` is the awaited value of the last expression, as JSON.',
     risk: 'execute',
     input: z.object({ script: z.string().min(1).max(50_000) }),
-    output: page.extend({ value: z.string().describe('JSON, cut after 20,000 characters.') }),
+    output: page.extend({ value: z.string().describe('JSON, truncated after 20,000 characters.') }),
     ...onPage,
-    // Both count: the same script does something else on another page.
+    // Page and script: the same script does something else on another page.
     subject: ({ script }, context) => `${onPage.subject(null, context)} ${script}`.trim(),
     subjectKind: 'command',
     summary: ({ script }) => script,
   }),
   'browser.resize': defineOperation({
-    title: 'Resize the view',
+    title: 'Resize the viewport',
     description:
-      'Sets the view’s size in pixels, 1280 × 800 at first; `mobile` makes it a phone and reloads.',
+      'Sets the size of the viewport in pixels, initially 1280 × 800; `mobile` emulates a phone and reloads.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
@@ -167,7 +169,7 @@ export const browserOperations = operationGroup({
   }),
   'browser.scroll': defineOperation({
     title: 'Scroll',
-    description: 'Scrolls the page, or an element into view.',
+    description: 'Scrolls the page, or scrolls an element into view.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
@@ -181,7 +183,7 @@ export const browserOperations = operationGroup({
   }),
   'browser.back': defineOperation({
     title: 'Go back',
-    description: 'Goes one page back, or `forward`, or loads the page again with `reload`.',
+    description: 'Goes one page back or `forward`, or reloads the page with `reload`.',
     risk: 'network',
     input: z.object({ to: z.enum(['back', 'forward', 'reload']).default('back') }),
     output: page,
@@ -189,7 +191,7 @@ export const browserOperations = operationGroup({
   }),
   'browser.wait': defineOperation({
     title: 'Wait for the page',
-    description: 'Waits until a text appears or disappears, or for some seconds.',
+    description: 'Waits until a text appears (with `gone`: disappears), or for some seconds.',
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
@@ -209,7 +211,7 @@ export const browserOperations = operationGroup({
     risk: 'read',
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: z.object({
-      fullPage: z.boolean().default(false).describe('The page from its top, 2,000 pixels at most.'),
+      fullPage: z.boolean().default(false).describe('The page from its top, at most 2,000 pixels.'),
     }),
     output: z.object({
       url: z.string(),

@@ -20,12 +20,12 @@ export const dialogueOperations = operationGroup({
     output: z.object({
       steps: z.int().nonnegative(),
       done: z.int().nonnegative(),
-      path: z.string().optional().describe('The file that keeps the plan.'),
+      path: z.string().optional().describe('The file that contains the plan.'),
       version: fileVersion.optional(),
     }),
     files: ({ path, version }) => (path && version ? [{ kind: 'shown', path, version }] : []),
     display: 'event',
-    concurrent: false, // Its place among the other calls counts.
+    concurrent: false, // Its position among the other calls matters.
     idle: true,
   }),
   ask: defineOperation({
@@ -46,7 +46,7 @@ export const dialogueOperations = operationGroup({
   }),
   think: defineOperation({
     title: 'Think',
-    description: 'Writes a thought into the log; nothing else happens.',
+    description: 'Writes a thought to the log and does nothing else.',
     risk: 'read',
     knownAs: 'sequentialthinking',
     audience: ['model'],
@@ -58,12 +58,12 @@ export const dialogueOperations = operationGroup({
   finish: defineOperation({
     title: 'Finish',
     description:
-      'Ends the task, alone in its reply: `success` when it is done and checked, else `failure`. `summary` tells the user what changed, how it was checked and what is left open, or what stands in the way.',
+      'Ends the task; must be the only call in its reply. `outcome` is `success` if the task is done and checked, otherwise `failure`. `summary` tells the user what changed, how it was checked and what is left open, or what stands in the way.',
     risk: 'read',
     knownAs: 'submit complete done attemptcompletion taskdone exitplanmode exit',
     audience: ['model'],
     input: ending,
-    output: ending.describe('As it was asked for: with it the session has ended.'),
+    output: ending.describe('The same as the input; the session has ended.'),
     display: 'ending',
     servedBy: 'loop',
     concurrent: false,

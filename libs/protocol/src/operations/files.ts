@@ -6,16 +6,16 @@ import { patchedPaths } from './patched-paths.js';
 const path = z.string().min(1).describe('Relative to the workspace.');
 const line = z.int().positive();
 
-/** How an edit changed lines; the words are those of the seeds (OpenDevin’s `code` event). */
+/** How an edit changed lines, in the terms of OpenDevin’s `code` event. */
 export const lineChange = z.enum(['INSERT', 'DELETE', 'REPLACE']);
 
 const version = fileVersion.nullable().default(null);
 
 const written = z.object({
   path: z.string(),
-  size: z.int().nonnegative().describe('Bytes of the file now.'),
-  lines: z.int().nonnegative().describe('Lines of the file now; 0 for a binary file.'),
-  version: version.describe('The version of the file now.'),
+  size: z.int().nonnegative().describe('The new size in bytes.'),
+  lines: z.int().nonnegative().describe('The new number of lines; 0 for a binary file.'),
+  version: version.describe('The new version.'),
 });
 
 const pathNames = { file: 'path', filename: 'path', filepath: 'path', absolutepath: 'path' };
@@ -41,13 +41,13 @@ export const filesOperations = operationGroup({
   'files.list': defineOperation({
     title: 'List files',
     description:
-      'Lists files and folders below a folder, to a depth. What was too deep or too much is named in `untraversed`.',
+      'Lists the files and folders in a folder, down to `depth`. `untraversed` names folders that were too deep or large.',
     risk: 'read',
     knownAs: 'ls listdir listdirectory listfiles tree',
     input: z.object({
       path: path.default('.'),
       depth: z.int().positive().max(20).default(3),
-      hidden: z.boolean().default(false).describe('Also what .gitignore hides, and .git.'),
+      hidden: z.boolean().default(false).describe('Also files that .gitignore ignores, and .git.'),
       limit: z.int().positive().max(20_000).default(500),
     }),
     output: z.object({
@@ -62,7 +62,7 @@ export const filesOperations = operationGroup({
         .int()
         .nonnegative()
         .default(0)
-        .describe('Entries to this depth that are not listed; counted up to 50,000.'),
+        .describe('Entries within this depth that are not listed; counted up to 50,000.'),
       untraversed: z.array(z.string()),
     }),
     ...aboutPath,
@@ -72,39 +72,39 @@ export const filesOperations = operationGroup({
   'files.read': defineOperation({
     title: 'Read a file',
     description:
-      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. A PNG, JPEG, GIF or WebP picture is shown to you. Long files come in pages: continue from `next`.',
+      'Reads lines of a text file, numbered from 1, or bytes of any file with encoding base64. PNG, JPEG, GIF and WebP pictures are shown to you. Long files come in pages: continue from `next`.',
     verb: 'read',
     risk: 'read',
     knownAs: 'read readfile view viewfile viewimage openfile open cat readmanyfiles notebookread',
     input: z.object({
       path,
       from: line.default(1).describe('First line, from 1.'),
-      to: line.optional().describe('Last line, included.'),
+      to: line.optional().describe('Last line, inclusive.'),
       encoding: z.enum(['utf8', 'base64']).default('utf8'),
       offset: z
         .int()
         .nonnegative()
         .optional()
-        .describe('First line, as `from`; with base64 the first byte, from 0.'),
-      limit: z.int().positive().optional().describe('Lines at most; with base64 bytes.'),
+        .describe('The first line, like `from`; with base64, the first byte, from 0.'),
+      limit: z.int().positive().optional().describe('Maximum lines; with base64, bytes.'),
     }),
     output: z.object({
       path: z.string(),
       content: z.string(),
       from: z.int().nonnegative(),
       to: z.int().nonnegative(),
-      lines: z.int().nonnegative().describe('Lines of the whole file.'),
-      size: z.int().nonnegative().describe('Bytes of the whole file.'),
+      lines: z.int().nonnegative().describe('Lines in the whole file.'),
+      size: z.int().nonnegative().describe('Size of the whole file in bytes.'),
       next: z
         .int()
         .nonnegative()
         .nullable()
-        .describe('Where to continue: a line, or a byte for base64.'),
+        .describe('Where to continue: a line, or a byte for base64; null at the end.'),
       version: version.describe('Of the whole file; null on later pages of bytes.'),
       charset: z
         .literal('windows-1252')
         .optional()
-        .describe('The file is not UTF-8: it is shown, and edited, in this encoding.'),
+        .describe('Set if the file is not UTF-8: it is shown and edited in this encoding.'),
       image: z.string().optional().describe('The blob of a picture.'),
     }),
     ...aboutPath,
@@ -123,7 +123,7 @@ export const filesOperations = operationGroup({
   'files.write': defineOperation({
     title: 'Write a file',
     description:
-      'Writes a whole file and creates its folders; replaces what was there, once you have read it, and keeps its mode. Use it for new files and rewrites; to edit a part, use files.replace-text.',
+      'Writes a whole file and creates its folders. Replaces an existing file, once you have read it, and keeps its mode. Use it for new files and rewrites; to edit a part, use files.replace-text.',
     verb: 'write',
     risk: 'write',
     knownAs: 'write writefile create createfile writetofile savefile',
@@ -135,7 +135,7 @@ export const filesOperations = operationGroup({
       version: fileVersion
         .nullable()
         .optional()
-        .describe('Only if the file has this version; null: only if there is none.'),
+        .describe('Write only if the file has this version; null: only if there is none.'),
       overwrite: z
         .boolean()
         .default(false)
@@ -146,7 +146,7 @@ export const filesOperations = operationGroup({
       kept: z
         .array(z.string())
         .optional()
-        .describe('What was kept of the old file, such as its CR LF line ends.'),
+        .describe('Properties kept from the old file, such as its CR LF line endings.'),
     }),
     ...aboutPath,
     aliases: { ...pathNames, contents: 'content', filetext: 'content', text: 'content' },
@@ -156,7 +156,7 @@ export const filesOperations = operationGroup({
   'files.edit': defineOperation({
     title: 'Edit lines',
     description:
-      'Changes lines of a text file by their numbers, as the last reading showed them: numbers move with each edit above them. INSERT puts `content` before line `from` (one past the end appends); DELETE removes lines from–to; REPLACE puts `content` in their place. A range outside the file is an error.',
+      'Changes lines of a text file by their numbers, as you last read them; an edit shifts the numbers of the lines below it. INSERT puts `content` before line `from` (one past the last line appends); DELETE removes lines `from` to `to`; REPLACE puts `content` in their place. A range outside the file is an error.',
     verb: 'code',
     risk: 'write',
     input: z
@@ -164,8 +164,8 @@ export const filesOperations = operationGroup({
         path,
         change: lineChange,
         from: line,
-        to: line.optional().describe('Last line, included; `from` when omitted.'),
-        content: z.array(z.string()).default([]).describe('Lines, without line ends.'),
+        to: line.optional().describe('Last line, inclusive; `from` if omitted.'),
+        content: z.array(z.string()).default([]).describe('Lines, without line endings.'),
       })
       .refine(
         (edit) => edit.to === undefined || edit.to >= edit.from,
@@ -187,7 +187,7 @@ export const filesOperations = operationGroup({
   'files.replace-text': defineOperation({
     title: 'Replace text',
     description:
-      'Replaces an exact piece of text, the best way for a small edit. `find` is the text as the file has it, with its indentation, and with enough lines around to be the only one: it must occur exactly `count` times, otherwise nothing changes and the error says where it occurs.',
+      'Replaces an exact piece of text: best for a small edit. `find` is the text as in the file, with its indentation and enough surrounding lines to be unique. It must occur exactly `count` times; otherwise nothing changes, and the error says where it occurs.',
     risk: 'write',
     knownAs:
       'edit editfile multiedit replace replaceinfile searchreplace strreplace strreplaceeditor strreplacebasededittool texteditor',
@@ -196,7 +196,7 @@ export const filesOperations = operationGroup({
       find: z.string().min(1),
       replace: z.string(),
       count: z.int().positive().default(1),
-      all: z.boolean().default(false).describe('Every occurrence, however many there are.'),
+      all: z.boolean().default(false).describe('Replace every occurrence.'),
     }),
     output: written.extend({ replaced: z.int().nonnegative() }),
     ...aboutPath,
@@ -218,7 +218,7 @@ export const filesOperations = operationGroup({
   'files.patch': defineOperation({
     title: 'Apply a patch',
     description:
-      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null stands for a new or removed file. `*** Begin Patch` and bare `@@` are understood, too. A hunk is searched outward from its stated line; if any fails, nothing changes and the error says why.',
+      'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null is the other side of a new or removed file. `*** Begin Patch` and bare `@@` are accepted, too. Each hunk is searched for outward from its stated line; if one fails, nothing changes and the error says why.',
     risk: 'write',
     knownAs: 'applypatch applydiff patch',
     essential: true,
@@ -231,9 +231,9 @@ export const filesOperations = operationGroup({
           removed: z.int().nonnegative(),
           offsets: z
             .array(z.int())
-            .describe('Lines by which each hunk was found away from its place.'),
+            .describe('How many lines from its stated place each hunk was found.'),
           before: version,
-          version: version.describe('The version of the file now; null when it is gone.'),
+          version: version.describe('The new version; null if removed.'),
         }),
       ),
     }),
@@ -247,7 +247,7 @@ export const filesOperations = operationGroup({
   }),
   'files.move': defineOperation({
     title: 'Move a file',
-    description: 'Moves or renames a file or folder; refuses to replace what is there.',
+    description: 'Moves or renames a file or folder; does not replace an existing one.',
     risk: 'write',
     knownAs: 'rename renamefile mv movefile',
     essential: true,
@@ -271,7 +271,7 @@ export const filesOperations = operationGroup({
   }),
   'files.remove': defineOperation({
     title: 'Remove a file',
-    description: 'Removes a file, or a folder with everything in it when `recursive`.',
+    description: 'Removes a file, or with `recursive` a folder and everything in it.',
     risk: 'write',
     knownAs: 'delete deletefile rm removefile',
     input: z.object({ path, recursive: z.boolean().default(false) }),
@@ -282,7 +282,7 @@ export const filesOperations = operationGroup({
   }),
   'files.mkdir': defineOperation({
     title: 'Create a folder',
-    description: 'Creates a folder and the folders above it.',
+    description: 'Creates a folder and its missing parent folders.',
     risk: 'write',
     knownAs: 'createdirectory mkdir makedir',
     input: z.object({ path }),
@@ -293,17 +293,17 @@ export const filesOperations = operationGroup({
   'files.search': defineOperation({
     title: 'Search files',
     description:
-      'Searches the text of files for a regular expression, or finds files by name with `name`; quicker and shorter than grep or find in a terminal. What .gitignore names is left out.',
+      'Searches the text of files for a regular expression, or finds files by `name`; faster and shorter than grep or find in a terminal. Omits files that .gitignore ignores.',
     risk: 'read',
     knownAs:
       'grep greptool glob search searchfiles searchfilecontent filesearch codebasesearch find findfiles ripgrep rg',
     input: z.object({
       pattern: z.string().default('').describe('Regular expression; empty to find files by name.'),
       path: path.default('.'),
-      name: z.string().optional().describe('Glob of file names, such as *.ts.'),
+      name: z.string().optional().describe('Glob for file names, such as *.ts.'),
       literal: z.boolean().default(false),
       ignoreCase: z.boolean().default(false),
-      context: z.int().min(0).max(10).default(0).describe('Lines around each match.'),
+      context: z.int().min(0).max(10).default(0).describe('Lines to show around each match.'),
       limit: z.int().positive().max(2_000).default(200),
     }),
     output: z.object({
@@ -312,7 +312,7 @@ export const filesOperations = operationGroup({
           path: z.string(),
           line: z.int().nonnegative().describe('0 when found by name.'),
           match: z.boolean().optional().describe('With `context`: whether the line matches.'),
-          text: z.string().describe('Of a long line, the part around its first match.'),
+          text: z.string().describe('For a long line, the part around its first match.'),
         }),
       ),
       truncated: z.boolean(),

@@ -1,6 +1,6 @@
 import { unquotedName } from '../git-name.js';
 
-/** Paths of the files that a patch is about. */
+/** Paths of the files that a patch changes. */
 export const patchedPaths = (patch: string): string[] => [
   ...new Set(
     [...patch.matchAll(patchedPath)].map(([, before = '', after = '', named]) =>

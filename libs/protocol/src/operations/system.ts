@@ -17,14 +17,12 @@ export const systemOperations = operationGroup({
       diskFreeBytes: z.int().nonnegative(),
       user: z.string(),
       workspace: z.string(),
-      tools: z
-        .record(z.string(), z.string())
-        .describe('Tool to its path, for those that are there.'),
+      tools: z.record(z.string(), z.string()).describe('The path of each installed tool.'),
     }),
   }),
   'system.ports': defineOperation({
     title: 'List listening ports',
-    description: 'Lists the TCP ports on which programs of the sandbox listen, lowest first.',
+    description: 'Lists the TCP ports that programs in the sandbox listen on, lowest first.',
     risk: 'read',
     audience: ['user', 'viewer'],
     input: z.object({}),
@@ -33,7 +31,7 @@ export const systemOperations = operationGroup({
   }),
   'system.time': defineOperation({
     title: 'Get the time',
-    description: 'Reports date, time and time zone of the sandbox.',
+    description: 'Reports the date, time and time zone of the sandbox.',
     risk: 'read',
     essential: true,
     input: z.object({}),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { defineOperation, operationGroup } from '../operation.js';
 
-/** A terminal’s name; `main` is the one that is always there. */
+/** A terminal’s name; `main` always exists. */
 export const terminalName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a short name of lowercase letters, digits and dashes');
 
-const terminal = terminalName.default('main').describe('Which terminal; opened when it is new.');
+const terminal = terminalName.default('main').describe('A new name opens a terminal.');
 
-/** What ends a wait before its time. */
+/** What ends a wait early. */
 const until = z
   .object({
     port: z
@@ -16,51 +16,59 @@ const until = z
       .min(1)
       .max(65_535)
       .optional()
-      .describe('A TCP port of the sandbox that accepts connections.'),
+      .describe('Until this TCP port accepts connections.'),
     text: z
       .string()
       .min(1)
       .max(1_000)
       .optional()
-      .describe('This text, exactly, in the output that you have not read yet.'),
+      .describe('Until exactly this text appears in unread output.'),
   })
   .refine(({ port, text }) => port !== undefined || text !== undefined, 'a port or a text')
   .optional()
-  .describe('Wait for this within `wait` instead of the end; `happened` of the result says which.');
+  .describe('Wait for this within `wait` instead of for the end; see `happened` in the result.');
 
-/** Text of a terminal for a model: long output loses its middle, the bytes stay in the terminal’s log. */
+/** Terminal output for a model: the middle of long output is left out, but all bytes stay in the terminal’s log. */
 export const outputText = z.object({
-  text: z.string().describe('The output, escape sequences removed; long output lacks its middle.'),
-  omittedBytes: z.int().nonnegative().describe('Bytes left out of the middle of `text`.'),
+  text: z
+    .string()
+    .describe('The output without escape sequences; the middle of long output is left out.'),
+  omittedBytes: z
+    .int()
+    .nonnegative()
+    .describe('The number of bytes left out of the middle of `text`.'),
   from: z
     .int()
     .nonnegative()
-    .describe('Offset in the terminal where this output begins, in bytes.'),
-  to: z.int().nonnegative().describe('Offset in the terminal where it ends, in bytes.'),
+    .describe('The byte offset in the terminal at which this output begins.'),
+  to: z.int().nonnegative().describe('The byte offset in the terminal at which it ends.'),
 });
 
-/** What came of a command so far: the output of every operation that runs, types, reads or interrupts. */
+/** The outcome of a command so far: the output of every operation that runs, types, reads or interrupts. */
 export const runResult = outputText.extend({
   terminal: terminalName,
   status: z
     .enum(['exited', 'running', 'timeout', 'interrupted', 'background'])
     .describe(
-      '`running`: still going, read or interrupt it; `background`: it runs in the background; `timeout`: killed after `timeout` seconds.',
+      '`running`: not ended yet, read or interrupt it; `background`: it runs in the background; `timeout`: killed after `timeout` seconds.',
     ),
-  exitCode: z.int().nullable().describe('The real exit code; null while it runs or was killed.'),
+  exitCode: z
+    .int()
+    .nullable()
+    .describe('The exit code; null while the command is running, or if it was killed.'),
   seconds: z.number().nonnegative(),
-  directory: z.string().describe('Working directory of the shell afterwards.'),
+  directory: z.string().describe('The working directory of the shell afterwards.'),
   command: z
     .string()
     .optional()
     .describe(
-      'The command that status, exit code and seconds are about, when the call names none.',
+      'The command that `status`, `exitCode` and `seconds` refer to, if the call names none.',
     ),
   happened: z
     .enum(['port', 'text', 'end', 'time', 'message'])
     .optional()
     .describe(
-      'What ended the wait: the port answered, the text appeared, the command ended, `wait` was over, or the user wrote. A command that has not ended goes on.',
+      'What ended the wait: the port answered, the text appeared, the command ended, `wait` elapsed, or the user sent a message. A command that has not ended keeps running.',
     ),
 });
 export type RunResult = z.output<typeof runResult>;
@@ -75,14 +83,14 @@ export const terminalOperations = operationGroup({
   'terminal.run': defineOperation({
     title: 'Run a command',
     description:
-      'Runs a command in a persistent shell: directory and variables last from call to call. Returns when the command ends, or after `wait` seconds with what it printed so far and status `running`. It then continues: do not start it again, use terminal.read, terminal.input and terminal.interrupt. Use a longer `wait` for what takes long, such as builds.',
+      'Runs a command in a persistent shell: the directory and variables are kept between calls. Returns when the command ends, or after `wait` seconds with its output so far and the status `running`. It then keeps running: do not start it again; use terminal.read, terminal.input and terminal.interrupt. Use a longer `wait` for long commands such as builds.',
     verb: 'run',
     risk: 'execute',
     knownAs:
       'bash sh shell exec execcommand execcmd localshell containerexec runcommand runshellcommand runinterminal runterminalcmd executecommand executebash python powershell',
     essential: true,
     input: z.object({
-      command: z.string().min(1).describe('Shell source; several lines and heredocs are fine.'),
+      command: z.string().min(1).describe('Shell code; several lines and heredocs are allowed.'),
       terminal,
       wait: z
         .number()
@@ -100,17 +108,17 @@ export const terminalOperations = operationGroup({
         .boolean()
         .default(false)
         .describe(
-          'Return at once, or when `until` happens, and let it run, for servers and watchers. You are told when it ends.',
+          'Return at once, or when `until` happens: for servers and watchers. You are told when it ends.',
         ),
       until,
       stdin: z
         .string()
         .optional()
-        .describe('Standard input of the command, from a file instead of the terminal.'),
+        .describe('Standard input, read from a file instead of the terminal.'),
       stdinEncoding: z.enum(['utf8', 'base64']).default('utf8'),
     }),
     output: runResult,
-    // A rule for `sh` is none for what is piped into it: no star takes the line end.
+    // A rule for `sh` does not cover what is piped into it: a star never matches the line end.
     subject: ({ command, stdin }) =>
       stdin === undefined ? command : `${command}\n<stdin>\n${stdin}`,
     summary: ({ command }) => command,
@@ -123,7 +131,7 @@ export const terminalOperations = operationGroup({
   'terminal.input': defineOperation({
     title: 'Type into a terminal',
     description:
-      'Types into the program that runs in a terminal, then waits until it is quiet and returns what it printed. `keys` are named keys typed after the text.',
+      'Types into the program that is running in a terminal, waits until its output stops, and returns that output. `keys` are named keys, pressed after the text.',
     risk: 'execute',
     knownAs: 'writestdin sendinput sendkeys',
     essential: true,
@@ -152,12 +160,7 @@ export const terminalOperations = operationGroup({
           ]),
         )
         .default([]),
-      wait: z
-        .number()
-        .min(0)
-        .max(600)
-        .default(2)
-        .describe('Seconds to wait for an answer, at most.'),
+      wait: z.number().min(0).max(600).default(2).describe('Maximum seconds to wait for output.'),
     }),
     output: runResult,
     subject: typedText,
@@ -168,28 +171,28 @@ export const terminalOperations = operationGroup({
   'terminal.read': defineOperation({
     title: 'Read a terminal',
     description:
-      'Reads what a terminal printed: from a byte offset, or since the last result. Waits up to `wait` seconds for the running command to end, or for `until`.',
+      'Reads the output of a terminal: from a byte offset, or since the last result. Waits up to `wait` seconds for the running command to end, or for `until`.',
     risk: 'read',
     knownAs: 'bashoutput taskoutput readterminal getterminaloutput commandstatus',
-    audience: ['model', 'user'], // What one reads as new, the agent does not read again.
+    audience: ['model', 'user'], // Output that one caller has read is no longer new to the agent.
     essential: true,
     input: z.object({
       terminal,
       from: z.int().nonnegative().optional(),
-      limit: z.int().positive().max(200_000).default(16_000).describe('Bytes, at most.'),
+      limit: z.int().positive().max(200_000).default(16_000).describe('Maximum bytes.'),
       wait: z.number().min(0).max(3600).default(0),
       until,
     }),
     output: runResult,
     ...inTerminal,
-    changesFiles: true, // What runs there may have.
+    changesFiles: true, // A program that is running there may have changed them.
     polls: () => true,
     paths: (_, output) => directoryOf(output),
   }),
   'terminal.interrupt': defineOperation({
     title: 'Interrupt a command',
     description:
-      'Presses Ctrl-C; with `kill`, ends the running command and all its children at once.',
+      'Presses Ctrl-C; with `kill`, kills the running command and all its children immediately.',
     risk: 'execute',
     knownAs: 'killbash killshell taskstop kill',
     essential: true,
@@ -208,14 +211,14 @@ export const terminalOperations = operationGroup({
   }),
   'terminal.list': defineOperation({
     title: 'List terminals',
-    description: 'Lists the open terminals and what runs in each.',
+    description: 'Lists the open terminals and what is running in each.',
     risk: 'read',
     input: z.object({}),
     output: z.object({
       terminals: z.array(
         z.object({
           terminal: terminalName,
-          running: z.string().nullable().describe('The command that runs, if one does.'),
+          running: z.string().nullable().describe('The running command, if there is one.'),
           seconds: z.number().nonnegative().nullable(),
           directory: z.string(),
           background: z
@@ -224,9 +227,9 @@ export const terminalOperations = operationGroup({
                 .pick({ status: true, exitCode: true, seconds: true })
                 .extend({ command: z.string() }),
             )
-            .describe('Background commands: those that still run, and the last ones that ended.'),
+            .describe('Background commands: those that are running, and the last ones that ended.'),
           holder: z.enum(['agent', 'user']).describe('Input owner: the agent or the user.'),
-          size: z.int().nonnegative().describe('Bytes printed so far.'),
+          size: z.int().nonnegative().describe('The number of bytes printed so far.'),
           columns: z.int().positive(),
           rows: z.int().positive(),
         }),
@@ -234,7 +237,7 @@ export const terminalOperations = operationGroup({
     }),
     subjectKind: 'command',
     display: 'terminal',
-    changesFiles: true, // What runs in them may have.
+    changesFiles: true, // Programs that are running in them may have changed them.
   }),
 });
 

@@ -4,9 +4,9 @@ import { defineOperation, operationGroup } from '../operation.js';
 
 export const webOperations = operationGroup({
   'web.fetch': defineOperation({
-    title: 'Fetch an address',
+    title: 'Fetch a URL',
     description:
-      'Fetches an address over HTTP without a browser; pages become readable text, other text comes as it is. Long responses come in pages: call again with `offset`.',
+      'Fetches a URL over HTTP without a browser. Web pages are converted to readable text; other text is returned unchanged. Long responses come in pages: call again with `offset`.',
     risk: 'network',
     knownAs: 'fetch webfetch fetchurl fetchwebpage urlfetch browse',
     essential: true,
@@ -19,7 +19,7 @@ export const webOperations = operationGroup({
       timeout: z.number().positive().max(300).default(30),
     }),
     output: z.object({
-      url: z.string().describe('Where it ended after redirects.'),
+      url: z.string().describe('The final URL, after redirects.'),
       status: z.int(),
       type: z.string(),
       text: z.string(),
@@ -30,7 +30,7 @@ export const webOperations = operationGroup({
   }),
   'web.search': defineOperation({
     title: 'Search the web',
-    description: 'Searches the web with the search service that the server is set up with.',
+    description: 'Searches the web with the search service that is set up on the server.',
     risk: 'network',
     knownAs: 'googlewebsearch searchweb googlesearch bravesearch',
     input: z.object({

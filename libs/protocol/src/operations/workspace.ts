@@ -4,7 +4,7 @@ import { pluralText } from '../format.js';
 
 const commit = z.string().regex(/^[0-9a-f]{7,40}$/, 'a commit of the history');
 
-/** A file of guidance as the user trusts it: another text under its path is not trusted. */
+/** A guidance file that the user trusts: other text at the same path is not trusted. */
 export const guidanceHash = z.object({
   path: z.string().max(4_096),
   hash: z.string().regex(/^[0-9a-f]{64}$/, 'the SHA-256 of its text'),
@@ -33,7 +33,7 @@ export const workspaceOperations = operationGroup({
   'workspace.diff': defineOperation({
     title: 'Show the changes',
     description:
-      'Shows the changes between two commits as a unified diff; the whole session when both are left out.',
+      'Shows the changes between two commits as a unified diff; those of the whole session if both are omitted.',
     risk: 'read',
     audience: ['user', 'viewer'],
     essential: true,
@@ -69,7 +69,7 @@ export const workspaceOperations = operationGroup({
   'workspace.rewind': defineOperation({
     title: 'Rewind the files',
     description:
-      'Puts all files back as they were at a commit; with `preview` only reports what would change.',
+      'Restores all files to their state at a commit; with `preview`, only reports what would change.',
     risk: 'write',
     audience: ['user'],
     input: z.object({ commit, preview: z.boolean().default(false) }),
@@ -79,7 +79,7 @@ export const workspaceOperations = operationGroup({
       to: z
         .object({ time: z.iso.datetime({ offset: true }), message: z.string() })
         .optional()
-        .describe('The step whose files were restored: when it was made, and what it did.'),
+        .describe('The step whose files were restored: its time and what it did.'),
     }),
     summary: ({ commit }) => commit.slice(0, 7),
     told: ({ files, to }) => {
@@ -96,7 +96,7 @@ export const workspaceOperations = operationGroup({
   'workspace.trust': defineOperation({
     title: 'Trust the workspace',
     description:
-      'Lets AGENTS.md and skills of the workspace, as they are now, guide the agent; with `preview` only shows what they say.',
+      'Trusts the AGENTS.md files and skills of the workspace, as they are now, to guide the agent; with `preview`, only shows their text.',
     risk: 'read',
     audience: ['user'],
     input: z.object({
@@ -105,7 +105,9 @@ export const workspaceOperations = operationGroup({
         .array(guidanceHash)
         .max(200)
         .optional()
-        .describe('What the user has read: anything else that is there now is refused.'),
+        .describe(
+          'The files that the user has read; the call is refused if the workspace now has others.',
+        ),
     }),
     output: z.object({
       files: z.array(guidanceHash.partial({ hash: true }).extend({ text: z.string() })),
@@ -117,6 +119,6 @@ export const workspaceOperations = operationGroup({
   }),
 });
 
-/** To the second, for readers. */
+/** A time to the second, for people. */
 const utc = (time: string): string =>
   `${new Date(time).toISOString().slice(0, 19).replace('T', ' ')} UTC`;

@@ -6,12 +6,12 @@ import type { McpTool } from '../mcp.js';
 import type { Operation } from '../operation.js';
 import { actionModelTool, mcpModelTool, type ModelTool } from './model-tool.js';
 
-/** What is installed as every API shows it: an action, a skill, or a tool of an installed MCP server. */
+/** An installed action, skill, or tool of an installed MCP server, as every API shows it. */
 export interface InstalledOperation {
   operation: Operation;
-  /** With the description and the schema of its manifest or its server. */
+  /** The tool, with the description and schema of its manifest or server. */
   tool: ModelTool;
-  /** Of the route that calls it without a session. */
+  /** The path of the route that calls it without a session. */
   path: `/${string}`;
 }
 
@@ -27,7 +27,7 @@ export const toolAsInstalled = (tool: McpTool): InstalledOperation => ({
   path: `/api/actions/${tool.server}/tools/${encodeURIComponent(tool.name)}/calls`,
 });
 
-/** The fields that a tool’s own schema names. */
+/** The fields in a tool’s own schema. */
 export const fieldsOfTool = ({ parameters }: ModelTool): Record<string, unknown> =>
   withProperties.parse(parameters).properties;
 

@@ -12,7 +12,7 @@ export function toolName(operation: string): string {
   const tool = mcpToolNamed(operation);
   const name = tool ? `mcp_${tool.server}_${tool.name}` : operation.replaceAll('.', '_');
   if (name.length <= longest && (!tool || /^[\w-]+$/.test(name))) return name;
-  // Two names may become the same by what is cut and replaced: a hash keeps them apart.
+  // Cutting and replacing could make two names equal: a hash keeps them apart.
   const hash = hashOf(tool?.name ?? operation);
   return `${name.replaceAll(/[^\w-]/g, '_').slice(0, longest - 1 - hash.length)}_${hash}`;
 }
@@ -24,7 +24,7 @@ export interface ModelTool {
   parameters: Record<string, unknown>;
 }
 
-/** The form in which a model is offered an operation. */
+/** An operation as a tool for a model. */
 export function modelTool(operation: Operation): ModelTool {
   const { $schema: _, ...parameters } = z.toJSONSchema(operation.input, {
     target: 'draft-7',
@@ -34,27 +34,27 @@ export function modelTool(operation: Operation): ModelTool {
   return { name: toolName(operation.name), description: operation.description, parameters };
 }
 
-/** What holds of every integer and every key in JSON tells a model nothing, and each prompt would pay for it. */
+/** Limits of every integer and every key in JSON tell a model nothing, but would cost tokens in each prompt. */
 function withoutTruisms(schema: { maximum?: number; minimum?: number; propertyNames?: unknown }) {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (JSON.stringify(schema.propertyNames) === '{"type":"string"}') delete schema.propertyNames;
 }
 
-/** The form in which a model is offered a tool of an MCP server: as the server describes it. */
+/** A tool of an MCP server as a tool for a model, with the server’s description. */
 export function mcpModelTool(tool: McpTool): ModelTool {
   const name = toolName(mcpOperationName(tool));
-  // Servers may leave out what a tool without input has none of; some providers refuse that.
+  // Servers may omit `properties` for a tool without input, which some providers refuse.
   const parameters = { properties: {}, ...tool.inputSchema };
   return { name, description: tool.description, parameters };
 }
 
-/** The form in which a model is offered an installed action: as its manifest describes it. */
+/** An installed action as a tool for a model, with the description of its manifest. */
 export function actionModelTool(action: SessionAction): ModelTool {
   const { description, permissions, kind, asynchronous } = action;
   const about =
     kind === 'skill'
-      ? 'A skill: returns its instructions, and puts its files into the sandbox.'
+      ? 'A skill: returns its instructions and puts its files into the sandbox.'
       : `It ${permissionWords(permissions)}.${asynchronous ? ` ${later}` : ''}`;
   return {
     name: toolName(actionOperationName(action)),
@@ -64,7 +64,7 @@ export function actionModelTool(action: SessionAction): ModelTool {
 }
 
 const later =
-  'It runs in the background: the call is answered at once, and its result comes in a later message. Go on with other work meanwhile; to wait for it, reply without a call.';
+  'It runs in the background: the call returns immediately, and its result comes in a later message. Continue with other work meanwhile; to wait for the result, reply without a call.';
 
 /** FNV-1a of 32 bits, in 7 characters at most. */
 function hashOf(text: string): string {

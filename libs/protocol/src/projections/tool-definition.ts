@@ -4,20 +4,20 @@ import { operations } from '../operations/index.js';
 import type { InstalledOperation } from './installed-operation.js';
 import { modelTool, toolName, type ModelTool } from './model-tool.js';
 
-/** Whose form of a tool: OpenAI’s chat completions or responses, Anthropic’s messages. */
+/** The format of a tool definition: OpenAI’s chat completions or responses API, or Anthropic’s messages API. */
 export const toolFormat = z.enum(['openai', 'openai-responses', 'anthropic']);
 export type ToolFormat = z.infer<typeof toolFormat>;
 
-/** An operation as a program that has none of these types sees it. */
+/** An operation as described to a program without these types. */
 export const describedOperation = z.object({
   name: z.string(),
-  tool: z.string().describe('Its name as a tool of a model; calls may use either.'),
+  tool: z.string().describe('The name of the model’s tool; calls may use either name.'),
   title: z.string(),
   description: z.string(),
   risk,
-  viewer: z.boolean().describe('Whether the token of a viewer is enough.'),
-  input: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
-  output: z.record(z.string(), z.unknown()).describe('JSON Schema.'),
+  viewer: z.boolean().describe('Whether a viewer’s token is sufficient.'),
+  input: z.record(z.string(), z.unknown()).describe('JSON Schema of the input.'),
+  output: z.record(z.string(), z.unknown()).describe('JSON Schema of the output.'),
 });
 export type DescribedOperation = z.infer<typeof describedOperation>;
 
@@ -37,17 +37,17 @@ export function describeOperation(operation: Operation): DescribedOperation {
   };
 }
 
-/** What is installed as an operation that may be called. */
+/** An installed action or tool as a described operation. */
 export function describeInstalled({ operation, tool }: InstalledOperation): DescribedOperation {
   const { name, description, parameters } = tool;
   return { ...describeOperation(operation), tool: name, description, input: parameters };
 }
 
-/** What is installed as a provider’s API takes the definition of a tool. */
+/** An installed action or tool as a tool definition in a provider’s format. */
 export const installedDefinition = ({ tool }: InstalledOperation, format: ToolFormat) =>
   definitionOf(tool, format);
 
-/** An operation as a provider’s API takes the definition of a tool. */
+/** An operation as a tool definition in a provider’s format. */
 export const toolDefinition = (operation: Operation, format: ToolFormat) =>
   definitionOf(modelTool(operation), format);
 
@@ -62,10 +62,10 @@ function definitionOf(
     : { type: 'function', ...definition };
 }
 
-/** The operation that a tool of this name stands for. */
+/** The operation of the tool with this name. */
 export const operationOfTool = (tool: string): Operation | undefined => byTool.get(tool);
 
-/** The name of a call that is named as a tool, or as it is. */
+/** The name of the called operation or action, from its own name or that of its tool. */
 export const callNamed = (name: string): string =>
   operationOfTool(name)?.name ?? name.replace(/^action_(?=[a-z0-9])/, 'action.');
 

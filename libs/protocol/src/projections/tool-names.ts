@@ -4,8 +4,8 @@ import { operationNamed } from '../operations/index.js';
 import { toolName } from './model-tool.js';
 
 /**
- * Text of the platform with each operation under the name by which a model is offered it as a tool. What stands in
- * quotes or backticks is a command, a path or a line of a file, and stays as it is.
+ * Belay’s own text with each operation’s name replaced by that of its tool for a model. Text in quotes or backticks is
+ * a command, a path or a line of a file, and is not changed.
  */
 export const withToolNames = (text: string): string =>
   text.replaceAll(
@@ -13,7 +13,7 @@ export const withToolNames = (text: string): string =>
     (found) => (isCallName(found) ? toolName(found) : found),
   );
 
-/** A sentence, and after its line what it is about, which stays as it is. */
+/** The same for a first line only: the lines after it quote other text and are not changed. */
 export function sentenceWithToolNames(text: string): string {
   const end = text.indexOf('\n');
   return end < 0 ? withToolNames(text) : withToolNames(text.slice(0, end)) + text.slice(end);

@@ -13,12 +13,12 @@ import { nothing, route } from './route.js';
 
 const access = 'admin';
 
-/** Tokens beside the server’s own two. */
+/** Tokens besides the server’s own two. */
 export const tokenRoutes = {
   list: route({
     method: 'GET',
     path: '/api/tokens',
-    summary: 'The tokens that were made, without their secrets',
+    summary: 'Lists the tokens, without their secrets',
     response: z.array(tokenInfo),
     access,
   }),
@@ -36,25 +36,25 @@ export const tokenRoutes = {
     method: 'POST',
     path: '/api/tokens/:token/rotate',
     summary:
-      'Gives a token another secret, also the server’s own two: `owner`, `viewer`; the old one is void at once, also on open connections',
+      'Replaces the secret of a token, or of the server’s own two, `owner` and `viewer`; the old secret stops working immediately, also on open connections',
     response: madeToken,
     access,
   }),
   revoke: route({
     method: 'DELETE',
     path: '/api/tokens/:token',
-    summary: 'Revokes a token at once, also on open connections',
+    summary: 'Revokes a token immediately, also on open connections',
     response: nothing,
     access,
   }),
 };
 
-/** Accounts of a team’s server. Without any, everything is as on one’s own machine. */
+/** Accounts on a team’s server. A server without accounts behaves as on a user’s own machine. */
 export const userRoutes = {
   list: route({
     method: 'GET',
     path: '/api/users',
-    summary: 'The users',
+    summary: 'Lists the users',
     response: z.array(userInfo),
     access,
   }),
@@ -71,17 +71,17 @@ export const userRoutes = {
   change: route({
     method: 'PATCH',
     path: '/api/users/:user',
-    summary: 'Changes scope or password of a user, who has to log in again',
+    summary: 'Changes the scope or password of a user, who then has to log in again',
     body: userChange,
     response: userInfo,
     access,
   }),
-  /** The current password says who it is, so a user without a token may call it. */
+  /** The current password identifies the caller, so a user without a token may call it. */
   changePassword: route({
     method: 'POST',
     path: '/api/users/password',
     summary:
-      'Changes one’s own password; whoever is logged in with the old one has to log in again',
+      'Changes the caller’s own password; browsers that logged in with the old one have to log in again',
     body: passwordChange,
     response: nothing,
     access: 'open',
@@ -89,7 +89,7 @@ export const userRoutes = {
   remove: route({
     method: 'DELETE',
     path: '/api/users/:user',
-    summary: 'Removes a user; what is open ends at once',
+    summary: 'Removes a user and closes their open connections immediately',
     response: nothing,
     access,
   }),
@@ -99,7 +99,7 @@ export const auditRoutes = {
   list: route({
     method: 'GET',
     path: '/api/audit',
-    summary: 'Who changed what, and who was refused, newest first',
+    summary: 'Lists who changed what, and who was refused, newest first',
     query: z.object({
       before: z.coerce.number<number>().int().positive().optional(),
       limit: z.coerce.number<number>().int().positive().max(1_000).default(100),

@@ -12,7 +12,7 @@ import { bytes, nothing, route } from './route.js';
 const params = z.object({ name: actionName });
 const secretParams = params.extend({ key: z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/) });
 
-/** Where the JSON Schema of `manifest.json` is, for editors. */
+/** The path of the JSON Schema of `manifest.json`, for editors. */
 export const manifestSchemaPath = '/schemas/action-manifest.json';
 
 /** The actions that agents may be given. Secrets are written and never read. */
@@ -20,21 +20,22 @@ export const actionRoutes = {
   list: route({
     method: 'GET',
     path: '/api/actions',
-    summary: 'The installed actions',
+    summary: 'Lists the installed actions',
     response: z.array(installedAction),
   }),
   read: route({
     method: 'GET',
     path: '/api/actions/:name',
-    summary: 'An installed action',
+    summary: 'Returns an installed action',
     params,
     response: installedAction,
   }),
-  /** Nothing is installed, and no code of it runs. */
+  /** Nothing is installed, and no code from the repository runs. */
   find: route({
     method: 'POST',
     path: '/api/actions/found',
-    summary: 'Fetches a git repository and returns its actions, with what each asks for',
+    summary:
+      'Fetches a git repository and returns its actions with the permissions that each asks for',
     body: z.object({
       from: actionSource.shape.from.min(1),
       version: z.string().min(1).max(300).nullable().default(null),
@@ -46,7 +47,7 @@ export const actionRoutes = {
   upload: route({
     method: 'POST',
     path: '/api/actions/uploads',
-    summary: 'Takes a folder with actions as a tar archive of at most 80 MiB',
+    summary: 'Uploads a folder with actions as a tar archive of at most 80 MiB',
     query: z.object({ from: actionSource.shape.from.default('') }),
     body: bytes('application/x-tar'),
     response: foundActions,
@@ -55,10 +56,10 @@ export const actionRoutes = {
   install: route({
     method: 'POST',
     path: '/api/actions/installs',
-    summary: 'Installs or updates actions of a source that was fetched',
+    summary: 'Installs or updates actions from a source that was fetched',
     body: z.object({
       found: z.string().max(100),
-      names: z.array(actionName).max(100).optional().describe('All when omitted.'),
+      names: z.array(actionName).max(100).optional().describe('All if omitted.'),
     }),
     response: actionInstall,
     status: 202,
@@ -67,10 +68,10 @@ export const actionRoutes = {
   progress: route({
     method: 'GET',
     path: '/api/actions/installs/:id',
-    summary: 'How far an install is, with its log',
+    summary: 'Returns the progress of an install, with its log',
     query: z.object({
-      after: count.default(0).describe('Lines of the log that are known.'),
-      wait: count.max(30).default(0).describe('Seconds to wait for news.'),
+      after: count.default(0).describe('The number of log lines that the caller already has.'),
+      wait: count.max(30).default(0).describe('Seconds to wait for a change.'),
     }),
     response: actionInstall,
     access: 'admin',
@@ -119,7 +120,7 @@ export const actionRoutes = {
   schema: route({
     method: 'GET',
     path: manifestSchemaPath,
-    summary: 'The JSON Schema of an action’s manifest.json',
+    summary: 'Returns the JSON Schema of an action’s manifest.json',
     response: z.record(z.string(), z.unknown()),
     access: 'open',
   }),

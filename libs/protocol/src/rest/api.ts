@@ -56,7 +56,7 @@ export const api = {
   oauth: oauthRoutes,
 } satisfies Record<string, RouteGroup>;
 
-/** Those of the API for custom GPTs included, which has a document of its own. */
+/** All routes, including those for custom GPTs, which have a document of their own. */
 export const allRoutes: readonly Route[] = [
   ...Object.values(api),
   gptRoutes,
@@ -80,6 +80,6 @@ const commandActions = new Map(
   [...names].flatMap(([{ command }, name]) => (command ? [[command, name] as const] : [])),
 );
 
-/** A session’s command as the audit log names it, whichever way it came: by its route, `sessions.stop`. */
+/** The name of a session’s command in the audit log, whichever API it came through: that of its route, `sessions.stop`. */
 export const commandAction = (name: SessionCommandName): string =>
   commandActions.get(name) ?? `sessions.${name}`;

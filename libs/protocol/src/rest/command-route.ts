@@ -4,8 +4,8 @@ import { nothing, route, type Nothing, type Route, type RouteDefinition } from '
 type CommandBody<N extends SessionCommandName> = (typeof sessionCommands)[N]['body'];
 
 /**
- * The route of a session’s command: summary, description, body and access are the command’s, its path’s parameters are
- * the command’s ids in their order. Its response is empty, or the command’s output.
+ * The route of a session’s command: summary, description, body and access are those of the command; the path’s parameters
+ * are the command’s ids, in their order. The response is empty, or the command’s output.
  */
 export function commandRoute<
   N extends SessionCommandName,

@@ -3,12 +3,12 @@ import { comparison, keepRequest, newComparison } from '../comparisons.js';
 import { pageQuery } from './page.js';
 import { nothing, route } from './route.js';
 
-/** One task by several models or runs. A comparison is there for those who see all of its sessions. */
+/** One task for several models or runs. A comparison is visible to callers who see all of its sessions. */
 export const comparisonRoutes = {
   list: route({
     method: 'GET',
     path: '/api/comparisons',
-    summary: 'The comparisons, newest first',
+    summary: 'Lists the comparisons, newest first',
     query: pageQuery,
     paged: true,
     response: z.array(comparison),
@@ -17,7 +17,7 @@ export const comparisonRoutes = {
     method: 'POST',
     path: '/api/comparisons',
     summary:
-      'Begins a session for each model and run; every model is checked before the first begins',
+      'Starts a session for each model and run; all models are checked before the first session starts',
     body: newComparison,
     bodyBytes: 2 * 2 ** 20,
     response: comparison,
@@ -26,13 +26,13 @@ export const comparisonRoutes = {
   get: route({
     method: 'GET',
     path: '/api/comparisons/:id',
-    summary: 'A comparison with the summaries of its sessions',
+    summary: 'Returns a comparison with the summaries of its sessions',
     response: comparison,
   }),
   keep: route({
     method: 'POST',
     path: '/api/comparisons/:id/keep',
-    summary: 'Chooses one session: the others are stopped and archived',
+    summary: 'Keeps one session: the others are stopped and archived',
     body: keepRequest,
     nameField: 'session',
     response: comparison,
@@ -40,7 +40,7 @@ export const comparisonRoutes = {
   undo: route({
     method: 'POST',
     path: '/api/comparisons/:id/undo',
-    summary: 'Undoes the choice: the others are as before, and what was stopped is restarted',
+    summary: 'Undoes the choice: restores the other sessions, and restarts those that were stopped',
     response: comparison,
   }),
   check: route({

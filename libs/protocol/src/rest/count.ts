@@ -1,4 +1,4 @@
 import { z } from 'zod';
 
-/** A number in an address, where all is text. */
+/** A number in a URL, where every value is text. */
 export const count = z.coerce.number<number>().int().nonnegative();

@@ -11,15 +11,15 @@ import { count } from './count.js';
 import { pageQuery } from './page.js';
 import { bytes, nothing, route } from './route.js';
 
-/** Benchmark runs on the board; their results are files on the machine that runs them. */
-/** The tasks of a whole suite, or the trials of a long break of the connection. */
+/** The size of the tasks of a whole suite, or of all trials during a long disconnect. */
 const longReport = { bodyBytes: 16 * 2 ** 20 };
 
+/** Benchmark runs on the board; their results are files on the machine that runs them. */
 export const evaluationRoutes = {
   list: route({
     method: 'GET',
     path: '/api/evaluations',
-    summary: 'The benchmark runs on the board, the last id first',
+    summary: 'Lists the benchmark runs on the board, in descending order of their ids',
     query: pageQuery,
     paged: true,
     response: z.array(evaluationSummary),
@@ -27,28 +27,29 @@ export const evaluationRoutes = {
   get: route({
     method: 'GET',
     path: '/api/evaluations/:id',
-    summary: 'A run with the ids of its tasks',
+    summary: 'Returns a run with the ids of its tasks',
     response: evaluation,
   }),
   /** Trials that changed after report `after`. */
   trials: route({
     method: 'GET',
     path: '/api/evaluations/:id/trials',
-    summary: 'Trials that changed after a report',
+    summary: 'Lists the trials that changed after a report',
     query: z.object({ after: count.default(0) }),
     response: reportedTrials,
   }),
   blob: route({
     method: 'GET',
     path: '/api/evaluations/:id/blobs/:blob',
-    summary: 'An answer of a trial, or what its tests printed',
+    summary: 'Returns the answer of a trial, or the output of its tests',
     response: bytes('*/*'),
   }),
-  /** Begins or resumes the reports of a run; returns the epoch to report with and what is known. */
+  /** Starts or resumes the reports of a run; returns the epoch to report with and the known trials. */
   open: route({
     method: 'PUT',
     path: '/api/evaluations/:id',
-    summary: 'Begins to report a run, or resumes it; an older process is refused from then on',
+    summary:
+      'Starts or resumes reporting a run; reports of an older process are refused from then on',
     params: z.object({ id: z.string().regex(/^[\w-]{1,64}$/) }),
     body: evaluationInfo,
     ...longReport,
@@ -58,7 +59,7 @@ export const evaluationRoutes = {
   report: route({
     method: 'POST',
     path: '/api/evaluations/:id/reports',
-    summary: 'Reports what changed in a run',
+    summary: 'Reports the changes in a run',
     body: evaluationChanges,
     ...longReport,
     response: nothing,
@@ -67,7 +68,7 @@ export const evaluationRoutes = {
   remove: route({
     method: 'DELETE',
     path: '/api/evaluations/:id',
-    summary: 'Takes a run off the board; its results and sessions stay',
+    summary: 'Removes a run from the board; its results and sessions are kept',
     response: nothing,
   }),
 };

@@ -13,28 +13,28 @@ import { nothing, route } from './route.js';
 
 const host = z.object({ host: gitHostName });
 
-/** The git hosts with what the server keeps of them. Tokens are written and never read. */
+/** Git hosts and their settings. Tokens are write-only. */
 export const gitRoutes = {
   hosts: route({
     method: 'GET',
     path: '/api/git/hosts',
-    summary: 'The git hosts that are set up, and whether each has a token',
+    summary: 'Lists the git hosts that are set up, and whether each has a token',
     response: z.array(gitHost),
   }),
   setHost: route({
     method: 'PUT',
     path: '/api/git/hosts/:host',
-    summary: 'Sets up a git host, or changes it; what is omitted stays',
+    summary: 'Sets up or changes a git host; omitted fields stay as they are',
     params: host,
     body: gitHostChange,
     response: gitHost,
     access: 'admin',
   }),
-  /** One call of its API, so that a wrong token is found when it is saved. */
+  /** One call of its API, so that a wrong token is noticed when it is saved. */
   testHost: route({
     method: 'POST',
     path: '/api/git/hosts/:host/test',
-    summary: 'Asks a git host whose token it is',
+    summary: 'Tests the token of a git host; returns the user it belongs to',
     params: host,
     response: z.object({ user: z.string() }),
     access: 'admin',
@@ -42,25 +42,25 @@ export const gitRoutes = {
   removeHost: route({
     method: 'DELETE',
     path: '/api/git/hosts/:host',
-    summary: 'Removes a git host with its token',
+    summary: 'Removes a git host and its token',
     params: host,
     response: nothing,
     access: 'admin',
   }),
 };
 
-/** The changes of a session, brought to a git host by the server. */
+/** The server pushes the changes of a session to a git host. */
 export const sessionPublishRoutes = {
   draftMessage: route({
     method: 'POST',
     path: '/api/sessions/:id/publish/message',
-    summary: 'A message for the commit, by the session’s model where it has one',
+    summary: 'Drafts a commit message, with the session’s model if possible',
     response: draftedMessage,
   }),
   preparePublish: route({
     method: 'POST',
     path: '/api/sessions/:id/publish/prepare',
-    summary: 'What publishing would push, and where to; nothing is sent',
+    summary: 'Returns what publishing would push, and where; pushes nothing',
     body: publishTarget,
     response: preparedPublish,
     unaudited: true,
@@ -68,7 +68,7 @@ export const sessionPublishRoutes = {
   publish: route({
     method: 'POST',
     path: '/api/sessions/:id/publish',
-    summary: 'Pushes exactly what was prepared to a branch, and may open a pull request',
+    summary: 'Pushes exactly what was prepared to a branch, and opens a pull request if asked to',
     body: publishRequest,
     nameField: 'branch',
     response: publishedChange,

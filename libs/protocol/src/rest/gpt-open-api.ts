@@ -7,7 +7,7 @@ import { isBytes, isSchema, type Route } from './route.js';
 
 type Json = Record<string, unknown>;
 
-/** What ChatGPT takes of a schema. */
+/** The limits of ChatGPT for a schema. */
 export const gptLimits = { operations: 30, description: 300, parameter: 700 };
 
 /** The operations that a GPT may call. */
@@ -16,8 +16,8 @@ export const essentialOperations: readonly Operation[] = Object.values<Operation
 ).filter(({ essential, audience }) => essential && audience.includes('user'));
 
 /**
- * The schema of a custom GPT: the session’s control and the short list of operations, each with whether ChatGPT asks
- * before it calls it. `url` is the address by which ChatGPT reaches this server.
+ * The schema of a custom GPT: the control of sessions and the short list of operations, each marked with whether
+ * ChatGPT asks before it calls it. `url` is the address at which ChatGPT reaches this server.
  */
 export function gptDocument(url: string): Json {
   const routes = Object.entries<Route>(gptRoutes).filter(([, route]) => route !== gptRoutes.call);
@@ -34,7 +34,7 @@ export function gptDocument(url: string): Json {
       title: 'Belay',
       version: '1',
       description:
-        'A machine in a container: run commands, read and change files, browse, and let coding agents work there.',
+        'A machine in a container: run commands, read and change files, browse the web, and let coding agents work there.',
     },
     servers: [{ url }],
     security: [{ token: [] }],
@@ -71,7 +71,7 @@ function controlObject(name: string, route: Route): Json {
   };
 }
 
-/** Whatever can change something, or reach another machine, is asked about first. */
+/** ChatGPT asks first before any call that can change something or reach another machine. */
 function callObject(operation: Operation): Json {
   const { title, description, risk } = operation;
   const schema = withShortDescriptions(modelTool(operation).parameters);
@@ -104,7 +104,11 @@ const done = {
 const upload = {
   type: 'object',
   properties: {
-    file: { type: 'string', format: 'binary', description: 'The file; it may be `document`, too.' },
+    file: {
+      type: 'string',
+      format: 'binary',
+      description: 'The file; the field may also be named `document`.',
+    },
   },
 };
 

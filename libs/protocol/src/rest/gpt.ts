@@ -4,13 +4,13 @@ import { sessionState } from '../session.js';
 import { bytes, route, type Route } from './route.js';
 
 /**
- * The API for a custom GPT: few routes, small answers, none later than 40 seconds. Paths and statuses of `use_agent` are
+ * The API for a custom GPT: few routes, and small responses within 40 seconds. Paths and statuses of `use_agent` are
  * those of Carabiner, of `get-file`, `send-file` and `execcmd` those of MyCodeInterpreter.
  */
 
-/** The longest text of an answer; ChatGPT takes 100,000 characters with all around it. */
+/** The longest text in a response; ChatGPT accepts 100,000 characters for the whole response. */
 export const gptPageCharacters = 80_000;
-/** The longest that an answer takes; ChatGPT waits for 45 seconds. */
+/** The longest time that a response takes; ChatGPT waits for 45 seconds. */
 export const gptAnswerSeconds = 38;
 
 const session = z
@@ -19,7 +19,7 @@ const session = z
   .max(100)
   .optional()
   .describe(
-    'The id that the agent printed. Leave it out after useAgent or startSession: the conversation is bound to that session.',
+    'The id that the agent printed. Omit it after useAgent or startSession: the conversation is bound to that session.',
   );
 const inSession = z.object({ session });
 
@@ -27,61 +27,65 @@ const wait = z.coerce
   .number<number>()
   .min(0)
   .max(35)
-  .describe('Seconds to wait for something new before the answer.');
+  .describe('Seconds to wait for something new before the response.');
 
-/** A session as a GPT needs it. */
+/** A session as a custom GPT sees it. */
 export const gptSession = z.object({
   session: z.string(),
   title: z.string(),
   state: sessionState,
   reason: z.string().nullable(),
-  question: z.string().nullable().describe('What the agent asks the user.'),
-  waitingFor: z.array(z.string()).describe('Calls that the user has to allow first.'),
+  question: z.string().nullable().describe('The agent’s question to the user.'),
+  waitingFor: z.array(z.string()).describe('Calls that the user must allow first.'),
   lastEvent: z.int().nonnegative(),
 });
 export type GptSession = z.infer<typeof gptSession>;
 
-/** How far a call is. One with `running` or `asking` goes on: ask for its run again. */
+/** The progress of a call. One that is `running` or `asking` continues: request its run again. */
 export const gptRun = z.object({
   run: z.string().describe('The id of this call.'),
   status: z
     .enum(['done', 'running', 'asking'])
-    .describe('`asking`: the user has to allow the call in the dashboard first.'),
-  output: z.unknown().optional().describe('The result, when it fits one answer.'),
+    .describe('`asking`: the user must allow the call in the dashboard first.'),
+  output: z.unknown().optional().describe('The result, if it fits in one response.'),
   text: z.string().optional().describe('A page of a longer result, which is JSON.'),
-  next: z.int().nullable().optional().describe('Where the next page begins; null for the last.'),
+  next: z
+    .int()
+    .nullable()
+    .optional()
+    .describe('The start of the next page; null on the last page.'),
 });
 export type GptRun = z.infer<typeof gptRun>;
 
 const filename = z.string().min(1).max(4_096);
 
-/** What ChatGPT fetches before it has a token. */
+/** Routes that ChatGPT fetches before it has a token. */
 export const gptDocumentRoutes = {
   plugin: route({
     method: 'GET',
     path: '/.well-known/ai-plugin.json',
-    summary: 'The manifest of the plugin',
+    summary: 'Returns the manifest of the plugin',
     response: z.record(z.string(), z.unknown()),
     access: 'open',
   }),
   schema: route({
     method: 'GET',
     path: '/gpt/openapi.json',
-    summary: 'The schema to import into a custom GPT, with the public address filled in',
+    summary: 'Returns the schema to import into a custom GPT, with the public address filled in',
     response: z.record(z.string(), z.unknown()),
     access: 'open',
   }),
   logo: route({
     method: 'GET',
     path: '/gpt/logo.svg',
-    summary: 'The logo that the manifest names',
+    summary: 'Returns the logo that the manifest names',
     response: bytes('image/svg+xml'),
     access: 'open',
   }),
   legal: route({
     method: 'GET',
     path: '/gpt/legal',
-    summary: 'The terms that the manifest names',
+    summary: 'Returns the terms that the manifest names',
     response: bytes('text/plain; charset=utf-8'),
     access: 'open',
   }),
@@ -91,14 +95,14 @@ export const gptRoutes = {
   useAgent: route({
     method: 'POST',
     path: '/api/use_agent/:agent_id',
-    summary: 'Use this agent in the conversation from now on, by the id that it printed.',
+    summary: 'Use the agent with this id in the conversation from now on.',
     response: gptSession,
     access: 'view',
   }),
   getFile: route({
     method: 'GET',
     path: '/get-file',
-    summary: 'Get a file of the workspace as it is. A large one comes in parts.',
+    summary: 'Get the bytes of a workspace file. Large files come in parts.',
     query: inSession.extend({
       filename: filename.describe('The path of the file, relative to the workspace.'),
       from: z.coerce
@@ -122,15 +126,15 @@ export const gptRoutes = {
   execcmd: route({
     method: 'POST',
     path: '/execcmd',
-    summary: 'Run a shell command and get its output and exit code; it has 30 seconds.',
+    summary: 'Run a shell command for at most 30 seconds and get its output and exit code.',
     query: inSession.extend({
-      cmd: z.string().min(1).max(20_000).describe('The command, as it is typed into a shell.'),
+      cmd: z.string().min(1).max(20_000).describe('The command, as typed into a shell.'),
       timeout: z.coerce
         .number<number>()
         .positive()
         .max(30)
         .default(30)
-        .describe('Seconds after which the command is killed, and the answer is 408.'),
+        .describe('Seconds after which the command is killed and the response is 408.'),
     }),
     response: z.object({
       output: z.string(),
@@ -149,21 +153,21 @@ export const gptRoutes = {
     method: 'POST',
     path: '/gpt/sessions',
     summary:
-      'Start a machine in a container of its own and use it in the conversation. With a task, a coding agent works on it there; without one, the machine waits for your calls.',
+      'Start a machine in a container of its own and use it in the conversation. With a task, a coding agent works on the task there; without one, the machine waits for your calls.',
     body: z.object({
       task: z
         .string()
         .min(1)
         .max(20_000)
         .optional()
-        .describe('What the coding agent is to do. Leave it out to do the work yourself.'),
+        .describe('The task for the coding agent. Omit it to do the work yourself.'),
       title: z.string().max(200).optional(),
       model: z
         .string()
         .max(300)
         .optional()
         .describe(
-          'The model of the agent as provider:model; the first that is set up if left out.',
+          'The agent’s model, as provider:model; the first model that is set up if omitted.',
         ),
     }),
     response: gptSession,
@@ -172,7 +176,7 @@ export const gptRoutes = {
   session: route({
     method: 'GET',
     path: '/gpt/session',
-    summary: 'Get the state of the session, and what it waits for.',
+    summary: 'Get the state of the session and what it is waiting for.',
     query: inSession,
     response: gptSession,
   }),
@@ -191,13 +195,14 @@ export const gptRoutes = {
     }),
     response: z.object({
       events: z.array(z.record(z.string(), z.unknown())),
-      last: z.int().nonnegative().describe('Ask again with this number as `after`.'),
+      last: z.int().nonnegative().describe('Pass this number as `after` in the next request.'),
     }),
   }),
   message: route({
     method: 'POST',
     path: '/gpt/messages',
-    summary: 'Write to the coding agent of the session; one that has ended begins again.',
+    summary:
+      'Send a message to the coding agent of the session; a session that has ended is restarted.',
     query: inSession,
     body: z.object({ text: z.string().min(1).max(20_000).describe('The message.') }),
     response: gptSession,
@@ -220,14 +225,14 @@ export const gptRoutes = {
         .int()
         .nonnegative()
         .default(0)
-        .describe('Where the page begins: `next` of the page before.'),
+        .describe('The start of the page: `next` of the previous page.'),
     }),
     response: gptRun,
   }),
   call: route({
     method: 'POST',
     path: '/gpt/operations/:name',
-    summary: 'Call an operation of the short list',
+    summary: 'Call an operation on the short list',
     query: inSession,
     body: z.unknown(),
     bodyBytes: 2 ** 20,
@@ -237,6 +242,6 @@ export const gptRoutes = {
   }),
 };
 
-/** Whether a route is one of these. */
+/** Whether a route belongs to the API for custom GPTs. */
 export const isGptRoute = (route: Route): boolean =>
   [gptRoutes, gptDocumentRoutes].some((group) => Object.values<Route>(group).includes(route));

@@ -6,14 +6,14 @@ export const machineRoutes = {
   list: route({
     method: 'GET',
     path: '/api/machines',
-    summary: 'The machines that joined',
+    summary: 'Lists the joined machines',
     response: z.array(machine),
   }),
-  /** The token is shown once: the server keeps its hash. */
+  /** The token is shown only once: the server stores its hash. */
   invite: route({
     method: 'POST',
     path: '/api/machines',
-    summary: 'Creates a token with which one machine joins, once and within the hour',
+    summary: 'Creates a token with which one machine can join, once and within an hour',
     body: z.object({ name: machineName }),
     response: z.object({
       name: machineName,
@@ -23,7 +23,7 @@ export const machineRoutes = {
     status: 201,
     access: 'admin',
   }),
-  /** The token is who calls: there is nobody logged in on that machine. */
+  /** The token identifies the caller: no user is logged in on that machine. */
   join: route({
     method: 'POST',
     path: '/api/machines/join',
@@ -37,7 +37,7 @@ export const machineRoutes = {
   remove: route({
     method: 'DELETE',
     path: '/api/machines/:machine',
-    summary: 'Revokes a machine’s credential, at once; its sessions end',
+    summary: 'Revokes a machine’s credential immediately and ends its sessions',
     response: nothing,
     access: 'admin',
   }),

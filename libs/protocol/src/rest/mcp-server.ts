@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bytes, nothing, route } from './route.js';
 
-/** Where MCP clients connect. */
+/** The path that MCP clients connect to. */
 export const mcpPath = '/mcp';
 
 /** The MCP server over streamable HTTP; its messages are those of the Model Context Protocol. */
@@ -9,17 +9,17 @@ export const mcpServerRoutes = {
   send: route({
     method: 'POST',
     path: mcpPath,
-    summary: 'Takes messages of an MCP client (streamable HTTP)',
+    summary: 'Receives messages from an MCP client (streamable HTTP)',
     body: bytes('application/json'),
     response: bytes('*/*'),
     access: 'view',
-    // What is done by it is recorded by itself.
+    // The calls in its messages are recorded themselves.
     unaudited: true,
   }),
   listen: route({
     method: 'GET',
     path: mcpPath,
-    summary: 'The stream of messages for an MCP client',
+    summary: 'Streams messages to an MCP client',
     response: bytes('*/*'),
   }),
   leave: route({
@@ -35,7 +35,7 @@ export const mcpServerRoutes = {
 const metadata = z.record(z.string(), z.unknown());
 const short = z.string().min(1).max(2_000);
 
-/** What an application sends that wants access on behalf of the user (RFC 6749, with PKCE). */
+/** An application’s request for access on behalf of the user (RFC 6749, with PKCE). */
 export const authorizationRequest = z.object({
   response_type: z.literal('code'),
   client_id: short,
@@ -63,21 +63,21 @@ export const oauthRoutes = {
   resource: route({
     method: 'GET',
     path: '/.well-known/oauth-protected-resource',
-    summary: 'The authorization server of the MCP server (RFC 9728)',
+    summary: 'Returns the authorization server of the MCP server (RFC 9728)',
     response: metadata,
     access: 'open',
   }),
   resourceOfMcp: route({
     method: 'GET',
     path: '/.well-known/oauth-protected-resource/mcp',
-    summary: 'The authorization server of the MCP server (RFC 9728)',
+    summary: 'Returns the authorization server of the MCP server (RFC 9728)',
     response: metadata,
     access: 'open',
   }),
   server: route({
     method: 'GET',
     path: '/.well-known/oauth-authorization-server',
-    summary: 'How an application gets a token (RFC 8414)',
+    summary: 'Returns the metadata with which an application gets a token (RFC 8414)',
     response: metadata,
     access: 'open',
   }),
@@ -94,21 +94,21 @@ export const oauthRoutes = {
   authorize: route({
     method: 'GET',
     path: '/oauth/authorize',
-    summary: 'The page on which the user allows an application',
+    summary: 'Shows the page on which the user allows an application',
     response: bytes('text/html; charset=utf-8'),
     access: 'open',
   }),
   script: route({
     method: 'GET',
     path: '/oauth/authorize.js',
-    summary: 'The script of that page',
+    summary: 'Returns the script of the authorization page',
     response: bytes('text/javascript; charset=utf-8'),
     access: 'open',
   }),
   allow: route({
     method: 'POST',
     path: '/oauth/consents',
-    summary: 'The user’s decision on that page',
+    summary: 'Submits the user’s decision on the authorization page',
     body: authorizationRequest.extend({
       allow: z.boolean(),
       grant: z.enum(['view', 'operate']),
@@ -120,7 +120,7 @@ export const oauthRoutes = {
   token: route({
     method: 'POST',
     path: '/oauth/token',
-    summary: 'Gives a token for a code, or the next one for a refresh token',
+    summary: 'Exchanges a code or a refresh token for an access token',
     body: bytes('application/x-www-form-urlencoded'),
     response: metadata,
     access: 'open',
@@ -128,7 +128,7 @@ export const oauthRoutes = {
   revoke: route({
     method: 'POST',
     path: '/oauth/revoke',
-    summary: 'Revokes a token by itself (RFC 7009)',
+    summary: 'Revokes the token in the request (RFC 7009)',
     body: bytes('application/x-www-form-urlencoded'),
     response: bytes('application/json'),
     access: 'open',

@@ -40,7 +40,7 @@ export function openApiDocument(installed: readonly InstalledOperation[] = []): 
       schemas: Object.fromEntries([...named].map(([schema, name]) => [name, definitionOf(schema)])),
       headers: {
         Link: {
-          description: 'The address of the next page, as `<…>; rel="next"` (RFC 8288).',
+          description: 'The URL of the next page, as `<…>; rel="next"` (RFC 8288).',
           schema: { type: 'string' },
         },
       },
@@ -49,7 +49,7 @@ export function openApiDocument(installed: readonly InstalledOperation[] = []): 
           description: 'Too many requests from this caller, or a limit was reached.',
           headers: {
             'Retry-After': {
-              description: 'The number of seconds after which the same request may be made again.',
+              description: 'The number of seconds after which the request may be repeated.',
               schema: { type: 'integer' },
             },
           },
@@ -64,7 +64,7 @@ export function openApiDocument(installed: readonly InstalledOperation[] = []): 
   };
 }
 
-/** Schemas of responses that the document defines once. */
+/** Schemas of responses that the document defines once, by name. */
 const named = new Map<z.core.$ZodType, string>([
   [sessionSummary, 'SessionSummary'],
   [event, 'Event'],
@@ -83,7 +83,7 @@ interface Documented {
   route: Route;
 }
 
-/** Every route, but in place of the one that calls operations each operation by itself. */
+/** Every route; the one that calls operations is replaced by a route for each operation. */
 function documentedRoutes(installed: readonly InstalledOperation[]): Documented[] {
   const routes = Object.entries(api).flatMap(([tag, group]) =>
     Object.entries<Route>(group).flatMap(([name, route]): Documented[] =>
@@ -111,7 +111,7 @@ function operationRoutes(): Documented[] {
     }));
 }
 
-/** The call of what is installed without a session, with the schema of its manifest or its server. */
+/** The route that calls an installed action or tool without a session, with the schema of its manifest or server. */
 function installedRoute({ operation, tool, path }: InstalledOperation): Documented {
   const { id: _, $id: __, $schema: ___, ...schema } = tool.parameters;
   return {
@@ -122,7 +122,7 @@ function installedRoute({ operation, tool, path }: InstalledOperation): Document
       path,
       summary: operation.title,
       description: tool.description,
-      // A reference within it would lead into this document.
+      // A reference in the schema would resolve within this document.
       body: z.record(z.string(), z.unknown()).meta(hasReference(schema) ? {} : schema),
       response: operation.output,
     },
@@ -159,8 +159,8 @@ function operationObject({ description, ...route }: Documented['route']): Json {
 }
 
 const tokens: Record<Access, string> = {
-  open: 'Open to everyone.',
-  view: 'The scope `view` is enough.',
+  open: 'Needs no token.',
+  view: 'Needs only the scope `view`.',
   operate: '',
   admin: 'Needs the scope `admin`.',
 };
@@ -206,7 +206,7 @@ function headerParameters({ method, body, headers }: Route): Json[] {
 }
 
 const idempotency =
-  'Up to 200 visible ASCII characters of your choice: within a day the same request with the same key is answered as the first time, and done once.';
+  'Up to 200 visible ASCII characters of your choice. Within a day, the same request with the same key is carried out only once and gets the same response.';
 
 /** The JSON Schema of what a caller sends. */
 export const requestOf = (schema: z.ZodType): JsonSchema =>
@@ -218,7 +218,7 @@ function responseOf(schema: z.ZodType): Json {
   return name === undefined ? definitionOf(schema) : reference(name);
 }
 
-/** Written out, but for the schemas inside that the document names. */
+/** The definition in full, except for inner schemas that the document names. */
 function definitionOf(schema: z.core.$ZodType): Json {
   const definition = z.toJSONSchema(schema, {
     override: ({ zodSchema, jsonSchema, path }) => {
@@ -231,5 +231,5 @@ function definitionOf(schema: z.core.$ZodType): Json {
   return withoutDialect(definition);
 }
 
-/** The dialect of zod is the one that OpenAPI 3.1 has anyway. */
+/** OpenAPI 3.1 already implies the dialect that zod names. */
 const withoutDialect = (schema: JsonSchema): JsonSchema => ({ ...schema, $schema: undefined });

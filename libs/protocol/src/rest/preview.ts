@@ -1,12 +1,12 @@
 import { openedPreview, previewRequest } from '../preview.js';
 import { route } from './route.js';
 
-/** What programs of a session serve, in the user’s browser. */
+/** Pages served by programs of a session, in the user’s browser. */
 export const sessionPreviewRoutes = {
   preview: route({
     method: 'POST',
     path: '/api/sessions/:id/preview',
-    summary: 'An address that shows what a port of the sandbox serves, on an origin of its own',
+    summary: 'Creates a URL that shows what a port of the sandbox serves, on an origin of its own',
     body: previewRequest,
     response: openedPreview,
   }),

@@ -3,7 +3,7 @@ import { AppError, errorCodes, errorShape } from '../errors.js';
 
 export const problemType = 'application/problem+json';
 
-/** An error as a problem document (RFC 9457). `code` is the platform’s own, the same in every API. */
+/** An error as a problem document (RFC 9457). `code` is Belay’s own, the same in every API. */
 export const problem = z.object({
   type: z.literal('about:blank'),
   title: z.string(),
@@ -27,7 +27,7 @@ export function problemOf(error: AppError): Problem {
 
 const told = problem.pick({ code: true, detail: true, details: true });
 
-/** The error that a problem document was made of; undefined when it is none. */
+/** The error that a problem document was made from; undefined for any other text. */
 export function errorOfProblem(text: string): AppError | undefined {
   try {
     const { data } = told.safeParse(JSON.parse(text));

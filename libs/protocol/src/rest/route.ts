@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Scope } from '../access.js';
 import type { SessionCommandName } from '../session-commands.js';
 
-/** Bytes instead of JSON, sent and taken as they are; of the media type `*\/*` it is known per message only. */
+/** Bytes instead of JSON, sent and received unchanged; with the media type `*\/*`, each message names its own. */
 export interface Bytes<M extends string = string> {
   readonly bytes: M;
 }
@@ -14,38 +14,38 @@ export interface Nothing {
 }
 export const nothing: Nothing = { nothing: true };
 
-/** Who may call a route: all, or callers of at least this scope. */
+/** Who may call a route: everyone, or callers with at least this scope. */
 export type Access = 'open' | Scope;
 
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Absolute, its parameters as `:name`. */
+  /** Absolute, with parameters as `:name`. */
   readonly path: `/${string}`;
   readonly summary: string;
-  /** What the summary leaves out. */
+  /** Details that the summary leaves out. */
   readonly description?: string;
-  /** The command of a session that it carries out. */
+  /** The session’s command that the route carries out. */
   readonly command?: SessionCommandName;
-  /** What the path’s parameters must be; any text when omitted. */
+  /** The schema of the path’s parameters; any text when omitted. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType | Bytes | undefined;
-  /** The largest body of JSON, in bytes; 256 KiB when omitted. Viewers send at most 64 KiB anywhere. */
+  /** The largest JSON body, in bytes; 256 KiB when omitted. Viewers may send at most 64 KiB to any route. */
   readonly bodyBytes?: number;
   readonly response: z.ZodType | Bytes | Nothing;
-  /** Left out, it is 204 for nothing, else 200. */
+  /** Default: 204 for an empty response, otherwise 200. */
   readonly status?: number;
   /** Another status with the same response. */
   readonly otherStatus?: number;
-  /** Left out, GET is for the scope `view` and all else for `operate`. */
+  /** Default: `view` for GET, otherwise `operate`. */
   readonly access?: Access;
-  /** Whether the audit log leaves it out, because it is a read or comes too often. Default: GET and nothing else. */
+  /** Whether the audit log omits it, because it only reads or is called too often. Default: true only for GET. */
   readonly unaudited?: boolean;
-  /** The field of the body that names what is made, for the audit log. Default: none, only the path’s parameters. */
+  /** The body’s field with the name of the created item, for the audit log. Default: none, only the path’s parameters. */
   readonly nameField?: string;
-  /** Headers of a request that mean something here, with what they mean. */
+  /** Request headers that the route uses, with their meanings. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether a list comes in pages, by `limit` and `after`: the header Link has the address of the next one. */
+  /** Whether a list comes in pages, by `limit` and `after`: the header Link has the URL of the next one. */
   readonly paged?: boolean;
 }
 
@@ -55,7 +55,7 @@ export type Route<D extends RouteDefinition = RouteDefinition> = D & {
   readonly unaudited: boolean;
 };
 
-/** The routes of one subject, by the name of the client’s method and of the controller’s. */
+/** The routes of one subject, by the names of the methods of client and controller. */
 export type RouteGroup = Record<string, Route>;
 
 /** Defines a REST route once: controller, client and the OpenAPI document follow from it (after ts-rest). */
@@ -69,7 +69,7 @@ export function route<const D extends RouteDefinition>(definition: D): Route<D> 
   };
 }
 
-/** The path’s parameter that is a session’s id, if it has one: the caller’s access to that session is checked first. */
+/** The path’s parameter with a session’s id, if there is one: the caller’s access to that session is checked first. */
 export const sessionParameter = ({ path }: RouteDefinition): string | undefined =>
   /^\/api\/sessions\/:(\w+)/.exec(path)?.[1] ?? (/:session\b/.test(path) ? 'session' : undefined);
 
@@ -80,26 +80,26 @@ export type PathNames<P extends string> = P extends `${string}:${infer Name}/${i
     ? [Name]
     : [];
 
-/** The path’s parameters as a handler gets them. */
+/** The path’s parameters, as passed to a handler. */
 export type RouteParams<R extends RouteDefinition> = R extends {
   params: infer P extends z.ZodObject;
 }
   ? z.output<P>
   : { [Name in PathNames<R['path']>[number]]: string };
 
-/** What a handler gets, parsed. Bytes are not in it: they are read from the request. */
+/** A handler’s parsed input. It has no bytes: they are read from the request. */
 export interface RouteInput<R extends RouteDefinition> {
   params: RouteParams<R>;
   query: R extends { query: infer Q extends z.ZodObject } ? z.output<Q> : unknown;
   body: R extends { body: infer B extends z.ZodType } ? z.output<B> : unknown;
 }
 
-/** What a handler returns; a response of bytes it writes itself. */
+/** A handler’s result; it writes a response of bytes itself. */
 export type RouteResult<R extends RouteDefinition> = R['response'] extends z.ZodType
   ? z.input<R['response']>
   : void;
 
-/** What a caller gets. */
+/** The response, as a caller gets it. */
 export type RouteOutput<R extends RouteDefinition> = R['response'] extends z.ZodType
   ? z.output<R['response']>
   : R['response'] extends Bytes

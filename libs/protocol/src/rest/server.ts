@@ -20,13 +20,15 @@ export const uploadRoutes = {
     response: z.object({ workspace: z.string() }),
     status: 201,
   }),
-  /** Straight into the sandbox of a session that was made with the workspace `upload`. */
+  /** Straight into the sandbox of a session that was created with the workspace `upload`. */
   toSession: route({
     method: 'PUT',
     path: '/api/sessions/:id/workspace',
     summary:
-      'Sends the workspace of a session that waits for it, as a tar archive of at most 2 GiB',
-    query: z.object({ bytes: count.optional().describe('Its size, for the progress.') }),
+      'Uploads the workspace of a session that is waiting for it, as a tar archive of at most 2 GiB',
+    query: z.object({
+      bytes: count.optional().describe('The size of the archive, to show the progress.'),
+    }),
     body: bytes('application/x-tar'),
     response: nothing,
   }),
@@ -44,17 +46,19 @@ export const serverRoutes = {
   me: route({
     method: 'GET',
     path: '/api/me',
-    summary: 'Who the caller is, and what it may do',
+    summary: 'Returns who the caller is and what they may do',
     response: z.object({
       role,
       scope,
       label: z.string(),
-      sessions: z.enum(['all', 'some']).describe('`some`: it sees no others.'),
+      sessions: z.enum(['all', 'some']).describe('`some`: the caller sees no others.'),
       expires: z.iso.datetime({ offset: true }).nullable(),
-      hasPassword: z.boolean().describe('Whether it is a user who logs in with a password.'),
+      hasPassword: z
+        .boolean()
+        .describe('Whether the caller is a user who logs in with a password.'),
     }),
   }),
-  /** For one login of a browser: unlike the token it may stand in an address. */
+  /** For one login of a browser: unlike a token, the code may be in a URL. */
   loginCode: route({
     method: 'POST',
     path: '/api/login-codes',
@@ -73,47 +77,48 @@ export const serverRoutes = {
   checks: route({
     method: 'GET',
     path: '/api/checks',
-    summary: 'What the product needs to work, as `belay doctor` checks it',
+    summary: 'Checks what Belay needs to work, like `belay doctor`',
     response: z.array(check),
   }),
   examples: route({
     method: 'GET',
     path: '/api/examples',
-    summary: 'The sessions that the product ships, ready to be started',
+    summary: 'Lists the example sessions that come with Belay, ready to start',
     response: z.array(example),
   }),
   openApi: route({
     method: 'GET',
     path: '/openapi.json',
-    summary: 'This document',
+    summary: 'Returns this document',
     response: z.record(z.string(), z.unknown()),
   }),
   openApiYaml: route({
     method: 'GET',
     path: '/openapi.yaml',
-    summary: 'This document as YAML',
+    summary: 'Returns this document as YAML',
     response: bytes('application/yaml'),
   }),
   usage: route({
     method: 'GET',
     path: '/api/usage',
-    summary: 'What all sessions together have used, by model',
+    summary: 'Returns the total usage of all sessions, by model',
     response: usageOfAll,
   }),
 };
 
-/** What agents can do, for programs that let a model of their own do it. */
+/** The operations of agents, for programs with a model of their own. */
 export const operationRoutes = {
   list: route({
     method: 'GET',
     path: '/api/operations',
-    summary: 'Every operation that a caller may use, with the schemas of its input and output',
+    summary:
+      'Lists the operations that the caller may use, with the schemas of their inputs and outputs',
     response: z.array(describedOperation),
   }),
   tools: route({
     method: 'GET',
     path: '/api/operations/tools',
-    summary: 'The same as tool definitions for a model of your own',
+    summary: 'Lists the same operations as tool definitions for a model of your own',
     query: z.object({ format: toolFormat.default('openai') }),
     response: z.array(z.record(z.string(), z.unknown())),
   }),
@@ -123,11 +128,11 @@ export const monitoringRoutes = {
   health: route({
     method: 'GET',
     path: '/health',
-    summary: 'Whether the server works; 503 when it does not',
+    summary: 'Reports whether the server works; 503 if it does not',
     response: z.object({
       ok: z.boolean(),
       database: z.boolean(),
-      diskSpace: z.boolean().describe('Whether there is disk space to write.'),
+      diskSpace: z.boolean().describe('Whether there is enough disk space to write.'),
       engine: z.boolean().nullable().describe('The last report of the container engine.'),
     }),
     otherStatus: 503,
@@ -136,7 +141,7 @@ export const monitoringRoutes = {
   metrics: route({
     method: 'GET',
     path: '/metrics',
-    summary: 'Counts for Prometheus',
+    summary: 'Returns metrics for Prometheus',
     response: bytes('text/plain; version=0.0.4; charset=utf-8'),
   }),
 };

@@ -14,7 +14,7 @@ import { bytes, nothing, route } from './route.js';
 /** The longest that a request waits for an event. */
 const maxWaitSeconds = 60;
 
-/** A task or message of 200,000 characters, whatever they are. */
+/** A task or message of 200,000 characters of any kind. */
 const longText = { bodyBytes: 2 * 2 ** 20 };
 /** A file of 50 MB as base64. */
 const largeFile = { bodyBytes: 80 * 2 ** 20 };
@@ -28,7 +28,7 @@ export const sessionRoutes = {
   list: route({
     method: 'GET',
     path: '/api/sessions',
-    summary: 'The summaries of all sessions, newest first',
+    summary: 'Lists the summaries of all sessions, newest first',
     query: pageQuery.extend({
       comparison: z.string().max(200).optional().describe('Only the sessions of this comparison.'),
     }),
@@ -44,7 +44,7 @@ export const sessionRoutes = {
   usage: route({
     method: 'GET',
     path: '/api/sessions/:id/usage',
-    summary: 'What a session has used, and its limits',
+    summary: 'Returns the usage of a session, with its limits',
     response: sessionUsage,
   }),
   change: commandRoute('change', 'PATCH', '/api/sessions/:id', { response: sessionSummary }),
@@ -82,12 +82,12 @@ export const sessionRoutes = {
   }),
 };
 
-/** The log of a session, for those who ask again and for those who follow. */
+/** The log of a session, for clients that poll and clients that follow. */
 export const sessionEventRoutes = {
   events: route({
     method: 'GET',
     path: '/api/sessions/:id/events',
-    summary: 'The log from a number on',
+    summary: 'Reads the log after a number',
     query: z.object({
       after: count.default(0),
       limit: z.coerce.number<number>().int().positive().max(50_000).default(10_000),
@@ -97,7 +97,7 @@ export const sessionEventRoutes = {
         .max(maxWaitSeconds)
         .default(0)
         .describe(
-          'Seconds to wait when there is no event yet. The response is an empty list when none came.',
+          'Seconds to wait if there is no event yet. The response is an empty list if none came.',
         ),
     }),
     paged: true,
@@ -107,7 +107,7 @@ export const sessionEventRoutes = {
   stream: route({
     method: 'GET',
     path: '/api/sessions/:id/events/stream',
-    summary: 'The log from a number on, and then live, as server-sent events',
+    summary: 'Streams the log after a number and then live, as server-sent events',
     query: z.object({ after: count.default(0) }),
     headers: {
       'Last-Event-ID': 'The number after which to resume; it takes precedence over `after`.',
@@ -121,10 +121,10 @@ export const sessionCallRoutes = {
   approvals: route({
     method: 'GET',
     path: '/api/sessions/:id/approvals',
-    summary: 'The questions that wait for the user',
+    summary: 'Lists the approvals that are waiting for the user',
     response: z.array(approvalRequest),
   }),
-  /** A user’s call of an operation. The scope of the caller decides which; each is audited by itself. */
+  /** A user’s call of an operation. The caller’s scope decides which are allowed; each call is audited separately. */
   call: route({
     method: 'POST',
     path: '/api/sessions/:id/operations/:name',
@@ -142,16 +142,17 @@ const filePath = z.object({
   path: z.string().min(1).max(4_096).describe('Relative to the workspace.'),
 });
 
-/** The files of a workspace, and what became of them. */
+/** The files of a workspace and their history. */
 export const sessionFileRoutes = {
   file: route({
     method: 'GET',
     path: '/api/sessions/:id/file',
-    summary: 'The bytes of a file, with its version as ETag; one range of them, when asked for',
+    summary: 'Returns the bytes of a file, or one range of them, with the file’s version as ETag',
     query: filePath,
     headers: {
       Range: 'One range of bytes, such as `bytes=0-999` or `bytes=-1000`.',
-      'If-Range': 'The ETag of an earlier response: the range counts only if the file is the same.',
+      'If-Range':
+        'The ETag of an earlier response: the range applies only if the file is the same.',
     },
     response: bytes('application/octet-stream'),
     otherStatus: 206,
@@ -159,7 +160,7 @@ export const sessionFileRoutes = {
   saveFile: route({
     method: 'PUT',
     path: '/api/sessions/:id/file',
-    summary: 'Writes a file of at most 50 MB, and creates the folders above it',
+    summary: 'Writes a file of at most 50 MB, and creates its folders',
     query: filePath.extend({ executable: z.stringbool().optional() }),
     headers: {
       'If-Match':
@@ -173,58 +174,60 @@ export const sessionFileRoutes = {
   history: route({
     method: 'GET',
     path: '/api/sessions/:id/history',
-    summary: 'The commits of the history, newest first; each step that changed files is one',
+    summary: 'Lists the commits of the history, newest first; each step that changed files has one',
     query: z.object({ limit: z.coerce.number<number>().int().positive().max(5_000).default(200) }),
     response: operations['workspace.log'].output,
   }),
 };
 
-/** What a session has written: terminals, changes and pictures. */
+/** The output of a session: terminals, changes and pictures. */
 export const sessionContentRoutes = {
   terminals: route({
     method: 'GET',
     path: '/api/sessions/:id/terminals',
-    summary: 'The terminals and how many bytes each has printed',
+    summary: 'Lists the terminals, with the number of bytes that each has printed',
     response: z.array(z.object({ terminal: z.string(), size: z.int().nonnegative() })),
   }),
   /** Bytes of a terminal from an offset on. */
   terminal: route({
     method: 'GET',
     path: '/api/sessions/:id/terminals/:name',
-    summary: 'Bytes of a terminal `from` one offset up to another, or to what is there now',
+    summary:
+      'Returns the bytes of a terminal `from` one offset `to` another, or to its current end',
     query: z.object({ from: count.default(0), to: count.optional() }),
     response: bytes('application/octet-stream'),
   }),
-  /** The session’s changes as a patch that `git apply` takes. */
+  /** The session’s changes as a patch for `git apply`. */
   patch: route({
     method: 'GET',
     path: '/api/sessions/:id/patch',
-    summary: 'The changes as a patch that `git apply` takes; it is kept at the end of a session',
+    summary: 'Returns the changes as a patch for `git apply`; it is kept after the session ends',
     response: bytes('text/x-patch; charset=utf-8'),
   }),
   export: route({
     method: 'GET',
     path: '/api/sessions/:id/export',
-    summary: 'The changes, the files or the history; formats other than patch start its sandbox',
+    summary:
+      'Exports the changes, the files or the history; formats other than patch start the sandbox',
     query: z.object({
       format: streams['workspace.export'].shape.format,
       commit: z
         .string()
         .regex(/^[0-9a-f]{7,40}$/)
         .optional()
-        .describe('Up to this commit of the history; the latest when omitted.'),
+        .describe('Up to this commit of the history; the latest if omitted.'),
       from: z
         .string()
         .regex(/^[0-9a-f]{7,40}$/)
         .optional()
-        .describe('Of a patch: from this commit on; from the start when omitted.'),
+        .describe('For a patch: from this commit on; from the start if omitted.'),
     }),
     response: bytes('*/*'),
   }),
   blob: route({
     method: 'GET',
     path: '/api/sessions/:id/blobs/:blob',
-    summary: 'A screenshot, or another picture of the log',
+    summary: 'Returns a screenshot or another picture from the log',
     response: bytes('*/*'),
   }),
 };

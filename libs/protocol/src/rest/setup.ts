@@ -7,17 +7,17 @@ import { modelChoice } from '../setup.js';
 import { bytes, nothing, route } from './route.js';
 
 export const settingsRoutes = {
-  /** What counts for all sessions to come. */
+  /** The settings of all future sessions. */
   read: route({
     method: 'GET',
     path: '/api/settings',
-    summary: 'What new sessions begin with',
+    summary: 'Returns the default settings of new sessions',
     response: sessionDefaults,
   }),
   change: route({
     method: 'PATCH',
     path: '/api/settings',
-    summary: 'Changes what new sessions begin with; what is omitted stays',
+    summary: 'Changes the default settings of new sessions; omitted fields stay as they are',
     body: sessionDefaultsChange,
     response: sessionDefaults,
     access: 'admin',
@@ -28,28 +28,28 @@ export const modelRoutes = {
   list: route({
     method: 'GET',
     path: '/api/models',
-    summary: 'The models, and whether each can be called now',
+    summary: 'Lists the models, and whether each can be called now',
     response: z.array(modelChoice),
   }),
-  /** Makes one short call of a model to check that it works. */
+  /** Makes one short call to a model to check that it works. */
   try: route({
     method: 'POST',
     path: '/api/models/trial',
-    summary: 'Makes one short call of a model to check that it works',
+    summary: 'Makes one short call to a model to check that it works',
     body: z.object({ model: modelName }),
     response: z.object({ text: z.string(), seconds: z.number() }),
   }),
   providers: route({
     method: 'GET',
     path: '/api/providers',
-    summary: 'The providers, and where the key of each comes from',
+    summary: 'Lists the providers, and where the key of each comes from',
     response: z.array(providerSetup),
   }),
   /** Keys are write-only: the response contains only whether one is set. */
   setProvider: route({
     method: 'PUT',
     path: '/api/providers/:provider',
-    summary: 'Sets key and address of a provider; keys are written and never read',
+    summary: 'Sets the key and address of a provider; keys are write-only',
     params: z.object({ provider: providerName }),
     body: providerChange,
     response: z.array(providerSetup),
@@ -57,18 +57,18 @@ export const modelRoutes = {
   }),
 };
 
-/** The MCP servers that agents may use. Secrets are written and never read. */
+/** The MCP servers that agents may use. Secrets are write-only. */
 export const mcpRoutes = {
   list: route({
     method: 'GET',
     path: '/api/mcp',
-    summary: 'The MCP servers',
+    summary: 'Lists the MCP servers',
     response: z.array(mcpServer),
   }),
   create: route({
     method: 'POST',
     path: '/api/mcp',
-    summary: 'Adds an MCP server; its secrets are written and never read',
+    summary: 'Adds an MCP server; its secrets are write-only',
     body: newMcpServer,
     nameField: 'name',
     response: mcpServer,
@@ -78,7 +78,7 @@ export const mcpRoutes = {
   change: route({
     method: 'PATCH',
     path: '/api/mcp/:name',
-    summary: 'Changes an MCP server; what is omitted stays',
+    summary: 'Changes an MCP server; omitted fields stay as they are',
     body: mcpServerChange,
     response: mcpServer,
     access: 'admin',
@@ -87,15 +87,15 @@ export const mcpRoutes = {
   login: route({
     method: 'POST',
     path: '/api/mcp/:name/login',
-    summary: 'Begins a login at a remote MCP server; returns the page where the user continues',
+    summary: 'Starts a login to a remote MCP server; returns the page where the user continues',
     response: z.object({ url: z.string() }),
     access: 'admin',
   }),
-  /** Where that page leads back; the state says which login it is. */
+  /** The callback of that page; `state` identifies the login. */
   loggedIn: route({
     method: 'GET',
     path: '/oauth/callback',
-    summary: 'Finishes a login at a remote MCP server',
+    summary: 'Completes a login to a remote MCP server',
     query: z.object({
       code: z.string().max(4_000).optional(),
       state: z.string().max(200).default(''),
@@ -104,7 +104,7 @@ export const mcpRoutes = {
     response: bytes('text/html; charset=utf-8'),
     access: 'open',
   }),
-  /** Connects anew; returns how that went. */
+  /** Reconnects and returns the outcome. */
   test: route({
     method: 'POST',
     path: '/api/mcp/:name/test',
@@ -125,7 +125,7 @@ export const ruleRoutes = {
   list: route({
     method: 'GET',
     path: '/api/rules',
-    summary: 'The rules of approvals',
+    summary: 'Lists the approval rules',
     response: z.array(rule),
   }),
   create: route({
@@ -141,7 +141,7 @@ export const ruleRoutes = {
   preview: route({
     method: 'POST',
     path: '/api/rules/preview',
-    summary: 'What a rule would have decided on past calls',
+    summary: 'Returns what a rule would have decided on past calls',
     body: newRule,
     response: rulePreview,
     unaudited: true,

@@ -4,18 +4,18 @@ import { nothing, route } from './route.js';
 
 const params = z.object({ name: templateName });
 
-/** Templates of tasks; each user has their own. */
+/** Task templates; each user has their own. */
 export const templateRoutes = {
   list: route({
     method: 'GET',
     path: '/api/templates',
-    summary: 'The caller’s own templates of tasks, by name',
+    summary: 'Lists the caller’s own task templates, by name',
     response: z.array(savedTemplate),
   }),
   save: route({
     method: 'PUT',
     path: '/api/templates/:name',
-    summary: 'Saves a template of the caller, over one of that name',
+    summary: 'Saves a template of the caller, replacing one with the same name',
     params,
     body: taskTemplate,
     bodyBytes: 2 * 2 ** 20,

@@ -9,14 +9,15 @@ export const viewerLinkRoutes = {
   list: route({
     method: 'GET',
     path: '/api/sessions/:id/links',
-    summary: 'The links by which others watch the session, without their secrets',
+    summary: 'Lists the links with which others can watch the session, without their secrets',
     response: z.array(viewerLink),
     access,
   }),
   create: route({
     method: 'POST',
     path: '/api/sessions/:id/links',
-    summary: 'Creates a link by which others watch this session and nothing else, until it expires',
+    summary:
+      'Creates a link with which others can watch this session and nothing else, until it expires',
     body: newViewerLink,
     nameField: 'label',
     response: madeViewerLink,
@@ -26,7 +27,7 @@ export const viewerLinkRoutes = {
   revoke: route({
     method: 'DELETE',
     path: '/api/sessions/:id/links/:link',
-    summary: 'Revokes a link at once, also on open connections',
+    summary: 'Revokes a link immediately, also on open connections',
     response: nothing,
     access,
   }),

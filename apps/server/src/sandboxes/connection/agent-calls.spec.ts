@@ -310,7 +310,7 @@ describe('the prompt of an agent', () => {
       other.call('model.generate', { ...whole(2, c), base });
     await expect(ask({ number: 1, messages: 2 })).rejects.toMatchObject({
       code: 'conflict',
-      message: 'The request builds on one that is not here; send all of its messages.',
+      message: 'The request builds on one that the server does not have; send all of its messages.',
     });
     await other.call('model.generate', whole(1, c));
     await expect(ask({ number: 1, messages: 2 })).rejects.toMatchObject({ code: 'conflict' });

@@ -36,7 +36,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           {score ? (
             <>
               <span className="text-xl font-semibold">{percentText(score.value)}</span>{' '}
-              <span className="text-xs text-faint">95 %: {intervalText(score.interval)}</span>
+              <span className="text-xs text-faint">95%: {intervalText(score.interval)}</span>
             </>
           ) : (
             <span className="text-faint">no verdict yet</span>
