@@ -57,8 +57,8 @@ export function operationsPage(operations: DocumentedOperation[]): string {
 
 An operation is a typed request that an agent serves. Each is defined once, in
 \`libs/protocol/src/operations\`: the call over the connection, the REST route, the model's tool and this page are
-projections of that definition. _Risk_ is the worst that a call may do, and what approvals go by; _for_ says
-who may call it: the model as a tool; through the dashboard, the CLI or the API a user, or a viewer, who cannot change anything.
+projections of that definition. _Risk_ is the worst effect that a call can have, and approvals depend on it; _for_ says
+who can call it: the model, as a tool; a user, through the dashboard, the CLI or the API; or a viewer, who cannot change anything.
 
 ${sections.join('\n\n')}
 `;

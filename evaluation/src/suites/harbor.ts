@@ -78,7 +78,7 @@ function imageOf(
   return name ? { kind: 'image', name } : null;
 }
 
-/** A list of allowed hosts cannot be held here, so it means no network. */
+/** A list of allowed hosts cannot be enforced here, so it means no network. */
 function environmentOf(given: HarborEnvironment, image: ImageSource): TaskEnvironment {
   const mode = given.network_mode ?? (given.allow_internet === false ? 'no-network' : 'public');
   return {

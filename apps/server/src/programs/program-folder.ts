@@ -19,8 +19,10 @@ export async function programFolder(
   const ends = await Promise.all(closed.map(sameEnds));
   const isClosed = ends.some((one) => isWithin(real, one) || isWithin(one, real));
   if (isClosed || system.test(real) || system.test(path)) {
-    const why = 'holds what is the system’s or Belay’s own';
-    throw new AppError('invalid_input', `The folder ${folder} ${why}: name one of the program’s.`);
+    throw new AppError(
+      'invalid_input',
+      `The folder ${folder} contains files of the system or of Belay. Name a folder of the program.`,
+    );
   }
   return { path, real };
 }

@@ -39,7 +39,7 @@ const turn = z
 const script = z.strictObject({
   title: z.string().optional(),
   description: z.string().optional(),
-  task: z.string().optional().describe('What the dashboard offers as the task.'),
+  task: z.string().optional().describe('The task that the dashboard suggests.'),
   /** Milliseconds between the pieces in which `say` streams. */
   pace: z.number().min(0).max(1_000).default(8),
   turns: z.array(turn).min(1),
