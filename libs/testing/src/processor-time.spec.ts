@@ -35,7 +35,7 @@ it('the longest stall is that of one piece of work, not of many', async () => {
   expect(await longestStallMs(async () => compute(400))).toBeGreaterThan(5);
 });
 
-it('a collection of garbage is no stall', async () => {
+it('a collection of garbage does not count as a stall', async () => {
   const collect = garbageCollection();
   const objects = Array.from({ length: 2_000_000 }, (_, at) => ({ at }));
   const collections = async () => {

@@ -74,7 +74,9 @@ export const searchTools: readonly Tool[] = [
       'Searches the installed actions, skills and tools, which are too many to list, by their purpose. Call a result with actions_call.',
     risk: 'read',
     schema: {
-      properties: { query: { type: 'string', description: 'What the action should do, in a few words.' } },
+      properties: {
+        query: { type: 'string', description: 'What the action should do, in a few words.' },
+      },
       required: ['query'],
     },
   }),
