@@ -6,7 +6,6 @@ import { DeathWatch, type LostListener } from './lifecycle/death-watch.js';
 import type { Sandbox, SandboxState } from './lifecycle/sandbox.js';
 import { SandboxContainers } from './lifecycle/sandbox-containers.js';
 import { SandboxRecords, type SandboxRecord } from './lifecycle/sandbox-records.store.js';
-import { Machines } from './machines/machines.js';
 import { Sandboxes } from './lifecycle/sandboxes.js';
 import { WarmPool } from './lifecycle/warm-pool.js';
 
@@ -24,7 +23,6 @@ export class SandboxService {
     private readonly pool: WarmPool,
     private readonly calls: AgentCalls,
     private readonly deaths: DeathWatch,
-    private readonly machines: Machines,
   ) {}
 
   /**
@@ -137,7 +135,7 @@ export class SandboxService {
     const { image, sandbox: profile, machine, mounts } = settings;
     await reserved.alive(Promise.resolve());
     if (machine) {
-      reserved.machine = this.machines.connectedNamed(machine.name).id;
+      reserved.machine = this.containers.machineNamed(machine.name);
       if (kept && kept.machine !== reserved.machine)
         throw new AppError(
           'unavailable',

@@ -97,9 +97,8 @@ export class SandboxServer {
       docker,
       volumes,
       sidecars,
-      listener,
       connections,
-      new MachineAgents(machines, listener, connections),
+      new MachineAgents(machines, connections),
     );
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes);
@@ -119,7 +118,6 @@ export class SandboxServer {
       pool,
       calls,
       deaths,
-      machines,
     );
     this.#lifecycle = new ServerLifecycle(
       reconciler,

@@ -31,4 +31,18 @@ export class SandboxConnections {
     else if (token !== undefined) this.listener.openAgent(id, token, agent);
     else throw new AppError('internal', 'An agent on a machine connects with a token.');
   }
+
+  /** The folder that is mounted into the container. */
+  folder(sandbox: string): string {
+    return this.listener.folder(sandbox);
+  }
+
+  putFile(sandbox: string, name: string, content: string): Promise<void> {
+    return this.listener.putFile(sandbox, name, content);
+  }
+
+  /** Stops admitting connections; pending calls fail with `reason`. */
+  remove(sandbox: string, reason: AppError): Promise<void> {
+    return this.listener.remove(sandbox, reason);
+  }
 }

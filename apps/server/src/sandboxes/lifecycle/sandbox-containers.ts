@@ -13,7 +13,6 @@ import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
 import { Config } from '../../config.js';
 import { toolSettings } from '../../egress/tool-settings.js';
-import { AgentListener } from '../connection/agent-listener.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { HostFolders, type HeldFolder } from '../engine/host-folders.js';
 import { hostFolder } from '../../programs/program-spec.js';
@@ -64,7 +63,6 @@ export class SandboxContainers {
     private readonly docker: DockerClient,
     private readonly volumes: Volumes,
     private readonly sidecars: Sidecars,
-    private readonly listener: AgentListener,
     private readonly connections: SandboxConnections,
     private readonly machines: MachineAgents,
   ) {
@@ -74,6 +72,11 @@ export class SandboxContainers {
   /** Containers that are being created, or wait for it. */
   get busy(): number {
     return this.#busy;
+  }
+
+  /** The id of a joined machine. Throws when no machine has the name, or it is not connected. */
+  machineNamed(name: string): string {
+    return this.machines.machineNamed(name);
   }
 
   /** Resolves when the agent has said hello. After a rejection, `discard` removes what was created. */
@@ -130,13 +133,13 @@ export class SandboxContainers {
       await this.docker.remove(sandbox.container);
     }
     sandbox.end(reason);
-    await this.listener.remove(sandbox.id, reason);
+    await this.connections.remove(sandbox.id, reason);
     if (volumes) await this.volumes.remove(sandbox.volumes, sandbox.id);
   }
 
   /** Like `dispose`, for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
   async discard(sandbox: Sandbox, disposal: Disposal): Promise<void> {
-    await this.dispose(sandbox, disposal).catch(() => this.listener.remove(sandbox.id, ended));
+    await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
   }
 
   removeFiles({ volumes, machine }: SandboxRecord): Promise<void> {
@@ -146,7 +149,7 @@ export class SandboxContainers {
 
   /** Removes the socket folder of a sandbox of an earlier server. */
   async removeFolder(sandbox: string): Promise<void> {
-    await this.listener.remove(sandbox, ended);
+    await this.connections.remove(sandbox, ended);
   }
 
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
@@ -191,7 +194,7 @@ export class SandboxContainers {
       volumes: sandbox.volumes,
       seeded,
       runtime: this.config.runtimeVolume,
-      socketFolder: this.listener.folder(sandbox.id),
+      socketFolder: this.connections.folder(sandbox.id),
       shared: shared.map((one) => hostFolder({ ...one, real: one.folder })),
       limits: await this.#limits(),
       tools: await this.#toolSettings(),
@@ -213,7 +216,7 @@ export class SandboxContainers {
 
   async #prepareFolder(sandbox: Sandbox): Promise<void> {
     await this.listen(sandbox);
-    await this.listener.putFile(sandbox.id, hosts.file, hosts.content);
+    await this.connections.putFile(sandbox.id, hosts.file, hosts.content);
   }
 
   /** Returns whether fresh volumes get their owner from the sandbox’s image. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
-import { AgentListener } from '../connection/agent-listener.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Machines, type WantedContainer } from './machines.js';
@@ -11,7 +10,6 @@ import { Machines, type WantedContainer } from './machines.js';
 export class MachineAgents {
   constructor(
     private readonly machines: Machines,
-    private readonly listener: AgentListener,
     private readonly connections: SandboxConnections,
   ) {}
 
@@ -26,7 +24,7 @@ export class MachineAgents {
   /** Revokes the agent’s token; the machine ends the agent now, or when it reconnects. */
   async dispose(sandbox: Sandbox, { volumes, reason }: { volumes: boolean; reason: AppError }) {
     sandbox.end(reason);
-    await this.listener.remove(sandbox.id, reason);
+    await this.connections.remove(sandbox.id, reason);
     await this.machines.stopAgent(sandbox);
     const { machine } = sandbox;
     if (volumes && machine !== undefined)
@@ -35,5 +33,10 @@ export class MachineAgents {
 
   async removeFiles(machine: string, folders: string[]): Promise<void> {
     await this.machines.removeFiles(machine, folders);
+  }
+
+  /** The id of a connected machine. */
+  machineNamed(name: string): string {
+    return this.machines.connectedNamed(name).id;
   }
 }
