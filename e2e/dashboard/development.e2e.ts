@@ -1,15 +1,5 @@
 import { eventually } from '@belay/testing';
-import {
-  Chromium,
-  click,
-  fill,
-  run,
-  script,
-  shows,
-  SourceCopy,
-  start,
-  untilInPage,
-} from '@belay/testkit';
+import { Chromium, click, fill, run, script, shows, SourceCopy, start } from '@belay/testkit';
 
 const header = 'x-belay-changed';
 
@@ -43,12 +33,15 @@ describe('npm run dev', () => {
     const component = 'apps/web/src/features/chat/composer/message-box.tsx';
     sources.change(component, 'aria-hidden /> Send', 'aria-hidden /> Hand over');
     await shows(page, 'form button[type=submit]', 'Hand over');
-    const keepsItsState = () =>
-      'isSamePage' in globalThis &&
-      document.querySelector<HTMLTextAreaElement>('#message')?.value === 'not sent yet' &&
-      document.querySelector('form [aria-checked=true], form [aria-pressed=true]')?.textContent ===
-        'Now';
-    await untilInPage(page, keepsItsState);
+    const state = () =>
+      page.evaluate(() => ({
+        isSamePage: 'isSamePage' in globalThis,
+        typed: document.querySelector<HTMLTextAreaElement>('#message')?.value,
+        chosen: document.querySelector('form [aria-checked=true], form [aria-pressed=true]')
+          ?.textContent,
+      }));
+    const kept = { isSamePage: true, typed: 'not sent yet', chosen: 'Now' };
+    await eventually(async () => expect(await state()).toEqual(kept));
 
     const health = () => fetch(`${server.url}/health`).then(({ headers }) => headers.get(header));
     expect(await health()).toBeNull();
@@ -61,7 +54,7 @@ describe('npm run dev', () => {
     await session.until(() => session.terminal().length > before, 'the agent to go on');
     await server.client.sessions.call(session.id, 'files.write', { path: 'go', content: '' });
     await session.finished();
-    await untilInPage(page, keepsItsState);
+    await eventually(async () => expect(await state()).toEqual(kept));
     expect(chromium.complaints).toEqual([]);
   });
 });

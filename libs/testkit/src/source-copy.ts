@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -39,11 +40,16 @@ export class SourceCopy {
     ]);
   }
 
-  /** Replaces a text of a file. Throws unless the file has it once. */
+  /**
+   * Replaces a text of a file. Throws unless the file has it once. Written elsewhere and moved, as editors do: whoever
+   * watches the file would else find it empty on a busy machine.
+   */
   change(path: string, from: string, to: string): void {
     const before = readFileSync(join(this.folder, path), 'utf8');
     if (before.split(from).length !== 2) throw new Error(`${path} has not once: ${from}`);
-    writeFileSync(join(this.folder, path), before.replace(from, to));
+    const changed = join(this.folder, 'changed');
+    writeFileSync(changed, before.replace(from, to));
+    renameSync(changed, join(this.folder, path));
   }
 
   remove(): void {
