@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError, ignoreError, type StreamMeta } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { byteLimit } from '../storage/byte-limit.js';
@@ -63,9 +64,7 @@ export class Exports implements OnModuleDestroy {
    */
   async onModuleDestroy(): Promise<void> {
     const all = [...this.#keeping];
-    const late = setTimeout(() => void this.#abort(all), closeTimeoutMs);
-    await Promise.all(all.map(({ ended }) => ended));
-    clearTimeout(late);
+    await inTime(settled(all), closeTimeoutMs, () => this.#abort(all));
   }
 
   /** Stores the patch of a session that ends, for use after its sandbox is removed. */
@@ -97,7 +96,7 @@ export class Exports implements OnModuleDestroy {
 
   async #abort(some: Keeping[]): Promise<void> {
     for (const { controller } of some) controller.abort();
-    await Promise.all(some.map(({ ended }) => ended));
+    await settled(some);
   }
 
   async #fromAgent(session: string, meta: StreamMeta<'workspace.export'>): Promise<Readable> {
@@ -127,6 +126,8 @@ export class Exports implements OnModuleDestroy {
     return join(this.#folder, `${session}.patch`);
   }
 }
+
+const settled = (some: Keeping[]): Promise<unknown> => Promise.all(some.map(({ ended }) => ended));
 
 const asleep =
   'The sandbox of this session has ended, and only the user may start it again to read its files.';
