@@ -1,29 +1,54 @@
+import { until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import { PostgresCluster } from '../testing/postgres-cluster.js';
 import { postgres } from './postgres.js';
 
-it('a connection that PostgreSQL closes while it is idle is replaced', async () => {
-  const cluster = await PostgresCluster.start();
-  try {
+describe('a connection that PostgreSQL closes', () => {
+  let cluster: PostgresCluster;
+  let ours: Kysely<object>;
+  let other: Kysely<object>;
+  beforeAll(async () => void (cluster = await PostgresCluster.start()));
+  beforeEach(async () => {
     const url = await cluster.database();
-    const [ours, other] = [url, url].map(
-      (each) => new Kysely<object>({ dialect: postgres(each) }),
-    ) as [Kysely<object>, Kysely<object>];
-    const process = async () => {
-      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(ours);
-      return rows[0]?.pid;
-    };
+    [ours, other] = [url, url].map((each) => new Kysely<object>({ dialect: postgres(each) })) as [
+      Kysely<object>,
+      Kysely<object>,
+    ];
+  });
+  afterEach(() => Promise.all([ours.destroy(), other.destroy()]));
+  afterAll(() => cluster.stop());
+
+  const process = async (database = ours) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
+    return rows[0]?.pid;
+  };
+  const terminate = (pid?: number) =>
+    sql`select pg_terminate_backend(${pid}, 10000)`.execute(other);
+
+  it('while it is idle is replaced', async () => {
     const before = await process();
-    await sql`select pg_terminate_backend(${before}, 10000)`.execute(other);
+    await terminate(before);
     const end = Date.now() + 20_000;
     let after: number | undefined;
     // A query that is under way when the connection ends may fail, and none after it.
     while (after === undefined && Date.now() < end) after = await process().catch(() => undefined);
     expect(after).not.toBe(before);
     expect(after).toBeGreaterThan(0);
-    await ours.destroy();
-    await other.destroy();
-  } finally {
-    await cluster.stop();
-  }
+  });
+
+  it('in a transaction fails that alone', async () => {
+    const inTransaction = ours.transaction().execute(async (transaction) => {
+      const before = await process(transaction);
+      await terminate(before);
+      await until('its next query fails', () =>
+        process(transaction).then(
+          () => false,
+          () => true,
+        ),
+      );
+      await process(transaction);
+    });
+    await expect(inTransaction).rejects.toThrow(/not queryable|terminat/);
+    expect(await process()).toBeGreaterThan(0);
+  });
 });
