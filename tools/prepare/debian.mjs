@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { runProgram } from './run-program.mjs';
 
 /** Whether packages can be installed here without asking anybody: root on Debian, Ubuntu or a relative. */
@@ -7,18 +8,32 @@ export function canInstall() {
   return process.getuid?.() === 0 && isDebianLike() && findCommand('apt-get') !== undefined;
 }
 
-let last = Promise.resolve();
+/**
+ * Installs packages and what they need. Throws an instruction with apt's last lines when one cannot be installed.
+ * @param {...string} packages
+ */
+export async function aptInstall(...packages) {
+  await aptGet('update', '-qq');
+  await aptGet('install', '-y', '-qq', '--no-install-recommends', ...packages);
+}
 
-/** One installation after the other: apt refuses a second one at the same time. */
-export function aptInstall(...packages) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const install = async () => {
-    await runProgram('apt-get', ['update', '-qq'], { env });
-    await runProgram('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
-      env,
-    });
-  };
-  return (last = last.then(install, install));
+const lockTimeoutMs = 10 * 60_000;
+
+/**
+ * apt refuses to work beside another apt, which may be the system's own or that of a second `npm test`: it is started
+ * again until the other has ended. `DPkg::Lock::Timeout` would wait for one of its three locks only.
+ */
+async function aptGet(...args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };
+  const deadline = Date.now() + lockTimeoutMs;
+  for (;;) {
+    try {
+      return await runProgram('apt-get', args, { env });
+    } catch (error) {
+      if (!/could not get lock/i.test(error.message) || Date.now() > deadline) throw error;
+      await sleep(500);
+    }
+  }
 }
 
 export function findCommand(name) {

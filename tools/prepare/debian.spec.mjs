@@ -3,14 +3,27 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aptInstall } from './debian.mjs';
 
+/** An apt-get that refuses to run beside another one, as the real one does, and logs what it does. */
+const aptGet = `#!/bin/bash
+cd "$(dirname "$0")"
+for last; do :; done
+if ! mkdir lock 2>> /dev/null; then
+  echo refused >> log
+  echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)" >&2
+  exit 100
+fi
+sleep 0.1
+echo "$1 $last" >> log
+rmdir lock
+[ "$last" != broken ] || { echo "E: Unable to locate package broken" >&2; exit 100; }
+`;
+
 describe('installing packages of Debian', () => {
   const { PATH } = process.env;
   let folder;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'belay-apt-'));
-    const log = join(folder, 'log');
-    const script = `#!/bin/sh\nfor last; do :; done\necho "$1 $last" >> ${log}\n[ "$last" != broken ] || exit 100\n[ ! -e ${folder}/busy ] || echo "two at once" >> ${log}\n: > ${folder}/busy\nrm ${folder}/busy\n`;
-    writeFileSync(join(folder, 'apt-get'), script);
+    writeFileSync(join(folder, 'apt-get'), aptGet);
     chmodSync(join(folder, 'apt-get'), 0o755);
     process.env.PATH = `${folder}:${PATH}`;
   });
@@ -19,12 +32,17 @@ describe('installing packages of Debian', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('goes one by one, also after one that failed', async () => {
-    const all = ['one', 'broken', 'two'].map((name) => aptInstall(name));
-    const ended = await Promise.allSettled(all);
-    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    const lines = readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
-    const installs = ['one', 'broken', 'two'].flatMap((name) => ['update -qq', `install ${name}`]);
-    expect(lines).toEqual(installs);
+  const log = () => readFileSync(join(folder, 'log'), 'utf8').trim().split('\n');
+
+  it('waits for an apt that is at work', async () => {
+    await Promise.all([aptInstall('one'), aptInstall('two')]);
+    expect(log()).toContain('refused');
+    const done = log().filter((line) => line !== 'refused');
+    expect(done.toSorted()).toEqual(['install one', 'install two', 'update -qq', 'update -qq']);
+  });
+
+  it('fails with the words of apt when a package does not exist', async () => {
+    await expect(aptInstall('broken')).rejects.toThrow('Unable to locate package broken');
+    expect(log()).toEqual(['update -qq', 'install broken']);
   });
 });

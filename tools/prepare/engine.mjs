@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync } from 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aptInstall, canInstall, findCommand } from './debian.mjs';
 import { candidateHosts, Docker } from './docker-api.mjs';
+import { withLock } from './lock.mjs';
 import { lastLines, runProgram } from './run-program.mjs';
 import { Instruction } from './steps.mjs';
 
@@ -19,6 +20,13 @@ export async function prepareEngine(say, { install = true } = {}) {
   const found = await findEngine();
   if (found) return found;
   assertCanProvide(install);
+  const onWait = () => say('another command starts it, waiting for it');
+  return withLock('engine', () => provideEngine(say), { onWait });
+}
+
+async function provideEngine(say) {
+  const startedMeanwhile = await findEngine();
+  if (startedMeanwhile) return startedMeanwhile;
   if (!findCommand('dockerd')) {
     say('none here, installing Debian’s docker.io');
     await aptInstall('docker.io', 'iptables');
