@@ -16,7 +16,7 @@ import { defaultFromMap, Images, type FromMap } from './engine/images.js';
 import type { Task, Trial } from './model.js';
 import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
-import { tellRefused } from './refusals.js';
+import { tellRefused } from './tell-refused.js';
 import { regradeTrials } from './regrade.js';
 import { lockResults } from './results/lock-results.js';
 import { writeFileAtomically } from './results/journal.js';

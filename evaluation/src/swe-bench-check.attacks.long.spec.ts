@@ -1,6 +1,6 @@
 import { fileEntry } from './entries.js';
 import { loses } from './testing/second-check-bench.js';
-import { type TestRepository, verdictsOf } from './testing/swe-bench-repository.js';
+import { type TestRepository, verdictsOf } from './testing/test-repository.js';
 import { TrialBench } from './testing/trial-bench.js';
 
 const bench = new TrialBench(['javascript']);

@@ -10,7 +10,7 @@ import {
 } from '@belay/testkit';
 import type { Page } from 'puppeteer-core';
 import { longestFrames } from './frames.ts';
-import { mostWork } from './page-work.ts';
+import { mostPageWork } from './page-work.ts';
 import { idleSession, playing, withChromium, withServer } from './platform.ts';
 import { median } from './statistics.ts';
 import type { Row } from '../bench-table.ts';
@@ -59,7 +59,7 @@ async function measureIn(server: BelayServer, chromium: Chromium): Promise<Row[]
   // One after the other: a trace costs frames.
   const [frame, floorOfFrame] = await longestFrames([page, empty], goOn('Steadily done.'));
   const [busy, floorOfBusy] = await longestFrames([page, empty], goOn('Quickly done.'));
-  const work = await mostWork(page, goOn('Traced.'));
+  const work = await mostPageWork(page, goOn('Traced.'));
   return [
     {
       what: 'open, from the click to the last event',

@@ -13,7 +13,7 @@ interface TraceEvent {
  * The most processor time that one task of a page's main thread took during `work`, in milliseconds.
  * A frame also waits while other programs have the processor; this does not count that.
  */
-export async function mostWork(page: Page, work: () => Promise<void>): Promise<number> {
+export async function mostPageWork(page: Page, work: () => Promise<void>): Promise<number> {
   await page.tracing.start({ categories: ['-*', 'toplevel'] });
   let trace: Uint8Array | undefined;
   try {

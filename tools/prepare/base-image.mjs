@@ -11,7 +11,7 @@ const pulled = 'debian:bookworm-slim';
 const made = 'belay/base:bookworm';
 
 /** The image that all others begin with: given, here already, pulled, or made from Debian's packages. */
-export async function prepareBase(docker, say) {
+export async function prepareBaseImage(docker, say) {
   const given = process.env.BELAY_BASE_IMAGE;
   for (const name of given ? [given] : [pulled, made])
     if (await docker.exists(`/images/${name}/json`)) return name;

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { root } from '../product-node.mjs';
-import { prepareBase } from './base-image.mjs';
+import { prepareBaseImage } from './base-image.mjs';
 import { proxyArguments } from './host-settings.mjs';
 import {
   ecosystemsSpec,
@@ -55,7 +55,9 @@ export async function prepareRuntime(docker, say) {
 async function ensureImage(docker, spec, say) {
   const path = `/images/${spec.tag}/json`;
   if (await docker.exists(path)) return spec.tag;
-  const from = await (spec.from ? ensureImage(docker, spec.from, say) : prepareBase(docker, say));
+  const from = await (spec.from
+    ? ensureImage(docker, spec.from, say)
+    : prepareBaseImage(docker, say));
   const lock = `build-${repositoryOf(spec.tag).replace('belay/', '')}`;
   const onWait = () => say('another command builds images, waiting for it');
   await withLock(

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { createOutgoing } from './egress/outgoing.js';
 import { startEgressProxy } from './egress/egress-proxy.js';
 import type { AgentEnvironment } from './environment.js';
-import { createFiles } from './files/files.handlers.js';
+import { filesHandlers } from './files/files.handlers.js';
 import type { BrowserOptions } from './browser/browser-options.js';
 import { createBrowser } from './browser/browser.js';
 import type { SessionWriter } from './event-writer.js';
@@ -55,7 +55,7 @@ export async function openServices(
 
   return {
     handlers: {
-      ...createFiles({ workspace, writer, putBlob, compare: history.compare }),
+      ...filesHandlers({ workspace, writer, putBlob, compare: history.compare }),
       ...terminals.handlers,
       ...browser.handlers,
       ...createWeb({ ...out, search: server.search }),

@@ -2,7 +2,7 @@ import { belayVersion } from '@belay/protocol';
 import { Command, Option } from 'commander';
 import { approve } from './commands/approve.js';
 import { attach } from './commands/attach.js';
-import { printPrompt } from './commands/debug.js';
+import { printPrompt } from './commands/print-prompt.js';
 import { serveAcp } from './commands/acp.js';
 import { serveMcp } from './commands/mcp.js';
 import { doctor } from './commands/doctor.js';
@@ -15,15 +15,15 @@ import { runSession } from './commands/run.js';
 import { changeSettings } from './commands/settings.js';
 import { down, status, up } from './commands/up.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
-import { addActions } from './actions-program.js';
-import { addAccess } from './access-program.js';
+import { addActionsCommands } from './actions-commands.js';
+import { addAccessCommands } from './access-commands.js';
 import { addCompletion } from './completion.js';
-import { addGit } from './git-program.js';
-import { addEval } from './eval-program.js';
-import { addMachines } from './machines-program.js';
+import { addGitCommands } from './git-commands.js';
+import { addEvalCommands } from './eval-commands.js';
+import { addMachinesCommands } from './machines-commands.js';
 import { wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
-import { addTemplates } from './templates-program.js';
+import { addTemplatesCommands } from './templates-commands.js';
 import { sessionArgument, withJsonOption, withServerOptions } from './server-options.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
@@ -46,10 +46,10 @@ export function createProgram(exit: (code: number) => void): Command {
   withServerOptions(withOwnSettings(withJsonOption(program.command('settings'))))
     .description('change the defaults for new sessions with these options, then print them')
     .action(changeSettings);
-  addGit(program);
-  addTemplates(program);
-  addActions(program, exit);
-  addAccess(program);
+  addGitCommands(program);
+  addTemplatesCommands(program);
+  addActionsCommands(program, exit);
+  addAccessCommands(program);
   withServerOptions(program.command('acp'))
     .description('serve ACP on standard input and output, for editors that start agents')
     .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')
@@ -59,8 +59,8 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('serve MCP on standard input and output, for clients that start MCP servers')
     .action(serveMcp);
   addDebug(program);
-  addMachines(program);
-  addEval(program, exit);
+  addMachinesCommands(program);
+  addEvalCommands(program, exit);
   addCompletion(program);
   return program;
 }

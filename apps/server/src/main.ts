@@ -14,7 +14,7 @@ import { Logins } from './api/auth/logins.js';
 import { PublicUrl } from './api/public-url.js';
 import { openTunnel } from './api/tunnel.js';
 import { setUpHttp } from './api/set-up-http.js';
-import { ServerLogger } from './logging.js';
+import { ServerLogger } from './server-logger.js';
 import { EventLog } from './logs/event-log.js';
 
 /** How long open requests may continue after a signal. */

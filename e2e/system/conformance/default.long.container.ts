@@ -1,4 +1,4 @@
-import { describeConformance } from './conformance-in.js';
+import { describeConformance } from './describe-conformance.js';
 
 describeConformance({
   title: 'the default image',

@@ -4,7 +4,7 @@ import { humanEval } from './human-eval.js';
 import { mbpp } from './mbpp.js';
 import { polyglot } from './polyglot.js';
 import { sweBench } from './swe-bench.js';
-import { withCheckedNames } from './task-names.js';
+import { withCheckedNames } from './checked-names.js';
 import { terminalBench } from './terminal-bench.js';
 import type { Suite } from './suite.js';
 

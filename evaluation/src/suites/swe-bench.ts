@@ -4,13 +4,13 @@ import { fileEntry, contentHash, ownedBy } from '../entries.js';
 import type { TaskEnvironment, Task, Verifier } from '../model.js';
 import { dataFile, tasksOfLines } from './reading.js';
 import type { Suite } from './suite.js';
-import { instanceCheck } from './swe-bench-check.js';
-import { parsedInstance, type Instance } from './swe-bench-instance.js';
-import { completed, type Completed, type RunnableInstance } from './swe-bench-classic.js';
-import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench-logs.js';
-import { specOf, type SpecLookup } from './swe-bench-specs.js';
-import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench-paths.js';
-import { recordedExit } from './swe-bench-scripts.js';
+import { instanceCheck } from './swe-bench/instance-check.js';
+import { parsedInstance, type Instance } from './swe-bench/instance.js';
+import { completed, type Completed, type RunnableInstance } from './swe-bench/runnable-instance.js';
+import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench/logs.js';
+import { specOf, type SpecLookup } from './swe-bench/specs.js';
+import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench/paths.js';
+import { recordedExit } from './swe-bench/scripts.js';
 
 /**
  * SWE-Bench instances: of harness version 5, with their image or their files and their evaluation script, and its

@@ -2,7 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { AppError, ignoreError } from '@belay/protocol';
-import { userEnvironment } from './config.js';
+import { userEnvironment } from './user-environment.js';
 
 /** Where and how git is started. */
 export interface GitStart {

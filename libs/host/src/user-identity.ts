@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gitIdentity, type GitIdentity } from '@belay/protocol';
 import { reach } from './reach.js';
-import type { UserEnvironment } from './config.js';
+import type { UserEnvironment } from './user-environment.js';
 import { findGit, git } from './git.js';
 import { userSetting } from './user-setting.js';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { userEnvironment } from './config.js';
+import { userEnvironment } from './user-environment.js';
 import { findGit } from './git.js';
 import { userSetting } from './user-setting.js';
 

@@ -1,4 +1,4 @@
-import { userEnvironment, type UserEnvironment } from './config.js';
+import { userEnvironment, type UserEnvironment } from './user-environment.js';
 import { git } from './git.js';
 
 type Places = Pick<UserEnvironment, 'home' | 'settings'>;

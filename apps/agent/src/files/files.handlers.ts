@@ -47,7 +47,7 @@ type Operations = typeof filesOperations;
 type Input<K extends keyof Operations> = OperationInput<K>;
 
 /** The file operations. Changes run one at a time; errors are `AppError`s with the path as given. */
-export function createFiles(options: FilesOptions): Handlers<Operations, CallContext> {
+export function filesHandlers(options: FilesOptions): Handlers<Operations, CallContext> {
   return new Files(options).handlers();
 }
 

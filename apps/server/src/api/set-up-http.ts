@@ -5,7 +5,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { AuditLog } from '../access/audit-log.js';
 import { UsersStore } from '../access/users.store.js';
 import { Config } from '../config.js';
-import { keepConnections } from '../kept-connections.js';
+import { keepConnections } from '../keep-connections.js';
 import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { AcpApi } from './acp/acp-api.js';
 import { AddressCheck } from './auth/address-check.js';

@@ -25,7 +25,7 @@ import {
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
-import { ruleMatches } from './pattern.js';
+import { ruleMatches } from './rule-matches.js';
 import { RulesStore } from './rules.store.js';
 
 interface Waiting {

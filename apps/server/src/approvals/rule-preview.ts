@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import { assertMay, sees, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { ruleMatches, type Match } from './pattern.js';
+import { ruleMatches, type Match } from './rule-matches.js';
 import { RulesStore } from './rules.store.js';
 
 const maxExamples = 20;

@@ -5,7 +5,7 @@ import type { Selectable } from 'kysely';
 import { EventLog } from '../logs/event-log.js';
 import { Database, notStored } from '../storage/database.js';
 import type { RuleTable } from '../storage/database-schema.js';
-import { ruleMatches, type Match } from './pattern.js';
+import { ruleMatches, type Match } from './rule-matches.js';
 
 /** Rules that users created, newest first. */
 @Injectable()

@@ -3,7 +3,7 @@ import type { BelayClient } from '@belay/client';
 import { readRecording } from '@/features/session-controls/session-recording';
 import { fromBase64, toBase64 } from '@/lib/base64';
 import type { LiveSide } from '@/lib/server';
-import { fileAt } from './file-versions';
+import { fileAt } from './file-at';
 
 /** Stands in for the server in a page that is a recording. */
 const recording = readRecording();

@@ -6,7 +6,7 @@ import { writeInside } from '../journal.js';
 import { float, pythonJson } from './python-json.js';
 import type { RunFile } from '../run-file.js';
 import { ctrfOf } from './ctrf.js';
-import { jobResult } from './harbor-job.js';
+import { jobResult } from './job-result.js';
 import {
   agentName,
   liteLlmName,

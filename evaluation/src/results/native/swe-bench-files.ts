@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Task, Trial } from '../../model.js';
-import { goodBy } from '../../suites/swe-bench-logs.js';
+import { goodBy } from '../../suites/swe-bench/logs.js';
 import { writeInside } from '../journal.js';
 import { pythonJson, pythonLines } from './python-json.js';
 import { kept, type NativeInput, type Writer } from './writer.js';

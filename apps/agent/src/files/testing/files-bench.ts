@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesOperations, type NewEvent, type OperationOutput } from '@belay/protocol';
 import type { KnownFile } from '../../known-file.js';
-import { createFiles } from '../files.handlers.js';
+import { filesHandlers } from '../files.handlers.js';
 
 export type FilesBench = ReturnType<typeof filesBench>;
 type Operations = typeof filesOperations;
@@ -13,7 +13,7 @@ export function filesBench(rg: string | null = null) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'belay-files-')));
   const events: NewEvent[] = [];
   const pictures: { type: string; size: number }[] = [];
-  const handlers = createFiles({
+  const handlers = filesHandlers({
     workspace: root,
     writer: { append: (event) => events.push(event) },
     rg,

@@ -3,7 +3,7 @@ import { AppError, type ModelRequest } from '@belay/protocol';
 import type { Model, GenerateOptions, ModelOutput } from '../model.js';
 import { CassetteWriter, readCassette, type CassetteCall } from './cassette-file.js';
 import { firstDifference } from './difference.js';
-import { steady } from './volatile.js';
+import { withoutVolatile } from './without-volatile.js';
 
 /** Forwards calls and records each; the first call of a session starts the cassette again. */
 export function recordingModel(file: string, inner: Model): Model {
@@ -20,7 +20,7 @@ export function recordingModel(file: string, inner: Model): Model {
 
 /** Replies to recorded requests from the file: offline, free and exact. Any other request is an error. */
 export function replayingModel(file: string): Model {
-  let loaded: { version: string; recordings: Steady[] } | undefined;
+  let loaded: { version: string; recordings: Recording[] } | undefined;
   return {
     async generate(request, call) {
       const version = await stat(file).then(
@@ -28,7 +28,7 @@ export function replayingModel(file: string): Model {
         () => '',
       );
       if (loaded?.version !== version || version === '') {
-        loaded = { version, recordings: (await readCassette(file)).map(made) };
+        loaded = { version, recordings: (await readCassette(file)).map(recording) };
       }
       const reply = replyTo(request, loaded.recordings, file);
       play(reply, call);
@@ -37,24 +37,27 @@ export function replayingModel(file: string): Model {
   };
 }
 
-type Steady = CassetteCall & { steady: string };
-const made = (one: CassetteCall): Steady => ({
+type Recording = CassetteCall & { comparable: string };
+const recording = (one: CassetteCall): Recording => ({
   ...one,
-  steady: JSON.stringify(steady(one.request)),
+  comparable: JSON.stringify(withoutVolatile(one.request)),
 });
 
 /**
  * Depends on the request only, so that a restarted session continues; of equal requests, the last recording counts.
  */
-function replyTo(request: ModelRequest, recordings: Steady[], file: string): ModelOutput {
-  const wanted = JSON.stringify(steady(request));
-  const found = recordings.findLast((one) => one.steady === wanted);
+function replyTo(request: ModelRequest, recordings: Recording[], file: string): ModelOutput {
+  const wanted = JSON.stringify(withoutVolatile(request));
+  const found = recordings.findLast((one) => one.comparable === wanted);
   if (found) return found.reply;
   const nearest =
     recordings.find((one) => one.request.messages.length === request.messages.length) ??
     recordings.at(-1);
   if (!nearest) throw new AppError('model_failed', `The cassette ${file} contains no call.`);
-  const { path, recorded, now } = firstDifference(JSON.parse(nearest.steady), JSON.parse(wanted));
+  const { path, recorded, now } = firstDifference(
+    JSON.parse(nearest.comparable),
+    JSON.parse(wanted),
+  );
   throw new AppError(
     'model_failed',
     `The cassette ${file} has no such request: at ${path} it has ${recorded}, but the session has ${now}. Record it again.`,

@@ -5,7 +5,7 @@ import type { Message, ModelReply } from '@belay/protocol';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, streaming } from '../testing/provider-server.js';
 import { anthropicMessages } from '../testing/provider-wires.js';
-import { steady } from './volatile.js';
+import { withoutVolatile } from './without-volatile.js';
 
 describe('a cassette', () => {
   let folder: string;
@@ -110,11 +110,11 @@ describe('what is evened out', () => {
     ['[1] 4711', '[1] <pid>'],
     ['line 12 of 345: version 1.2.3', 'line 12 of 345: version 1.2.3'],
   ])('%s', (before, after) => {
-    expect(steady(before)).toBe(after);
+    expect(withoutVolatile(before)).toBe(after);
   });
 
   it('evens out measures and pictures, and no other number', () => {
-    expect(steady({ seconds: 1.5, exitCode: 1, images: ['a', 'b'] })).toEqual({
+    expect(withoutVolatile({ seconds: 1.5, exitCode: 1, images: ['a', 'b'] })).toEqual({
       seconds: 0,
       exitCode: 1,
       images: ['<picture>', '<picture>'],

@@ -5,7 +5,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { keepConnections } from '../../kept-connections.js';
+import { keepConnections } from '../../keep-connections.js';
 
 export interface ProviderRequest {
   path: string;

@@ -11,7 +11,7 @@ import {
 } from '@/features/session-log/session-context';
 import { useSessionState, useTitle } from '@/lib/summaries';
 import { Timeline } from '@/features/timeline/timeline';
-import { usePhone } from '@/lib/use-media';
+import { usePhone } from '@/lib/use-phone';
 import { panelIds, type PanelId } from '@/lib/panels';
 import { Dock } from './dock';
 import { useDock } from './dock-store';

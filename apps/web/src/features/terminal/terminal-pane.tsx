@@ -19,7 +19,7 @@ import { intoView } from '@/lib/into-view';
 import { attempt } from '@/lib/toasts';
 import { nextName } from './terminal-names';
 import { saveRecording } from './save-recording';
-import type { SplitOrientation } from './split-store';
+import type { SplitOrientation } from './splits';
 import { holdTerminal, openTerminal } from './terminal-control';
 
 const TerminalView = lazy(async () => ({

@@ -7,10 +7,10 @@ import { useChosen, usePanelLinks } from '@/lib/panel-links';
 import { useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
 import { useCanAct } from '@/features/session-controls/use-can-act';
-import { usePhone } from '@/lib/use-media';
+import { usePhone } from '@/lib/use-phone';
 import { attempt } from '@/lib/toasts';
 import { nextName, terminalNames } from './terminal-names';
-import { useSplits, type SplitOrientation } from './split-store';
+import { useSplits, type SplitOrientation } from './splits';
 import { openTerminal } from './terminal-control';
 import { TerminalPane } from './terminal-pane';
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { ignoreError, isEnded } from '@belay/protocol';
 import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences } from '@/lib/preferences';
-import { usePhone } from '@/lib/use-media';
+import { usePhone } from '@/lib/use-phone';
 import { live } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 import { useDark } from '@/lib/theme';

@@ -1,5 +1,5 @@
 import type { ImageSource, Task } from './model.js';
-import { tellRefused } from './refusals.js';
+import { tellRefused } from './tell-refused.js';
 
 const { signal } = new AbortController();
 const task = (id: string, more: Partial<Task> = {}): Task =>

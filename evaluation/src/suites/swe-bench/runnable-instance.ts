@@ -1,8 +1,8 @@
-import type { Instance } from './swe-bench-instance.js';
-import type { RepositorySpec } from '../repository-spec.js';
-import { hiddenPaths } from './swe-bench-paths.js';
-import { specOf, type SpecLookup } from './swe-bench-specs.js';
-import { quoted } from '../shell-quoted.js';
+import type { Instance } from './instance.js';
+import type { RepositorySpec } from '../../repository-spec.js';
+import { hiddenPaths } from './paths.js';
+import { specOf, type SpecLookup } from './specs.js';
+import { quoted } from '../../shell-quoted.js';
 
 /** An instance with what says how it is run. */
 export interface RunnableInstance extends Instance {

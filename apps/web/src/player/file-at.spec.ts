@@ -1,6 +1,6 @@
 /** @jest-environment node */
 import type { Event } from '@belay/protocol';
-import { fileAt } from './file-versions';
+import { fileAt } from './file-at';
 
 const event = (seq: number, action: string, id: string, args: Record<string, unknown>): Event => ({
   seq,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { keepConnections } from './kept-connections.js';
+import { keepConnections } from './keep-connections.js';
 
 const request = 'GET / HTTP/1.1\r\nhost: server\r\n\r\n';
 

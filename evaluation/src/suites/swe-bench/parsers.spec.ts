@@ -1,7 +1,7 @@
 import { processorMs } from '@belay/testing';
-import { javascriptLogs } from '../testing/javascript-logs.js';
-import { pythonLogs } from '../testing/python-logs.js';
-import { logParserNames, logParserOf, suiteRan } from './swe-bench-parsers.js';
+import { javascriptLogs } from '../../testing/javascript-logs.js';
+import { pythonLogs } from '../../testing/python-logs.js';
+import { logParserNames, logParserOf, suiteRan } from './parsers.js';
 
 const logs = [...pythonLogs, ...javascriptLogs];
 

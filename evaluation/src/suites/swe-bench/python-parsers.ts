@@ -1,5 +1,5 @@
-import { fromLines, type LineReader } from './parsed-lines.js';
-import type { LogParser, TestResult } from './test-log.js';
+import { fromLines, type LineReader } from '../parsed-lines.js';
+import type { LogParser, TestResult } from '../test-log.js';
 
 const isResult = (word = ''): word is TestResult =>
   /^(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL)$/.test(word);

@@ -5,7 +5,7 @@ import { wholeNumber, several } from './options.js';
 const commands = () => import('./commands/eval.js');
 
 /** `belay eval …`: benchmark runs. */
-export function addEval(to: Command, exit: (code: number) => void): void {
+export function addEvalCommands(to: Command, exit: (code: number) => void): void {
   const program = to.command('eval').description('run benchmarks');
   addRun(program, exit);
   const onRun = (name: string, what: string, act: 'evalResume' | 'evalRegrade' | 'evalPreflight') =>

@@ -1,4 +1,4 @@
-import { ServerLogger } from './logging.js';
+import { ServerLogger } from './server-logger.js';
 
 const secret = 'sk-very-secret';
 
@@ -27,7 +27,7 @@ it('logs an error without the request that it has as a property', () => {
   for (const message of [error, { error, path: '/api' }]) {
     const line = logged((logger) => logger.error(message));
     expect(JSON.parse(line)).toMatchObject({ err: { message: 'refused', code: 'ECONNREFUSED' } });
-    expect(line).toContain('logging.spec.ts');
+    expect(line).toContain('server-logger.spec.ts');
     expect(line).not.toContain(secret);
   }
 });

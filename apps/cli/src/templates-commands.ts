@@ -4,7 +4,7 @@ import { withOwnSettings } from './own-settings.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay templates`: tasks with their settings, saved on the server for this user. */
-export function addTemplates(program: Command): void {
+export function addTemplatesCommands(program: Command): void {
   const templates = program
     .command('templates')
     .description('list, save and remove your task templates, for belay run --template');

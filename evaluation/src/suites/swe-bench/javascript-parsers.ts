@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { browserParsers } from './swe-bench-parsers-browser.js';
-import { fromLines, Headings, indentOf, type LineReader } from './parsed-lines.js';
-import type { LogParser, TestResult, TestResults } from './test-log.js';
+import { browserParsers } from './browser-parsers.js';
+import { fromLines, Headings, indentOf, type LineReader } from '../parsed-lines.js';
+import type { LogParser, TestResult, TestResults } from '../test-log.js';
 
 /** Jest's line for each file. Of what stands behind the file's name only its time is known. */
 const jestFile: LineReader = (line) => {

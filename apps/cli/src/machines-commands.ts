@@ -5,7 +5,7 @@ import { aboveZero, containerMegabytes } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay join` for a machine that is to run agents, and `belay machines` for its server. */
-export function addMachines(program: Command): void {
+export function addMachinesCommands(program: Command): void {
   program
     .command('join')
     .description('let this machine run agents for a server, until Ctrl-C')

@@ -32,16 +32,18 @@ const rules: readonly (readonly [pattern: RegExp, instead: string])[] = [
 const measured = new Set(['seconds', 'memoryUsedBytes', 'diskFreeBytes', 'from', 'to', 'size']);
 
 /** A copy without volatile values, at any depth, with the keys of objects sorted. */
-export function steady(value: unknown, key?: string): unknown {
+export function withoutVolatile(value: unknown, key?: string): unknown {
   if (typeof value === 'string') {
     return rules.reduce((text, [pattern, instead]) => text.replace(pattern, instead), value);
   }
   if (typeof value === 'number') return key !== undefined && measured.has(key) ? 0 : value;
   if (Array.isArray(value)) {
     // Pictures are blobs by the hash of their bytes, and no two screenshots have the same bytes.
-    return key === 'images' ? value.map(() => '<picture>') : value.map((item) => steady(item));
+    return key === 'images'
+      ? value.map(() => '<picture>')
+      : value.map((item) => withoutVolatile(item));
   }
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, steady(member, name)]));
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutVolatile(member, name)]));
 }

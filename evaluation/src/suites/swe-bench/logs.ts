@@ -1,11 +1,11 @@
-import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../model.js';
-import { failedTests } from './parsed-lines.js';
-import type { RunnableInstance } from './swe-bench-classic.js';
-import type { Instance } from './swe-bench-instance.js';
-import { sealedReport } from './seal.js';
-import { logParserOf, suiteRan } from './swe-bench-parsers.js';
-import type { TestResults } from './test-log.js';
-import { patchRefused, setupFailed, testPatchRefused } from './swe-bench-scripts.js';
+import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../../model.js';
+import { failedTests } from '../parsed-lines.js';
+import type { RunnableInstance } from './runnable-instance.js';
+import type { Instance } from './instance.js';
+import { sealedReport } from '../seal.js';
+import { logParserOf, suiteRan } from './parsers.js';
+import type { TestResults } from '../test-log.js';
+import { patchRefused, setupFailed, testPatchRefused } from './scripts.js';
 
 interface Parsed {
   tests: TestResults;

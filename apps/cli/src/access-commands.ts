@@ -7,7 +7,7 @@ import { wholeNumber, expiry, several } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay tokens`, `belay users` and `belay audit`: access rights, and a record of their use. */
-export function addAccess(program: Command): void {
+export function addAccessCommands(program: Command): void {
   addTokens(program);
   addUsers(program);
   withServerOptions(withJsonOption(program.command('audit')))

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { temporary, write } from '../testing/fixtures.js';
-import { suiteNamed } from './index.js';
+import { temporary, write } from '../../testing/fixtures.js';
+import { suiteNamed } from '../index.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);

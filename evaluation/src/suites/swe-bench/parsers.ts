@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { assetTable } from '../asset-table.js';
-import { javascriptParsers } from './swe-bench-parsers-javascript.js';
-import { pythonParsers } from './swe-bench-parsers-python.js';
-import type { LogParser } from './test-log.js';
+import { assetTable } from '../../asset-table.js';
+import { javascriptParsers } from './javascript-parsers.js';
+import { pythonParsers } from './python-parsers.js';
+import type { LogParser } from '../test-log.js';
 
 const parsers = { ...pythonParsers, ...javascriptParsers } satisfies Record<string, LogParser>;
 
-/** How tests are run again when a first run has passed; swe-bench-check.ts has each. */
+/** How tests are run again when a first run has passed; instance-check.ts has each. */
 const runnerName = z.enum([
   'pytest',
   'django',

@@ -1,13 +1,13 @@
-import { fileEntry } from '../entries.js';
-import { fail, type SecondRun, type Verifier, type VerifierOutput } from '../model.js';
-import { quoted } from '../shell-quoted.js';
-import { decoysOf, type DecoyKind } from './decoys.js';
-import { orderPlugin, pythonPath, seedOf } from './seal.js';
-import { jestResults } from './swe-bench-jest.js';
-import { hiddenPaths, testFolderOf } from './swe-bench-paths.js';
-import type { RunnableInstance } from './swe-bench-classic.js';
-import { runnerNameOf, type RunnerName } from './swe-bench-parsers.js';
-import type { TestResults } from './test-log.js';
+import { fileEntry } from '../../entries.js';
+import { fail, type SecondRun, type Verifier, type VerifierOutput } from '../../model.js';
+import { quoted } from '../../shell-quoted.js';
+import { decoysOf, type DecoyKind } from '../decoys.js';
+import { orderPlugin, pythonPath, seedOf } from '../seal.js';
+import { jestResults } from './jest-results.js';
+import { hiddenPaths, testFolderOf } from './paths.js';
+import type { RunnableInstance } from './runnable-instance.js';
+import { runnerNameOf, type RunnerName } from './parsers.js';
+import type { TestResults } from '../test-log.js';
 
 /** How a runner's tests are run again. */
 interface Runner {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import type { Instance } from './swe-bench-instance.js';
-import { judgeInstance } from './swe-bench-logs.js';
-import { recordedExit, testPatchRefused } from './swe-bench-scripts.js';
+import type { Instance } from './instance.js';
+import { judgeInstance } from './logs.js';
+import { recordedExit, testPatchRefused } from './scripts.js';
 
 const run = (script: string) =>
   spawnSync('bash', ['-c', recordedExit(script)], { encoding: 'utf8' });

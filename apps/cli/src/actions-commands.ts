@@ -15,7 +15,7 @@ import { withJsonOption, withServerOptions } from './server-options.js';
 const name = ['<name>', 'name of the action'] as const;
 
 /** `belay actions`: abilities of agents in addition to the operations. */
-export function addActions(program: Command, exit: (code: number) => void): void {
+export function addActionsCommands(program: Command, exit: (code: number) => void): void {
   const actions = program
     .command('actions')
     .description('install, test and remove actions, which give agents new abilities');

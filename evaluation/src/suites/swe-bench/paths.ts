@@ -1,4 +1,4 @@
-import type { Instance } from './swe-bench-instance.js';
+import type { Instance } from './instance.js';
 
 /** Files of the test patch, whether it makes, changes, moves or removes them. */
 export function hiddenPaths({ test_patch: patch }: Pick<Instance, 'test_patch'>): string[] {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { temporary, write } from '../testing/fixtures.js';
-import { suiteNamed } from './index.js';
-import { logParserOf } from './swe-bench-parsers.js';
-import { knownSpecs } from './swe-bench-specs.js';
+import { temporary, write } from '../../testing/fixtures.js';
+import { suiteNamed } from '../index.js';
+import { logParserOf } from './parsers.js';
+import { knownSpecs } from './specs.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);

@@ -1,6 +1,6 @@
 import { exactPattern, exactText, newRule } from '@belay/protocol';
 import { processorMs } from '@belay/testing';
-import { ruleMatches } from './pattern.js';
+import { ruleMatches } from './rule-matches.js';
 
 const allows = (pattern: string, subject: string, operation = 'terminal.run') =>
   ruleMatches({ operation, pattern, verdict: 'approved' }, { operation, subject });

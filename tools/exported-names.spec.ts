@@ -1,5 +1,5 @@
 import { root } from './product-node.mjs';
-import { sharedNames, sourcesIn } from './shared-names.ts';
+import { misnamedFiles, sharedNames, sourcesIn } from './exported-names.ts';
 
 /** The names that two files share. */
 const shared = (one: string, other: string, [a, b] = ['a.ts', 'b.ts']) =>
@@ -45,5 +45,36 @@ describe('an exported name', () => {
     const [one, other] = ['tools/bench/01-warm-start.ts', 'tools/bench/02-cold-start.ts'];
     expect(shared(line, line, [one, other])).toEqual([]);
     expect(shared(line, line, [one, 'tools/load.ts'])).toEqual([`title: ${one}, tools/load.ts`]);
+  });
+});
+
+describe('a file', () => {
+  it('is named after what it exports', () => {
+    expect(misnamedFiles(sourcesIn(root))).toEqual([]);
+  });
+
+  it.each([
+    ['run-trial.ts', 'export async function runTrial() {}'],
+    ['trial.ts', 'export const runTrial = 1;\nexport interface Options {}'],
+    ['access-tokens.store.ts', 'export class AccessTokens {}'],
+    ['0002-evaluations.ts', 'export const evaluations = 1;'],
+    ['open-oauth.ts', 'export const openOAuth = 1;'],
+    ['policies.ts', 'export const policy = 1;'],
+    [
+      'container-settings.ts',
+      'export interface ContainerSettings {}\nexport function prepare() {}',
+    ],
+    ['gestures.ts', 'export const click = 1;\nexport const drag = 1;'],
+    ['only-types.ts', 'export type Wanted = 1;'],
+    ['index.ts', "export * from './other.js';"],
+  ])('%s may contain “%s”', (path, text) => {
+    expect(misnamedFiles(new Map([[path, text]]))).toEqual([]);
+  });
+
+  it.each([
+    ['logging.ts', 'export class ServerLogger {}', 'ServerLogger'],
+    ['run-trial.ts', 'export const runTask = 1;\nexport type Task = 1;', 'runTask, Task'],
+  ])('%s may not contain “%s”', (path, text, names) => {
+    expect(misnamedFiles(new Map([[path, text]]))).toEqual([`${path}: ${names}`]);
   });
 });

@@ -5,7 +5,7 @@ import { publishSession } from './commands/publish.js';
 import { sessionArgument, withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay publish`, and `belay git` for the hosts that it pushes to. */
-export function addGit(program: Command): void {
+export function addGitCommands(program: Command): void {
   withServerOptions(withJsonOption(program.command('publish')))
     .description('show the changes of a session, then push them to a branch of a git host')
     .argument(...sessionArgument)

@@ -1,4 +1,4 @@
-import type { TestResults } from './test-log.js';
+import type { TestResults } from '../test-log.js';
 
 /**
  * The results of a second run by Jest, whose log names files and, below those that fail, their tests: `word` is in the

@@ -1,5 +1,5 @@
-import { failedTests, fromLines, Headings, indentOf, withoutColours } from './parsed-lines.js';
-import type { LogParser, TestResult, TestResults } from './test-log.js';
+import { failedTests, fromLines, Headings, indentOf, withoutColours } from '../parsed-lines.js';
+import type { LogParser, TestResult, TestResults } from '../test-log.js';
 
 /**
  * Karma's line for a test that failed: the browser, then its name. The blank before FAILED belongs to the ids of the

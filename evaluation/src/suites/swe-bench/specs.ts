@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { assetTable } from '../asset-table.js';
-import type { RepositorySpec } from '../repository-spec.js';
-import { testCommands } from './swe-bench-commands.js';
+import { assetTable } from '../../asset-table.js';
+import type { RepositorySpec } from '../../repository-spec.js';
+import { testCommands } from './test-commands.js';
 
 const words = z.string().transform((text) => text.split(' '));
 const lines = z.array(z.string());
