@@ -33,7 +33,7 @@ export function useMessageText() {
   return {
     text,
     setText,
-    /** Shows the previous (1) or next (-1) message; false if there is none or the text is edited. */
+    /** Shows the previous (1) or next (-1) message; false if there is none, or for edited text. */
     browse(step: 1 | -1): boolean {
       if (text !== (shown?.text ?? '')) return false;
       const sent = log
