@@ -63,7 +63,7 @@ function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => v
   useEffect(() => {
     watch(session, true).catch(ignoreError('the panel keeps its last picture'));
     return () =>
-      void watch(session, false).catch(ignoreError('a disconnected page watches no longer'));
+      void watch(session, false).catch(ignoreError('a disconnected page no longer watches'));
   }, [session]);
   const hold = (next: boolean) =>
     attempt(async () => {

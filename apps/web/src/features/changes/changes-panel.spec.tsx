@@ -105,7 +105,7 @@ describe('the lines around a change', () => {
   });
 });
 
-it('requests to publish the changes', async () => {
+it('asks how to publish the changes', async () => {
   usePublishRequest.setState({ session: null });
   await show();
   press('Publish…');

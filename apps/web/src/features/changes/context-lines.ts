@@ -17,7 +17,7 @@ export interface Gap {
   /** Line numbers after the change; `to` is null at the end of a file of unknown length. */
   from: number;
   to: number | null;
-  /** Added to a line number after the change, gives the number before it. */
+  /** Add it to a line number after the change to get the number before it. */
   shift: number;
 }
 

@@ -7,7 +7,7 @@ import { client } from '@/lib/server';
 import { diffedFiles } from './diffed-files';
 import type { CommitRange } from './use-fetched-files';
 
-/** The changes of one step, or of all steps up to the displayed moment; `commit` may be null. */
+/** The changes of one step, or of all up to the displayed moment; `commit` is null before any. */
 export function useChanges(step: string | null) {
   const session = useSessionId();
   const past = useIsPast();

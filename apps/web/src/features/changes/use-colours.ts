@@ -16,9 +16,9 @@ const mostCharacters = 300_000;
 const longestLine = 2_000;
 /** Hunks that take longer to highlight remain without colours. */
 const timeoutMs = 3_000;
-/** The oldest requests are dropped: their lines request again when they are rendered again. */
+/** With more waiting, the oldest request is dropped; rendering its hunk again repeats it. */
 const mostWaiting = 30;
-/** Hunks that are rendered for a shorter time, while scrolling, are not highlighted. */
+/** Hunks that are rendered for a shorter time, as in fast scrolling, are not highlighted. */
 const settledMs = 80;
 
 const found = new WeakMap<readonly DiffLine[], Colours>();

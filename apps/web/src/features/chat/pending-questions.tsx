@@ -8,7 +8,7 @@ import { ChatEntry } from './cards/chat-entry';
 /** How many of the newest entries are checked; older ones have been answered. */
 const reach = 200;
 
-/** Pending approvals and questions, oldest first; none at a past moment or after the session. */
+/** Pending approvals and questions, oldest first; none at a past moment or in an ended session. */
 export function usePending(): readonly LogEntry[] {
   const entries = useView((view) => view.entries);
   const verdicts = useView((view) => view.verdicts);

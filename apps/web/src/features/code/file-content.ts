@@ -76,7 +76,7 @@ export const allBytes = async (session: string, path: string): Promise<Uint8Arra
 
 interface FileBytes {
   bytes: Uint8Array<ArrayBuffer>;
-  /** The version at the first page: a change while the others are read results in another one. */
+  /** From the first page: if the file changes while the rest is read, its version differs. */
   version: string | null;
 }
 

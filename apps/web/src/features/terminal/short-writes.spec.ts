@@ -16,7 +16,7 @@ describe('ShortWrites', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('draws the first write after a pause at once, and those that follow together and in order', async () => {
+  it('draws the first write after a pause at once, and later ones together in order', async () => {
     await writes.add(bytes('a'));
     expect(drawn).toEqual(['a']);
     const both = Promise.all([writes.add(bytes('b')), writes.add(bytes('c'))]);

@@ -8,7 +8,7 @@ interface Write {
   drawn(): void;
 }
 
-/** Batches short writes to a terminal, since each redraws all rows that it changed. Keeps order. */
+/** Batches short writes to a terminal, in order, since each redraws all rows that it changed. */
 export class ShortWrites {
   #writes: Write[] = [];
   #size = 0;

@@ -101,7 +101,7 @@ describe('a call that waits for the user', () => {
     [{ operation: 'egress', subject: 'evil.example:443' }, 'Allow this connection?'],
     [{ operation: 'mcp.github.merge', subject: '{"number":7}' }, 'Call merge of github?'],
     [{ operation: 'browser.open', input: {}, subject: 'evil.example:443' }, 'Open a page?'],
-  ])('asks the question for %j', async (part, question) => {
+  ])('asks a specific question for %j', async (part, question) => {
     await show([asked(part)]);
     await screen.findByText(question);
     expect(screen.getByLabelText('Requested call').textContent).toBe(part.subject);
@@ -124,7 +124,7 @@ describe('a call that waits for the user', () => {
     );
   });
 
-  it('shows how long it is delayed if it runs unless denied', async () => {
+  it('shows a countdown if it runs unless denied', async () => {
     const until = new Date(Date.now() + 60_000).toISOString();
     await show([asked({}, { mode: 'delay', until })]);
     await screen.findByText(/^Runs in (59|60) s unless you deny it\.$/);

@@ -1,4 +1,4 @@
-/** In pixels, of the longer side. Models see no larger pictures, and some refuse larger ones. */
+/** In pixels, of the longer side. Models see no more than this, and some refuse larger pictures. */
 const longest = 1_568;
 const largest = 4_000_000;
 /** Types that every provider accepts. */
