@@ -7,7 +7,7 @@ import { errorFrom } from '@belay/protocol';
 
 type Example = InstalledAction['manifest']['examples'][number];
 
-/** The inputs that an action comes with, each to be tried at once. */
+/** The example inputs of an action, each with a button to try it. */
 export function ActionExamples({ name, examples }: { name: string; examples: Example[] }) {
   return (
     <ul className="space-y-2">
@@ -63,7 +63,7 @@ function Try({ name, example }: { name: string; example: Example }) {
 
 function Output({ name, output }: { name: string; output: ActionOutput }) {
   const { structured, errors, exitCode, files } = output;
-  // Output that is JSON comes as such alone.
+  // JSON output is only in `structured`.
   const text = output.text || JSON.stringify(structured, null, 2);
   return (
     <div role="status" className="space-y-2">
@@ -80,7 +80,7 @@ function Output({ name, output }: { name: string; output: ActionOutput }) {
   );
 }
 
-/** A picture is shown, a sound is played, anything else is named. */
+/** Shows a picture or plays a sound; of any other file, only the name and size are shown. */
 function LeftFile({ name, file }: { name: string; file: ActionOutput['files'][number] }) {
   const isMedia = /^(image|audio)\//.test(file.type);
   const url = useFileUrl(name, file, isMedia);

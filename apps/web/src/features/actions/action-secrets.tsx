@@ -8,7 +8,7 @@ import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
-/** The secrets that an action declares: written here, and never shown again. */
+/** The secrets that an action declares. Their values can be set, but are never shown. */
 export function ActionSecrets({ action }: { action: InstalledAction }) {
   return (
     <ul className="divide-y rounded-md border bg-panel">

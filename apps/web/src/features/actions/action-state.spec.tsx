@@ -25,12 +25,12 @@ const speech = (permissions: object, missingSecrets: string[]): InstalledAction 
 });
 const optional = { secrets: ['KEY', 'VOICE'], optional_secrets: ['VOICE'] };
 
-it('needs the secrets without which it does not work, and no others', async () => {
+it('only counts missing secrets that are required', async () => {
   await renderWeb(<ActionState action={speech(optional, ['KEY', 'VOICE'])} />);
   await screen.findByText('1 secret not set');
 });
 
-it('is on without the secrets that it only can have, which are shown as such', async () => {
+it('is on without its optional secrets, which are marked as such', async () => {
   const action = speech(optional, ['VOICE']);
   await renderWeb(
     <>
@@ -46,6 +46,6 @@ it('is on without the secrets that it only can have, which are shown as such', a
   );
 });
 
-it('may only leave out secrets that it declares', () => {
+it('rejects optional secrets that are not declared', () => {
   expect(() => speech({ optional_secrets: ['VOICE'] }, [])).toThrow('names what is not in secrets');
 });

@@ -1,6 +1,6 @@
 import { neededSecrets, pluralText, type InstalledAction } from '@belay/protocol';
 
-/** Whether sessions get it, in a word or two. */
+/** Whether new sessions can use the action, in a few words. */
 export function ActionState({ action }: { action: InstalledAction }) {
   const { enabled, state } = action;
   const missing = neededSecrets(action).length;

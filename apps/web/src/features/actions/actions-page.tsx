@@ -13,7 +13,7 @@ import { ActionState } from './action-state';
 import { InstallForm } from './install-form';
 import { KindLabel } from './kind-label';
 
-/** What is installed, with the way to install more. */
+/** The installed actions, with a form to install more. */
 export function ActionsPage() {
   const readOnly = useReadOnlySettings();
   const actions = useQuery(actionsQuery);

@@ -8,12 +8,12 @@ import { Offers } from './offers';
 import { useInstall } from './use-install';
 
 interface InstallFormProps {
-  /** What is looked up at once, for an update. */
+  /** The actions to offer right away, for an update. */
   found?: FoundActions;
   onClose(): void;
 }
 
-/** From an address to what it has, what that may do, and the install with its log. */
+/** The steps of an install: the address, the actions found there with permissions, and the log. */
 export function InstallForm({ found: given, onClose }: InstallFormProps) {
   const [address, setAddress] = useState('');
   const [found, setFound] = useState(given);
@@ -52,7 +52,7 @@ export function InstallForm({ found: given, onClose }: InstallFormProps) {
   );
 }
 
-/** `@version` stands after the last slash; a user of an address does not. */
+/** `@version` follows the last slash of an address; a user name does not. */
 function sourceOf(address: string): { from: string; version: string | null } {
   const [, from, version] = /^(.*\/[^@/]+)@([^@]+)$/.exec(address) ?? [];
   return from === undefined || version === undefined

@@ -8,7 +8,7 @@ interface InstallLogProps {
   onClose(): void;
 }
 
-/** What an install prints, as it comes. */
+/** The live log of an install. */
 export function InstallLog({ job, onStop, onClose }: InstallLogProps) {
   const isRunning = job.state === 'running';
   const log = useRef<HTMLPreElement>(null);

@@ -9,7 +9,7 @@ interface OffersProps {
   onCancel(): void;
 }
 
-/** What a repository has: each action with what it may do, before any of it is installed. */
+/** The actions in a repository with their permissions, to choose from before they are installed. */
 export function Offers({ found, onInstall, onCancel }: OffersProps) {
   const installable = found.actions.filter(({ state }) => state !== 'same');
   const [left, setLeft] = useState<readonly string[]>([]);

@@ -5,10 +5,10 @@ import { actionsQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
 import { attempt, toastError } from '@/lib/toasts';
 
-/** Seconds that one request waits for more of the log. */
+/** How long one request waits for more of the log, in seconds. */
 const wait = 20;
 
-/** An install of this page, followed to its end. It goes on at the server when the page is left. */
+/** Starts an install and follows it to its end. It continues on the server if the page is left. */
 export function useInstall() {
   const queries = useQueryClient();
   const [job, setJob] = useState<ActionInstall>();

@@ -10,7 +10,7 @@ interface AddressFieldProps {
   onGo(address: string): void;
 }
 
-/** The address of a page, to be edited and gone to. Give it the address as its key. */
+/** An editable address. Use the address as the key, so that the text is reset when it changes. */
 export function AddressField({ label, address, onGo, ...field }: AddressFieldProps) {
   const [text, setText] = useState(address);
   return (

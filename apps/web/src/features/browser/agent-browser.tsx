@@ -13,7 +13,7 @@ import { AddressField } from './address-field';
 import { BrowserConsole } from './browser-console';
 import { LiveView } from './live-view';
 
-/** What the agent sees, live; the user can take over. */
+/** The agent’s browser, live; the user can take control of it. */
 export function AgentBrowser() {
   const canAct = useCanAct();
   const past = useIsPast();
@@ -55,7 +55,7 @@ export function AgentBrowser() {
   );
 }
 
-/** Whether the user has taken over the browser, which is watched as long as it is shown. */
+/** Whether the user is in control of the browser. It is watched while this is mounted. */
 function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => void] {
   const session = useSessionId();
   const [held, setHeld] = useState(false);
@@ -63,12 +63,12 @@ function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => v
   useEffect(() => {
     watch(session, true).catch(ignoreError('the panel keeps its last picture'));
     return () =>
-      void watch(session, false).catch(ignoreError('who is disconnected watches no longer'));
+      void watch(session, false).catch(ignoreError('a disconnected page no longer watches'));
   }, [session]);
   const hold = (next: boolean) =>
     attempt(async () => {
       if (next && (await ensureSandbox(session))) {
-        // A restarted agent does not know yet that somebody watches.
+        // A restarted agent does not know yet that the browser is watched.
         await watch(session, false);
         await watch(session, true);
       }
@@ -87,7 +87,7 @@ function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => v
               },
             ]
           : [],
-      // oxlint-disable-next-line react/exhaustive-deps -- `hold` is another function each time
+      // oxlint-disable-next-line react/exhaustive-deps -- `hold` is a new function on each render
       [canAct, holding],
     ),
   );
@@ -97,7 +97,7 @@ function useHold(canAct: boolean): [holding: boolean, hold: (next: boolean) => v
 const watch = (session: string, watched: boolean) =>
   live().request('browser.watch', { session, watched });
 
-/** The buttons and the address of any browser. */
+/** The navigation buttons and the address field. */
 function Navigation({ url, disabled }: { url: string; disabled: boolean }) {
   const session = useSessionId();
   const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>

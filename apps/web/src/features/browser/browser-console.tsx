@@ -3,7 +3,7 @@ import { Failed } from '@/components/ui/empty';
 import { useSessionId } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
 
-/** What the page wrote to its console. */
+/** The console messages of the page. */
 export function BrowserConsole({ step }: { step: number }) {
   const session = useSessionId();
   const found = useQuery({

@@ -5,11 +5,11 @@ import { AgentBrowser } from './agent-browser';
 import { PreviewView } from './preview-view';
 import { usePreviewChoice } from './use-preview-choice';
 
-/** The agent’s browser, and beside it what the sandbox serves, in the user’s own. */
+/** Shows the agent’s browser, or a preview of the sandbox’s servers in the user’s browser. */
 export function BrowserPanel() {
   const canAct = useCanAct();
   const [{ side }, choose] = usePreviewChoice(useSessionId());
-  // A preview page can act, which viewers are not allowed to.
+  // A page in the preview can change things in the sandbox, which viewers are not allowed to.
   if (!canAct) return <AgentBrowser />;
   return (
     <div className="flex h-full flex-col">

@@ -9,7 +9,7 @@ import { userInput } from './user-input';
 
 interface LiveViewProps {
   page: LogView['page'];
-  /** Null in the past. */
+  /** Null at a past moment. */
   frame: BrowserFrame | null;
   holding: boolean;
 }

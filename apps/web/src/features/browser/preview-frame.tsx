@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'react';
 
-/** Width and height in CSS pixels; the panel’s own otherwise. */
+/** Width and height in CSS pixels; null for those of the panel. */
 export const previewSizes = {
   panel: { label: 'Panel size', size: null },
   phone: { label: 'Phone', size: { width: 390, height: 844 } },
@@ -16,8 +16,8 @@ interface PreviewFrameProps {
 }
 
 /**
- * The page, on an origin of its own. It may not lead the dashboard elsewhere, nor open windows: by their addresses it
- * could send what it has.
+ * Embeds the page, which has its own origin. It can neither navigate the dashboard away nor open
+ * windows, because it could leak data in their addresses.
  */
 export function PreviewFrame({ url, title, size }: PreviewFrameProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -45,7 +45,7 @@ export function PreviewFrame({ url, title, size }: PreviewFrameProps) {
           title={title}
           sandbox="allow-scripts allow-same-origin allow-forms allow-downloads allow-modals"
           referrerPolicy="no-referrer"
-          // As a browser’s own window: a page without a background is white.
+          // As in a browser window, a page without a background is white.
           className="origin-top-left border-0 bg-[white]"
           style={
             wanted ? { ...wanted, transform: `scale(${scale})` } : { width: '100%', height: '100%' }

@@ -15,10 +15,10 @@ import { AddressField } from './address-field';
 import { usePreviewChoice } from './use-preview-choice';
 import { PreviewFrame, previewSizes, type PreviewSize } from './preview-frame';
 
-/** How often the sandbox is asked for its ports. */
+/** How often the open ports of the sandbox are queried. */
 const portsMs = 2_000;
 
-/** What a program in the sandbox serves, in a frame of the user’s browser. */
+/** Shows pages that a program in the sandbox serves, in a frame in the user’s browser. */
 export function PreviewView() {
   const session = useSessionId();
   const state = useSessionState(session);
@@ -48,7 +48,7 @@ export function PreviewView() {
         </Button>
       </Empty>
     );
-  // What was shown stays while an agent that is away connects again.
+  // The preview stays while a disconnected agent reconnects.
   if (found.isError && !found.data)
     return <Failed error={found.error} retry={() => void found.refetch()} />;
   return (
@@ -72,7 +72,7 @@ export function PreviewView() {
 
 interface PreviewBarProps {
   ports: readonly number[];
-  /** The one that is shown, or waited for; null when nothing was ever served. */
+  /** The port that is shown or awaited; null if none was chosen and none is open. */
   port: number | null;
   onReload(): void;
 }
@@ -160,7 +160,7 @@ function NotOpen({ port }: { port: number | null }) {
 
 let opening = 0;
 
-/** A ticket opens one frame once: each reload takes another. */
+/** A ticket is only valid once, so each reload needs a new one. */
 function Opened({ port, path, size }: { port: number; path: string; size: PreviewSize }) {
   const session = useSessionId();
   const [key] = useState(() => (opening += 1));
@@ -176,10 +176,10 @@ function Opened({ port, path, size }: { port: number; path: string; size: Previe
   return <PreviewFrame url={opened.data.url} title={`Preview of port ${port}`} size={size} />;
 }
 
-/** What is chosen stays in the list while nothing listens there. */
+/** The chosen port stays in the list while nothing listens on it. */
 const optionsOf = (ports: readonly number[], port: number | null): number[] =>
   [...new Set(port === null ? ports : [...ports, port])].sort((one, other) => one - other);
 
-/** As it is typed: what is encoded already stays so. */
+/** Encodes a typed path, except for what is already encoded. */
 const pathOf = (text: string): string =>
   encodeURI(`/${text.trim().replace(/^[/\\]+/, '')}`).replaceAll(/%25([\da-f]{2})/gi, '%$1');

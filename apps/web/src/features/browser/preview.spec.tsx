@@ -17,8 +17,8 @@ const servedOn = (ports: number[]): NonNullable<Replies> => {
 };
 const frame = () => screen.findByTitle<HTMLIFrameElement>('Preview of port 5173');
 
-describe('the preview of what a sandbox serves', () => {
-  it('is framed with few rights, and each reload takes another ticket', async () => {
+describe('the preview of a server in the sandbox', () => {
+  it('has a frame with few permissions, and gets a new ticket for each reload', async () => {
     await renderSession(<BrowserPanel />, { replies: servedOn([5173, 8080]) });
     fireEvent.click(await screen.findByRole('radio', { name: 'Preview' }));
     const shown = await frame();
@@ -30,7 +30,7 @@ describe('the preview of what a sandbox serves', () => {
     expect((await frame()).style.width).toBe('390px');
   });
 
-  it('opens a path as it is typed, and none of another host', async () => {
+  it('opens a path as it is typed, but never on another host', async () => {
     const { rest } = await renderSession(<BrowserPanel />, { replies: servedOn([5173]) });
     fireEvent.click(await screen.findByRole('radio', { name: 'Preview' }));
     await frame();
@@ -44,13 +44,13 @@ describe('the preview of what a sandbox serves', () => {
     });
   });
 
-  it('says what is missing', async () => {
+  it('shows that no server is running', async () => {
     await renderSession(<BrowserPanel />, { replies: servedOn([]) });
     fireEvent.click(await screen.findByRole('radio', { name: 'Preview' }));
     await screen.findByText('No server is running');
   });
 
-  it('offers the sandbox of an ended session', async () => {
+  it('offers to start the sandbox of an ended session', async () => {
     const call = () => {
       throw new AppError('conflict', 'There is no sandbox.');
     };

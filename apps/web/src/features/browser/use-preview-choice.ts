@@ -3,7 +3,7 @@ import type { PreviewSize } from './preview-frame';
 
 interface PreviewChoice {
   side: 'agent' | 'preview';
-  /** The first that is listened on, until one is chosen. */
+  /** Null until one is chosen, which means the first open port. */
   port: number | null;
   path: string;
   size: PreviewSize;
@@ -11,10 +11,10 @@ interface PreviewChoice {
 
 const first: PreviewChoice = { side: 'agent', port: null, path: '/', size: 'panel' };
 
-/** By session, until the page is left. */
+/** By session, until the dashboard is closed or reloaded. */
 const useChoices = create<Record<string, PreviewChoice>>()(() => ({}));
 
-/** What the browser panel of a session shows; it stays while the panel is moved or hidden. */
+/** What the browser panel of a session shows, which is kept when the panel is moved or hidden. */
 export function usePreviewChoice(
   session: string,
 ): [PreviewChoice, (change: Partial<PreviewChoice>) => void] {

@@ -1,6 +1,6 @@
 import { userInput } from './user-input';
 
-/** Takes what is sent, and answers it when the test says so. */
+/** Records what is sent, and resolves the oldest pending call on `answer`. */
 function slowBrowser() {
   const sent: [string, object][] = [];
   const answers: (() => void)[] = [];
@@ -16,7 +16,7 @@ function slowBrowser() {
 }
 
 describe('userInput', () => {
-  it('sends one call at a time, in order; letters typed meanwhile go together', async () => {
+  it('sends one call at a time, in order, and combines letters typed meanwhile', async () => {
     const { action, answer, sent } = slowBrowser();
     for (const text of ['a', 'b', 'c']) action('browser.type', { text });
     action('browser.type', { text: '', key: 'Enter' });
@@ -30,7 +30,7 @@ describe('userInput', () => {
     ]);
   });
 
-  it('adds up what is scrolled, and never joins clicks', async () => {
+  it('adds up scrolling, and never combines clicks', async () => {
     const { action, answer, sent } = slowBrowser();
     action('browser.click', { x: 1, y: 1 });
     action('browser.scroll', { y: 100 });

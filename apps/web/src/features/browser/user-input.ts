@@ -8,8 +8,8 @@ interface Action<N extends Name = Name> {
 }
 
 /**
- * Sends what the user does in the agent’s browser one after the other, in their order. What is typed or
- * scrolled while a call is on its way goes along in one. `send` reports its own failures.
+ * Sends the user’s input in the agent’s browser one call at a time, in order. Consecutive typing or
+ * scrolling during a call is combined into one call. `send` reports its own failures.
  */
 export function userInput(send: (action: Action) => Promise<unknown>) {
   const waiting: Action[] = [];
@@ -32,7 +32,7 @@ type Join<N extends Name> = (
   later: OperationRequest<N>,
 ) => OperationRequest<N> | null;
 
-/** One input for two that follow each other; null when they are to be sent apart, as all others are. */
+/** Combines two consecutive inputs; null to send them separately, as for operations not listed. */
 const joins: { [N in Name]?: Join<N> } = {
   'browser.scroll': (earlier, later) => ({ y: (earlier.y ?? 0) + (later.y ?? 0) }),
   'browser.type': (earlier, later) =>

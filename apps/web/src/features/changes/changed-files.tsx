@@ -15,7 +15,7 @@ interface ChangedFilesProps extends DiffRowsOptions {
   decides: boolean;
 }
 
-/** The files that changed with their hunks, however many there are. */
+/** The changed files with their hunks; only visible rows are rendered. */
 export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProps) {
   const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({ files, range, commit });
   const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
@@ -27,7 +27,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   const view = (file: DiffedFile) => {
     const mark = viewedMark(file);
     useViewed.getState().toggle(session, mark);
-    // A viewed file is folded.
+    // Marking a file as viewed folds it; removing the mark unfolds it.
     fold(file.path, marks.has(mark));
   };
   const render = (row: DiffRow) => {

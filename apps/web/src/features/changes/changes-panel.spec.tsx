@@ -61,7 +61,7 @@ const linesShown = () =>
     .flatMap((group) => [...group.textContent.matchAll(/line (\d+)/g)].map(([, n]) => Number(n)));
 
 describe('the tree of changed files', () => {
-  it('folds, filters and marks what was viewed, by keys too', async () => {
+  it('folds, filters and marks viewed files, also with the keyboard', async () => {
     await show();
     tree().getByText('0 of 2 viewed');
     fireEvent.click(tree().getByRole('button', { name: 'deep' }));
@@ -97,7 +97,7 @@ describe('the lines around a change', () => {
     expect(shown).toHaveBeenCalledTimes(1);
   });
 
-  it('are not guessed of a file that is another one by now', async () => {
+  it('are not guessed for a file that has changed since', async () => {
     await show('something else');
     press('Show 20 more lines before line 27');
     await screen.findAllByText('The file has changed since then. Open it to see all of it.');
@@ -105,7 +105,7 @@ describe('the lines around a change', () => {
   });
 });
 
-it('leads to the ways to publish the changes', async () => {
+it('asks how to publish the changes', async () => {
   usePublishRequest.setState({ session: null });
   await show();
   press('Publish…');

@@ -22,7 +22,7 @@ import { useChanges } from './use-changes';
 
 const mostSteps = 200;
 
-/** What the session, or one step of it, changed; the user accepts, rejects or comments each hunk. */
+/** The changes of the session or one step; the user accepts, rejects or comments on each hunk. */
 export function ChangesPanel() {
   const session = useSessionId();
   const past = useIsPast();
@@ -78,7 +78,7 @@ export function ChangesPanel() {
       {diff.data && !files.length && <Empty title="No difference">The files are unchanged.</Empty>}
       {files.length > 0 && (
         <ChangedFiles
-          // Folds and drafts belong to what is shown.
+          // Folded files and drafts are reset when another step is chosen.
           key={step}
           files={files}
           range={range}
@@ -143,7 +143,7 @@ function Totals({ files }: { files: readonly DiffedFile[] }) {
   );
 }
 
-/** The newest steps, and the one that is shown: a long session has thousands. */
+/** The newest steps and the displayed one: a long session has thousands. */
 function listedSteps(commits: LogView['commits'], step: string | null) {
   const newest = [...commits].slice(-mostSteps).toReversed();
   const shown = step === null ? undefined : commits.get(step);
@@ -152,7 +152,7 @@ function listedSteps(commits: LogView['commits'], step: string | null) {
     : [...newest, [step, shown] as const];
 }
 
-/** The call whose changes are shown; a link of the chat chooses it. */
+/** The call whose changes are shown; links in the chat also select it. */
 function useStep() {
   const target = usePanelLinks((links) => links.commit);
   const commits = useView((view) => view.commits);

@@ -10,14 +10,14 @@ import { viewedMark } from './decisions';
 
 interface ChangesTreeProps {
   files: readonly DiffedFile[];
-  /** The marks of what was viewed; undefined where nothing is reviewed. */
+  /** The `viewedMark`s of viewed files; undefined if the changes cannot be reviewed. */
   viewed: ReadonlySet<string> | undefined;
   shown: string | null;
   onShow(path: string): void;
   onViewed(file: DiffedFile): void;
 }
 
-/** The files that changed as a tree, beside their lines. */
+/** The tree of changed files, beside the diff. */
 export function ChangesTree({ files, viewed, shown, onShow, onViewed }: ChangesTreeProps) {
   const [filter, setFilter] = useState<string>();
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());

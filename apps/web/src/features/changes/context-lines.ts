@@ -1,27 +1,27 @@
 import type { DiffLine, FileDiff, DiffHunk } from './diff';
 
-/** The lines of a file that a click shows before or after a hunk. */
+/** How many more lines a click shows before or after a hunk. */
 export const contextStep = 20;
 
-/** What the user asked to see of a file around its hunks. */
+/** How much of a file the user expanded around its hunks. */
 export interface Expansion {
   whole: boolean;
-  /** Lines shown at the begin and at the end of each gap, by the place of the gap. */
+  /** Number of lines shown at the beginning and the end of each gap, by the gap’s index. */
   gaps: ReadonlyMap<number, { begin: number; end: number }>;
 }
 
-/** Lines that a diff leaves out: before its first hunk, between two, or after its last. */
+/** Lines omitted from a diff: before its first hunk, between two hunks, or after the last one. */
 export interface Gap {
-  /** Before the hunk of this place; after the last hunk where there is none. */
+  /** The index of the hunk after the gap; for the last gap, the number of hunks. */
   index: number;
-  /** By their numbers after the change; null is the end of a file whose length is not known. */
+  /** Line numbers after the change; `to` is null at the end of a file of unknown length. */
   from: number;
   to: number | null;
-  /** What is added to such a number for the one before the change. */
+  /** Add it to a line number after the change to get the number before it. */
   shift: number;
 }
 
-/** The gaps of a file that was there before and after. */
+/** The gaps of a file; none if the change added or deleted it. */
 export function gapsOf(file: FileDiff, wholeLength?: number): Gap[] {
   if (file.from === null || file.to === null) return [];
   const gaps: Gap[] = [];
@@ -39,7 +39,7 @@ export function gapsOf(file: FileDiff, wholeLength?: number): Gap[] {
   return gaps.filter(({ from: first, to }) => to === null || to >= first);
 }
 
-/** Git shows three lines after a change, unless the file ends before. */
+/** Git shows three lines after a change unless the file ends sooner. */
 const endsFile = ({ lines }: DiffHunk): boolean =>
   lines.length - 1 - lines.findLastIndex(({ kind }) => kind !== ' ') < 3;
 
@@ -47,7 +47,7 @@ function rangesOf({ header }: DiffHunk) {
   const numbers = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))?/.exec(header) ?? [];
   const [, first = '1', removed = '1', second = '1', added = '1'] = numbers;
   const range = (start: number, count: number) => {
-    // For an empty range, git names the line before it.
+    // For an empty range, git gives the number of the line before it.
     const from = count === 0 ? start + 1 : start;
     return { from, to: from + count - 1 };
   };
@@ -57,7 +57,7 @@ function rangesOf({ header }: DiffHunk) {
   };
 }
 
-/** The lines of a file after the change; null when the file is not the one of the diff. */
+/** The lines of a file after the change; null if `text` does not match the diff. */
 export function wholeLines(text: string, file: FileDiff): string[] | null {
   const lines = text.split('\n');
   if (lines.at(-1) === '') lines.pop();
@@ -69,7 +69,7 @@ export function wholeLines(text: string, file: FileDiff): string[] | null {
 
 const known = new WeakMap<readonly string[], Map<number, DiffLine[]>>();
 
-/** The same lines for the same file, so that their colours are found once. */
+/** Returns the same array for the same file and shift, so that it is highlighted only once. */
 export function unchangedLines(whole: readonly string[], shift: number): DiffLine[] {
   const shifts = known.get(whole) ?? new Map<number, DiffLine[]>();
   known.set(whole, shifts);

@@ -6,7 +6,7 @@ import type { DiffedFile } from './diffed-files';
 import { reversePatch, type FileDiff, type DiffHunk } from './diff';
 
 interface Marks {
-  /** What is marked, by session. */
+  /** By session. */
   marks: Record<string, string[]>;
   toggle(session: string, mark: string): void;
 }
@@ -27,16 +27,16 @@ const marksStore = (name: string) =>
     ),
   );
 
-/** Accepted hunks by their text: one that changes afterwards is undecided again. */
+/** Accepted hunks, by their text: a hunk that changes afterwards is undecided again. */
 export const useAccepted = marksStore('belay.accepted');
 
-/** Files that the user has looked through, by their `viewedMark`. */
+/** Files that the user marked as viewed, by their `viewedMark`. */
 export const useViewed = marksStore('belay.viewed');
 
-/** Characters of a change that tell it from another of the same size. */
+/** Changes of the same size that differ only after this many characters have the same mark. */
 const mostHashed = 20_000;
 
-/** Names a file as it is now: one that changes afterwards is not viewed any more. */
+/** Identifies a file with its current changes: if they change, it no longer counts as viewed. */
 export function viewedMark(file: DiffedFile): string {
   const mark = marks.get(file) ?? markOf(file);
   marks.set(file, mark);

@@ -5,12 +5,12 @@ import { estimatedHeight, type DiffRow } from './diff-rows';
 
 interface DiffListProps {
   rows: readonly DiffRow[];
-  /** The file to go to; each time another object. */
+  /** The file to scroll to; a new object scrolls again. */
   target: { path: string } | null;
   render(row: DiffRow): ReactNode;
 }
 
-/** Draws the rows that are seen, and keeps the line of the file that they belong to at the top. */
+/** Renders the visible rows, and keeps the row of the file that they belong to at the top. */
 export function DiffList({ rows, target, render }: DiffListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const files = useMemo(
@@ -71,7 +71,7 @@ export function DiffList({ rows, target, render }: DiffListProps) {
   );
 }
 
-/** The last of these numbers, which ascend, that is not above `limit`; 0 when there is none. */
+/** The largest of these ascending numbers that does not exceed `limit`; 0 if there is none. */
 function lastUpTo(numbers: readonly number[], limit: number): number {
   let [low, high] = [0, numbers.length];
   while (low < high) {

@@ -24,7 +24,7 @@ const nothing = {
 const kinds = (rows: ReturnType<typeof diffRows>) => rows.map(({ kind }) => kind).join(' ');
 
 describe('the files of a diff', () => {
-  it('are all there when the diff was cut, without the half of the last one', () => {
+  it('are all listed when the diff is truncated, with the lines of its complete parts', () => {
     const diff = part('a') + part('b') + part('c').slice(0, -5);
     const files = diffedFiles({
       diff,
@@ -39,7 +39,7 @@ describe('the files of a diff', () => {
     ]);
   });
 
-  it('are read from a patch that came alone', () => {
+  it('are parsed from a patch without a list of files', () => {
     const diff = `${part('a', 3)}diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n`;
     expect(diffedFiles({ diff, truncated: false, files: [] })).toMatchObject([
       { path: 'a', status: 'modified', added: 3, removed: 0 },
@@ -49,7 +49,7 @@ describe('the files of a diff', () => {
 });
 
 describe('the rows of a diff', () => {
-  it('have the lines of large hunks in pieces', () => {
+  it('split the lines of large hunks', () => {
     const files = diffedFiles({
       diff: part('a', 200),
       truncated: false,
@@ -65,7 +65,7 @@ describe('the rows of a diff', () => {
     expect(new Set(rows.map(({ key }) => key)).size).toBe(rows.length);
   });
 
-  it('fold what is large, until the user unfolds it', () => {
+  it('fold large files until the user unfolds them', () => {
     const files = diffedFiles({
       diff: part('a', 700),
       truncated: false,
@@ -76,7 +76,7 @@ describe('the rows of a diff', () => {
     expect(kinds(diffRows(files, { ...nothing, chosen }))).toMatch(/^file hunk/);
   });
 
-  it('fetch a file beyond the cut when it is unfolded, and say why it cannot be shown', () => {
+  it('show the state of a truncated file that is fetched when it is unfolded', () => {
     const [file] = diffedFiles({ diff: '', truncated: true, files: [listed('a')] });
     if (!file) throw new Error('There is one.');
     expect(isOpen(file, nothing)).toBe(false);
@@ -97,7 +97,7 @@ describe('the lines around the hunks', () => {
     '+new',
     ...text.slice(at + 2, at + 5).map((line) => ` ${line}`),
   ];
-  // The second hunk begins a line later after the change than before it.
+  // After the change, the second hunk starts one line later than before it.
   const diff = [
     'diff --git a/a b/a',
     '--- a/a',
@@ -121,7 +121,7 @@ describe('the lines around the hunks', () => {
       return row.kind === 'context' ? `context ${row.from + 1} to ${row.to}` : row.kind;
     });
 
-  it('are gaps at first, of which the last has no known end', () =>
+  it('are gaps at first, the last one with an unknown end', () =>
     expect(rows({}, null)).toEqual([
       'file',
       'gap 1 to 30',
@@ -144,7 +144,7 @@ describe('the lines around the hunks', () => {
     ]);
   });
 
-  it('are all there for a whole file, with both numbers', () => {
+  it('are all shown for a whole file, with both line numbers', () => {
     expect(rows({ whole: true })).toEqual([
       'file',
       'context 1 to 30',
@@ -156,14 +156,14 @@ describe('the lines around the hunks', () => {
     expect(unchangedLines(after, -1)[61]).toMatchObject({ text: 'line 61', before: 61, after: 62 });
   });
 
-  it('are only those of the file that the diff is about', () => {
+  it('are only taken from a file that matches the diff', () => {
     const [file] = parseDiff(diff);
     if (!file) throw new Error('There is one.');
     expect(wholeLines(`${after.join('\n')}\n`, file)).toEqual(after);
     expect(wholeLines(text.join('\n'), file)).toBeNull();
   });
 
-  it('are none of a new file, and none after a hunk that ends its file', () => {
+  it('do not exist for a new file, nor after a hunk that ends its file', () => {
     expect(
       kinds(diffRows(diffedFiles({ diff: part('a'), truncated: false, files: [] }), nothing)),
     ).toBe('file hunk');

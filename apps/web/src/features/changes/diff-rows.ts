@@ -6,35 +6,35 @@ export type DiffRow =
   | { kind: 'file'; key: string; file: DiffedFile; open: boolean }
   | { kind: 'hunk'; key: string; diff: FileDiff; hunk: DiffHunk; from: number; to: number }
   | { kind: 'note'; key: string; text: string }
-  /** Lines around hunks that are shown, a part of those of the file. */
+  /** Expanded lines around hunks: those of `whole` from `from` up to, but excluding, `to`. */
   | { kind: 'context'; key: string; path: string; whole: DiffLine[]; from: number; to: number }
-  /** Lines around hunks that are not. */
+  /** Omitted lines around hunks. */
   | { kind: 'gap'; key: string; path: string; gap: Gap; isLast: boolean; state: FileState };
 
-/** The lines of a whole file: null while they are fetched, a sentence when they cannot be. */
+/** The lines of a whole file: null while they are fetched, or an error message. */
 export type FileState = { lines: readonly string[] } | { failed: string } | null;
 
-/** A file with more changed lines than this begins folded. */
+/** A file with more changed lines than this is initially folded. */
 const foldedAbove = 600;
-/** Most lines of one row, so that a row of a large hunk is drawn within a frame. */
+/** Maximum lines per row, so that each row of a large hunk renders within a frame. */
 const mostLines = 80;
 
 export interface Unfolded {
-  /** What the user unfolded or folded, by path. */
+  /** Whether the user unfolded (true) or folded a file, by path. */
   chosen: ReadonlyMap<string, boolean>;
-  /** Parts of the diff fetched for files beyond its cut; null while loading, a sentence on failure. */
+  /** Diffs of files that the truncated diff lacks; null while they load, or an error message. */
   fetched: ReadonlyMap<string, { part: string } | { failed: string } | null>;
-  /** What the user asked to see around the hunks, by path. */
+  /** How much the user expanded around the hunks, by path. */
   expanded: ReadonlyMap<string, Expansion>;
-  /** The lines of those files. */
+  /** The lines of the expanded files, by path. */
   wholes: ReadonlyMap<string, FileState>;
 }
 
-/** Whether a file’s lines are shown. One whose lines are not here is fetched when it is unfolded. */
+/** Whether a file’s lines are shown. Files without a `part` are fetched when they are unfolded. */
 export const isOpen = (file: DiffedFile, { chosen }: Pick<Unfolded, 'chosen'>): boolean =>
   chosen.get(file.path) ?? (file.part !== undefined && file.added + file.removed <= foldedAbove);
 
-/** What is drawn below each other: files, and pieces of their hunks. */
+/** The rows to render, from top to bottom: each file, followed by its notes, hunks and gaps. */
 export function diffRows(files: readonly DiffedFile[], unfolded: Unfolded): DiffRow[] {
   return files.flatMap((file) => {
     const open = isOpen(file, unfolded);
@@ -62,7 +62,7 @@ function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   ];
 }
 
-/** What is before each hunk and after the last, by the place of the hunk. */
+/** The rows before each hunk, by its index, and those after the last hunk. */
 function rowsAround(path: string, diff: FileDiff, { expanded, wholes }: Unfolded) {
   const state = wholes.get(path) ?? null;
   const lines = state && 'lines' in state ? state.lines : undefined;
@@ -105,7 +105,7 @@ function pieces(path: string, diff: FileDiff, { hunk, index }: { hunk: DiffHunk;
   return rows;
 }
 
-/** In pixels, before it was drawn. */
+/** In pixels, until the row is rendered and measured. */
 export function estimatedHeight(row: DiffRow): number {
   if (row.kind === 'file') return 29;
   if (row.kind === 'note') return 36;

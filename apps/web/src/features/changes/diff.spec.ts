@@ -65,7 +65,7 @@ describe('reversePatch', () => {
   const file = join(folder, 'a.txt');
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('undoes one hunk and leaves the others, by git’s own reading', () => {
+  it('undoes one hunk and leaves the others when git applies it', () => {
     const before = Array.from({ length: 30 }, (_, index) => `line ${index}`);
     git('init', '-q');
     writeFileSync(file, `${before.join('\n')}\n`);
@@ -107,7 +107,7 @@ describe('reversePatch', () => {
   });
 
   it.each(['docs/größe.md', 'a "quoted" name', 'tab\tand space', '表.txt'])(
-    'knows and undoes changes of %j',
+    'parses and undoes changes of %j',
     (name) => {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), 'before\n');

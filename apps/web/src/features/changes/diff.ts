@@ -3,7 +3,7 @@ import { quotedName, unquotedName } from '@belay/protocol';
 export interface DiffLine {
   kind: ' ' | '+' | '-';
   text: string;
-  /** Line numbers before and after, from 1; null where there is none. */
+  /** Line numbers before and after the change, from 1; null on the side without the line. */
   before: number | null;
   after: number | null;
 }
@@ -11,7 +11,7 @@ export interface DiffLine {
 export interface DiffHunk {
   header: string;
   lines: DiffLine[];
-  /** The hunk as a patch of its own, without its file’s header. */
+  /** The hunk’s text in the diff, including its header but not that of its file. */
   raw: string;
 }
 
@@ -19,7 +19,7 @@ export interface FileDiff {
   path: string;
   from: string | null;
   to: string | null;
-  /** Lines before the first hunk, as git wrote them. */
+  /** The lines before the first hunk, as output by git. */
   header: string;
   hunks: DiffHunk[];
   binary: boolean;
@@ -28,13 +28,13 @@ export interface FileDiff {
 /** Splits a unified diff into files and hunks. */
 export const parseDiff = (diff: string): FileDiff[] => splitDiff(diff).map(parseFile);
 
-/** The parts of a unified diff, one for each file. */
+/** Splits a unified diff into one part per file. */
 export const splitDiff = (diff: string): string[] =>
   diff.split(/^(?=diff --git )/m).filter((part) => part.startsWith('diff --git '));
 
 /**
- * The patch that undoes one hunk: lines added become lines removed and the other way round.
- * A hunk that made or removed its whole file undoes that too; a file that was renamed keeps its new name.
+ * Returns the patch that undoes one hunk: added lines become removed lines, and vice versa. For a
+ * file that was created or deleted, it undoes that too; a renamed file keeps its new name.
  */
 export function reversePatch(file: FileDiff, hunk: DiffHunk): string {
   const from = file.to === null ? '/dev/null' : quotedName(`a/${file.to}`);
@@ -52,7 +52,7 @@ export function parseFile(part: string): FileDiff {
   return { ...parseHead(head), hunks: bodies.map(parseHunk) };
 }
 
-/** What the lines before the first hunk say. */
+/** Parses the lines before the first hunk. */
 export function parseHead(head: string): Omit<FileDiff, 'hunks'> {
   const from = pathIn(head, '---') ?? renamed(head, 'from');
   const to = pathIn(head, '+++') ?? renamed(head, 'to');
@@ -88,13 +88,13 @@ function pathIn(head: string, sign: '---' | '+++'): string | null {
   return !path || path === '/dev/null' ? null : path.replace(/^[ab]\//, '');
 }
 
-/** Of a file that was renamed without a changed line. */
+/** A path of a file that was renamed without changed lines. */
 function renamed(head: string, side: 'from' | 'to'): string | null {
   const [, name] = new RegExp(`^rename ${side} (.+)$`, 'm').exec(head) ?? [];
   return name === undefined ? null : unquotedName(name);
 }
 
-/** Of a file without hunks, for example an empty one. */
+/** The path of a file without hunks, for example an empty one. */
 function nameOf(head: string): string {
   const [, last = ''] = /^diff --git .+? ("b\/.+"|b\/.+)$/m.exec(head) ?? [];
   return unquotedName(last).replace(/^b\//, '');
@@ -103,7 +103,7 @@ function nameOf(head: string): string {
 const flip = (line: string): string =>
   line.startsWith('+') ? `-${line.slice(1)}` : line.startsWith('-') ? `+${line.slice(1)}` : line;
 
-/** Within a run of changes, a patch removes lines before it adds. */
+/** Puts removed lines before added lines in each run of changes, as patches require. */
 function order(lines: readonly string[]): string[] {
   const out: string[] = [];
   let removed: string[] = [];

@@ -7,11 +7,11 @@ export interface DiffedFile {
   added: number;
   removed: number;
   binary: boolean;
-  /** Its part of the diff; undefined when that was cut off before it. */
+  /** Its part of the diff; undefined if the diff was truncated before its end. */
   part: string | undefined;
 }
 
-/** Every file that changed, also those that a cut diff does not reach. */
+/** All changed files, including those missing from a truncated diff. */
 export function diffedFiles({
   diff,
   truncated,
@@ -19,7 +19,7 @@ export function diffedFiles({
 }: OperationOutput<'workspace.diff'>): DiffedFile[] {
   const parts = splitDiff(diff);
   if (files.length === 0) return parts.map(fileOf);
-  // The last part of a cut diff may be half a file.
+  // The last part of a truncated diff may be incomplete.
   const whole = truncated ? parts.slice(0, -1) : parts;
   const byPath = new Map(whole.map((part) => [parseHead(headOf(part)).path, part]));
   return files.map((file) => ({ ...file, part: byPath.get(file.path) }));
@@ -28,7 +28,7 @@ export function diffedFiles({
 const parsed = new Map<string, FileDiff>();
 const mostParsed = 500;
 
-/** Of what was parsed, the last few hundred files are kept. */
+/** Caches up to `mostParsed` parsed files, then starts over. */
 export function fileDiff(part: string): FileDiff {
   const known = parsed.get(part);
   if (known) return known;
@@ -38,7 +38,7 @@ export function fileDiff(part: string): FileDiff {
   return file;
 }
 
-/** A file of a patch that came without a list of its files. */
+/** A file of a patch without a list of its files. */
 function fileOf(part: string): DiffedFile {
   const head = headOf(part);
   const { path, from, to, binary } = parseHead(head);

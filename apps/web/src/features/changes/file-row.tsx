@@ -8,15 +8,15 @@ interface FileRowProps {
   file: DiffedFile;
   open: boolean;
   onToggle(): void;
-  /** Whether all lines of the file are shown, not only those around its changes. */
+  /** Whether all lines of the file are shown, not just those around its changes. */
   whole: boolean;
   onWhole(): void;
-  /** Undefined where nothing is reviewed. */
+  /** Undefined if the changes cannot be reviewed. */
   viewed: boolean | undefined;
   onViewed(): void;
 }
 
-/** The line of a file, which folds and unfolds what changed in it. */
+/** The header row of a file, which folds and unfolds its changes. */
 export function FileRow({ file, open, onToggle, whole, onWhole, viewed, onViewed }: FileRowProps) {
   const from = file.status === 'renamed' && file.part ? parseHead(file.part).from : null;
   return (

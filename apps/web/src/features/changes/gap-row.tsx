@@ -6,13 +6,13 @@ import type { FileState } from './diff-rows';
 
 interface GapRowProps {
   gap: Gap;
-  /** After the last hunk. */
+  /** Whether the gap is after the last hunk. */
   isLast: boolean;
   state: FileState;
   onShow(lines: { begin: number; end: number }): void;
 }
 
-/** Lines that the diff leaves out, and the ways to see them. */
+/** A placeholder for lines omitted from the diff, with buttons to show them. */
 export function GapRow({ gap: { index, from, to }, isLast, state, onShow }: GapRowProps) {
   const hidden = to === null ? null : to - from + 1;
   const isShort = hidden !== null && hidden <= contextStep;

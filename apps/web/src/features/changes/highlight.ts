@@ -5,7 +5,10 @@ const lowlight = createLowlight(common);
 
 type Node = ReturnType<typeof lowlight.highlight>['children'][number];
 
-/** The runs of a text in a language that is known; its time depends on the text, so it belongs in a worker. */
+/**
+ * Highlights a text in a language that lowlight supports. It can take long for some texts, so call
+ * it in a worker.
+ */
 export function highlight(language: string, text: string): Highlighted {
   const starts = [0];
   const runs: number[] = [];
@@ -43,7 +46,7 @@ const kinds = new Map<string, number>(
     scopes[kind].split(' ').map((scope) => [`hljs-${scope}`, index] as const),
   ),
 );
-/** A scope without a colour of its own takes that of its parent. */
+/** Scopes that are not listed inherit the kind of their parent. */
 function kindOf({ className }: { className?: unknown }, around: number): number {
   const [scope] = Array.isArray(className) ? className : [];
   return kinds.get(String(scope)) ?? around;

@@ -12,13 +12,13 @@ import { changedWords, pairLines, type Segment } from './word-diff';
 interface HunkLinesProps {
   path: string;
   lines: readonly DiffLine[];
-  /** The lines that these are a part of, from which their colours follow. */
+  /** The lines that include these, which are highlighted as a whole. */
   of?: readonly DiffLine[];
-  /** Whether lines can be commented. */
+  /** Whether lines can be commented on. */
   decides: boolean;
 }
 
-/** Lines of a hunk, below or beside each other, with the comments that are drafted on them. */
+/** Lines of a hunk, unified or side by side, with the drafted comments on them. */
 export function HunkLines({ path, lines, of = lines, decides }: HunkLinesProps) {
   const split = usePreferences((state) => state.splitDiff);
   const words = useMemo(() => changedWords(lines), [lines]);
@@ -119,7 +119,7 @@ interface LineProps extends SharedProps {
   line: DiffLine;
   index: number;
   isChosen?: boolean;
-  /** One side alone shows one number. */
+  /** Shows only the line number of this side, for the side-by-side view. */
   only?: 'before' | 'after';
 }
 
@@ -181,7 +181,7 @@ function LineText({ kind, parts }: { kind: DiffLine['kind']; parts: readonly Sty
   });
 }
 
-/** By the places of `syntaxKinds`. */
+/** In the order of `syntaxKinds`. */
 const looks = [
   '',
   'text-code-keyword',

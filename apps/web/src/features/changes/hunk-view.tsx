@@ -10,7 +10,7 @@ import { commentHunk, rejectHunk, useAccepted } from './decisions';
 import type { DiffLine, FileDiff, DiffHunk } from './diff';
 import { HunkLines } from './hunk-lines';
 
-/** What the user began to write about a hunk; it outlives scrolling the hunk away. */
+/** The user’s unsent text about a hunk, which is kept while the hunk is scrolled out of view. */
 export interface HunkDraft {
   mode: 'reject' | 'comment';
   text: string;
@@ -19,7 +19,7 @@ export interface HunkDraft {
 interface HunkViewProps {
   file: FileDiff;
   hunk: DiffHunk;
-  /** The lines that are drawn here; the first piece of a hunk has its header. */
+  /** The lines to render, excluding `to`; the first piece of a hunk (`from` 0) has its header. */
   from: number;
   to: number;
   decides: boolean;
@@ -27,7 +27,7 @@ interface HunkViewProps {
   onDraft(draft: HunkDraft | undefined): void;
 }
 
-/** A piece of a hunk; the first one with what the user decides on it. */
+/** A piece of a hunk; the first one includes the hunk’s header with its buttons. */
 export function HunkView({ file, hunk, from, to, ...rest }: HunkViewProps) {
   const session = useSessionId();
   const accepted = useAccepted(({ marks }) => marks[session]?.includes(hunk.raw) ?? false);
@@ -41,7 +41,7 @@ export function HunkView({ file, hunk, from, to, ...rest }: HunkViewProps) {
 
 interface CodeLinesProps {
   path: string;
-  /** Lines that follow each other, of which some are drawn. */
+  /** Consecutive lines; those from `from` up to, but excluding, `to` are rendered. */
   lines: readonly DiffLine[];
   from: number;
   to: number;

@@ -11,7 +11,7 @@ interface DraftedCommentProps {
   onRemove(): void;
 }
 
-/** A comment below its lines, until the review is submitted. */
+/** A drafted comment below its lines, shown until the review is submitted. */
 export function DraftedComment({ comment, onChange, onRemove }: DraftedCommentProps) {
   const [editing, setEditing] = useState(false);
   const { text, from, to } = comment;

@@ -7,7 +7,7 @@ import { pluralText } from '@belay/protocol';
 import { toastError } from '@/lib/toasts';
 import { submitReview, useComments, useReviewDrafts } from './review-drafts';
 
-/** Below the changes while comments are drafted: all of them go to the agent at once. */
+/** Shown below the changes while there are drafted comments, which are submitted all at once. */
 export function ReviewBar() {
   const session = useSessionId();
   const comments = useComments(session);

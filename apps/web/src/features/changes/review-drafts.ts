@@ -4,21 +4,21 @@ import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 import type { DiffLine } from './diff';
 
-/** A comment on some lines that the agent has not been sent yet. */
+/** A comment on some lines that has not been sent to the agent yet. */
 export interface LineComment {
   id: string;
   path: string;
-  /** Which lines: their numbers after the change, or before it where they were taken away. */
+  /** Whether `from` and `to` are line numbers after the change, or before it (removed lines). */
   side: 'after' | 'before';
   from: number;
   to: number;
-  /** The lines as the diff shows them. */
+  /** The lines as in the diff, each with its leading `+`, `-` or space. */
   quote: readonly string[];
   text: string;
 }
 
 interface Drafts {
-  /** By session. They outlive a reload. */
+  /** By session; kept across reloads. */
   comments: Record<string, LineComment[]>;
   put(session: string, comment: LineComment): void;
   remove(session: string, id: string): void;
@@ -49,7 +49,7 @@ const none: readonly LineComment[] = [];
 export const useComments = (session: string): readonly LineComment[] =>
   useReviewDrafts(({ comments }) => comments[session] ?? none);
 
-/** A comment on these lines of one file, in order, which may be the same one as before. */
+/** A comment on these lines of one file; another with the same last line has the same id. */
 export function commentOn(path: string, lines: readonly DiffLine[], text: string): LineComment {
   const side = lines.some(({ after }) => after !== null) ? 'after' : 'before';
   const numbers = lines.flatMap((line) => line[side] ?? []);
@@ -58,7 +58,7 @@ export function commentOn(path: string, lines: readonly DiffLine[], text: string
   return { id: `${path}\n${side}\n${to}`, path, side, from, to, quote, text };
 }
 
-/** Sends all comments as one review, which is a message of its own kind: it answers no question. */
+/** Sends all comments as one review message, which does not answer a pending question. */
 export async function submitReview(
   session: string,
   comments: readonly LineComment[],

@@ -38,7 +38,7 @@ const comment = (text: string) => {
 };
 
 describe('a review', () => {
-  it('is drafted on lines and ranges, changed, and sent as one message that answers nothing', async () => {
+  it('is drafted on lines and ranges, and sent as one message that answers no question', async () => {
     const { rest } = await show();
     fireEvent.click((await screen.findAllByRole('button', { name: 'Comment on line 2' }))[1]!);
     await press('Comment on line 3', { shiftKey: true });
@@ -64,7 +64,7 @@ describe('a review', () => {
     await waitFor(() => expect(screen.queryByRole('toolbar', { name: 'Review' })).toBeNull());
   });
 
-  it('is discarded only once the user is sure', async () => {
+  it('is discarded only after the user confirms', async () => {
     await show();
     await press('Comment on line 1');
     comment('Add types');
@@ -74,7 +74,7 @@ describe('a review', () => {
     await waitFor(() => expect(screen.queryByText('Add types')).toBeNull());
   });
 
-  it('marks the words that differ, below and beside each other', async () => {
+  it('marks the words that differ, unified and side by side', async () => {
     await show();
     const marked = () => [...document.querySelectorAll('mark')].map((each) => each.textContent);
     await screen.findByText('// added', { exact: false });

@@ -1,4 +1,4 @@
-/** The worker that finds the colours of code; null where there are no workers. */
+/** Starts the worker that highlights code; null where workers are not available. */
 export const startHighlighter = (): Worker | null =>
   typeof Worker === 'undefined'
     ? null

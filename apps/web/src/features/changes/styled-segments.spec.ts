@@ -8,7 +8,7 @@ const named = (text: string, ...rest: [Uint32Array?, { text: string; changed: bo
   );
 
 describe('the colours of a line', () => {
-  it('are those of its language, over lines that belong together', () => {
+  it('follow its language, also in comments of several lines', () => {
     const { starts, runs } = highlight('typescript', "/* a\n b */ const s = 'x';\n\nlet n = 1;");
     const line = (text: string, index: number) =>
       named(text, runs.subarray(starts[index], starts[index + 1]));
@@ -25,7 +25,7 @@ describe('the colours of a line', () => {
     expect(line('let n = 1;', 3)).toContain('1|number');
   });
 
-  it('are cut where words differ', () =>
+  it('are split where words differ', () =>
     expect(
       named('ab cd', Uint32Array.of(2, 1, 1, 0, 2, 2), [
         { text: 'a', changed: false },
@@ -40,14 +40,14 @@ describe('the colours of a line', () => {
       'd|string',
     ]));
 
-  it('are left out where nothing is known', () => {
+  it('are plain where there are no runs', () => {
     expect(named('ab cd')).toEqual(['ab cd|plain']);
     expect(named('ab cd', Uint32Array.of(2, 1))).toEqual(['ab|keyword', ' cd|plain']);
   });
 });
 
-describe('languageOf', () => {
-  it('goes by the ending, or the whole name', () =>
+describe('syntaxLanguage', () => {
+  it('depends on the extension, or on the whole name', () =>
     expect(['a/b.test.TS', 'Makefile', 'x/Gemfile', 'a.txt', 'README'].map(syntaxLanguage)).toEqual(
       ['typescript', 'makefile', 'ruby', undefined, undefined],
     ));

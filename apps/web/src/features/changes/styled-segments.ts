@@ -1,13 +1,13 @@
 import type { Runs } from './syntax';
 import type { Segment } from './word-diff';
 
-/** A stretch of a line that looks the same from its beginning to its end. */
+/** A part of a line with uniform styling. */
 export interface StyledSegment extends Segment {
-  /** A place in `syntaxKinds`. */
+  /** An index in `syntaxKinds`. */
   kind: number;
 }
 
-/** A line cut wherever its syntax or what differs begins or ends. */
+/** Splits a line wherever a syntax run or a changed segment starts or ends. */
 export function styledSegments(
   text: string,
   runs: Runs = noRuns,

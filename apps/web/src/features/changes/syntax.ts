@@ -1,4 +1,4 @@
-/** What a stretch of code is, as it is coloured; the numbers of `Run`s are places in this list. */
+/** The kinds of code with a colour each; the kinds in `Runs` are indices in this list. */
 export const syntaxKinds = [
   'plain',
   'keyword',
@@ -10,10 +10,10 @@ export const syntaxKinds = [
   'attribute',
 ] as const;
 
-/** Of one line: lengths in UTF-16 units and kinds, in turn. */
+/** The syntax of one line: alternating lengths, in UTF-16 code units, and kinds. */
 export type Runs = Uint32Array;
 
-/** A text’s runs, line by line: those of line `n` are from `starts[n]` to `starts[n + 1]`. */
+/** A text’s runs: those of line `n`, from 0, are from `starts[n]` up to `starts[n + 1]`. */
 export interface Highlighted {
   starts: Uint32Array;
   runs: Uint32Array;
@@ -69,7 +69,7 @@ const languages = new Map(
   ),
 );
 
-/** The language of a file by its name; undefined when it is not known. */
+/** The language of a file according to its name; undefined if it is unknown. */
 export function syntaxLanguage(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
   return languages.get(name.slice(name.lastIndexOf('.') + 1));

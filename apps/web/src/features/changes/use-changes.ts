@@ -7,7 +7,7 @@ import { client } from '@/lib/server';
 import { diffedFiles } from './diffed-files';
 import type { CommitRange } from './use-fetched-files';
 
-/** What one step changed, or all steps up to the moment shown; `commit` is null before the first. */
+/** The changes of one step, or of all up to the displayed moment; `commit` is null before any. */
 export function useChanges(step: string | null) {
   const session = useSessionId();
   const past = useIsPast();
@@ -19,7 +19,7 @@ export function useChanges(step: string | null) {
     queryFn: () => diffOf(session, range),
     enabled: latest !== null,
     staleTime: Infinity,
-    // Each commit has a diff of its own: of a long session only the last few are kept.
+    // Each commit is a new query: only recent diffs of a long session are kept.
     gcTime: 15_000,
     placeholderData: (before) => before,
     retry: 0,
@@ -34,7 +34,7 @@ function rangeOf(step: Commit | undefined, upTo: string | null): CommitRange {
   return { ...(parent && { from: parent }), to: commit };
 }
 
-/** Of a session whose sandbox has ended, the changes were kept as a patch. */
+/** After a session’s sandbox has ended, only its complete changes are available, as a patch. */
 async function diffOf(
   session: string,
   range: CommitRange,

@@ -11,19 +11,19 @@ import {
 
 export type Colours = ReadonlyMap<DiffLine, Runs>;
 
-/** A hunk that is larger, in characters, has no colours, nor has one with such a long line. */
+/** Larger hunks, and hunks with longer lines, are not highlighted; both in characters. */
 const mostCharacters = 300_000;
 const longestLine = 2_000;
-/** A hunk that takes the highlighter longer is left without colours. */
+/** Hunks that take longer to highlight remain without colours. */
 const timeoutMs = 3_000;
-/** The newest requests are visible; others are repeated when they are drawn again. */
+/** With more waiting, the oldest request is dropped; rendering its hunk again repeats it. */
 const mostWaiting = 30;
-/** Hunks that are scrolled past quickly request nothing. */
+/** Hunks that are rendered for a shorter time, as in fast scrolling, are not highlighted. */
 const settledMs = 80;
 
 const found = new WeakMap<readonly DiffLine[], Colours>();
 
-/** The colours of these lines, which follow each other, once they were found; nothing waits for them. */
+/** The colours of these consecutive lines; undefined until they are highlighted. */
 export function useColours(path: string, lines: readonly DiffLine[]): Colours | undefined {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
@@ -60,7 +60,7 @@ async function coloursOf(language: string, lines: readonly DiffLine[]): Promise<
 const nothing: Highlighted = { starts: new Uint32Array(), runs: new Uint32Array() };
 
 interface Job extends Omit<HighlightRequest, 'id'> {
-  /** Null when there are no colours now. */
+  /** Null if the request was dropped. */
   done(texts: Highlighted[] | null): void;
 }
 
@@ -77,7 +77,10 @@ function ask(request: Omit<HighlightRequest, 'id'>): Promise<Highlighted[] | nul
   });
 }
 
-/** One request at a time: a worker that hangs is ended, and only what hung it has no colours. */
+/**
+ * Processes one request at a time: a worker that hangs is terminated, and only the hunk that caused
+ * it has no colours.
+ */
 async function work(): Promise<void> {
   busy = true;
   for (let job = waiting.pop(); job; job = waiting.pop()) {

@@ -11,7 +11,7 @@ export interface DiffRowsOptions {
   commit: string;
 }
 
-/** The rows of a diff, as the user folds and expands its files. */
+/** The rows of a diff, and callbacks to fold and expand its files. */
 export function useDiffRows({ files, range, commit }: DiffRowsOptions) {
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
@@ -32,7 +32,7 @@ export function useDiffRows({ files, range, commit }: DiffRowsOptions) {
       expand(path, ({ gaps, whole }) => ({ gaps, whole: !whole }));
       fold(path, true);
     },
-    /** Shows more lines at the ends of one gap. */
+    /** Shows more lines at the beginning and the end of a gap. */
     showMore: (path: string, gap: number, more: { begin: number; end: number }) =>
       expand(path, ({ whole, gaps }) => {
         const { begin, end } = gaps.get(gap) ?? { begin: 0, end: 0 };

@@ -8,13 +8,13 @@ import { wholeLines } from './context-lines';
 import { splitDiff } from './diff';
 import { isOpen, type FileState, type Unfolded } from './diff-rows';
 
-/** The commits between which files changed. */
+/** The commits to compare. */
 export interface CommitRange {
   from?: string;
   to?: string;
 }
 
-/** The lines of unfolded files that the whole diff, which is cut at some size, did not reach. */
+/** Fetches the diffs of unfolded files that are missing from the truncated diff, by path. */
 export function useFetchedParts(
   files: readonly DiffedFile[],
   range: CommitRange,
@@ -57,7 +57,7 @@ interface WholeFiles {
   commit: string;
 }
 
-/** All lines of the files around whose hunks the user looks. */
+/** All lines of the files that the user expanded, by path. */
 export function useWholeFiles({
   files,
   expanded,

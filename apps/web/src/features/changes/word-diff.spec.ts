@@ -9,7 +9,7 @@ const line = (kind: DiffLine['kind'], text: string): DiffLine => ({
 });
 
 describe('wordDiff', () => {
-  it('names the words that differ', () =>
+  it('returns the words that differ', () =>
     expect(wordDiff('return a - b;', 'return a + b;')).toEqual([
       [
         { text: 'return a ', changed: false },
@@ -23,14 +23,14 @@ describe('wordDiff', () => {
       ],
     ]));
 
-  it('compares no lines that have little in common, and no very long ones', () => {
+  it('skips lines that have little in common, and very long lines', () => {
     expect(wordDiff('import fs', 'const answer = 42;')).toBeNull();
     expect(wordDiff('x '.repeat(600), 'x '.repeat(600))).toBeNull();
   });
 });
 
 describe('pairLines', () => {
-  it('sets what came beside what it came for', () => {
+  it('pairs removed lines with the lines that replace them', () => {
     const lines = [
       line(' ', 'a'),
       line('-', 'b'),

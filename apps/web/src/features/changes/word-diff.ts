@@ -6,10 +6,13 @@ export interface Segment {
   changed: boolean;
 }
 
-/** Longer lines are not compared: nobody reads them word by word. */
+/** Longer lines are not compared, as they are not read word by word. */
 const mostCharacters = 400;
 
-/** What differs within two versions of a line, by words; null where the whole line is another one. */
+/**
+ * Compares two versions of a line word by word; null if they have too little in common or are too
+ * long.
+ */
 export function wordDiff(before: string, after: string): [Segment[], Segment[]] | null {
   if (before.length > mostCharacters || after.length > mostCharacters) return null;
   const parts = diffComm(wordsOf(before), wordsOf(after));
@@ -26,7 +29,7 @@ export function wordDiff(before: string, after: string): [Segment[], Segment[]] 
 
 const wordsOf = (line: string): string[] => line.match(/\w+|\s+|[^\w\s]/gu) ?? [];
 
-/** Lines side by side: a removed line beside the one that replaces it. */
+/** Lines side by side: a removed line and its replacement, or an unchanged line on both sides. */
 interface LinePair {
   before: DiffLine | null;
   after: DiffLine | null;

@@ -49,11 +49,11 @@ function ChatList() {
 
 function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
   const older = useLog((log) => log.first > 1);
-  // What waits for the user is shown below the list.
+  // Pending questions are shown below the list instead.
   const pending = new Set(usePending().map(({ event }) => event.seq));
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  // A new function would have every row measured again.
+  // A new function would make the list measure every row again.
   const getItemKey = useCallback((index: number) => keyOf(rows[index]), [rows]);
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const list = useVirtualizer({
@@ -62,15 +62,16 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
     estimateSize: () => 56,
     getItemKey,
     overscan: 3,
-    // Holding the place costs a look at every row: only while earlier rows come, and deferred for the last of them.
+    // Anchoring to the end visits every row, so it is only used while earlier rows load; the value
+    // is deferred to include the last of them.
     anchorTo: useDeferredValue(older) ? 'end' : 'start',
     paddingStart: 12,
     paddingEnd: 12,
-    // Positions of rows are written to the DOM directly; only changes of the visible rows are rendered.
+    // Row positions are written to the DOM directly; React only renders changes of visible rows.
     directDomUpdates: true,
     directDomUpdatesMode: 'position',
   });
-  // From what the list has measured: asking the element would force a layout.
+  // Computed from the list’s measurements: reading them from the element would force a layout.
   const below = list.getTotalSize() - (list.scrollOffset ?? 0) - (list.scrollRect?.height ?? 0);
   const toEnd = () => list.scrollToIndex(rows.length - 1, { align: 'end' });
   const { containerRef } = list;

@@ -16,7 +16,7 @@ const message = (args: { text: string; delivery?: 'queue' | 'steer'; pinned?: bo
   newEvent('user', 'message', { args, message: 'A message' });
 
 describe('the conversation', () => {
-  it('shows the task, messages with how they were sent, and what happened to the session', async () => {
+  it('shows the task, messages with their delivery, and what happened to the session', async () => {
     await show([
       newEvent('user', 'start', {
         args: { task: 'Fix the tests', model: 'scripted:x', sandbox: 'hardened' },
@@ -44,7 +44,7 @@ describe('the conversation', () => {
     ]);
   });
 
-  it('shows what waits for the end of the turn as queued, until a reply has read it', async () => {
+  it('shows a message as queued until a reply has read it', async () => {
     const working = newEvent('agent', 'say', {
       args: { text: 'Looking.', calls: [{ id: 'c', operation: 'files.list', input: {} }] },
       message: 'A reply',
@@ -72,7 +72,7 @@ describe('the conversation', () => {
     expect(screen.queryByText(note)).toBeNull();
   });
 
-  it('lets the user edit or withdraw what is queued, and says what became of it', async () => {
+  it('lets the user edit or withdraw queued messages, and marks them as such', async () => {
     const written = [
       newEvent('agent', 'say', {
         args: { text: 'Looking.', calls: [{ id: 'c', operation: 'files.list', input: {} }] },
@@ -112,7 +112,7 @@ describe('the conversation', () => {
     await screen.findByText('You (queued until the end of this turn, edited)');
     screen.getByText('You (withdrawn; the agent does not read it)');
     expect(screen.queryByText('And the docs')).toBeNull();
-    // Taken while the user writes: nothing of it is lost, and the server refuses with its sentence.
+    // A message that is delivered during an edit keeps the user’s text.
     fireEvent.click(screen.getByRole('button', { name: 'Edit' }));
     act(() => {
       live.events(logOf(...written, ...later).slice(5));
@@ -129,7 +129,7 @@ describe('the conversation', () => {
     expect(folded?.open).toBe(false);
   });
 
-  it('shows reasoning and thoughts unfolded to whoever chose that', async () => {
+  it('unfolds reasoning and thoughts if the user prefers that', async () => {
     await show([say('Done.', 'First the tests'), call('think', { thought: 'Then the docs' })], {
       preferences: { reasoning: true },
     });
@@ -137,7 +137,7 @@ describe('the conversation', () => {
       expect((await screen.findByText(label)).closest('details')?.open).toBe(true);
   });
 
-  it('shows a reply while it is written, and then only the whole of it', async () => {
+  it('shows a reply while it is written, and then only the complete reply', async () => {
     const { live } = await show([message({ text: 'Hello' })]);
     await screen.findByText('Hello');
     act(() => {
@@ -152,7 +152,7 @@ describe('the conversation', () => {
     expect(screen.queryByText('Good **mor')).toBeNull();
   });
 
-  it('shows a reply once, though events come before its beginning and with its end', async () => {
+  it('shows a reply once, even if events arrive just before and after it', async () => {
     const { live } = await show([message({ text: 'Hello' })]);
     const [before, reply] = logOf(message({ text: 'Go on' }), say('Good **morning**'));
     act(() => {
@@ -164,7 +164,7 @@ describe('the conversation', () => {
     expect(screen.queryByText(/mor$/)).toBeNull();
   });
 
-  it('runs no HTML, fetches no picture and follows no script of what the model wrote', async () => {
+  it('does not render HTML, fetch pictures or link to scripts that the model wrote', async () => {
     await show([
       say(
         'Hi <img src="https://evil.example/1" onerror="alert(1)"> <b>bold</b>\n\n<script>alert(2)</script>\n\n' +
@@ -179,7 +179,7 @@ describe('the conversation', () => {
   });
 });
 
-it('shows how far the workspace is while the session starts', async () => {
+it('shows the progress of copying the workspace while the session starts', async () => {
   const { live } = await show([], { summary: { state: 'starting', reason: null } });
   await screen.findByText('Starting the sandbox…');
   act(() => {
@@ -204,7 +204,7 @@ describe('the message box', () => {
     await act(async () => fireEvent.keyDown(field, { key: 'Enter', ...more }));
   };
 
-  it('sends with Enter what is read after the turn, and is empty again', async () => {
+  it('sends a queued message with Enter, and is then empty', async () => {
     const { rest } = await show([say('Hello')], { replies });
     await write('Look at README.md');
     await enter({ shiftKey: true });
@@ -218,7 +218,7 @@ describe('the message box', () => {
     expect((await box()).textContent).toBe('');
   });
 
-  it('sends at once what is to be read now', async () => {
+  it('sends messages that are delivered immediately', async () => {
     const { rest } = await show([say('Hello')], { replies });
     fireEvent.click(await screen.findByRole('radio', { name: 'Now' }));
     await write('Stop');
@@ -230,7 +230,7 @@ describe('the message box', () => {
     );
   });
 
-  it('keeps what could not be sent, and says why', async () => {
+  it('keeps a message that could not be sent, and shows the error', async () => {
     await show([say('Hello')], { replies: {} });
     await write('Look');
     await enter();
@@ -238,7 +238,7 @@ describe('the message box', () => {
     expect((await box()).textContent).toBe('Look');
   });
 
-  it('runs a command instead of sending it, and sends nothing of only blanks', async () => {
+  it('runs a command instead of sending it, and does not send blank text', async () => {
     const { rest } = await show([say('Hello')], { replies });
     await screen.findByRole('radio', { name: 'Now' });
     await write('   ');
@@ -249,7 +249,7 @@ describe('the message box', () => {
     expect(rest.bodiesOf('sessions.message')).toEqual([]);
   });
 
-  it('is not there for a viewer', async () => {
+  it('is hidden from viewers', async () => {
     await show([say('Hello')], { role: 'viewer' });
     await screen.findByText('Hello');
     await waitFor(() => expect(screen.queryByRole('textbox')).toBeNull());

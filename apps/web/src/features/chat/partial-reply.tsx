@@ -2,7 +2,7 @@ import { Markdown } from '@/components/ui/markdown';
 import { useLog } from '@/features/session-log/session-context';
 import { replyBlocks } from './reply-blocks';
 
-/** The reply that is being written. */
+/** The reply that the model is currently writing. */
 export function PartialReply() {
   const reply = useLog((log) => log.partialReply);
   if (!reply) return null;

@@ -5,10 +5,10 @@ import { useIsPast, useSessionId, useView } from '@/features/session-log/session
 import { useSessionState } from '@/lib/summaries';
 import { ChatEntry } from './cards/chat-entry';
 
-/** Only the newest entries can wait for an answer; older ones have been answered. */
+/** How many of the newest entries are checked; older ones have been answered. */
 const reach = 200;
 
-/** The approvals and questions that wait for the user, the oldest first; none in the past, and none after the end. */
+/** Pending approvals and questions, oldest first; none at a past moment or in an ended session. */
 export function usePending(): readonly LogEntry[] {
   const entries = useView((view) => view.entries);
   const verdicts = useView((view) => view.verdicts);
@@ -26,7 +26,7 @@ export function usePending(): readonly LogEntry[] {
   }, [over, entries, verdicts, results]);
 }
 
-/** What waits for the user stays in sight, wherever the conversation is scrolled to. */
+/** Keeps pending questions visible, regardless of the conversation’s scroll position. */
 export function PendingQuestions() {
   const pending = usePending();
   if (pending.length === 0) return null;

@@ -1,10 +1,10 @@
 const fence = /^ {0,3}(```|~~~)/;
-/** A line that cannot continue a list, a quote, a table or indented code of the block before it. */
+/** Matches a line that cannot continue a list, quote, table or indented code of the last block. */
 const begins = /^(?![-*+>|]|\d+[.)])\S/;
 
 /**
- * The blocks of Markdown that is being written: of these only the last one changes, so that the others are not parsed
- * again with every word. Splits only where the parts render the same as the whole.
+ * Splits Markdown that is being written into blocks. Only the last one changes, so that the others
+ * are not parsed again with every word. Splits only where the parts render the same as the whole.
  */
 export function replyBlocks(text: string): string[] {
   const blocks: string[] = [];

@@ -4,7 +4,7 @@ import { needsUser } from '@/lib/needs-user';
 import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
 
-/** What the agent does this second, or which moment of the past is shown. */
+/** The agent’s current activity, or which past event is displayed. */
 export function Thinking() {
   const summary = useSummary(useSessionId());
   const past = useIsPast();
@@ -29,7 +29,7 @@ export function Thinking() {
   );
 }
 
-/** How far the workspace is on its way into the sandbox. */
+/** The progress of copying the workspace to the sandbox. */
 function Copying({ done, total }: { done: number; total: number | null }) {
   const size =
     total === null ? bytesText(done) : `${bytesText(Math.min(done, total))} of ${bytesText(total)}`;
@@ -45,6 +45,6 @@ function words(summary: SessionSummary, replying: boolean): string | null {
   const { state, reason, current } = summary;
   if (state === 'starting') return reason ?? 'Starting the sandbox…';
   if (state === 'running') return current ?? (replying ? null : 'The model is thinking…');
-  // Questions have cards of their own; waiting for disk space has none.
+  // Questions have their own cards; waiting for disk space does not.
   return state === 'waiting' && !needsUser(summary) ? reason : null;
 }

@@ -1,15 +1,18 @@
 import { useEffect, type RefObject } from 'react';
 
-/** Nearer to the end than this counts as being there, in pixels. */
+/** In pixels; positions closer to the end count as the end. */
 const near = 48;
 
-/** A list that measures its rows also scrolls by itself: only scrolling after one of these is by the user. */
+/**
+ * A list that measures its rows also scrolls itself: only scrolling shortly after one of these
+ * events is attributed to the user.
+ */
 const touches = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 const recent = 1_000;
 
 /**
- * Keeps a list at its end while it grows or its container shrinks, until the user
- * scrolls up; back at the end it sticks again.
+ * Keeps a list scrolled to its end while it grows or its container shrinks, until the user scrolls
+ * up. Scrolling back to the end resumes this.
  */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,

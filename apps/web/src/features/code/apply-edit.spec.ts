@@ -33,7 +33,7 @@ describe('an edit that lands in a shown file', () => {
     expect(await apply(before, after, ...change)).toBe(after);
   });
 
-  it('is not applied to another text, cut, or without a version', async () => {
+  it('is not applied to another text, if truncated, or without a version', async () => {
     expect(await apply('x\nb\n', 'a\nc\n', 2, 1, ['c'])).toBeUndefined();
     const shown = { text: 'a\n', version: 'v' };
     const one = edit('b\n', 1, 1, ['b']);

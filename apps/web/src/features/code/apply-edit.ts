@@ -6,8 +6,9 @@ interface Text {
 }
 
 /**
- * A file after an edit that has just landed: the shown text with the edit, checked by the edit’s version. Undefined when
- * the result is another text, and on a page without a secure origin, where browsers cannot hash: then the file is read.
+ * Applies an edit to the shown text of a file, and checks the result against the edit’s version.
+ * Undefined if the edit is incomplete, if the result does not match, or without a secure origin,
+ * where browsers cannot hash: the caller then has to read the file.
  */
 export async function applyEdit(before: Text, edit: EventArgs<'code'>): Promise<Text | undefined> {
   const { version, truncated, line } = edit;
@@ -19,7 +20,7 @@ export async function applyEdit(before: Text, edit: EventArgs<'code'>): Promise<
   return undefined;
 }
 
-/** The log has lines without their ends: whether the last one of a file has an end, only the version tells. */
+/** The log has no line endings: only the version shows whether the file’s last line has one. */
 function possibleTexts(
   before: string,
   { line, removed, content }: EventArgs<'code'>,
@@ -28,14 +29,14 @@ function possibleTexts(
   const lines = before.match(/[^\n]*\n|[^\n]+$/g) ?? [];
   lines.splice(line - 1, removed, ...content.map((one) => one + end));
   const last = lines.length - 1;
-  // A line that was the last one without an end has an end now.
+  // A line without an ending that is no longer the last one needs an ending.
   const ended = lines.map((one, index) => (one.endsWith('\n') || index === last ? one : one + end));
   const whole = ended.join('');
   return whole.endsWith(end) ? [whole, whole.slice(0, -end.length)] : [whole, whole + end];
 }
 
 async function versionOf(text: string): Promise<string | undefined> {
-  // A page without a secure origin has no `subtle`, whatever its type says.
+  // Despite its type, `subtle` is undefined without a secure origin.
   const { subtle } = crypto as Partial<Crypto>;
   if (!subtle) return undefined;
   const bytes = new TextEncoder().encode(text);

@@ -1,12 +1,12 @@
 import * as monaco from 'monaco-editor/editor/editor.api';
 import 'monaco-editor/features/register.all';
 import 'monaco-editor/languages/definitions/register.all';
-// oxlint-disable-next-line import/default -- Vite makes the worker’s constructor
+// oxlint-disable-next-line import/default -- Vite generates the worker’s constructor
 import EditorWorker from 'monaco-editor/editor/editor.worker?worker';
 import { colour } from '@/lib/theme';
 
 interface EditorOptions {
-  /** What the user typed; null when the file is as it was shown. */
+  /** Receives the edited text; null when it equals the saved text again. */
   onEdit(text: string | null): void;
 }
 
@@ -28,7 +28,7 @@ const look = {
   links: false,
 } as const;
 
-/** Monaco with one file in it. The caller disposes it. */
+/** A Monaco editor that shows one file at a time. The caller disposes of it. */
 export class Editor {
   readonly #editor: monaco.editor.IStandaloneCodeEditor;
   readonly #marks: monaco.editor.IEditorDecorationsCollection;
@@ -36,7 +36,7 @@ export class Editor {
   #path = '';
   /** The saved text as the editor returns it, with uniform line endings. */
   #saved = '';
-  /** While set, changes are not the user’s. */
+  /** True while `show` changes the text, which is not an edit by the user. */
   #showing = false;
   #onSave: () => void = () => undefined;
 
@@ -58,7 +58,7 @@ export class Editor {
     return valueOf(this.#editor.getModel());
   }
 
-  /** Shows a file, or what the user made of it; of a file that is shown only lines that differ are touched. */
+  /** Shows a file, or its unsaved text. If it is already open, only the differing part changes. */
   show(path: string, text: string, unsaved?: string): void {
     const model = path === this.#path ? this.#editor.getModel() : this.#open(path, text);
     if (!model) return;
@@ -85,7 +85,7 @@ export class Editor {
     this.#editor.revealLineInCenterIfOutsideViewport(line);
   }
 
-  /** Marks lines that just landed, and shows them if wanted; the mark fades. */
+  /** Marks newly edited lines, and scrolls to them if `reveal` is set. The mark fades. */
   highlight(line: number, lines: number, reveal: boolean): void {
     if (line < 1 || lines < 1) return this.#marks.clear();
     const range = new monaco.Range(line, 1, line + lines - 1, 1);
@@ -131,7 +131,7 @@ export class Editor {
   }
 }
 
-/** Monaco with two texts of a file, to be looked at. The caller disposes it. */
+/** A read-only Monaco comparison of two texts of a file. The caller disposes of it. */
 export class DiffEditor {
   readonly #editor: monaco.editor.IStandaloneDiffEditor;
   readonly #models: monaco.editor.IDiffEditorModel;
@@ -153,23 +153,23 @@ export class DiffEditor {
 
   dispose(): void {
     this.#editor.dispose();
-    // A view model that the editor creates itself keeps comparing, and throws when its texts are disposed of.
+    // The editor’s own view model would keep comparing, and throw when its texts are disposed of.
     this.#view.dispose();
     this.#models.original.dispose();
     this.#models.modified.dispose();
   }
 }
 
-/** A byte order mark belongs to the file, not to its text. */
+/** A byte order mark belongs to the file, not to its text in a model. */
 const mark = /^\uFEFF/;
 
 const valueOf = (model: monaco.editor.ITextModel | null): string =>
   model?.getValue(monaco.editor.EndOfLinePreference.TextDefined, true) ?? '';
 
-/** The editor uses one kind of line ending for a file. */
+/** Converts all line endings to `end`, since a model only has one kind. */
 const alike = (text: string, end: string): string => text.replaceAll(/\r\n|\r|\n/g, end);
 
-/** The single edit that turns a model’s text into another; common beginnings and ends stay. */
+/** The single edit that turns a model’s text into another, except their common start and end. */
 function difference(model: monaco.editor.ITextModel, text: string) {
   const before = model.getValue();
   let start = 0;

@@ -16,17 +16,17 @@ export type FileActions = ReturnType<typeof fileActions>;
 interface Listeners {
   /** The list of files has changed. */
   changed(): void;
-  /** A file or folder is gone. */
+  /** A file or folder was renamed, moved or deleted. */
   gone(path: string): void;
 }
 
-/** Hands the bytes of a file to the browser. */
+/** Downloads a file. */
 export const saveFile = (session: string, path: string): void =>
   attempt(async () =>
     downloadFile(baseName(path), await allBytes(session, path), 'application/octet-stream'),
   );
 
-/** The user’s changes to files of the workspace. Each is an event that the agent can read. */
+/** The user’s actions on workspace files. Each change is an event that the agent can read. */
 export function fileActions(session: string, { changed, gone }: Listeners) {
   const call = async <N extends OperationName>(operation: N, input: OperationRequest<N>) => {
     await ensureSandbox(session);

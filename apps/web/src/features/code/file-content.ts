@@ -11,15 +11,15 @@ const largestSaved = 200 * 1_048_576;
 export interface TextFile {
   kind: 'text';
   text: string;
-  /** Null where it is not known, and of a file in the past. */
+  /** Null if it is unknown, and for a file at a commit. */
   version: string | null;
 }
 
-/** What the code panel can show of a file. */
+/** A file as the code panel can show it. */
 export type FileContent =
   | TextFile
   | { kind: 'image'; bytes: Uint8Array<ArrayBuffer>; type: string }
-  /** `why` is a sentence for the user. */
+  /** `why` is a message for the user. */
   | { kind: 'other'; why: string };
 
 const tooLarge = 'too_large';
@@ -29,13 +29,13 @@ interface Version {
   path: string;
   /** A new number means that the file may have changed. */
   edit: number;
-  /** The edit that made it so, when it is known to be the last. */
+  /** The edit that resulted in this version, if it is known to be the last one. */
   landed: EventArgs<'code'> | null;
-  /** The commit to show it at; null is as it is now. */
+  /** The commit at which to show the file; null for its current version. */
   commit: string | null;
 }
 
-/** A file, as it is or as it was at a commit. */
+/** Queries the content of a file: the current one, or that at a commit. */
 export const fileQuery = ({ session, path, edit, landed, commit }: Version) =>
   queryOptions({
     queryKey: ['file', session, path, commit ?? edit],
@@ -55,7 +55,7 @@ export const fileQuery = ({ session, path, edit, landed, commit }: Version) =>
     retry: 0,
   });
 
-/** What was read last of a file as it is. */
+/** The most recent content of a file that is not at a commit. */
 function newestOf(known: readonly [QueryKey, FileContent | undefined][]): FileContent | undefined {
   const read = known.filter(([key, content]) => content && typeof key[3] === 'number');
   return read.toSorted(([a], [b]) => Number(b[3]) - Number(a[3]))[0]?.[1];
@@ -76,11 +76,11 @@ export const allBytes = async (session: string, path: string): Promise<Uint8Arra
 
 interface FileBytes {
   bytes: Uint8Array<ArrayBuffer>;
-  /** From the first page: a change while the others are read makes another version. */
+  /** From the first page: if the file changes while the rest is read, its version differs. */
   version: string | null;
 }
 
-/** Reads bytes, not lines: what is saved again must not lose its last line end. */
+/** Reads bytes instead of lines, so that saving the file does not lose its last line ending. */
 async function readWhole(session: string, path: string, largest: number): Promise<FileBytes> {
   let version: string | null = null;
   const parts: Uint8Array<ArrayBuffer>[] = [];
@@ -131,7 +131,7 @@ function contentOf(path: string, { bytes, version }: FileBytes): FileContent {
   if (type) return { kind: 'image', bytes, type };
   if (bytes.includes(0)) return { kind: 'other', why: 'This is a binary file.' };
   try {
-    // The mark at the beginning is part of what is saved again.
+    // A byte order mark is kept, so that saving the file does not lose it.
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return { kind: 'text', text, version };
   } catch {

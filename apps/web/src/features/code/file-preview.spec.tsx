@@ -5,7 +5,7 @@ import { canPreview, FilePreview } from './file-preview';
 const show = (path: string, text: string) => renderWeb(<FilePreview path={path} text={text} />);
 
 describe('the preview of a file', () => {
-  it('shows Markdown as it reads', async () => {
+  it('renders Markdown', async () => {
     await show('README.md', '# Hello\n\n<script>alert(1)</script>');
     await screen.findByRole('heading', { name: 'Hello' });
     expect(document.querySelector('script')).toBeNull();
@@ -20,13 +20,13 @@ describe('the preview of a file', () => {
     expect(screen.getAllByRole('cell').map((each) => each.textContent)).toEqual(['x', '1']);
   });
 
-  it('shows a drawing as a picture, in which nothing runs', async () => {
+  it('shows a drawing as a picture, in which no scripts run', async () => {
     await show('a.svg', '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
     expect((await screen.findByAltText('a.svg')).tagName).toBe('IMG');
     expect(document.querySelector('svg')).toBeNull();
   });
 
-  it('is offered for these alone', () =>
+  it('is only offered for these types', () =>
     expect(['a.md', 'A.SVG', 'a.tsv', 'a.ts', 'md'].map(canPreview)).toEqual([
       true,
       true,

@@ -9,7 +9,7 @@ const mostColumns = 50;
 /** Files whose text can also be shown rendered. */
 export const canPreview = (path: string): boolean => /\.(md|markdown|svg|csv|tsv)$/i.test(path);
 
-/** Markdown as it reads, a drawing, or a table. Nothing in it is loaded or run. */
+/** Renders Markdown, a drawing or a table, without loading or running anything in it. */
 export function FilePreview({ path, text }: { path: string; text: string }) {
   const kind = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   if (kind === 'svg') return <Drawing path={path} text={text} />;
@@ -23,7 +23,7 @@ export function FilePreview({ path, text }: { path: string; text: string }) {
   );
 }
 
-/** Shown as a picture, since browsers run no scripts in pictures. */
+/** Shown as a picture, because browsers do not run scripts in pictures. */
 function Drawing({ path, text }: { path: string; text: string }) {
   const bytes = useMemo(() => new TextEncoder().encode(text), [text]);
   return <ImageView path={path} bytes={bytes} type="image/svg+xml" />;

@@ -13,7 +13,7 @@ import { client } from '@/lib/server';
 type Match = FileMatches['matches'][number];
 const keyOf = ({ path, line }: Match): string => `${path}:${line}`;
 
-/** Finds a text in the files of the workspace, as they are now. */
+/** Searches the current files of the workspace for a text. */
 export function FileSearch({ onClose }: { onClose(): void }) {
   const session = useSessionId();
   const commit = useView((view) => view.lastCommit?.args.commit ?? '');

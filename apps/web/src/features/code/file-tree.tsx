@@ -18,11 +18,11 @@ const pathOf = (row: TreeRow): string => row.node.path;
 interface FileTreeProps {
   selected: string | null;
   onOpen(path: string): void;
-  /** The user deleted a file or folder. */
+  /** The user renamed, moved or deleted a file or folder. */
   onGone(path: string): void;
 }
 
-/** The files of the workspace, and a search through them. */
+/** The files of the workspace, with a search. */
 export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
   const session = useSessionId();
   const past = useIsPast();
@@ -92,9 +92,9 @@ export function FileTree({ selected, onOpen, onGone }: FileTreeProps) {
 }
 
 interface TreeBarProps {
-  /** Null where nothing can be changed. */
+  /** Null if files cannot be changed. */
   actions: FileActions | null;
-  /** Where new files go. */
+  /** The folder for new files and uploads. */
   folder: string;
   searching: boolean;
   onSearch(): void;

@@ -23,7 +23,7 @@ interface FileViewProps {
   visit: number;
 }
 
-/** One file in the editor: what the agent changes lands in it, and the user can change and save it. */
+/** A file in the editor, which shows the agent’s edits; the user can change and save the file. */
 export function FileView({ path, line, visit }: FileViewProps) {
   const { content, edit } = useFileContent(path);
   const file = content.data?.kind === 'text' ? content.data : null;
@@ -75,7 +75,7 @@ interface WithoutTextProps {
   content: UseQueryResult<FileContent>;
 }
 
-/** What is shown of a file instead of its text. */
+/** Shown in place of the editor for a file without text, or until it has loaded. */
 function WithoutText({ path, content: { data, error, refetch } }: WithoutTextProps) {
   const session = useSessionId();
   if (error) return <FilesFailed error={error} retry={() => void refetch()} />;

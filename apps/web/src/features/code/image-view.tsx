@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { bytesText } from '@belay/protocol';
 
-/** A picture of the workspace, as large as it is or as fits. */
+/** A picture from the workspace, in its original size or scaled down to fit. */
 export function ImageView({
   path,
   bytes,

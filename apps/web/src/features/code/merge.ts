@@ -2,11 +2,11 @@ import { diff3Merge } from 'node-diff3';
 
 export interface Merged {
   text: string;
-  /** Places that both changed differently; each is between marks in the text. */
+  /** Number of places that both sides changed differently, which are between markers in `text`. */
   conflicts: number;
 }
 
-/** Joins what two sides made of one text, by line. Where only one side changed something, its change is taken. */
+/** Merges two versions of `base` by line. Where only one side has changes, these are taken. */
 export function mergeTexts(base: string, mine: string, theirs: string): Merged {
   const end = mine.includes('\r\n') ? '\r\n' : '\n';
   const parts = diff3Merge(linesOf(mine), linesOf(base), linesOf(theirs));
@@ -20,7 +20,7 @@ export function mergeTexts(base: string, mine: string, theirs: string): Merged {
 export const conflictsIn = (text: string): number =>
   linesOf(text).filter((line) => line === marks.mine).length;
 
-/** As git writes them, so that editors colour them. */
+/** The markers that git writes, so that editors highlight them. */
 const marks = { mine: '<<<<<<< mine', middle: '=======', theirs: '>>>>>>> theirs' };
 
 const linesOf = (text: string): string[] => text.split(/\r\n|\r|\n/);

@@ -9,12 +9,12 @@ interface TreeLineProps {
   row: TreeRow;
   selected: boolean;
   actions: FileActions;
-  /** Nothing can be changed: in the past, or for a viewer. */
+  /** Whether files cannot be changed: at a past moment, or by a viewer. */
   fixed: boolean;
   onToggle(): void;
 }
 
-/** One file or folder with a context menu; F2 renames and Delete deletes. */
+/** A file or folder with a context menu; F2 renames it and Delete deletes it. */
 export function TreeLine({ row, selected, actions, fixed, onToggle }: TreeLineProps) {
   const { node } = row;
   const onKeyDown = (event: KeyboardEvent<HTMLButtonElement>) => {

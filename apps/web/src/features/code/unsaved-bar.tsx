@@ -7,9 +7,9 @@ import { formatKeys } from '@/lib/keys';
 export interface UnsavedBarProps {
   /** The file was changed by the agent or another user since the edit began. */
   conflict: boolean;
-  /** Whether mine and theirs are shown beside each other. */
+  /** Whether mine and theirs are shown side by side. */
   compared: boolean;
-  /** Places of a merged text that are still to be decided; null when nothing was merged. */
+  /** Number of unresolved conflicts in a merged text; null if nothing was merged. */
   undecided: number | null;
   onCompare(): void;
   onMerge(): void;
@@ -18,7 +18,7 @@ export interface UnsavedBarProps {
   onKeep(): void;
 }
 
-/** Over a file that the user changed: what to do with it. */
+/** Shown above a file with unsaved changes, with the actions for them. */
 export function UnsavedBar({ conflict, compared, undecided, ...actions }: UnsavedBarProps) {
   const { onCompare, onMerge, onSave, onDiscard, onKeep } = actions;
   const compare = (

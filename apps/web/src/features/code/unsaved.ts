@@ -1,24 +1,24 @@
 import { useEffect } from 'react';
 import { create } from 'zustand';
 
-/** What the user typed into a file and did not save yet. */
+/** The user’s unsaved changes to a file. */
 interface Unsaved {
   text: string;
-  /** The text of the file when the user began. */
+  /** The text of the file that the changes are based on. */
   base: string;
-  /** The version of the file that had this text; saving replaces no other version. */
+  /** The version of the file with the text `base`; saving does not replace other versions. */
   version: string | null;
-  /** The two sides of a merge that this text is the result of. */
+  /** The two sides, if this text is the result of a merge. */
   merged?: { mine: string; theirs: string };
 }
 
 interface UnsavedFiles {
   files: ReadonlyMap<string, Unsaved>;
-  /** Null when there is nothing to save any more. */
+  /** Null when there is nothing left to save. */
   set(key: string, unsaved: Unsaved | null): void;
 }
 
-/** Outlives the editor: another file, panel or page may be looked at meanwhile. */
+/** Kept outside of the editor, as the user may switch to another file, panel or page. */
 export const useUnsaved = create<UnsavedFiles>()((set, get) => ({
   files: new Map(),
   set: (key, unsaved) => {
@@ -32,7 +32,7 @@ export const useUnsaved = create<UnsavedFiles>()((set, get) => ({
 
 export const unsavedKey = (session: string, path: string): string => `${session}/${path}`;
 
-/** The browser asks before the tab is closed with something unsaved. */
+/** Makes the browser ask before the tab is closed with unsaved changes. */
 export function useAskBeforeLeaving(): void {
   const any = useUnsaved(({ files }) => files.size > 0);
   useEffect(() => {

@@ -12,13 +12,13 @@ interface EditorOptions {
   path: string;
   /** Null until there is text to show. */
   file: TextFile | null;
-  /** The edit that landed in this text. */
+  /** The latest edit in this text, to be highlighted. */
   edit: CodeEdit | undefined;
   line: number;
   visit: number;
 }
 
-/** An editor in `element` that shows the file; what the user types is kept as unsaved. */
+/** Creates an editor in `element` that shows the file, and stores the user’s unsaved changes. */
 export function useEditor({ path, file, edit, line, visit }: EditorOptions): {
   editor: Editor | null;
   element: RefObject<HTMLDivElement | null>;
@@ -50,11 +50,11 @@ export function useEditor({ path, file, edit, line, visit }: EditorOptions): {
   }, [editor, text, path, key, past]);
   useEffect(() => {
     if (!editor || !edit || text === null) return;
-    // The scroll position stays while the user types, and when Follow is off.
+    // The scroll position is kept while there are unsaved changes, and when Follow is off.
     const reveals = usePreferences.getState().follow && !useUnsaved.getState().files.has(key);
     editor.highlight(edit.args.line, edit.args.content.length, reveals);
   }, [editor, edit, text, key]);
-  // After the highlight, so that a requested line wins over the beginning of a long edit.
+  // Runs after the highlight, so that a requested line takes precedence over an edit.
   useEffect(() => {
     if (editor && text !== null && line > 0) editor.reveal(line);
   }, [editor, text, line, visit]);

@@ -9,18 +9,18 @@ interface Open {
   paths: readonly string[];
   shown: string | null;
   line: number;
-  /** Counts visits, so that the same line can be gone to again. */
+  /** Incremented by each visit, so that visiting the same line again scrolls to it. */
   visit: number;
 }
 
 const most = 8;
 
-/** Files that are open as tabs; following the agent opens what it edits. */
+/** The files that are open as tabs; with Follow on, also each file as the agent edits it. */
 export function useOpenFiles() {
   const [state, setState] = useState<Open>({ paths: [], shown: null, line: 1, visit: 0 });
   const edit = useView((view) => view.lastEdit);
   const session = useSessionId();
-  // The focus stays in a file while the user types into it.
+  // A file with unsaved changes stays in front.
   const typing = useUnsaved(
     ({ files }) => state.shown !== null && files.has(unsavedKey(session, state.shown)),
   );
@@ -51,7 +51,7 @@ export function useOpenFiles() {
     ...state,
     open: (path: string) => go(path, 0),
     close: (path: string) => drop((each) => each === path),
-    /** Closes a file, or all of a folder, that is not there any more. */
+    /** Closes a file, or all files of a folder, that no longer exists. */
     leave: (path: string) => drop((each) => each === path || each.startsWith(`${path}/`)),
   };
 }

@@ -11,8 +11,8 @@ import { conflictsIn } from './merge';
 import { unsavedKey, useUnsaved } from './unsaved';
 
 /**
- * Saves the editor’s text into the sandbox, only over the version that it is based on. While it does, what
- * lands is the user’s own change.
+ * Saves the editor’s text to the sandbox, replacing only the version that it is based on. While
+ * `saving`, changes to the file are the user’s own.
  */
 export function useSave(path: string, editor: Editor | null): { save(): void; saving: boolean } {
   const [saving, setSaving] = useState(false);
@@ -29,7 +29,7 @@ export function useSave(path: string, editor: Editor | null): { save(): void; sa
         ...(over !== null && { version: over }),
       })
       .catch(async (error: unknown) => {
-        // What is there now is shown, with what the user can do about it.
+        // Loads the current file, so that the user can resolve the conflict.
         if (fileConflictOf(error)) await refetch();
         throw error;
       });

@@ -8,7 +8,7 @@ import { unsavedKey, useAskBeforeLeaving, useUnsaved } from './unsaved';
 import type { UnsavedBarProps } from './unsaved-bar';
 import { useSave } from './use-save';
 
-/** What the user changed in a file, and how it is saved, or merged with what others changed meanwhile. */
+/** The user’s unsaved changes to a file; saves them, or merges them with others’ changes. */
 export function useUnsavedChanges(path: string, file: TextFile | null, editor: Editor | null) {
   const past = useIsPast();
   const key = unsavedKey(useSessionId(), path);

@@ -27,7 +27,7 @@ const result = (seconds: number, terminal: string, to: number) =>
     },
   });
 
-it('tells when each piece was printed, as intervals, and keeps a character whole', () => {
+it('times pieces of output by intervals, and does not split characters', () => {
   const bytes = new TextEncoder().encode('one\r\nzwöif\r\nrest');
   const cast = toAsciicast({
     title: 'A test',

@@ -8,8 +8,8 @@ interface TerminalRecording {
 }
 
 /**
- * Writes a terminal as asciicast v3. The log knows when each operation’s output ended, so the bytes
- * up to that offset appear at that time (the format: docs.asciinema.org/manual/asciicast/v3).
+ * Converts a terminal’s bytes to asciicast v3 (docs.asciinema.org/manual/asciicast/v3). The log has
+ * the time at which each operation’s output ended, so the bytes up to there appear at that time.
  */
 export function toAsciicast({ title, terminal, bytes, events }: TerminalRecording): string {
   const first = Date.parse(events[0]?.time ?? '') || 0;

@@ -11,7 +11,7 @@ interface SaveOptions {
   events: readonly Event[];
 }
 
-/** Saves a whole terminal as a recording that asciinema plays. */
+/** Downloads a terminal’s whole output as a recording for asciinema. */
 export async function saveRecording({
   session,
   title,

@@ -53,7 +53,7 @@ export function SearchBar({ screen, onClose }: { screen: TerminalEmulator; onClo
   );
 }
 
-/** xterm counts no further than this. */
+/** xterm stops counting matches here. */
 const mostCounted = 1_000;
 
 function foundText({ place, count }: { place: number; count: number }): string {

@@ -16,7 +16,7 @@ describe('ShortWrites', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  it('draws the first after a rest at once, and what follows closely together and in order', async () => {
+  it('draws the first write after a pause at once, and later ones together in order', async () => {
     await writes.add(bytes('a'));
     expect(drawn).toEqual(['a']);
     const both = Promise.all([writes.add(bytes('b')), writes.add(bytes('c'))]);
@@ -26,7 +26,7 @@ describe('ShortWrites', () => {
     expect(drawn).toEqual(['a', 'b', 'c']);
   });
 
-  it('has a flood wait for nothing', async () => {
+  it('does not delay a flood', async () => {
     await writes.add(bytes('a'));
     const short = writes.add(bytes('b'));
     await writes.add(new Uint8Array(20_000));
@@ -34,7 +34,7 @@ describe('ShortWrites', () => {
     expect(drawn.map((text) => text.length)).toEqual([1, 1, 20_000]);
   });
 
-  it('leaves nobody waiting when it ends', async () => {
+  it('resolves pending writes when it is disposed of', async () => {
     await writes.add(bytes('a'));
     const last = writes.add(bytes('b'));
     writes.dispose();

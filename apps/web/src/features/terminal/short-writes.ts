@@ -1,6 +1,6 @@
-/** Writes that come closer than this are drawn together, in milliseconds; the first after a rest at once. */
+/** Writes at shorter intervals are drawn together; the first one after a pause is drawn at once. */
 const pauseMs = 50;
-/** This many bytes are drawn at once, since their sender waits for them. */
+/** From this many bytes on, writes are drawn at once, since their sender waits for them. */
 const most = 16_384;
 
 interface Write {
@@ -8,7 +8,7 @@ interface Write {
   drawn(): void;
 }
 
-/** Gathers short writes to a terminal, since each has all rows drawn that it changed. Bytes keep their order. */
+/** Batches short writes to a terminal, in order, since each redraws all rows that it changed. */
 export class ShortWrites {
   #writes: Write[] = [];
   #size = 0;
@@ -17,7 +17,7 @@ export class ShortWrites {
 
   constructor(private readonly draw: (bytes: Uint8Array, drawn: () => void) => void) {}
 
-  /** Resolves when the bytes are drawn. */
+  /** Resolves when the bytes are drawn, or on `dispose`. */
   add(bytes: Uint8Array): Promise<void> {
     const drawn = new Promise<void>((resolve) => {
       this.#writes.push({ bytes, drawn: resolve });
@@ -29,7 +29,7 @@ export class ShortWrites {
     return drawn;
   }
 
-  /** Draws what was gathered now. */
+  /** Draws the pending writes now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -1,16 +1,16 @@
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 
-/** Side by side, or above each other. */
+/** Side by side, or stacked. */
 export type SplitOrientation = 'horizontal' | 'vertical';
 
-/** Two terminals at once: the second one, and where it is. */
+/** A split between two terminals: the second one, and how they are arranged. */
 interface TerminalSplit {
   second: string;
   orientation: SplitOrientation;
 }
 
-/** Sessions whose split is remembered. */
+/** The number of sessions whose split is remembered. */
 const mostSessions = 50;
 
 interface Splits {
@@ -18,7 +18,7 @@ interface Splits {
   set(session: string, split: TerminalSplit | null): void;
 }
 
-/** The sessions that show two terminals, remembered on this machine. */
+/** The splits of sessions that show two terminals, kept in this browser. */
 export const useSplits = create<Splits>()(
   persist(
     (set) => ({

@@ -1,14 +1,14 @@
 import { ensureSandbox } from '@/features/session-controls/use-can-act';
 import { live } from '@/lib/server';
 
-/** Opens a terminal, also in the sandbox of a session that has ended, where the user types at once. */
+/** Opens a terminal. If the session has ended, starts its sandbox and puts the user in control. */
 export async function openTerminal(session: string, terminal: string): Promise<void> {
   const ended = await ensureSandbox(session);
   await live().request('terminal.open', { session, terminal });
   if (ended) await live().request('terminal.hold', { session, terminal, holder: 'user' });
 }
 
-/** Changes who types. A sandbox that was started anew has none of its terminals: they are opened again. */
+/** Changes who is in control. In a restarted sandbox, the terminal has to be opened again first. */
 export async function holdTerminal(
   session: string,
   terminal: string,

@@ -11,12 +11,12 @@ import { colour } from '@/lib/theme';
 import { ShortWrites } from './short-writes';
 
 /**
- * xterm yields to the page between two writes and never within one; short lines cost the most.
- * This many bytes of a flood are parsed in a few milliseconds.
+ * The bytes per write: xterm yields to the page between writes, but never within one. This many
+ * bytes are parsed within a few milliseconds, even if they are short lines, which cost the most.
  */
 const piece = 512;
 
-/** The most bytes shown of a past moment: dragging the scrubber draws them with each step. */
+/** Maximum bytes shown at a past moment: dragging the scrubber draws them at each step. */
 const reach = 256 * 1024;
 
 /** How long a panel must keep its size before it is reported, in milliseconds. */
@@ -32,14 +32,14 @@ export interface PanelSize {
 interface EmulatorOptions {
   name: string;
   onKeys(data: string): Promise<unknown>;
-  /** What fits into the panel. */
+  /** Receives the size that fits the panel. */
   onFit(panelSize: PanelSize): void;
   onFind(): void;
-  /** A path that the terminal shows was clicked. */
+  /** A file path in the output was clicked. */
   onFile(file: FileRef): void;
 }
 
-/** An xterm that shows a stretch of a terminal’s bytes, exact by offset. The caller disposes it. */
+/** An xterm that shows an exact range of a terminal’s bytes. The caller disposes of it. */
 export class TerminalEmulator {
   readonly #terminal: Terminal;
   readonly #search = new SearchAddon();
@@ -48,11 +48,11 @@ export class TerminalEmulator {
   readonly #options: EmulatorOptions;
   readonly #writes = new ShortWrites((bytes, drawn) => this.#write(bytes, drawn));
   #typing = false;
-  /** The bytes that are shown are those from here up to `written`. */
+  /** The offset of the first byte shown; those up to `#written` are shown. */
   #first = 0;
   #written = 0;
   #fitting: ReturnType<typeof setTimeout> | undefined;
-  /** The next step of opening: the terminal itself, then drawing by the graphics card. */
+  /** The timer of the next step of opening: first the terminal itself, then WebGL. */
   #opening: ReturnType<typeof setTimeout>;
 
   constructor(element: HTMLElement, options: EmulatorOptions) {
@@ -76,7 +76,7 @@ export class TerminalEmulator {
       provideLinks: (row, found) => found(this.#filesIn(row)),
     });
     this.#terminal.unicode.activeVersion = '11';
-    // In a task of its own, after size and colours are set, so that it is measured and drawn only once.
+    // Opens after size and colours are set, so that it is measured and drawn only once.
     this.#opening = setTimeout(() => this.#open(element));
     this.#terminal.onData((data) => this.#typing && void options.onKeys(data));
     this.#terminal.attachCustomKeyEventHandler((event) => this.#key(event));
@@ -84,14 +84,17 @@ export class TerminalEmulator {
     this.#observer.observe(element);
   }
 
-  /** Resolves when the bytes are drawn: what comes faster waits. */
+  /** Resolves when the bytes are drawn, for back pressure; undefined if they are drawn already. */
   append(bytes: Uint8Array, offset: number): Promise<void> | undefined {
     if (offset + bytes.length <= this.#written) return undefined;
     this.#written = offset + bytes.length;
     return this.#writes.add(bytes);
   }
 
-  /** Shows the bytes up to an offset; going back draws the last of them anew, the end of the log all of them. */
+  /**
+   * Shows the bytes up to an offset. Going back redraws only the last `reach` bytes before it; at
+   * the end of the buffer, all of its bytes are shown.
+   */
   showUpTo(buffer: TerminalBuffer, end: number): void {
     const whole = end === buffer.end;
     const first = buffer.firstLine;
@@ -106,7 +109,7 @@ export class TerminalEmulator {
     if (bytes.length) void this.append(bytes, this.#written);
   }
 
-  /** Scrolls to where a byte was printed, as far as line breaks tell. */
+  /** Scrolls to the line of a byte, estimated by counting the line breaks after it. */
   scrollTo(buffer: TerminalBuffer, offset: number): void {
     let lines = 0;
     for (const byte of buffer.slice(offset)) if (byte === 10) lines += 1;
@@ -121,7 +124,7 @@ export class TerminalEmulator {
     if (typing) this.#terminal.focus();
   }
 
-  /** Takes the size that the program writes for, so that bytes are drawn as intended. */
+  /** Sets the size that the program writes for, so that its output is drawn as intended. */
   resize(columns: number, rows: number): void {
     if (columns !== this.#terminal.cols || rows !== this.#terminal.rows)
       this.#terminal.resize(columns, rows);
@@ -149,7 +152,7 @@ export class TerminalEmulator {
     else this.#search.findPrevious(text, { decorations });
   }
 
-  /** Calls back with the place of the match that is shown, from 1, and how many there are. */
+  /** Reports the current match, counted from 1 (0 for none), and the number of matches. */
   onFound(listener: (place: number, count: number) => void): () => void {
     const found = this.#search.onDidChangeResults(({ resultIndex, resultCount }) =>
       listener(resultIndex + 1, resultCount),
@@ -177,7 +180,7 @@ export class TerminalEmulator {
       `Terminal ${this.#options.name}; press Alt and a number to leave it`,
     );
     if (this.#typing) this.#terminal.focus();
-    // A context of the graphics card takes its time: the first bytes are drawn before it is there.
+    // Creating a WebGL context is slow: the first bytes are drawn before it is available.
     this.#opening = setTimeout(() => this.#drawFast(), 100);
   }
 
@@ -187,7 +190,7 @@ export class TerminalEmulator {
     this.#terminal.write(bytes.subarray(last), drawn);
   }
 
-  /** Asks for the size that fits the panel, once it stays: each size that is taken is an event of the log. */
+  /** Reports the size that fits the panel once it is stable: each change is an event in the log. */
   #fitSoon(): void {
     clearTimeout(this.#fitting);
     this.#fitting = setTimeout(() => {
@@ -205,7 +208,7 @@ export class TerminalEmulator {
     }, settledDelayMs);
   }
 
-  /** Links to the files that a visible line names. */
+  /** Links to the files named in a row, counted from 1. */
   #filesIn(row: number): ILink[] {
     const line = this.#terminal.buffer.active.getLine(row - 1)?.translateToString(true) ?? '';
     return fileRefsIn(line).map((file) => ({
@@ -226,11 +229,11 @@ export class TerminalEmulator {
       webgl.onContextLoss(() => webgl.dispose());
       this.#terminal.loadAddon(webgl);
     } catch {
-      // Without WebGL xterm draws with the DOM: slower, but the same.
+      // Without WebGL, xterm renders with the DOM, which is slower but looks the same.
     }
   }
 
-  /** Copy, search and the way out to the other panels keep their keys; the rest goes to the program. */
+  /** False for the keys that copy, search or switch panels, which the program does not receive. */
   #key(event: KeyboardEvent): boolean {
     if (event.type !== 'keydown') return true;
     if (event.altKey && /^Digit[1-9]$/.test(event.code)) return false;
@@ -246,10 +249,10 @@ export class TerminalEmulator {
   }
 }
 
-/** The same for every terminal of the page; making a context to find out is slow. */
+/** Cached for all terminals of the page, since creating a context to find out is slow. */
 let fastWebgl: boolean | undefined;
 
-/** WebGL that is drawn by the processor is slower than no WebGL. */
+/** Whether WebGL uses the GPU: with software rendering, it is slower than the DOM. */
 function hasFastWebgl(): boolean {
   const gl = document
     .createElement('canvas')
@@ -260,7 +263,7 @@ function hasFastWebgl(): boolean {
   return gl !== null && !/swiftshader|llvmpipe|software/i.test(renderer);
 }
 
-/** What stands above output whose beginning is not shown. */
+/** The notice above output whose first `left` bytes are not shown. */
 const noticeOf = (left: number): string =>
   `\x1b[2m[${bytesText(left)} of earlier output: save the recording to get it]\x1b[0m\r\n`;
 

@@ -1,4 +1,4 @@
-/** Terminals to show: `main` first, then by name, without those that were closed and never printed. */
+/** The terminals to show: `main` first, then by name, without closed ones that have no output. */
 export function terminalNames(
   buffers: ReadonlyMap<string, unknown>,
   known: ReadonlyMap<string, { change: string }>,

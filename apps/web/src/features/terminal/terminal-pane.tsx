@@ -27,11 +27,11 @@ const TerminalView = lazy(async () => ({
 }));
 
 interface TerminalPaneProps extends TerminalBarProps {
-  /** The user was here last. */
+  /** The user focused or clicked this pane. */
   onUse?(): void;
 }
 
-/** One terminal with its bar. */
+/** A terminal with its toolbar. */
 export function TerminalPane({ onUse, ...bar }: TerminalPaneProps) {
   const { shown, inUse } = bar;
   return (
@@ -50,9 +50,9 @@ interface TerminalBarProps {
   names: readonly string[];
   shown: string;
   onChoose(name: string): void;
-  /** Null where the panel cannot be split. */
+  /** Null if the panel cannot be split from here. */
   splitting: SplitMenuProps | null;
-  /** Commands are for this terminal. */
+  /** Whether commands of the palette apply to this terminal. */
   inUse: boolean;
 }
 
@@ -122,7 +122,7 @@ function TerminalBar({ names, shown, onChoose, splitting, inUse }: TerminalBarPr
 }
 
 interface SplitMenuProps {
-  /** How two terminals are shown; null when it is one. */
+  /** How two terminals are arranged; null for a single one. */
   orientation: SplitOrientation | null;
   onSplit(orientation: SplitOrientation | null): void;
 }

@@ -6,7 +6,7 @@ import { TerminalPanel } from './terminal-panel';
 describe('the terminal panel without a terminal', () => {
   beforeEach(() => requests.splice(0));
 
-  it('opens one for the user, before the agent has any', async () => {
+  it('opens one for the user before the agent has opened any', async () => {
     await renderSession(<TerminalPanel />);
     fireEvent.click(await screen.findByRole('button', { name: 'Open a terminal' }));
     await waitFor(() =>

@@ -14,7 +14,7 @@ import { useSplits, type SplitOrientation } from './splits';
 import { openTerminal } from './terminal-control';
 import { TerminalPane } from './terminal-pane';
 
-/** The terminals of a session: one of them, or two side by side or above each other. */
+/** The terminals of a session: one at a time, or two of them side by side or stacked. */
 export function TerminalPanel() {
   const buffers = useLog((log) => log.terminals);
   const known = useView((view) => view.terminals);
@@ -29,7 +29,7 @@ export function TerminalPanel() {
   const [inUse, setInUse] = useState<'first' | 'second'>('first');
   if (first === undefined) return <NoTerminal />;
   const others = names.filter((name) => name !== first);
-  // Never the same one twice: each pane would fit it to a size of its own.
+  // The panes never show the same terminal, as each would fit it to its own size.
   const second = split && (others.includes(split.second) ? split.second : others[0]);
   const orientation = second === undefined || phone ? null : (split?.orientation ?? null);
   const show = (shown: { first: string; second: string; orientation: SplitOrientation }) => {

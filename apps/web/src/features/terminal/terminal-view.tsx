@@ -17,7 +17,7 @@ import { SearchBar } from './search-bar';
 import { sizeToFit } from './size-to-fit';
 import '@xterm/xterm/css/xterm.css';
 
-/** One terminal as it is, or as it was at the moment looked at. */
+/** A terminal, live or as it was at the displayed moment. */
 export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) {
   const session = useSessionId();
   const element = useRef<HTMLDivElement>(null);
@@ -79,8 +79,9 @@ export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) 
 }
 
 /**
- * A live terminal is as large as the smallest panel among those that show it; one of the past, one of an
- * ended session, one on a phone and one that only watches do not count. Returns the columns of the latter.
+ * A live terminal has the size of the smallest panel that shows it. Panels at a past moment, of an
+ * ended session, on a phone or of a viewer do not count: they use the terminal’s columns, which are
+ * returned. Null for panels that count.
  */
 function useSize(
   name: string,
@@ -125,7 +126,7 @@ function reportSize({ panelSize, ...terminal }: Fit): void {
     .request('terminal.fit', { ...terminal, size })
     .catch(
       ignoreError(
-        'it is sent again when the connection is back, or by the server when the agent is',
+        'it is sent again after a reconnect, or by the server when the agent opens the terminal',
       ),
     );
 }

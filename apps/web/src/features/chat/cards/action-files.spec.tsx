@@ -40,7 +40,7 @@ it('plays the sounds of an action, shows its pictures, and saves all of its file
   expect(shown.textContent).toContain('low volume\n[exit code 3]');
 });
 
-it('shows what it prints while it runs', async () => {
+it('shows the output of an action while it runs', async () => {
   const { live } = await renderSession(<ChatPanel />, { events: logOf(call) });
   await screen.findByRole('button', { name: /speak/ });
   act(() => {
@@ -51,7 +51,7 @@ it('shows what it prints while it runs', async () => {
   expect(await screen.findByText('half way')).toBeDefined();
 });
 
-it('shows a call in the background as running, and its result where it came', async () => {
+it('shows a background call as running, with its output', async () => {
   const started = result({
     operation: 'action.speak',
     ok: true,
@@ -66,7 +66,7 @@ it('shows a call in the background as running, and its result where it came', as
   expect(card.textContent).not.toContain('It runs.');
 });
 
-it('plays and shows what a call in the background left', async () => {
+it('shows the files of a background call with its result', async () => {
   const started = result({
     operation: 'action.speak',
     ok: true,
@@ -82,7 +82,7 @@ it('plays and shows what a call in the background left', async () => {
   expect((await section.findByLabelText('said.wav')).tagName).toBe('AUDIO');
   expect((await section.findByAltText('wave.svg')).tagName).toBe('IMG');
   expect(section.getByLabelText('Output').textContent).toContain('low volume');
-  // The card of the call has its end, too, and each file is shown once.
+  // The card of the call no longer shows it as running, and each file is shown only once.
   expect(screen.getByRole('button', { name: /speak/, expanded: false }).textContent).not.toContain(
     'running',
   );

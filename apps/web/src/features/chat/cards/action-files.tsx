@@ -8,7 +8,7 @@ import { attempt } from '@/lib/toasts';
 
 type LeftFile = ActionOutput['files'][number];
 
-/** What a call of an installed action left: pictures are seen, sounds are played, all of it can be saved. */
+/** The files of an installed action’s result: previews of pictures and sounds, and downloads. */
 export function ActionFiles({ output }: { output: unknown }) {
   const { data } = actionOutput.safeParse(output);
   if (!data || data.files.length === 0) return null;

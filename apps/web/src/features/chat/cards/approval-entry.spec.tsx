@@ -48,7 +48,10 @@ const show = (events: NewEvent[] = [asked()], options: Options = {}) =>
 const { setTimeout: start } = globalThis;
 afterEach(() => void (globalThis.setTimeout = start));
 
-/** Holds the time for reading, which a busy machine may spend on finding a button; the result lets it pass. */
+/**
+ * Holds back timers of `readingMs`, which could elapse while a slow machine finds a button; the
+ * returned function runs them.
+ */
 const holdReading = (): (() => void) => {
   const held: (() => void)[] = [];
   const hold = (run: () => void, ms?: number) =>
@@ -66,7 +69,7 @@ const buttons = ['Allow once', 'Always…', 'Deny…'];
 const shownButtons = () => buttons.filter((name) => screen.queryByRole('button', { name }));
 
 describe('a call that waits for the user', () => {
-  it('is answered by a click only when there was time to read it', async () => {
+  it('ignores clicks until there was time to read it', async () => {
     const letRead = holdReading();
     const { rest } = await show();
     const allow = await screen.findByRole('button', { name: 'Allow once' });
@@ -78,7 +81,7 @@ describe('a call that waits for the user', () => {
     await waitFor(() => expect(rest.sentTo('sessions.answer')).toHaveLength(1));
   });
 
-  it('stays in sight above the message box, and is shown once', async () => {
+  it('stays visible above the message box, and is shown once', async () => {
     await show();
     const waiting = await screen.findByRole('region', { name: 'Waiting for you' });
     within(waiting).getByRole('button', { name: 'Allow once' });
@@ -86,7 +89,7 @@ describe('a call that waits for the user', () => {
     expect(screen.getByRole('log').contains(waiting)).toBe(false);
   });
 
-  it('is shown whole, as text', async () => {
+  it('is shown in full, as plain text', async () => {
     await show();
     expect((await screen.findByLabelText('Requested call')).textContent).toBe(command);
     screen.getByText('Run this command?');
@@ -98,13 +101,13 @@ describe('a call that waits for the user', () => {
     [{ operation: 'egress', subject: 'evil.example:443' }, 'Allow this connection?'],
     [{ operation: 'mcp.github.merge', subject: '{"number":7}' }, 'Call merge of github?'],
     [{ operation: 'browser.open', input: {}, subject: 'evil.example:443' }, 'Open a page?'],
-  ])('asks what %j is', async (part, question) => {
+  ])('asks a specific question for %j', async (part, question) => {
     await show([asked(part)]);
     await screen.findByText(question);
     expect(screen.getByLabelText('Requested call').textContent).toBe(part.subject);
   });
 
-  it('allows all hosts of a package manager at once, named exactly', async () => {
+  it('offers to allow all hosts of a package manager, and lists them', async () => {
     const letRead = holdReading();
     const { rest } = await show([
       asked({ operation: 'egress', subject: 'codeload.github.com:443' }),
@@ -121,7 +124,7 @@ describe('a call that waits for the user', () => {
     );
   });
 
-  it('says how long it is held back when it then runs by itself', async () => {
+  it('shows a countdown if it runs unless denied', async () => {
     const until = new Date(Date.now() + 60_000).toISOString();
     await show([asked({}, { mode: 'delay', until })]);
     await screen.findByText(/^Runs in (59|60) s unless you deny it\.$/);
@@ -158,7 +161,7 @@ describe('a call that waits for the user', () => {
     expect(rest.sentTo('sessions.answer')).toHaveLength(1);
   });
 
-  it('can be answered again after the server refused', async () => {
+  it('can be answered again after the server refused the answer', async () => {
     const answer = () => {
       throw new AppError('conflict', 'Somebody answered before you.');
     };
@@ -221,7 +224,7 @@ describe('always allowing', () => {
     );
   });
 
-  it('offers a rule beyond the session only to who may make one', async () => {
+  it('offers rules beyond the session only to users who may create them', async () => {
     const me = () => ({ ...operator });
     await show([asked({ subject, input })], { replies: { ...replies, server: { me } } });
     await click('Always…');
@@ -229,7 +232,7 @@ describe('always allowing', () => {
     expect(choices.map(({ textContent }) => textContent)).toEqual(['This session']);
   });
 
-  it('takes the pattern, the scope and the expiry that the user chose', async () => {
+  it('uses the pattern, the scope and the expiry that the user chose', async () => {
     const { rest } = await show([asked({ subject, input })], { replies });
     await click('Always…');
     const choose = (label: RegExp, value: string) =>
@@ -246,7 +249,7 @@ describe('always allowing', () => {
     expect(Math.abs(Date.parse(expires) - before - 3_600_000)).toBeLessThan(60_000);
   });
 
-  it('makes no rule of an empty pattern, and none when the user goes back', async () => {
+  it('creates no rule for an empty pattern, nor when the user goes back', async () => {
     const { rest } = await show([asked({ subject, input })], { replies });
     await click('Always…');
     fireEvent.change(screen.getByLabelText(/^Pattern/), { target: { value: '' } });
@@ -258,7 +261,7 @@ describe('always allowing', () => {
 });
 
 describe('a call that was decided', () => {
-  it('shows who decided it as soon as that happens elsewhere', async () => {
+  it('loses its buttons as soon as it is decided elsewhere', async () => {
     const { live } = await show();
     await screen.findByRole('button', { name: 'Allow once' });
     const [, , decided] = logOf(asked(), asked(), approve('server', 'rule-1'));
@@ -281,7 +284,7 @@ describe('a call that was decided', () => {
     ['a rule', approve('server', 'rule-1'), 'A rule allowed this'],
     ['the policy', approve('server'), 'The policy allowed this'],
     ['the user, who said why', reject, 'You denied this: Not on a Friday'],
-  ])('names %s on its card, and nowhere else', async (_, verdict, text) => {
+  ])('names %s on its card only', async (_, verdict, text) => {
     const done = failedWith('terminal.run', 'Cancelled.');
     await show([asked(), verdict, done], { summary: { state: 'running' } });
     const line = await screen.findByText(text);
@@ -299,7 +302,7 @@ describe('a call that was decided', () => {
   });
 });
 
-describe('a call that nobody can decide', () => {
+describe('a call that cannot be decided', () => {
   it.each(['finished', 'failed', 'limited', 'stopped'] as const)(
     'offers nothing once the session is %s',
     async (state) => {
@@ -315,7 +318,7 @@ describe('a call that nobody can decide', () => {
     expect(shownButtons()).toEqual([]);
   });
 
-  it('is only read by a viewer', async () => {
+  it('is read-only for a viewer', async () => {
     await show(undefined, { role: 'viewer' });
     expect((await screen.findByLabelText('Requested call')).textContent).toBe(command);
     await waitFor(() => expect(shownButtons()).toEqual([]));

@@ -7,14 +7,14 @@ import { useSummary } from '@/lib/summaries';
 import { useNow } from '@/lib/use-now';
 import { decisionOf } from './decision';
 
-/** A call that waits for the user, or what was decided. */
+/** A call that waits for the user’s approval, or the decision on it. */
 export function ApprovalEntry({ event }: { event: Event & EventOf<'approval'> }) {
   const id = useSessionId();
   const summary = useSummary(id);
   const past = useIsPast();
   const verdict = useView((view) => view.verdicts.get(event.args.id));
   const result = useView((view) => view.results.get(event.args.id));
-  // The card of a call says who decided it.
+  // The card of the call shows who decided.
   if (verdict) return hasCard(event.args) ? null : <Decided event={event} verdict={verdict} />;
   const requested = requestedCall(event.args);
   const lines = requested.split('\n').length;
@@ -49,7 +49,7 @@ export function ApprovalEntry({ event }: { event: Event & EventOf<'approval'> })
   );
 }
 
-/** Whether the call is shown by a card of its own; a connection has none. */
+/** Whether the call has its own card; connections do not. */
 const hasCard = ({ operation }: { operation: string }): boolean => {
   const called = calledOperation(operation);
   return called !== undefined && called.display !== 'event';

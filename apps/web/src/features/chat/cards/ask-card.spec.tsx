@@ -14,7 +14,7 @@ const show = (events: NewEvent[], more: Parameters<typeof renderSession>[1] = {}
     ...more,
   });
 
-describe('a question of the agent', () => {
+describe('a question from the agent', () => {
   it('is answered by one of its options, at once', async () => {
     const { rest } = await show([question]);
     fireEvent.click(await screen.findByRole('button', { name: '8080' }));
@@ -42,7 +42,7 @@ describe('a question of the agent', () => {
     expect(screen.getByRole('button', { name: 'Answer' })).toHaveProperty('disabled', false);
   });
 
-  it('is answered in words, and never by nothing', async () => {
+  it('is answered in free text, which must not be blank', async () => {
     const { rest } = await show([question]);
     const field = await screen.findByRole('textbox', { name: 'Answer: Which port?' });
     const send = screen.getByRole('button', { name: 'Answer' });
@@ -66,18 +66,18 @@ describe('a question of the agent', () => {
   it.each([
     ['was cancelled', failedWith('ask', 'Cancelled.')],
     ['has a result without an answer', result({ operation: 'ask', ok: true, output: {} })],
-  ])('that %s is said not to be answered', async (_, ended) => {
+  ])('that %s is shown as not answered', async (_, ended) => {
     await show([question, ended]);
     await screen.findByText('Not answered');
   });
 
-  it('asks nothing more once the session has ended', async () => {
+  it('cannot be answered once the session has ended', async () => {
     await show([question], { summary: { state: 'stopped' } });
     await screen.findByText('Not answered');
     expect(screen.queryByRole('button', { name: '80' })).toBeNull();
   });
 
-  it('is only read by a viewer', async () => {
+  it('is read-only for a viewer', async () => {
     await show([question], { role: 'viewer' });
     await screen.findByText('Which port?');
     await waitFor(() => expect(screen.queryByRole('button', { name: '80' })).toBeNull());

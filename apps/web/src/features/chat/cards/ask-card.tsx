@@ -4,7 +4,7 @@ import { Markdown } from '@/components/ui/markdown';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
 
-/** A question of the agent, and what was answered. */
+/** A question from the agent, and its answer. */
 export function AskCard({ call }: { call: CallOf<'ask'> }) {
   const id = useSessionId();
   const state = useSessionState(id);

@@ -2,7 +2,7 @@ import { callOf, type CallOf, type Event, type OperationName } from '@belay/prot
 
 type CardMaker<T> = readonly [name: OperationName, make: (event: Event) => T | undefined];
 
-/** Pairs an operation with what is made of its calls; `make` gets their args as the operation’s schema parses them. */
+/** An entry for `byOperation`; `make` receives calls whose args match the operation’s schema. */
 export function on<N extends OperationName, T>(
   name: N,
   make: (call: CallOf<N>) => T,
@@ -16,7 +16,7 @@ export function on<N extends OperationName, T>(
   ];
 }
 
-/** A registry by operation; undefined for an operation that is not in it, and for args that are not valid. */
+/** Dispatches calls to their operation’s entry; undefined if there is none, or for invalid args. */
 export function byOperation<T>(
   ...entries: readonly CardMaker<T>[]
 ): (event: Event) => T | undefined {

@@ -14,7 +14,7 @@ import { readableOutput } from './call-text';
 import { EditLines } from './edit-lines';
 import { ActionTail, CommandTail, OutputTail } from './output-tail';
 
-/** One operation: what was asked, what came of it, and where to look closer. */
+/** A call and its outcome; unfolded, also its input, its output and links to other panels. */
 export function CallCard({ event }: { event: Event }) {
   const [open, setOpen] = useState(false);
   const answer = useView((view) => view.results.get(event.id ?? ''));
@@ -47,12 +47,12 @@ export function CallCard({ event }: { event: Event }) {
 
 const isAction = ({ action }: Event): boolean => calledOperation(action)?.display === 'action';
 
-/** What is shown of a call that is still running. */
+/** The preview of a call that is still running. */
 const liveOf = byOperation<ReactNode>(
   on('terminal.run', ({ args }) => <CommandTail terminal={args.terminal} />),
 );
 
-/** What is shown of a folded card: why it failed, the lines of a small edit, or pictures. */
+/** The preview in a folded card: the error, the first lines of an edit, or pictures. */
 function Glance({ event, result }: { event: Event; result: Result }) {
   if (hasFailed(result)) return <OutputTail text={readableOutput(result.args)} />;
   if (calledOperation(event.action)?.display === 'edit')

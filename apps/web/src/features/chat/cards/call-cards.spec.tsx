@@ -36,7 +36,7 @@ const run = (part: Partial<OperationOutput<'terminal.run'>>): NewEvent =>
 const npmTest = call('terminal.run', { command: 'npm test' });
 
 describe('the card of a command', () => {
-  it('shows the output of its terminal while it runs, without what was there before', async () => {
+  it('shows the output of its terminal while it runs, without earlier output', async () => {
     const { live } = await show(
       call('terminal.run', { command: 'ls' }, { id: 'before' }),
       { ...run({ to: 6 }), id: 'before' },
@@ -50,7 +50,7 @@ describe('the card of a command', () => {
     expect((await screen.findByText(/12 passed/)).textContent).toBe('12 passed');
   });
 
-  it('counts no time after the end of the session', async () => {
+  it('stops counting time when the session has ended', async () => {
     await renderSession(<ChatPanel />, {
       events: logOf(npmTest),
       summary: { state: 'stopped', updated: '2026-01-01T00:05:00Z' },
@@ -58,7 +58,7 @@ describe('the card of a command', () => {
     expect((await card(/npm test not finished/)).textContent).not.toContain('running');
   });
 
-  it('counts to the moment that is looked at', async () => {
+  it('counts time up to the displayed moment', async () => {
     const later = (action: 'pause' | 'resume', time: string) => ({
       ...newEvent('user', action, { args: {}, message: action }),
       time,
@@ -101,18 +101,18 @@ describe('the card of a command', () => {
     expect(output.split('\n').slice(0, -1)).toEqual(lines(40));
   });
 
-  it('shows an error of the operation itself as its sentence', async () => {
+  it('shows the message of an error of the operation itself', async () => {
     await show(npmTest, failedWith('terminal.run', 'The terminal `main` is held by the user.'));
     await card(/npm test failed/);
     screen.getByText('The terminal `main` is held by the user.');
   });
 
-  it('says that it goes on in the background, and shows no exit code that there is not', async () => {
+  it('shows that it continues in the background, without an exit code', async () => {
     await show(npmTest, run({ status: 'background', exitCode: null }));
     expect((await card(/npm test in background/)).textContent).not.toContain('exit');
   });
 
-  it('shows a result that is not as its schema says as it came', async () => {
+  it('shows a result that does not match its schema as JSON', async () => {
     const output = { exitCode: 'none', text: 5 };
     await show(npmTest, result({ operation: 'terminal.run', ok: true, output }));
     expect((await card(/npm test/)).textContent).not.toMatch(/exit|failed/);
@@ -120,7 +120,7 @@ describe('the card of a command', () => {
     expect(JSON.parse(screen.getByLabelText('Output').textContent)).toEqual(output);
   });
 
-  it('shows an input that is not valid as it came', async () => {
+  it('shows an invalid input as JSON', async () => {
     const args = { command: '', wait: 'long' };
     await show(
       { source: 'agent', action: 'terminal.run', args, message: 'A call', id: 'call' },
@@ -169,7 +169,7 @@ describe('the card of an edit', () => {
     shown.getByText('… 12 more lines');
   });
 
-  it('shows all lines once it is opened, and leads to the file and to the commit', async () => {
+  it('shows all lines once it is opened, with links to the file and the commit', async () => {
     await show(edit, landed, commit, written);
     await open(/^Write/);
     const shown = within(screen.getByRole('group', { name: 'Lines of src/a.ts' }));
@@ -180,7 +180,7 @@ describe('the card of an edit', () => {
     expect(usePanelLinks.getState().commit).toMatchObject({ commit: 'c0ffee0', parent: null });
   });
 
-  it('says of lines that it does not have that they are too large to show', async () => {
+  it('shows a note in place of lines that are too large', async () => {
     await show(
       edit,
       { ...landed, args: { ...landed.args, content: [], truncated: true } },
@@ -191,7 +191,7 @@ describe('the card of an edit', () => {
 });
 
 describe('cards of other calls', () => {
-  it('shows a file that was read as its text, and leads to it', async () => {
+  it('shows the text of a file that was read, with a link to it', async () => {
     await show(
       call('files.read', { path: 'README.md' }),
       succeeded('files.read', {
@@ -211,7 +211,7 @@ describe('cards of other calls', () => {
     expect(usePanelLinks.getState().file).toMatchObject({ path: 'README.md', line: 1 });
   });
 
-  it('shows a page by its address and its text', async () => {
+  it('shows the address and the text of a page', async () => {
     const url = 'http://localhost:8080/list';
     const page = { url, title: 'List', text: 'Two items [e1]', truncated: false, notes: [] };
     await show(call('browser.open', { url }), succeeded('browser.open', page));
@@ -220,7 +220,7 @@ describe('cards of other calls', () => {
     expect(screen.queryByRole('button', { name: 'View in code' })).toBeNull();
   });
 
-  it('shows a tool of an MCP server that nobody knows any more', async () => {
+  it('shows the tool of an MCP server that is no longer known', async () => {
     const tool = 'mcp.github.find_issue';
     await show(
       { source: 'agent', action: tool, args: { number: 7 }, message: 'A call', id: 'call' },
@@ -247,7 +247,7 @@ describe('cards of other calls', () => {
     await screen.findByAltText('Picture from browser.screenshot');
   });
 
-  it('makes one line of reads that follow each other', async () => {
+  it('groups consecutive reads into one line', async () => {
     const read = (path: string) => call('files.read', { path }, { id: path });
     await show(
       npmTest,
@@ -262,7 +262,7 @@ describe('cards of other calls', () => {
       await card(name);
   });
 
-  it('offers the whole of a result that was shortened', async () => {
+  it('offers the full output of a shortened result', async () => {
     const tool = 'mcp.github.find_issue';
     const full = 'a'.repeat(64);
     await show(
@@ -273,23 +273,23 @@ describe('cards of other calls', () => {
     screen.getByRole('button', { name: 'Download full output' });
   });
 
-  it('marks a call of the user as theirs', async () => {
+  it('marks a call by the user', async () => {
     await show(call('terminal.run', { command: 'ls' }, { source: 'user' }), run({}));
     await card(/You · Run ls/);
   });
 
-  it('leaves out what only causes an event of its own', async () => {
+  it('leaves out calls that are shown as an event instead', async () => {
     await show(call('plan.update', { markdown: '- [ ] one' }), npmTest);
     await card(/npm test/);
     expect(screen.queryByRole('button', { name: /plan/i })).toBeNull();
   });
 });
 
-describe('the card of the end', () => {
+describe('the card of a finished task', () => {
   it.each([
     ['success', 'Done'],
     ['failure', 'Could not be done'],
-  ] as const)('tells a %s by its words', async (outcome, words) => {
+  ] as const)('labels a %s', async (outcome, words) => {
     await show(call('finish', { outcome, summary: 'It was **hard**.' }));
     await screen.findByText(words);
     expect(screen.getByText('hard').tagName).toBe('STRONG');

@@ -10,7 +10,7 @@ import { attempt } from '@/lib/toasts';
 import { readableInput, readableOutput } from './call-text';
 import { EditLines } from './edit-lines';
 
-/** The whole input and output of a call. */
+/** The input and output of a call. */
 export function CallDetail({ event, result }: { event: Event; result: Result | undefined }) {
   return (
     <div className="border-t text-xs">
@@ -29,11 +29,11 @@ export function CallDetail({ event, result }: { event: Event; result: Result | u
 
 const shortened = actionOutput.pick({ full: true });
 
-/** Pictures of an action are seen among its files. */
+/** The pictures of a result; those of an action are shown among its files instead. */
 const shownAlone = (event: Event, result: Result | undefined): readonly string[] =>
   calledOperation(event.action)?.display === 'action' ? [] : (result?.args.images ?? []);
 
-/** The rest of a result that was too long for the model. */
+/** Downloads the full output if it was too long for the model. */
 function WholeOutput({ output }: { output: unknown }) {
   const session = useSessionId();
   const { full } = shortened.safeParse(output).data ?? {};

@@ -6,7 +6,7 @@ import { CallCard } from './call-card';
 import { FinishCard } from './finish-card';
 import { Reasoning } from './reasoning';
 
-/** One call: by the card of its operation, or by the one for all others. */
+/** A call, in its operation’s own card or in the general `CallCard`. */
 export function CallEntry({ event }: { event: Event }) {
   return cardOf(event) ?? <CallCard event={event} />;
 }

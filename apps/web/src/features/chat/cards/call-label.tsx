@@ -33,7 +33,7 @@ const icons: Record<Display, LucideIcon> = {
   plain: Wrench,
 };
 
-/** What a call does, in a verb and what it is about; its name is in the tooltip. */
+/** A call’s verb and subject; the tooltip has the operation’s name. */
 export function CallLabel({ event }: { event: Event }) {
   const { icon: Icon, verb, subject } = labelOf(event);
   return (
@@ -54,12 +54,12 @@ function labelOf(event: Event): { icon: LucideIcon; verb: string; subject: strin
   const operation = calledOperation(event.action);
   if (!operation) return { icon: Wrench, verb: event.action, subject };
   const { display, title } = operation;
-  // “Read README.md”: for files and commands the verb alone is clear.
+  // As in “Read README.md”: for files and commands, the first word of the title is clear enough.
   const isShort =
     subject !== '' && (display === 'command' || display === 'file' || display === 'edit');
   return { icon: icons[display], verb: isShort ? (title.split(' ')[0] ?? title) : title, subject };
 }
 
-/** The part of a summary that fits one line; empty for a call without input. */
+/** The first line of a summary, shortened; empty for a call without input. */
 const firstLine = (summary: string): string =>
   summary === '{}' ? '' : (summary.split('\n')[0] ?? '').slice(0, 300);

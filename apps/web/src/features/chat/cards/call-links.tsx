@@ -55,7 +55,7 @@ export function CallLinks({ event, result }: CallLinksProps) {
   );
 }
 
-/** Which terminal a call is about, and where in it its output begins. */
+/** The terminal of a call, and the byte offset of the call’s output in it, if known. */
 function terminalOf(operation: Operation | undefined, { event, result }: CallLinksProps) {
   if (operation?.display !== 'command' && operation?.display !== 'terminal') return null;
   const run = result && runResultOf(result.args);
@@ -64,7 +64,7 @@ function terminalOf(operation: Operation | undefined, { event, result }: CallLin
   return name === undefined ? null : { name, offset: null };
 }
 
-/** The first path that a call on files is about. */
+/** The first path of a call that reads or edits files. */
 function fileOf(operation: Operation | undefined, { event, result }: CallLinksProps) {
   if (operation?.display !== 'file' && operation?.display !== 'edit') return undefined;
   const input = operation.input.safeParse(event.args);

@@ -12,7 +12,7 @@ interface CallOutcomeProps {
   result: Result | undefined;
 }
 
-/** In a few words how a call went, or that it is still running. */
+/** A brief summary of how a call ended, or that it is still running. */
 export function CallOutcome({ call, result }: CallOutcomeProps) {
   const id = call.id ?? '';
   const verdict = useView((view) => view.verdicts.get(id));
@@ -42,7 +42,7 @@ export function CallOutcome({ call, result }: CallOutcomeProps) {
   );
 }
 
-/** Who allowed or denied the call; its words are for the tooltip and for screen readers where it was allowed. */
+/** Who decided on the call; if it was allowed, only in a tooltip and for screen readers. */
 function Verdict({ verdict }: { verdict: Event }) {
   const { allowed, decider, reason } = decisionOf(verdict);
   const text = `${decider} ${allowed ? 'allowed' : 'denied'} this${reason ? `: ${reason}` : ''}`;
@@ -58,7 +58,7 @@ function Verdict({ verdict }: { verdict: Event }) {
   );
 }
 
-/** Shown after the first three seconds. */
+/** The elapsed time, shown after three seconds. */
 function Elapsed({ since }: { since: string }) {
   const seconds = (useSessionTime() - Date.parse(since)) / 1_000;
   return seconds < 3 ? null : <span className="tabular-nums">{durationText(seconds)}</span>;

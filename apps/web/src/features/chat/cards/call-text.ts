@@ -11,7 +11,7 @@ import {
 } from '@belay/protocol';
 import { byOperation, on } from './by-operation';
 
-/** The input of a call for reading: what is long text by itself as it is, everything else as JSON. */
+/** The input of a call as readable text: commands and patches as they are, all else as JSON. */
 export const readableInput = (event: Event): string => textOf(event) ?? jsonOf(event.args);
 
 const textOf = byOperation<string>(
@@ -21,7 +21,7 @@ const textOf = byOperation<string>(
   on('files.edit', ({ args }) => JSON.stringify(args)),
 );
 
-/** The output of a call for reading: its text where that is most of it, else JSON. */
+/** The output of a call as readable text: its main text if it has one, otherwise JSON. */
 export function readableOutput(result: EventArgs<'result'>): string {
   const { operation, ok, output } = result;
   if (!ok) return errorShape.safeParse(output).data?.message ?? jsonOf(output);
@@ -42,7 +42,7 @@ function mcpText(output: unknown): string {
   return data.text.trimEnd() + structured;
 }
 
-/** What an action printed, JSON in lines; then its errors and how it ended. */
+/** An action’s output, with JSON indented, followed by its errors and a nonzero exit code. */
 function actionText(output: unknown): string {
   const { data } = actionOutput.safeParse(output);
   if (!data) return jsonOf(output);
@@ -60,7 +60,7 @@ function mainText(output: unknown): string | undefined {
   return undefined;
 }
 
-/** Cut at a limit; an empty object is an empty text. */
+/** Truncated to `maxJson` characters; empty for an empty object. */
 function jsonOf(value: unknown): string {
   const json = JSON.stringify(value, null, 2) ?? '';
   return json === '{}' ? '' : json.slice(0, maxJson);

@@ -10,10 +10,10 @@ import { NoteEntry } from './note-entry';
 import { ReadsCard } from './reads-card';
 import { SayEntry } from './say-entry';
 
-/** Fewer reads than this are shown one by one. */
+/** Fewer consecutive reads than this are shown individually. */
 const fewReads = 3;
 
-/** One entry of the conversation, by its kind. */
+/** An entry of the conversation, rendered according to its kind. */
 export const ChatEntry = memo(function ChatEntry({ entry }: { entry: LogEntry }) {
   const { event } = entry;
   if (isEvent(event, 'start')) return <TaskEntry event={event} />;

@@ -1,6 +1,6 @@
 import { isEvent, type Event } from '@belay/protocol';
 
-/** Who decided about a call, and how. */
+/** Who decided on a call, and how. */
 export function decisionOf(verdict: Event) {
   const allowed = isEvent(verdict, 'approve');
   const rule = allowed || isEvent(verdict, 'reject') ? verdict.args.rule : null;

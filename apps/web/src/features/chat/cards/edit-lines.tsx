@@ -3,7 +3,7 @@ import { pluralText } from '@belay/protocol';
 
 const none: readonly never[] = [];
 
-/** The lines that a call wrote; a long edit shows its beginning. */
+/** The lines that a call wrote; only the first `limit` lines of each edit. */
 export function EditLines({ call, limit }: { call: string; limit: number }) {
   const edits = useView((view) => view.edits.get(call) ?? none);
   if (!edits.length) return null;

@@ -4,7 +4,7 @@ import type { Gestures } from '@/features/session-log/gestures';
 import { useView } from '@/features/session-log/session-context';
 import { readableOutput } from './call-text';
 
-/** What the user did in the agent’s browser, in one line with the last failure. */
+/** The user’s input to the agent’s browser, summarized in one line with the last error. */
 export function GesturesEntry({ event, gestures }: { event: Event; gestures: Gestures }) {
   const results = useView((view) => view.results);
   const failed = gestures.calls.flatMap((id) => {

@@ -1,9 +1,9 @@
 import { isEnded, isEvent, operationNamed, type Event } from '@belay/protocol';
 
 /**
- * Whether a queued message still waits for the agent. The server notes what it took; a log from before that note shows
- * it by its replies: a turn ends with a reply without calls, an answer or a finish, and the reply after that has read
- * what came before it.
+ * Whether a queued message still waits for the agent. The server records deliveries; in logs from
+ * before it did so, they follow from the replies: a turn ends with a reply without calls, an answer
+ * or a finish, and the next reply has read all messages before it.
  */
 export function isQueued(events: readonly Event[], message: Event): boolean {
   if (!isEvent(message, 'message') || message.args.delivery !== 'queue') return false;
@@ -17,7 +17,7 @@ export function isQueued(events: readonly Event[], message: Event): boolean {
   return true;
 }
 
-/** Whether an event says that a message waits no longer: it was delivered, withdrawn or rewound. */
+/** Whether an event ends a message’s wait: it was delivered, withdrawn or rewound. */
 function isTaken(message: number, event: Event): boolean {
   if (isEvent(event, 'deliver')) return event.args.messages.includes(message);
   if (isEvent(event, 'withdraw')) return event.args.message === message;
@@ -27,7 +27,7 @@ function isTaken(message: number, event: Event): boolean {
 const isRead = (message: number, event: Event): boolean =>
   isEvent(event, 'say') && (event.args.seen?.others ?? event.seq) >= message;
 
-/** What an event means for the turn; null for nothing. */
+/** Whether the turn has begun or ended as of an event; null if the event does not affect it. */
 function turnOf(event: Event): 'begun' | 'ended' | null {
   if (isEvent(event, 'say')) return event.args.calls.length > 0 ? 'begun' : 'ended';
   if (isEvent(event, 'result'))

@@ -8,14 +8,14 @@ import { useCanAct } from '@/features/session-controls/use-can-act';
 import { isQueued } from './is-queued';
 import { QueuedMessage } from './queued-message';
 
-/** The task of the session, or the note that it restarted. */
+/** The task of the session, or a note that the session restarted. */
 export function TaskEntry({ event }: { event: Event & EventOf<'start'> }) {
   const { task, images, again } = event.args;
   if (again) return <p className="py-1.5 text-sm text-faint">Restarted</p>;
   return <UserText time={event.time} text={task} images={images} />;
 }
 
-/** A message of the user. */
+/** A message from the user. */
 export function MessageEntry({ event }: { event: Event & EventOf<'message'> }) {
   const { images, delivery, pinned } = event.args;
   const { seq } = event;

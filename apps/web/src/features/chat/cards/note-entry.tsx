@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 
 const bad = new Set(['error', 'limit', 'retry', 'egress', 'mcp']);
 
-/** Something that happened to the session, in one line. */
+/** Any other event of the session, in one line. */
 export function NoteEntry({ event }: { event: Event }) {
   const failed = bad.has(event.action) || event.args['state'] === 'failed';
   return (

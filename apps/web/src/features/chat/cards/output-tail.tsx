@@ -14,12 +14,12 @@ export function OutputTail({ text }: { text: string }) {
   );
 }
 
-/** What the action of a call printed last. */
+/** The latest output of a running action. */
 export function ActionTail({ call }: { call: string }) {
   return <OutputTail text={useLog((log) => log.outputs.get(call) ?? '')} />;
 }
 
-/** What the running command of a terminal printed last. */
+/** The latest output of the command running in a terminal. */
 export function CommandTail({ terminal }: { terminal: string }) {
   const buffer = useLog((log) => log.terminals.get(terminal));
   const since = useView((view) => view.terminalEnds.get(terminal) ?? 0);

@@ -7,14 +7,14 @@ import { attempt } from '@/lib/toasts';
 
 interface QueuedMessageProps {
   session: string;
-  /** Its number in the log. */
+  /** Its sequence number in the log. */
   message: number;
   text: string;
-  /** False once the agent has taken it: what is being written stays, and the server says why it is refused. */
+  /** False once it was delivered: an open edit stays, but the server refuses to save it. */
   queued: boolean;
 }
 
-/** What the user can do with a message as long as the agent has not taken it. */
+/** Edits or withdraws a message that has not been delivered to the agent yet. */
 export function QueuedMessage({ session, message, text, queued }: QueuedMessageProps) {
   const [draft, setDraft] = useState<string | null>(null);
   if (draft === null)

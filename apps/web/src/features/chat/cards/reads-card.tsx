@@ -5,7 +5,7 @@ import { FoldButton } from '@/components/ui/fold';
 import { useView } from '@/features/session-log/session-context';
 import { CallCard } from './call-card';
 
-/** Consecutive file reads in one line, which opens into a card for each. */
+/** Consecutive file reads in one line, which unfolds into a card for each. */
 export function ReadsCard({ events }: { events: readonly Event[] }) {
   const [open, setOpen] = useState(false);
   const results = useView((view) => view.results);
@@ -40,7 +40,7 @@ export function ReadsCard({ events }: { events: readonly Event[] }) {
   );
 }
 
-/** “Read 5 files, search files (2)”, by the titles of the operations. */
+/** For example “Read 5 files, search files (2)”, based on the titles of the operations. */
 function readsText(events: readonly Event[]): string {
   const counts = Map.groupBy(events, ({ action }) => calledOperation(action)?.title ?? action);
   const parts = [...counts].map(([title, calls]) => {

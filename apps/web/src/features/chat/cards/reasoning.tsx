@@ -1,7 +1,7 @@
 import { FoldMark } from '@/components/ui/fold';
 import { usePreferences } from '@/lib/preferences';
 
-/** Thoughts, folded unless the user wants to see them. */
+/** The model’s reasoning, folded unless the user’s preferences unfold it. */
 export function Reasoning({ text, label }: { text: string; label: string }) {
   const open = usePreferences((state) => state.reasoning);
   return (

@@ -2,7 +2,7 @@ import type { Event, EventOf } from '@belay/protocol';
 import { Markdown } from '@/components/ui/markdown';
 import { Reasoning } from './reasoning';
 
-/** What the agent wrote. */
+/** A reply of the agent, with its reasoning. */
 export function SayEntry({ event }: { event: Event & EventOf<'say'> }) {
   const { text, reasoning } = event.args;
   return (

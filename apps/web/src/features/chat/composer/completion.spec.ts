@@ -21,7 +21,7 @@ describe('tokenAt', () => {
   });
 });
 
-it('puts the chosen word in and the caret behind it', () => {
+it('inserts the chosen word and puts the caret after it', () => {
   const text = 'look at @sr please';
   const token = tokenAt(text, 11);
   expect(token && complete(text, token, 'src/a.ts')).toEqual({
@@ -30,7 +30,7 @@ it('puts the chosen word in and the caret behind it', () => {
   });
 });
 
-it('ranks what begins with the word, then file names, then the rest', () => {
+it('ranks paths that start with the word first, then file names, then the rest', () => {
   const words = ['lib/other.ts', 'docs/a-other-b.md', 'other/z.ts', 'x.ts'];
   expect(matching(words, 'oth')).toEqual(['other/z.ts', 'lib/other.ts', 'docs/a-other-b.md']);
 });

@@ -1,4 +1,4 @@
-/** A word at the caret that asks for a completion: `/` at the very start, or `@` before a path. */
+/** A word at the caret to be completed: after `/` at the start of the text, or a path after `@`. */
 export interface Token {
   sign: '/' | '@';
   text: string;
@@ -14,7 +14,7 @@ export function tokenAt(text: string, caret: number): Token | null {
   return { sign: sign === '/' ? '/' : '@', text: word, start };
 }
 
-/** Puts the chosen word in place of the token; returns the new text and the caret’s position. */
+/** Replaces the token with the chosen word; returns the new text and the caret’s position. */
 export function complete(
   text: string,
   token: Token,

@@ -16,7 +16,7 @@ interface CompletionsState {
   onKeyDown(event: KeyboardEvent): boolean;
 }
 
-/** What may follow `/` or `@` at the caret. */
+/** Suggestions for the command after `/`, or the file after `@`, at the caret. */
 export function useCompletions(
   text: string,
   setText: (text: string) => void,

@@ -21,7 +21,7 @@ const deliveries = [
 ] as const;
 type Delivery = (typeof deliveries)[number]['value'];
 
-/** Where the user writes to the agent. */
+/** The form for messages to the agent, with attachments and slash commands. */
 export function MessageBox() {
   const id = useSessionId();
   const state = useSessionState(id);
@@ -104,7 +104,7 @@ export function MessageBox() {
 
 interface MessageToolsProps {
   disabled: boolean;
-  /** Null when messages are delivered at once. */
+  /** Null while the agent is not working, when there is nothing to choose. */
   delivery: Delivery | null;
   onDelivery(delivery: Delivery): void;
   onAttach(): void;

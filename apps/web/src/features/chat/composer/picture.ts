@@ -1,10 +1,10 @@
-/** Pixels of the longer side. Models see pictures no larger than this, and some refuse larger ones. */
+/** In pixels, of the longer side. Models see no more than this, and some refuse larger pictures. */
 const longest = 1_568;
 const largest = 4_000_000;
-/** Those that every provider takes. */
+/** Types that every provider accepts. */
 const types = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 
-/** The picture as models accept it, scaled down if needed; null when the file is not a picture. */
+/** A picture that models accept, scaled down if needed; null if the file is not a picture. */
 export async function pictureFor(file: File): Promise<Blob | null> {
   if (!file.type.startsWith('image/')) return null;
   const bitmap = await createImageBitmap(file).catch(() => null);

@@ -4,7 +4,7 @@ import { client } from '@/lib/server';
 import { pictureFor } from './picture';
 import type { Attachment } from './use-attachments';
 
-/** Sends a message: pictures go beside it, other files into the workspace, named by their paths. */
+/** Sends a message with pictures; other files are put into the workspace and named in the text. */
 export async function sendMessage(
   id: string,
   message: Partial<NewMessage> & { text: string },

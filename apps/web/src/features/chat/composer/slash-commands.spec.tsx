@@ -30,7 +30,7 @@ const dialog = async () =>
   within(await screen.findByRole('dialog', { name: 'Stop this session?' }));
 
 describe('slash commands', () => {
-  it('stop the session only once the user is sure', async () => {
+  it('stop the session only after the user confirms', async () => {
     const { rest } = await show();
     await run('/stop');
     fireEvent.click((await dialog()).getByRole('button', { name: 'Cancel' }));
@@ -47,7 +47,7 @@ describe('slash commands', () => {
     await waitFor(() => expect(rest.bodiesOf('sessions.change')).toEqual([{ approvals: mode }]));
   });
 
-  it('are messages when nothing has their name', async () => {
+  it('are treated as messages if they are unknown', async () => {
     await show();
     expect(await runSlashCommand('s', '/constructor')).toBe(false);
   });

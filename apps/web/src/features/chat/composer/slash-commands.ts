@@ -23,7 +23,7 @@ const steers = (title: string, control: SessionControl): SlashCommand => ({
 const { pause, resume, stop, restart } = sessionControls;
 const { safe, ask, delay, auto } = approvalControls;
 
-/** What can be written after `/`, with what it does. */
+/** The slash commands, by name without `/`. */
 export const slashCommands: Record<string, SlashCommand> = {
   pause: steers('Pause after this call', pause),
   resume: steers('Resume the session', resume),
@@ -50,7 +50,7 @@ export const slashCommands: Record<string, SlashCommand> = {
   },
 };
 
-/** Runs a line such as `/pause`; false when it is a message. */
+/** Runs a command such as `/pause`; false if the text is a message instead. */
 export async function runSlashCommand(id: string, text: string): Promise<boolean> {
   const [, name = '', rest = ''] = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text) ?? [];
   const command = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;

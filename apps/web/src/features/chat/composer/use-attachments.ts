@@ -10,7 +10,7 @@ export interface Attachment {
 const limit = 10 * 1_048_576;
 let next = 1;
 
-/** Files that go with the message that is being written. */
+/** The files attached to the message that is being written. */
 export function useAttachments() {
   const [items, setItems] = useState<readonly Attachment[]>([]);
   const add = (files: readonly File[]) => {

@@ -9,7 +9,7 @@ interface Unsent {
   set(session: string, text: string): void;
 }
 
-/** Unsent text outlives a reload. */
+/** Unsent text, which is kept across reloads. */
 const useUnsent = create<Unsent>()(
   persist(
     (set) => ({
@@ -33,7 +33,7 @@ export function useMessageText() {
   return {
     text,
     setText,
-    /** Goes a message back or forward; false when the text is the user’s own, or there is none. */
+    /** Shows the previous (1) or next (-1) message; false if there is none, or for edited text. */
     browse(step: 1 | -1): boolean {
       if (text !== (shown?.text ?? '')) return false;
       const sent = log
