@@ -100,7 +100,7 @@ function Links({ session: { id } }: { session: SessionSummary }) {
   });
   const revoke = async (link: string) => {
     await client.viewerLinks.revoke(id, link).catch((failed: unknown) => {
-      // Another user has revoked it already.
+      // Someone else has already revoked it.
       if (errorFrom(failed).code !== 'not_found') throw failed;
     });
     await queryClient.invalidateQueries({ queryKey: linksKey(id) });
