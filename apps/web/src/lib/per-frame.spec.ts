@@ -33,7 +33,7 @@ describe('perFrame', () => {
     expect(taken).toHaveLength(1);
   });
 
-  it('pauses between batches and flushes all gatherers in the same frame', () => {
+  it('pauses between batches and flushes all callbacks in the same frame', () => {
     const taken: string[] = [];
     const give = perFrame<string>((items) => void taken.push(...items));
     const giveOther = perFrame<string>((items) => void taken.push(...items));

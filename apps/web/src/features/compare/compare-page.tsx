@@ -12,7 +12,7 @@ import { comparisonQuery } from './queries';
 
 const route = getRouteApi('/compare/$id');
 
-/** One task by several models or runs, side by side. */
+/** Sessions on one task by several models, or in several runs, side by side. */
 export function ComparePage() {
   const { id } = route.useParams();
   return <ComparisonView key={id} id={id} />;

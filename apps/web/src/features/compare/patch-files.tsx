@@ -55,7 +55,7 @@ function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
           className="max-h-96 overflow-auto py-1 font-mono text-xs leading-4.5"
         >
           {lines.slice(0, maxLines).map(({ kind, text }, index) => (
-            // oxlint-disable-next-line react/no-array-index-key -- a line has no key except its index
+            // oxlint-disable-next-line react/no-array-index-key -- a line has no other key
             <div key={index} className={clsx('w-max min-w-full whitespace-pre', looks[kind])}>
               <span aria-hidden={kind === ' '} className="inline-block w-5 text-center">
                 {kind === '-' ? '−' : kind === '@' ? '' : kind}

@@ -44,7 +44,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
         )}
         onClick={({ target, currentTarget }) => {
           if (!(target instanceof Element)) return;
-          // Menus are portalled, so their clicks bubble here from outside the row.
+          // Menus are rendered in a portal, so their clicks bubble here from outside the row.
           const own = target.closest('a, button, input') || !currentTarget.contains(target);
           if (!own && getSelection()?.isCollapsed !== false)
             void navigate({ to: '/sessions/$id', params: { id: session.id } });

@@ -14,8 +14,8 @@ function laneOf(session: SessionSummary): Lane {
 }
 
 /**
- * The sessions of each lane that match the text and the tag: in the waiting lanes (`Queued`, `Needs
- * you`) the longest wait first, in the others the latest change.
+ * The sessions of each lane that match the text and the tag. Lanes of waiting sessions have the
+ * longest wait first, the others the latest change.
  */
 export function sessionsByLane(
   sessions: readonly SessionSummary[],

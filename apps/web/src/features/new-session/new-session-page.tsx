@@ -39,7 +39,7 @@ export function NewSessionPage() {
     if (part.models) setPicked(true);
     change(part);
   };
-  // The list hides remembered models that are unavailable now, so they must not be started either.
+  // Leaves out remembered models that are unavailable now. Models picked since then are kept.
   const ready = new Set(models.data?.filter((each) => each.ready).map(({ name }) => name));
   const usable = picked ? values.models : values.models.filter((name) => ready.has(name));
   const chosen = usable.length ? usable : suggested(models.data, values);

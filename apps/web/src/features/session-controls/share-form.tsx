@@ -12,7 +12,7 @@ import { attempt } from '@/lib/toasts';
 import { useSubmit } from '@/lib/use-submit';
 import { shareSession } from './share-session';
 
-/** The ways to show a session to others. */
+/** The ways to share a session. */
 export function ShareForm({ session }: { session: SessionSummary }) {
   return (
     <div className="space-y-6">

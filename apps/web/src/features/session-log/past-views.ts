@@ -1,7 +1,7 @@
 import type { Event } from '@belay/protocol';
 import { emptyView, joinViews, viewOf, type LogView } from './log-view';
 
-/** A view is cached every this many events, so that a moment needs few events to be folded. */
+/** A view is cached after every this many events, so that showing a moment folds only a few. */
 const stretch = 1_000;
 
 /** Cached views of past moments of a log. Adding older events at its start clears the cache. */

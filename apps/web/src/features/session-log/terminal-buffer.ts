@@ -11,7 +11,9 @@ export class TerminalBuffer {
   readonly #pieces: Uint8Array[] = [];
   readonly #listeners = new Set<(bytes: Uint8Array, offset: number) => void | Promise<void>>();
 
-  /** Adds bytes in order. A gap discards everything before it. Resolves once all listeners have. */
+  /**
+   * Adds bytes in order. A gap discards everything before it. Resolves when all listeners are done.
+   */
   async add(offset: number, bytes: Uint8Array): Promise<void> {
     if (offset > this.end) {
       this.#pieces.length = 0;

@@ -33,7 +33,7 @@ interface Dock {
   wanted: { panel: PanelId } | null;
   show(panel: PanelId): void;
   move(panel: PanelId, to: RegionId): void;
-  /** Opens a panel at its first content, unless there is a user’s own layout. */
+  /** Opens a panel at its first content, unless the user has their own layout. */
   fill(panel: OpeningPanel): void;
   maximize(region: RegionId | null): void;
   visit(session: string): void;

@@ -17,7 +17,7 @@ export function useOpenPanels(): void {
   }, [session, filled]);
 }
 
-/** Reads the live end of the log, so that viewing a past moment closes nothing. */
+/** Reads the live log, so that viewing a past moment closes nothing. */
 function filledPanels({ view, terminals, frame }: LiveLog): string {
   const filled: Record<OpeningPanel, boolean> = {
     terminal: terminals.size > 0 || view.terminals.size > 0,
