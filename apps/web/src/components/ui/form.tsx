@@ -8,7 +8,7 @@ interface FormProps {
   className?: string;
   /** The label of the submit button. */
   submit: string;
-  /** The label during the submission. Default: `submit`. */
+  /** The label while the form is submitted. Default: `submit`. */
   submitting?: string;
   disabled?: boolean;
   onSubmit(): Promise<Submitted>;
