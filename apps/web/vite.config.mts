@@ -22,7 +22,7 @@ export default defineConfig({
   build: { outDir: at('./dist/site'), emptyOutDir: true, target: 'es2024', sourcemap: false },
 });
 
-/** Lays a .gz and a .br beside each text file of the site: the server sends them as they are. */
+/** Writes a .gz and a .br, which the server sends, next to each text file of at least 1 KiB. */
 function compressed(): Plugin {
   const folder = at('./dist/site');
   return {

@@ -6,7 +6,7 @@ import { defineConfig, type Plugin, type Rolldown } from 'vite';
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Builds player.html: one file with everything in it, into which a shared session's log is put. */
+/** Builds player.html: a self-contained page, in which a shared session's recording is embedded. */
 // oxlint-disable-next-line import/no-default-export -- Vite reads the default export
 export default defineConfig({
   root: at('.'),
@@ -39,7 +39,7 @@ export default defineConfig({
   },
 });
 
-/** Puts files of the player in the place of the site’s, whatever they are imported by; each must be imported. */
+/** Replaces files of the site by those of the player in every import. Each must be imported. */
 function replaced(files: Record<string, string>): Plugin {
   const ours = new Map(
     Object.entries(files).map(([of, by]) => [at(`./src/${of}`), at(`./src/player/${by}`)]),
@@ -63,7 +63,10 @@ function replaced(files: Record<string, string>): Plugin {
   };
 }
 
-/** Puts scripts and styles into the page, at the end so that the recording is read before them. */
+/**
+ * Inlines scripts and styles into the page, with scripts at the end so that they can read the
+ * recording.
+ */
 function oneFile(): Plugin {
   return { name: 'belay:one-file', generateBundle: { order: 'post', handler: inline } };
 }
@@ -79,7 +82,7 @@ function inline(_options: unknown, bundle: Rolldown.OutputBundle): void {
   }
   const page = Object.values(bundle).find(({ fileName }) => fileName.endsWith('.html'));
   if (page?.type !== 'asset') throw new Error('The player has no page.');
-  // Vite's own pass over a lone chunk leaves its list of chunks to preload undefined.
+  // Vite itself leaves the preload list undefined if there is only one chunk.
   const script = scripts
     .replaceAll('__VITE_PRELOAD__', 'void 0')
     .replaceAll('</script', String.raw`<\/script`);

@@ -1,2 +1,2 @@
-/** Style sheets are imported for their effect; Vite bundles them. */
+/** Style sheets are imported for their side effects; Vite bundles them. */
 declare module '*.css';

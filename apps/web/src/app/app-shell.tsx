@@ -10,7 +10,7 @@ import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences, type Theme } from '@/lib/preferences';
 import { Palette } from './palette';
 
-/** What every page has: its commands, the palette and toasts. */
+/** The shell of every page: global commands, palette, dialogs and toasts. */
 export function AppShell() {
   useFleetUpdates();
   useCommands(useAppCommands());

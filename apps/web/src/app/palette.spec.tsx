@@ -21,7 +21,7 @@ const show = async (palette: 'all' | 'files') => {
 const options = () => screen.getAllByRole('option').map(({ textContent }) => textContent);
 
 describe('the palette', () => {
-  it('opens a file by a few letters of its path, the name first', async () => {
+  it('opens a file by letters of its path, preferring file names', async () => {
     const { open, field, type } = await show('files');
     expect(options()).toHaveLength(3);
     type('sum');
@@ -31,7 +31,7 @@ describe('the palette', () => {
     expect(screen.queryByRole('combobox')).toBeNull();
   });
 
-  it('knows files beside commands and sessions', async () => {
+  it('finds files besides commands and sessions', async () => {
     const { type } = await show('all');
     type('sum');
     await screen.findByText('Summarize');

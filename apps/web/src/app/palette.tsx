@@ -13,7 +13,7 @@ import { usePreferences } from '@/lib/preferences';
 const item =
   'flex h-8 cursor-pointer items-center justify-between gap-4 rounded-md px-2 text-sm data-[selected=true]:bg-hover';
 
-/** Everything the user can do from here, and every session, by a few letters. */
+/** The command palette: searches commands, sessions and files. */
 export function Palette() {
   const open = useCommandList((state) => state.palette !== null);
   return (
@@ -100,7 +100,7 @@ interface FilesProps {
   run(work: () => void): () => void;
 }
 
-/** The files of the session that is shown, those first whose name begins with what was typed. */
+/** The matching files of the current session. */
 function Files({ text, run }: FilesProps) {
   const files = useCommandList((state) => state.files);
   const found = files ? matching(files.paths, text.trim(), 12) : [];

@@ -14,7 +14,10 @@ import { onOpenSession } from '@/lib/open-session-page';
 import { live } from '@/lib/server';
 import { AppShell } from './app-shell';
 
-/** The router reloads where a page cannot be loaded. While the server is away that would take away what is still shown. */
+/**
+ * The router reloads the page if a route’s code cannot be loaded. While the server is unreachable
+ * that would lose the current page, so this throws another error.
+ */
 const lazyPage = <T extends object, K extends keyof T>(load: () => Promise<T>, name: K) =>
   lazyRouteComponent(
     () =>
@@ -28,7 +31,7 @@ const lazyPage = <T extends object, K extends keyof T>(load: () => Promise<T>, n
     name,
   );
 
-/** An invalid value in the address is ignored. */
+/** Invalid values in the URL are ignored. */
 const text = z.string().optional().catch(undefined);
 const number = z.int().positive().optional().catch(undefined);
 
@@ -42,7 +45,7 @@ const rootRoute = createRootRoute({
   ),
 });
 
-/** What the fleet shows; everything that narrows it is in the address. */
+/** The filters and order of the fleet. */
 const fleetSearch = z.object({
   q: text,
   tag: text,
@@ -50,7 +53,7 @@ const fleetSearch = z.object({
   sort: z.enum(fleetSorts).optional().catch(undefined),
 });
 
-/** A place in a session: an event of its log and a panel. */
+/** A location in a session: an event of its log, and a panel. */
 const sessionSearch = z.object({
   at: number,
   panel: text,
@@ -115,7 +118,7 @@ const settingsRoute = createRoute({
   component: lazyPage(() => import('@/features/settings/settings-page'), 'SettingsPage'),
 });
 
-/** What narrows the board of a run, and the trial that is shown beside it. */
+/** The filters of a run’s board, and the trial shown beside it. */
 const evaluationSearch = z.object({
   q: text,
   show: z.enum(['pass', 'fail', 'invalid', 'running', 'queued']).optional().catch(undefined),

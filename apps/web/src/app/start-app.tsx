@@ -12,7 +12,7 @@ import { router } from './router';
 import '@/styles.css';
 
 export function startApp(): void {
-  // The page’s policy forbids code from text, which zod would otherwise try.
+  // The page’s Content Security Policy forbids the `eval` that zod would otherwise try.
   z.config({ jitless: true });
   applyTheme();
   listenForKeys();

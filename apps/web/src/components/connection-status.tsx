@@ -6,7 +6,7 @@ const words = {
   refused: 'The server refused the connection. Open the URL that it printed at startup.',
 } as const;
 
-/** A notice while the connection is lost; empty while it is live. */
+/** A notice while there is no live connection; otherwise nothing. */
 export function ConnectionStatus() {
   const state = useLiveState();
   if (state === 'live') return null;

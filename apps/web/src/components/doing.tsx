@@ -7,7 +7,7 @@ interface DoingProps {
   className: string;
 }
 
-/** What a session does, or why it does nothing. A machine’s words are in monospace. */
+/** The session’s current call in monospace, or the reason why there is none. */
 export function Doing({ session: { state, current, reason }, className }: DoingProps) {
   const working = current !== null && !isEnded(state);
   const words = state === 'running' ? 'Waiting for the model’s reply' : stripMarkdown(reason ?? '');

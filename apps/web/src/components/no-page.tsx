@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
 import { Page } from './page';
 
-/** Instead of a page that is not there or cannot be shown: why, and the way on. */
+/** Shown instead of a page that does not exist or failed: the reason and a link to the fleet. */
 export function NoPage({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <Page

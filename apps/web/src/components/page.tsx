@@ -8,7 +8,7 @@ interface PageProps {
   children: ReactNode;
 }
 
-/** A page outside of a session, under the bar. */
+/** A page outside of a session, below the top bar. */
 export const Page = ({ title, className, children }: PageProps) => (
   <>
     <title>{title}</title>

@@ -14,7 +14,7 @@ const pages = [
   { to: '/doctor', title: 'Doctor', Icon: Stethoscope },
 ] as const;
 
-/** The bar over the pages outside a session; on a phone their names stand in a bar at the foot. */
+/** The bar above the pages outside a session. On phones its page links are in a bottom bar. */
 export function TopBar() {
   const readOnly = useReadOnly();
   return (
@@ -65,7 +65,7 @@ const nav =
 const link =
   'inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink max-sm:h-12 max-sm:min-w-16 max-sm:flex-col max-sm:justify-center max-sm:gap-0.5 max-sm:text-xs [&.active]:font-medium [&.active]:text-ink';
 
-/** `short` leaves only the sign of it on a phone. */
+/** The logo with the name; `short` shows only the logo on phones. */
 export function Wordmark({ short }: { short?: boolean }) {
   return (
     <Link to="/" className="flex items-center gap-2 rounded-md text-base font-semibold">

@@ -4,9 +4,9 @@ import { attempt } from './toasts';
 export interface Question {
   title: string;
   text?: string;
-  /** Lines that show what it is about, such as files. */
+  /** Details to show below the text, such as file names. */
   lines?: readonly string[];
-  /** Asks for a text with this label; without it only for a yes. */
+  /** The label of a text field; without it, the question only asks for confirmation. */
   label?: string;
   value?: string;
   verb: string;
@@ -16,7 +16,7 @@ export interface Question {
 
 export const useQuestion = create<{ question: Question | null }>()(() => ({ question: null }));
 
-/** Asks for a line of text; null when the user changed their mind. */
+/** Asks for a line of text; resolves to null if the user cancels. */
 export function askText(question: Omit<Question, 'answer'>): Promise<string | null> {
   useQuestion.getState().question?.answer(null);
   return new Promise((resolve) => {
@@ -33,7 +33,7 @@ type Confirmation = Omit<Question, 'answer' | 'label'>;
 export const askConfirm = async (question: Confirmation): Promise<boolean> =>
   (await askText(question)) !== null;
 
-/** Runs what the user confirms, and says `done` at its end; a failure becomes a toast. */
+/** Asks for confirmation and runs `work`. Success shows `done` as a toast, a failure its error. */
 export const attemptConfirmed = (
   question: Confirmation,
   work: () => Promise<unknown>,

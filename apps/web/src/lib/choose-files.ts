@@ -1,4 +1,4 @@
-/** Lets the user choose files of their machine. */
+/** Opens the browser’s file picker. */
 export function chooseFiles(take: (files: readonly File[]) => void): void {
   const input = document.createElement('input');
   input.type = 'file';

@@ -3,21 +3,21 @@ import { create } from 'zustand';
 import { createMatcher, formatKeys, parseKeys, strokeOf, writeStroke } from '@/lib/keys';
 import { usePreferences } from '@/lib/preferences';
 
-/** Something the user can do, from the palette or by a shortcut. */
+/** A command that can be run from the palette or by a shortcut. */
 export interface PaletteCommand {
   id: string;
   title: string;
   group: string;
-  /** The shortcut it has unless the user chose another. */
+  /** The default shortcut. */
   keys?: string;
   run(): void;
 }
 
 interface Commands {
   commands: ReadonlyMap<string, PaletteCommand>;
-  /** What the palette offers while it is open: everything, or files alone. */
+  /** What the open palette offers, everything or only files; null while it is closed. */
   palette: 'all' | 'files' | null;
-  /** The files of the session that is shown. */
+  /** The files of the current session. */
   files: { paths: readonly string[]; open(path: string): void } | null;
 }
 
@@ -30,7 +30,7 @@ export const useCommandList = create<Commands>()(() => ({
 export const openPalette = (palette: Commands['palette']): void =>
   useCommandList.setState({ palette });
 
-/** Offers commands while a component is shown. Memoize the list. */
+/** Registers commands while a component is mounted. Memoize the list. */
 export function useCommands(list: readonly PaletteCommand[]): void {
   useEffect(() => {
     useCommandList.setState(({ commands }) => ({
@@ -45,20 +45,20 @@ export function useCommands(list: readonly PaletteCommand[]): void {
   }, [list]);
 }
 
-/** The shortcut of a command as the user has it; empty when it has none. */
+/** The shortcut of a command with the user’s changes; empty if it has none. */
 export const keysOf = (
   command: Pick<PaletteCommand, 'id' | 'keys'>,
   chosen: Record<string, string>,
 ) => chosen[command.id] ?? command.keys ?? '';
 
-/** The shortcut of a command that is offered, written for people; empty when it has none. */
+/** The formatted shortcut of a registered command; empty if it has none. */
 export function useShortcut(id: string): string {
   const command = useCommandList(({ commands }) => commands.get(id));
   const chosen = usePreferences(({ keys }) => keys);
   return command ? formatKeys(keysOf(command, chosen)) : '';
 }
 
-/** Runs commands by their shortcuts, but for plain keys while the user types. */
+/** Runs commands by their shortcuts. Ignores keys without Ctrl/⌘ or Alt while the user types. */
 export function listenForKeys(): () => void {
   const match = createMatcher();
   const listen = (event: KeyboardEvent) => {
@@ -85,7 +85,7 @@ function bindings(commands: Iterable<PaletteCommand>): Map<string, string> {
   return bound;
 }
 
-/** The editor takes its text through an element that is only said to be a text box; a check box takes none. */
+/** Includes elements that are text boxes only by role, as in the editor; excludes check boxes. */
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||

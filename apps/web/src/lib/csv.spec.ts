@@ -27,6 +27,6 @@ describe('csvRows', () => {
     ['', []],
   ])('reads %j', (text, rows) => expect(csvRows(text, 100)).toEqual(rows));
 
-  it('reads no more rows than are wanted', () =>
+  it('reads no more rows than requested', () =>
     expect(csvRows('a\nb\nc\n', 2)).toEqual([['a'], ['b']]));
 });

@@ -1,4 +1,4 @@
-/** The rows of a text of comma-separated values (RFC 4180; semicolons and tabs are understood); at most `limit` of them. */
+/** Parses at most `limit` rows of CSV (RFC 4180, also with semicolons or tabs as separators). */
 export function csvRows(text: string, limit: number): string[][] {
   const separator = separatorOf(text);
   const rows: string[][] = [];
@@ -25,7 +25,7 @@ export function csvRows(text: string, limit: number): string[][] {
   return rows;
 }
 
-/** The sign that the first line has most of. */
+/** The separator that occurs most often in the first line. */
 function separatorOf(text: string): string {
   const [line = ''] = text.split('\n', 1);
   const count = (sign: string) => line.split(sign).length;

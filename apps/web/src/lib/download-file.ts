@@ -1,4 +1,4 @@
-/** Hands bytes or text to the browser as a file to save. */
+/** Makes the browser download bytes or text as a file. */
 export function downloadFile(name: string, content: BlobPart, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement('a');

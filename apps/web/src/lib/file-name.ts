@@ -1,4 +1,4 @@
-/** A title as a name of a file, without its extension. */
+/** Converts a title to a file name without extension. */
 export const fileName = (title: string): string =>
   title
     .toLowerCase()

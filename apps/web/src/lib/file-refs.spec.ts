@@ -12,12 +12,12 @@ describe('fileRefIn', () => {
   ])('%s', (text, place) => expect(fileRefIn(text)).toMatchObject(place));
 
   it.each(['Math.round', 'and/or', 'v1.2', 'npm test', 'http://x.org/a.js', 'src/time.js is new'])(
-    'nothing in %s',
+    'finds nothing in %s',
     (text) => expect(fileRefIn(text)).toBeNull(),
   );
 });
 
-it('finds every place of a line, and leaves addresses alone', () => {
+it('finds every reference in a line and ignores URLs', () => {
   const line = '  at walk (/workspace/src/a.js:3:9) and b.py:7, see http://x.org/c.js:1';
   expect(fileRefsIn(line).map(({ text, path, line: at }) => [text, path, at])).toEqual([
     ['/workspace/src/a.js:3:9', 'src/a.js', 3],

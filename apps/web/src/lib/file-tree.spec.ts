@@ -11,7 +11,7 @@ const tree = buildTree([
 const rows = (...open: string[]) =>
   visibleRows(tree, new Set(open)).map(({ node, depth }) => `${depth} ${node.path}`);
 
-it('makes folders that were not listed and puts folders first', () => {
+it('creates folders that were not listed and sorts folders first', () => {
   expect(rows()).toEqual(['0 src', '0 b.txt']);
   expect(rows('src', 'src/lib')).toEqual([
     '0 src',
@@ -22,7 +22,7 @@ it('makes folders that were not listed and puts folders first', () => {
   ]);
 });
 
-it('counts in names', () => {
+it('sorts numbers in names by value', () => {
   const files = ['test10.ts', 'Test2.ts', 'test1.ts'].map((path) => ({
     path,
     kind: 'file' as const,
@@ -30,6 +30,6 @@ it('counts in names', () => {
   expect(buildTree(files).map(({ name }) => name)).toEqual(['test1.ts', 'Test2.ts', 'test10.ts']);
 });
 
-it('names the folders above a path', () => {
+it('lists the folders above a path', () => {
   expect(foldersAbove('a/b/c.ts')).toEqual(['a', 'a/b']);
 });

@@ -11,7 +11,7 @@ export interface TreeRow {
   open: boolean;
 }
 
-/** Builds the tree of a flat list of paths; folders first, then by name. */
+/** Builds a tree from a flat list of paths, sorted with folders first, then by name. */
 export function buildTree(
   entries: readonly { path: string; kind: TreeNode['kind'] }[],
 ): TreeNode[] {
@@ -41,7 +41,7 @@ export function buildTree(
   return root.children;
 }
 
-/** The rows of a tree that are seen with these folders open. */
+/** The visible rows of a tree, given the paths of its open folders. */
 export function visibleRows(
   nodes: readonly TreeNode[],
   open: ReadonlySet<string>,
@@ -63,7 +63,7 @@ export function foldersAbove(path: string): string[] {
 export const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** `test2` before `test10`. */
+/** Sorts `test2` before `test10`. */
 const names = new Intl.Collator(undefined, { numeric: true });
 
 const byKindAndName = (a: TreeNode, b: TreeNode): number =>

@@ -1,3 +1,3 @@
-/** A ref of what is chosen in a row that scrolls: it comes into view when it is chosen. */
+/** A ref for the selected item of a scrollable row, which scrolls it into view. */
 export const intoView = (element: HTMLElement | null): void =>
   element?.scrollIntoView({ block: 'nearest', inline: 'nearest' });

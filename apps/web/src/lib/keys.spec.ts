@@ -15,7 +15,7 @@ const press = (key: string, held: Partial<KeyboardEvent> = {}) =>
   );
 
 describe('parseKeys', () => {
-  it('reads one stroke with modifiers, or two in a row', () => {
+  it('parses one stroke with modifiers, or a sequence of two', () => {
     expect(parseKeys('mod+shift+K')).toEqual([{ key: 'k', mod: true, shift: true, alt: false }]);
     expect(parseKeys('g f')?.map((stroke) => stroke.key)).toEqual(['g', 'f']);
   });
@@ -26,7 +26,7 @@ describe('parseKeys', () => {
 });
 
 describe('formatKeys', () => {
-  it('writes for the machine at hand', () => {
+  it('formats for the platform', () => {
     expect(formatKeys('mod+k', true)).toBe('⌘K');
     expect(formatKeys('mod+shift+enter', false)).toBe('Ctrl+Shift+↵');
     expect(formatKeys('g f', false)).toBe('G F');
@@ -47,7 +47,7 @@ describe('createMatcher', () => {
     expect(match(press('f'), bound)).toBe('fleet');
   });
 
-  it('does not count shift for a sign that needs it', () => {
+  it('ignores Shift for a character that requires it', () => {
     expect(createMatcher()(press('?', { shiftKey: true }), bound)).toBe('help');
   });
 

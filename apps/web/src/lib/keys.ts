@@ -6,7 +6,7 @@ interface Stroke {
   alt: boolean;
 }
 
-/** Reads a shortcut such as `mod+k` or `g f` (one after the other); null when it cannot be one. */
+/** Parses a shortcut such as `mod+k`, or a sequence such as `g f`; null if it is invalid. */
 export function parseKeys(text: string): Stroke[] | null {
   const strokes = text.trim().split(/\s+/).filter(Boolean).map(parseStroke);
   return strokes.length && strokes.length <= 2 && strokes.every((stroke) => stroke !== null)
@@ -14,7 +14,7 @@ export function parseKeys(text: string): Stroke[] | null {
     : null;
 }
 
-/** Writes a shortcut for people: ⌘K, Ctrl+K, G F. */
+/** Formats a shortcut for display: ⌘K, Ctrl+K, G F. */
 export function formatKeys(text: string, mac = isMac()): string {
   return (parseKeys(text) ?? [])
     .map(({ key, mod, shift, alt }) =>
@@ -44,8 +44,8 @@ export const writeStroke = ({ key, mod, shift, alt }: Stroke): string =>
   [mod && 'mod', alt && 'alt', shift && 'shift', key].filter(Boolean).join('+');
 
 /**
- * Finds the command that a keystroke completes. A keystroke that only begins a longer shortcut is kept
- * for `timeoutMs`.
+ * Finds the command whose shortcut a keystroke completes. The first keystroke of a sequence is
+ * remembered for `timeoutMs`.
  */
 export function createMatcher(timeoutMs = 800) {
   let held: { stroke: string; until: number } | null = null;

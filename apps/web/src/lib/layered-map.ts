@@ -1,4 +1,4 @@
-/** What is looked up by key in maps that were joined: in the newest that has it. */
+/** A map of joined maps. A lookup returns the value of the newest map with the key. */
 export class LayeredMap<K, V> {
   constructor(private readonly maps: readonly ReadonlyMap<K, V>[] = []) {}
 
@@ -6,7 +6,10 @@ export class LayeredMap<K, V> {
     return this.maps.findLast((map) => map.has(key))?.get(key);
   }
 
-  /** A small map that is added to a large one does not have it copied: there are a few maps, each larger than the next. */
+  /**
+   * Joins without copying large maps for small additions: each map stays more than twice as large
+   * as the next, so there are only a few.
+   */
   join(later: LayeredMap<K, V>): LayeredMap<K, V> {
     const maps = [...this.maps];
     for (const map of later.maps) {

@@ -14,7 +14,7 @@ describe('a live list', () => {
   const known = () => queryClient.getQueryData(query.queryKey);
   afterEach(() => queryClient.clear());
 
-  it('keeps a notice that came while an older list was on its way', async () => {
+  it('keeps a notice that arrived while an older list was loading', async () => {
     const asked = queryClient.fetchQuery(query);
     put([{ id: 'a', summary: one(2) }]);
     put([{ id: 'new', summary: one(1, 'new') }]);
@@ -23,7 +23,7 @@ describe('a live list', () => {
     expect(known()).toEqual([one(2), one(1, 'new')]);
   });
 
-  it('keeps a newer list when a notice is late, and what was removed stays so', async () => {
+  it('ignores a late notice and keeps removed items removed', async () => {
     const asked = queryClient.fetchQuery(query);
     put([
       { id: 'a', summary: one(1) },

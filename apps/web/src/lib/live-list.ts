@@ -5,7 +5,7 @@ import { live } from './server';
 
 interface Change<S> {
   id: string;
-  /** Null when it was removed. */
+  /** Null if the item was removed. */
   summary: S | null;
 }
 
@@ -14,13 +14,13 @@ type Watch<S> = (changed: (id: string, summary: S | null) => void) => { close():
 interface LiveListOptions<S> {
   name: string;
   list(): Promise<S[]>;
-  /** Grows with each change of an item, so that late notices are recognized. */
+  /** Increases with each change of an item, so that late notices can be ignored. */
   version(summary: S): number;
 }
 
 /**
- * A list of summaries in the cache: fetched, and then kept up to date by notices. The response and the notices arrive
- * in any order: the newest version of each item counts.
+ * A cached list of summaries that is fetched and then kept up to date by notices. The response and
+ * notices may arrive in any order: the newest version of each item is kept.
  */
 export function liveList<S extends { id: string }>({ name, list, version }: LiveListOptions<S>) {
   const meanwhile = new Set<Change<S>[]>();
@@ -41,11 +41,14 @@ export function liveList<S extends { id: string }>({ name, list, version }: Live
     for (const received of meanwhile) received.push(...changes);
     queryClient.setQueryData(query.queryKey, (known = []) => changed(known, changes));
   };
-  /** Watches the list, and hands the changes to `take` with each frame. Returns a function that ends it. */
+  /**
+   * Watches the list and passes changes to `take`, batched by `perFrame`. Returns a function that
+   * stops it.
+   */
   const follow = (watch: Watch<S>, take: (changes: Change<S>[]) => void = put) => {
     const add = perFrame(take);
     const watched = watch((id, summary) => add({ id, summary }));
-    // Removals during a lost connection are not reported, so the list is fetched again.
+    // Removals while disconnected are not reported, so the list is refetched after a reconnect.
     const stop = live().onState((state) => {
       if (state === 'live') void queryClient.invalidateQueries({ ...query, exact: true });
     });

@@ -8,7 +8,7 @@ const readers: Record<string, (text: string) => unknown> = {
   stripMarkdown,
 };
 
-/** Pieces that are repeated into hostile texts: each made one of the readers slow, or looks as if it could. */
+/** Repeated to form hostile texts. Each made one of the readers slow, or might. */
 const pieces = [
   '\r',
   ' ',
@@ -38,20 +38,20 @@ const millisecondsFor = (read: (text: string) => unknown, text: string): number 
   return performance.now() - started;
 };
 
-describe('attacks: long text of a sandbox', () => {
+describe('attacks: long text from a sandbox', () => {
   const cases = Object.keys(readers).flatMap((name) =>
     pieces.map((piece) => [name, piece] as const),
   );
-  it.each(cases)('%s of 2 MB of %j takes no more than in proportion', (name, piece) => {
+  it.each(cases)('%s of 2 MB of %j takes linear time', (name, piece) => {
     const read = readers[name] ?? stripAnsi;
     const small = `${piece.repeat(250_000 / piece.length)}x`;
     const large = `${piece.repeat(2_000_000 / piece.length)}x`;
-    // Eight times the text; a square would be sixty-four times, and several seconds.
+    // The text is 8 times as long; quadratic time would be 64 times as long, and several seconds.
     const limit = 24 * Math.max(100, millisecondsFor(read, small));
     expect(millisecondsFor(read, large)).toBeLessThan(limit);
   });
 
-  it('reads honest text as before', () => {
+  it('still reads ordinary text', () => {
     expect(stripAnsi('10 %\r50 %\r100 %\r\nred \u001b[31mx\u001b[0m\r\r\nend')).toBe(
       '100 %\nred x\nend',
     );

@@ -1,4 +1,7 @@
-/** Words with the letters that were typed, in order; those that begin with them (or whose file name does) first. */
+/**
+ * Fuzzy search: words that contain the typed letters in order. Words that start with the text rank
+ * first, then paths whose file name does, then words that contain it.
+ */
 export function matching(words: readonly string[], typed: string, limit = 8): string[] {
   const wanted = typed.toLowerCase();
   const rank = (word: string) => {

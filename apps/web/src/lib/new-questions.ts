@@ -1,12 +1,15 @@
 import { useEffect, useState } from 'react';
 
-/** How long a question must be there before it can be answered: an answer that comes sooner was meant for another. */
+/**
+ * How long a question must be shown before it can be answered; an earlier answer was meant for
+ * another one.
+ */
 export const readingMs = 700;
 
-/** The question of each session that keys answer, and since when. */
+/** The question of each session that shortcuts answer, with the time it appeared. */
 const firsts = new Map<string, { id: string; at: number }>();
 
-/** To be called with each change of what a session asks; `shown` are the questions that it asked before. */
+/** Must be called whenever a session’s questions change. `shown` are its previous questions. */
 export function noteQuestions(
   session: string,
   [first]: readonly string[],
@@ -17,11 +20,11 @@ export function noteQuestions(
     firsts.set(session, { id: first, at: performance.now() });
 }
 
-/** Whether a key may answer the first question of a session. */
+/** Whether a shortcut may answer the first question of a session. */
 export const mayAnswerFirst = (session: string): boolean =>
   performance.now() - (firsts.get(session)?.at ?? -Infinity) > readingMs;
 
-/** Whether what asks has been on the page long enough to be answered by a click. */
+/** Whether the component has been mounted long enough for a click to answer its question. */
 export function useMayAnswer(): boolean {
   const [isRead, setRead] = useState(false);
   useEffect(() => {

@@ -3,7 +3,10 @@ import { openSessionPage } from '@/lib/open-session-page';
 import { usePreferences } from '@/lib/preferences';
 import { stripMarkdown } from '@/lib/strip-markdown';
 
-/** Notifies the user of a page in the background that a session waits for them or has ended. */
+/**
+ * Shows a browser notification that a session waits for the user or has ended, if the page is
+ * hidden.
+ */
 export function notifyOf(before: SessionSummary | undefined, now: SessionSummary): void {
   const text = before && before.state !== now.state ? wordsFor(now) : null;
   if (!text || !document.hidden || !usePreferences.getState().notifications) return;
@@ -33,7 +36,7 @@ function wordsFor(summary: SessionSummary): string | null {
   return stripMarkdown(summary.reason ?? '') || `Session ${summary.state}.`;
 }
 
-/** Asks the browser for permission to notify; returns whether it was granted. */
+/** Requests permission for notifications; resolves to whether it was granted. */
 export async function allowNotifications(): Promise<boolean> {
   if (!('Notification' in globalThis)) return false;
   return (await Notification.requestPermission()) === 'granted';

@@ -2,7 +2,7 @@ type Open = (session: string) => Promise<void>;
 
 let open: Open = async () => undefined;
 
-/** The router registers once how a session’s page is opened, so that code outside of components can open one. */
+/** Called once by the router, so that code outside components can open a session page. */
 export const onOpenSession = (handler: Open): void => {
   open = handler;
 };

@@ -2,10 +2,10 @@ import { useState } from 'react';
 import { create } from 'zustand';
 import type { PanelId } from '@/lib/panels';
 
-/** `serial` distinguishes two visits of one target. */
+/** `serial` distinguishes repeated visits to the same target. */
 type LinkTarget<T> = (T & { serial: number }) | null;
 
-/** Where a link of one panel leads in another. */
+/** The targets of links from one panel to another. */
 interface PanelLinks {
   serial: number;
   terminal: LinkTarget<{ name: string; offset: number | null }>;
@@ -22,7 +22,7 @@ export const usePanelLinks = create<PanelLinks>()(() => ({
 
 const listeners = new Set<(panel: PanelId) => void>();
 
-/** Calls back when a link opens a panel, so that the layout can show it. */
+/** Calls `listener` when a link opens a panel, so that the layout can show it. */
 export function onPanelRequest(listener: (panel: PanelId) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -43,7 +43,7 @@ function follow(panel: PanelId, targetOf: (serial: number) => Partial<PanelLinks
   usePanelLinks.setState({ serial, ...targetOf(serial) });
 }
 
-/** What was chosen last: by the user in the panel, or by a link that leads to it. */
+/** State of a panel that is set by the user or by a link to the panel, whichever is later. */
 export function useChosen<T, P extends { serial: number }>(
   target: P | null,
   valueOf: (target: P) => T,

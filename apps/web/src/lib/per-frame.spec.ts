@@ -5,7 +5,8 @@ describe('perFrame', () => {
   let begun = 0;
   beforeEach(() => {
     jest.useFakeTimers({ doNotFake: ['requestAnimationFrame', 'cancelAnimationFrame'] });
-    // Each test begins at 0 again: it goes past the pause after what the one before handed on.
+    // Fake time restarts at 0 for each test, so it must pass the pause after the previous test’s
+    // batch.
     begun += 10_000;
     jest.advanceTimersByTime(begun);
     jest.spyOn(globalThis, 'requestAnimationFrame').mockImplementation((callback) => {
@@ -19,7 +20,7 @@ describe('perFrame', () => {
     jest.restoreAllMocks();
   });
 
-  it('hands on together, with the next frame, what came since the last', () => {
+  it('batches items until the next frame', () => {
     const taken: string[][] = [];
     const give = perFrame<string>((items) => void taken.push(items));
     give('a');
@@ -32,7 +33,7 @@ describe('perFrame', () => {
     expect(taken).toHaveLength(1);
   });
 
-  it('pauses between two, and hands on with the same frame what others gathered', () => {
+  it('pauses between batches and flushes all callbacks in the same frame', () => {
     const taken: string[] = [];
     const give = perFrame<string>((items) => void taken.push(...items));
     const giveOther = perFrame<string>((items) => void taken.push(...items));
@@ -50,7 +51,7 @@ describe('perFrame', () => {
     expect(taken).toEqual(['a', 'b', 'c']);
   });
 
-  it('waits for no frame in a page that stopped being drawn meanwhile', () => {
+  it('flushes without a frame when the page is no longer rendered', () => {
     const taken: string[][] = [];
     const give = perFrame<string>((items) => void taken.push(items));
     give('a');

@@ -1,13 +1,16 @@
-/** Calls closer together than this are batched, in milliseconds. */
+/** The minimum time between batches, in milliseconds. */
 const pauseMs = 100;
-/** A page that is hidden, or covered, is not drawn: so long it waits for a frame. */
+/** How long to wait for a frame, in milliseconds: hidden or covered pages get none. */
 const maxWaitMs = 250;
 
-/** Those that have something to hand on. All go with one frame: the page is rendered once for all of them. */
+/** Pending flushes. All run in the same frame, so that the page renders once for all of them. */
 const waiting = new Set<() => void>();
 let last = 0;
 
-/** Gathers what comes and hands it on with a drawn frame; four times a second while nothing is drawn. */
+/**
+ * Gathers items and passes them to `take` in an animation frame; without frames, after at most
+ * `pauseMs` + `maxWaitMs`.
+ */
 export function perFrame<T>(take: (items: T[]) => void): (item: T) => void {
   let items: T[] = [];
   const flush = () => {

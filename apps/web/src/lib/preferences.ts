@@ -5,25 +5,25 @@ export type Theme = 'system' | 'light' | 'dark';
 
 interface Preferences {
   theme: Theme;
-  /** Shortcuts that differ from the default, by command; empty text is none. */
+  /** Shortcuts that differ from the default, by command id; empty for none. */
   keys: Record<string, string>;
   notifications: boolean;
-  /** Whether the code panel goes where the agent edits. */
+  /** Whether the code panel follows the agent’s edits. */
   follow: boolean;
   reasoning: boolean;
   terminalSize: number;
-  /** Whether changes are shown beside what was there. */
+  /** Whether diffs are shown side by side. */
   splitDiff: boolean;
-  /** Whether the tree of changed files is beside their lines. */
+  /** Whether the tree of changed files is shown beside the diffs. */
   changesTree: boolean;
-  /** Whether the rail of sessions shows their titles. */
+  /** Whether the session rail shows titles. */
   rail: boolean;
   /** Whether the fleet is shown as a board. */
   board: boolean;
   set(change: Partial<Omit<Preferences, 'set'>>): void;
 }
 
-/** What the user chose on this machine. */
+/** The user’s preferences in this browser. */
 export const usePreferences = create<Preferences>()(
   persist(
     (set) => ({

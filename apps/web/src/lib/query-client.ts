@@ -7,7 +7,7 @@ export const queryClient = new QueryClient({
   },
 });
 
-/** An answer of the server stays the same, so only a request without one is retried. */
+/** Retries once if the server could not be reached; its other errors would only repeat. */
 function isWorthAnother(failures: number, error: Error): boolean {
   return failures < 1 && errorFrom(error).code === 'unavailable';
 }

@@ -1,24 +1,27 @@
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
 
-/** The live side as panels use it; a recorded session answers the same from its file. */
+/** The part of the live connection that panels use; the player implements it from a recording. */
 export type LiveSide = Pick<
   LiveConnection,
   'state' | 'onState' | 'watch' | 'fleet' | 'evaluations' | 'request'
 >;
 
-/** What `/login` stored for this origin. The cookie alone, which other ports of this machine see too, opens nothing. */
+/**
+ * The key that `/login` stored for this origin. Browsers send the cookie to other ports of the
+ * host, too, so it is not enough for a login.
+ */
 const key = globalThis.localStorage?.getItem('belay-key') ?? undefined;
 
-/** In a browser the server is where the page came from. */
+/** In a browser, the server is the page’s origin. */
 const address = {
   url: globalThis.location?.origin ?? 'http://127.0.0.1:4600',
   ...(key && { token: key }),
 };
 
-/** Whether this page has its half of a login. */
+/** Whether this page has the key of a login. */
 export const hasKey = key !== undefined;
 
-/** `lib/steering-client` has these; the session controls are what pages use. */
+/** Only in `lib/steering-client`: pages must use the session controls instead. */
 export type SteeringCall = 'pause' | 'resume' | 'stop' | 'restart' | 'change' | 'remove';
 
 type PageClient = Omit<BelayClient, 'sessions'> & {
@@ -27,12 +30,12 @@ type PageClient = Omit<BelayClient, 'sessions'> & {
 
 export const client: PageClient = createClient(address);
 
-/** Whether this page is a recording: it plays, and nothing can be done. */
+/** Whether this page is a recording, which can be played but not changed. */
 export const recorded: boolean = false;
 
 let socket: LiveConnection | undefined;
 
-/** The one socket of this tab; dialled when something first needs it. */
+/** The tab’s only live connection, opened on first use. */
 export function live(): LiveSide {
   return (socket ??= new LiveConnection(address));
 }

@@ -1,2 +1,2 @@
-/** The last part of a model’s name, where there is little space. */
+/** The last part of a model’s name, for places with little space. */
 export const shortModelName = (model: string): string => model.split(/[:/]/).at(-1) ?? model;

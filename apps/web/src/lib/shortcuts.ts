@@ -3,7 +3,7 @@ import { panelIds, panelTitles, type PanelId } from '@/lib/panels';
 
 type Shortcut = Pick<PaletteCommand, 'title'> & { keys: string };
 
-/** The keys of the fleet. They work on the row that has the focus; Enter opens it, as it is a link. */
+/** Shortcuts of the fleet, which act on the focused row. Enter opens it, since it is a link. */
 export const fleetShortcuts = {
   'fleet.next': { title: 'Next session', keys: 'j' },
   'fleet.previous': { title: 'Previous session', keys: 'k' },

@@ -1,13 +1,15 @@
 const sequences =
-  // oxlint-disable-next-line no-control-regex -- escape sequences are what it finds
+  // oxlint-disable-next-line no-control-regex -- it matches escape sequences
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[PX^_][^\u001b]*\u001b\\|[@-Z\\-_]|[ -/]+[0-~])/g;
 
-/** Text of a terminal without escape sequences; a line that was overwritten shows its last state. */
+/**
+ * Removes escape sequences from terminal output. Of overwritten lines only the last state is kept.
+ */
 export function stripAnsi(text: string): string {
   return text.replace(sequences, '').replaceAll('\r\n', '\n').split('\n').map(lastState).join('\n');
 }
 
-/** What a line shows in the end; carriage returns at its end overwrite nothing. */
+/** The text after the last carriage return, ignoring those at the end of the line. */
 function lastState(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === '\r') end -= 1;

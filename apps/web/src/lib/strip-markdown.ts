@@ -1,7 +1,7 @@
-/** More than this is not shown in one line; the patterns below take time by its square. */
+/** Longer texts are cut: one line shows no more, and the patterns below take quadratic time. */
 const longest = 2_000;
 
-/** Markdown as one line of plain text, for places that show no more than a line. Code keeps its words. */
+/** Converts Markdown to one line of plain text. The text of code is kept. */
 export function stripMarkdown(markdown: string): string {
   return markdown
     .slice(0, longest)

@@ -2,7 +2,7 @@ import { fireEvent, render, screen } from '@testing-library/react';
 import { submitByKeys } from './submit-by-keys';
 
 describe('Ctrl+Enter', () => {
-  it('submits a form from any field, once, and nothing that its field handles itself', () => {
+  it('submits a form from any field, unless the field handles the key itself', () => {
     const stop = submitByKeys();
     const submitted = jest.fn();
     render(

@@ -1,4 +1,4 @@
-/** Ctrl+Enter (⌘ on a Mac) submits the form that has the focus, from any of its fields. */
+/** Makes Ctrl+Enter (⌘ on a Mac) submit the focused form from any of its fields. */
 export function submitByKeys(): () => void {
   const listen = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

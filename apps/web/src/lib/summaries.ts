@@ -14,7 +14,7 @@ const sessions = liveList<SessionSummary>({
 });
 export const sessionsQuery = sessions.query;
 
-/** Keeps the list of sessions in the cache as the server reports changes. */
+/** Applies the server’s updates to the cached list of sessions. */
 export function useFleetUpdates(): void {
   useEffect(
     () =>
@@ -39,7 +39,7 @@ export function useFleetUpdates(): void {
 const questionsOf = (summary: SessionSummary | null | undefined): string[] =>
   summary?.waitingFor.map(({ id }) => id) ?? [];
 
-/** One session in one line, as it is now. Drawn again only when this one changed. */
+/** A session’s summary. Rerenders only when it changes. */
 export function useSummary(id: string): SessionSummary | undefined {
   return useSummaryPart(id, whole);
 }
@@ -49,7 +49,7 @@ export const useSessionState = (id: string): SessionState | undefined =>
 
 export const useTitle = (id: string): string | undefined => useSummaryPart(id, titleOf);
 
-/** The summary as it is now, for what the user does with it. */
+/** The current summary, for use in event handlers. */
 export const summaryNow = (id: string): SessionSummary | undefined =>
   queryClient.getQueryData(sessionsQuery.queryKey)?.find((summary) => summary.id === id);
 
@@ -67,8 +67,8 @@ const stateOf = ({ state }: SessionSummary): SessionState => state;
 const titleOf = ({ title }: SessionSummary): string => title;
 
 /**
- * A part of a session’s summary; drawn again only when this part changed, where the whole changes with each event.
- * Give the same function each time.
+ * A part of a session’s summary. Rerenders only when this part changes, while the whole changes
+ * with each event. Pass the same function each time.
  */
 export function useSummaryPart<T>(id: string, part: (summary: SessionSummary) => T): T | undefined {
   const select = useCallback(

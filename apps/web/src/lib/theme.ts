@@ -3,7 +3,7 @@ import { usePreferences } from '@/lib/preferences';
 
 const systemDark = (): MediaQueryList => matchMedia('(prefers-color-scheme: dark)');
 
-/** Applies the theme that the user chose, or the system’s. */
+/** Applies the user’s theme, or the system’s, and follows changes. */
 export function applyTheme(): void {
   const apply = () => {
     const { theme } = usePreferences.getState();
@@ -26,7 +26,7 @@ export function useDark(): boolean {
   );
 }
 
-/** Value of a colour of the theme as #rrggbb, for what is drawn outside CSS. */
+/** A theme colour as `#rrggbb`, for use outside CSS. */
 export function colour(name: string): string {
   const value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
   const short = /^#([\da-f])([\da-f])([\da-f])$/i.exec(value);

@@ -13,7 +13,7 @@ interface Toasts {
   dismiss(id: number): void;
 }
 
-/** The newest so many are shown. */
+/** Only this many of the newest toasts are shown. */
 const maxToasts = 3;
 const plainToastMs = 5_000;
 
@@ -24,7 +24,7 @@ export const useToasts = create<Toasts>()((set, get) => ({
   show(text, tone = 'plain') {
     const id = next++;
     set({ toasts: [...get().toasts, { id, text, tone }].slice(-maxToasts) });
-    // An error stays until the user closes it.
+    // Errors stay until the user dismisses them.
     if (tone === 'plain') setTimeout(() => get().dismiss(id), plainToastMs);
   },
   dismiss: (id) => set({ toasts: get().toasts.filter((toast) => toast.id !== id) }),
@@ -32,11 +32,14 @@ export const useToasts = create<Toasts>()((set, get) => ({
 
 export const toast = (text: string): void => useToasts.getState().show(text);
 
-/** Shows what failed. The server’s errors include what to do. */
+/** Shows an error. The server’s messages include what to do. */
 export const toastError = (error: unknown): void =>
   useToasts.getState().show(errorFrom(error).message, 'fail');
 
-/** Runs what the user asked for; a failure becomes a toast and is never thrown. */
+/**
+ * Runs an action of the user and shows `done` on success. A failure becomes a toast and is never
+ * thrown.
+ */
 export function attempt(work: () => Promise<unknown>, done?: string): void {
   void attemptAndReport(work, done);
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { attempt } from './toasts';
 
-/** Runs what the user asked for, and tells whether it still runs; a failure becomes a toast. */
+/** Runs actions of the user, with `busy` while one runs. A failure becomes a toast. */
 export function useBusy(): { busy: boolean; run(work: () => Promise<unknown>): void } {
   const [busy, setBusy] = useState(false);
   const run = (work: () => Promise<unknown>) => {

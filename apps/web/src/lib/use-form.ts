@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-/** The values of a form, and the props that tie a field to one of them. */
+/** The values of a form; `bind` returns the props that connect a field to one of them. */
 export interface FormState<V> {
   values: V;
   change(part: Partial<V>): void;
@@ -12,7 +12,7 @@ export function useForm<V extends object>(initial: V | (() => V)): FormState<V> 
   return formState(values, (part) => setValues((now) => ({ ...now, ...part })));
 }
 
-/** For values that are kept elsewhere. */
+/** For values that are stored elsewhere. */
 export const formState = <V>(values: V, change: (part: Partial<V>) => void): FormState<V> => ({
   values,
   change,

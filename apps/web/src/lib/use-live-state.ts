@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
 import { live } from '@/lib/server';
 
-/** How the connection to the server is. */
+/** The state of the connection to the server. */
 export const useLiveState = () =>
   useSyncExternalStore(
     (changed) => live().onState(changed),

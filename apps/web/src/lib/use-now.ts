@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from 'react';
 
-/** The current time, updated at an interval in milliseconds while `on`; components with the same interval update together. */
+/**
+ * The current time, updated every `every` milliseconds while `on`. Components with the same
+ * interval update together.
+ */
 export function useNow(every = 1_000, on = true): number {
   const clock = clockOf(every);
   return useSyncExternalStore(on ? clock.listen : silent, clock.now);
@@ -34,7 +37,7 @@ function clockOf(every: number): Clock {
         timer = undefined;
       };
     },
-    // Between two ticks it stands still: a snapshot must be the same from one look to the next.
+    // Constant between ticks, since React requires a stable snapshot.
     now() {
       if (timer === undefined && Date.now() - now >= every) now = Date.now();
       return now;

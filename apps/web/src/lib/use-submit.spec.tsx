@@ -14,10 +14,10 @@ function Form({ save }: { save(): Promise<Submitted> }) {
   );
 }
 
-describe('a form that is submitted', () => {
+describe('a submitted form', () => {
   it.each([
-    ['stays closed after it succeeded', async () => undefined, true],
-    ['can be submitted again when that is asked for', async () => 'again' as const, false],
+    ['stays disabled after success', async () => undefined, true],
+    ['can be submitted again after the outcome `again`', async () => 'again' as const, false],
     ['can be submitted again after an error', () => Promise.reject(new Error('No.')), false],
   ])('%s', async (_, save, disabled) => {
     let calls = 0;

@@ -1,17 +1,17 @@
 import { useState, type FormEvent } from 'react';
 import { toastError } from '@/lib/toasts';
 
-/** Nothing when the form is done; otherwise it can be submitted again, and may show a warning. */
+/** Undefined if the form is done; otherwise it can be submitted again, and may show a warning. */
 export type Submitted = void | 'again' | { warning: string };
 
 interface Submitting {
-  /** While a request is under way, and after one that succeeded: the form is done then. */
+  /** True during a request, and after success, when the form is done. */
   saving: boolean;
   warning: string | undefined;
   onSubmit(event: FormEvent): void;
 }
 
-/** Sends a form to the server. It can be submitted again after an error, which is shown. */
+/** Submits a form to the server. An error becomes a toast, and the form can be submitted again. */
 export function useSubmit(save: () => Promise<Submitted>): Submitting {
   const [saving, setSaving] = useState(false);
   const [warning, setWarning] = useState<string>();

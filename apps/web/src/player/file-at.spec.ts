@@ -28,15 +28,15 @@ const log = [
 const at = (commit: string | null) =>
   fileAt({ path: 'a.txt', base: 'one\ntwo\nthree', commit }, log).split('\n');
 
-it('is the text before with the edits up to the commit’s call', () => {
+it('applies the edits up to the commit’s call to the base text', () => {
   expect(at('c1')).toEqual(['one', 'TWO', 'and a half', 'three']);
   expect(at('c2')).toEqual(['zero', 'TWO', 'and a half', 'three']);
 });
 
-it('is the text before at the commit that the session began from', () => {
+it('returns the base text for the commit the session started from', () => {
   expect(at('c0')).toEqual(['one', 'two', 'three']);
 });
 
-it('is the last version without a commit', () => {
+it('returns the latest version without a commit', () => {
   expect(at(null)).toEqual(at('c2'));
 });

@@ -1,12 +1,12 @@
 import { isEvent, type Event } from '@belay/protocol';
 
-/** A file as it was at a commit: its text before the session with the edits of the log put on it, in order. */
+/** A file as of a commit, or the latest for null: applies the edits of the log to its base text. */
 export function fileAt(
   { path, base, commit }: { path: string; base: string; commit: string | null },
   events: readonly Event[],
 ): string {
   const last = commit === null ? null : events.find((event) => isCommit(event, commit));
-  // A commit that the log does not have is the one that the session began from.
+  // A commit that is not in the log is the one the session started from.
   if (last === undefined) return base;
   const lines = base === '' ? [] : base.split('\n');
   for (const event of events) {

@@ -1,2 +1,4 @@
-/** A recording is one file, which cannot start a worker: its changes have no colours of code. */
+/**
+ * A recording is a single file and cannot start a worker, so its diffs have no syntax highlighting.
+ */
 export const startHighlighter = (): Worker | null => null;

@@ -1,4 +1,6 @@
-/** Shows a file as plain text: a recording has no need of a whole editor. The caller disposes it. */
+/**
+ * Shows a file as plain text, since a recording needs no full editor. The caller must dispose it.
+ */
 export class Editor {
   readonly #lines = document.createElement('div');
 
@@ -32,7 +34,7 @@ export class Editor {
   }
 }
 
-/** Nothing of a recording is edited, so two versions are never compared. */
+/** Files of a recording cannot be edited, so versions are never compared. */
 export class DiffEditor {
   show(): void {}
   dispose(): void {}

@@ -5,7 +5,7 @@ import { fromBase64, toBase64 } from '@/lib/base64';
 import type { LiveSide } from '@/lib/server';
 import { fileAt } from './file-at';
 
-/** Stands in for the server in a page that is a recording. */
+/** Replaces `lib/server` in a recording. */
 const recording = readRecording();
 
 export const recorded = true;
@@ -45,7 +45,7 @@ const sessions = {
     answers[operation]?.(input as never) ?? refuse(),
 };
 
-/** What is not here is refused. */
+/** Methods of `sessions` that are not defined above are refused. */
 export const client = {
   sessions: new Proxy(sessions, { get: (all, name) => Reflect.get(all, name) ?? refuse }),
 } as unknown as BelayClient;

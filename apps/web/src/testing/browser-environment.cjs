@@ -1,10 +1,10 @@
 const { TestEnvironment } = require('jest-environment-jsdom');
 
-/** Heights where there is no layout, in pixels: every row of a list that scrolls is visible. */
+/** Fake heights in pixels, since jsdom has no layout: all rows of a virtual list are visible. */
 const clientHeight = 10_000;
 const offsetHeight = 20;
 
-/** jsdom, and what every browser has besides. `fetch` is left to the tests: see `rest-stub.ts`. */
+/** jsdom with APIs it lacks. `fetch` is provided by the tests: see `rest-stub.ts`. */
 class BrowserEnvironment extends TestEnvironment {
   async setup() {
     await super.setup();
@@ -23,7 +23,7 @@ class BrowserEnvironment extends TestEnvironment {
 
 const unchanging = { addEventListener: () => undefined, removeEventListener: () => undefined };
 
-/** Nothing changes its size here. */
+/** Never calls its callback, since sizes do not change in jsdom. */
 class ResizeObserver {
   observe() {}
   unobserve() {}

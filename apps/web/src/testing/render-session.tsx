@@ -11,7 +11,7 @@ interface SessionOptions extends RenderOptions {
   summary?: Partial<SessionSummary>;
 }
 
-/** Renders an element as part of the page of session `s`, once its log is loaded. */
+/** Renders an element within the page of session `s`; resolves once its log is loaded. */
 export async function renderSession(
   element: ReactNode,
   { events = [], summary: part, replies = {}, ...options }: SessionOptions = {},

@@ -19,16 +19,19 @@ type Preferences = Omit<ReturnType<typeof usePreferences.getState>, 'set'>;
 
 export interface RenderOptions {
   replies?: RestReplies;
-  /** Whose token the page has. */
+  /** The role of the page’s token. */
   role?: Role;
   preferences?: Partial<Preferences>;
-  /** What the browser kept from an earlier visit. */
+  /** Contents of `localStorage` from an earlier visit. */
   storage?: Record<string, string>;
-  /** The page’s address. */
+  /** The page’s path. */
   path?: `/${string}`;
 }
 
-/** Renders an element as a page of the app, with an empty cache, the default preferences and a server that replies as told. */
+/**
+ * Renders an element as a page of the app, with an empty cache, default preferences and a server
+ * with the given replies.
+ */
 export async function renderWeb(
   element: ReactNode,
   { replies = {}, role = 'user', preferences, storage = {}, path = '/' }: RenderOptions = {},
@@ -59,7 +62,7 @@ export async function renderWeb(
   return { rest, pathname: () => router.state.location.pathname };
 }
 
-/** The element at its path; any other page is only its address. */
+/** Renders the element at its path; any other path renders nothing. */
 function routerWith(element: ReactNode, path: string) {
   const root = createRootRoute({ notFoundComponent: () => null });
   const page = createRoute({

@@ -19,7 +19,7 @@ type Handler<R> = R extends Route
   ? (input: RouteInput<R>) => Output<R> | Promise<Output<R>>
   : never;
 
-/** What the server replies, by route. A thrown `AppError` becomes a problem document. */
+/** The server’s replies by route. A thrown `AppError` becomes a problem document. */
 export type RestReplies = {
   [Group in keyof Api]?: { [Name in keyof Api[Group]]?: Handler<Api[Group][Name]> };
 };
@@ -31,13 +31,13 @@ interface Sent {
   route: string;
   params: Record<string, string>;
   query: Record<string, string>;
-  /** JSON as it was sent, or bytes. */
+  /** The parsed JSON, or bytes. */
   body: unknown;
 }
 
 /**
- * The server’s REST side in a test: takes the place of `fetch`, finds the route in the contract, refuses a body that
- * its schema refuses, and replies with what the test gives. A route without a reply is `not_found`.
+ * The server’s REST API in tests. Replaces `fetch`, finds the route in the contract, validates the
+ * body against its schema, and returns the test’s reply. A route without a reply is `not_found`.
  */
 export class RestStub {
   readonly #sent: Sent[] = [];
@@ -49,14 +49,14 @@ export class RestStub {
     };
   }
 
-  /** The requests that a route got so far, without its name. */
+  /** The requests to a route so far, without its name. */
   sentTo(name: RouteName): Omit<Sent, 'route'>[] {
     return this.#sent
       .filter(({ route }) => route === name)
       .map(({ params, query, body }) => ({ params, query, body }));
   }
 
-  /** The bodies that a route got so far. */
+  /** The request bodies of a route so far. */
   bodiesOf(name: RouteName): unknown[] {
     return this.sentTo(name).map(({ body }) => body);
   }
@@ -69,7 +69,7 @@ export class RestStub {
       const query = Object.fromEntries(url.searchParams);
       const content = typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
       this.#sent.push({ route: `${group}.${name}`, params, query, body: content });
-      // Which types belong together is lost with the route’s name.
+      // The dynamic name loses the relation between a route and its handler’s type.
       const handlers = (this.replies[group] ?? {}) as Record<string, Handler<Route> | undefined>;
       const handler = handlers[name];
       if (!handler) throw new AppError('not_found', `The test has no reply of ${group}.${name}.`);

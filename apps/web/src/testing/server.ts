@@ -1,7 +1,10 @@
 import { createClient, type BelayClient, type SessionListener } from '@belay/client';
 import type { LiveSide } from '@/lib/server';
 
-/** Stands in for `lib/server` in tests: the real client, its `fetch` played by `RestStub`, and a live side without a socket. */
+/**
+ * Replaces `lib/server` in tests: the real client, whose `fetch` `RestStub` replaces, and a live
+ * connection without a socket.
+ */
 export const client: BelayClient = createClient({ url: 'http://localhost' });
 
 export const hasKey = true;
@@ -10,10 +13,10 @@ export const recorded = false;
 
 export const live = (): LiveSide => liveSide;
 
-/** What the page asked of the live side. */
+/** The page’s requests to the live connection. */
 export const requests: { name: string; input: unknown }[] = [];
 
-/** What a session’s page listens with once its log is loaded. */
+/** The listener of a session’s page, once its log is loaded. */
 export const liveListener = (session: string): SessionListener | undefined =>
   listeners.get(session);
 

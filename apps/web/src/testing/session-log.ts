@@ -15,11 +15,13 @@ import {
 
 export const time = '2026-01-01T00:00:00Z';
 
-/** Events as the server stores them: numbered, and valid by the schema. */
+/** Events as the server stores them: numbered and parsed by the schema. */
 export const logOf = (...events: NewEvent[]): Event[] =>
   events.map((each, index) => event.parse({ time, ...each, seq: index + 1 }));
 
-/** A call of the agent, its input as the operation’s schema reads it. */
+/**
+ * A call, by the agent unless stated otherwise, with its input parsed by the operation’s schema.
+ */
 export function call<N extends OperationName>(
   name: N,
   input: OperationRequest<N>,
@@ -29,7 +31,7 @@ export function call<N extends OperationName>(
   return { source, action: name, args, message: describeCall(operations[name], args), id };
 }
 
-/** What came of a call; `id` is that of `call`. */
+/** The result of a successful `call` with the default id. */
 export const succeeded = <N extends OperationName>(
   operation: N,
   output: OperationOutput<N>,
@@ -38,11 +40,11 @@ export const succeeded = <N extends OperationName>(
 export const failedWith = (operation: OperationName, message: string): NewEvent =>
   result({ operation, ok: false, output: new AppError('tool_failed', message).toJSON() });
 
-/** A result as it came, whether its output is what the operation’s schema says or not. */
+/** A result whose output need not match the operation’s schema. */
 export const result = (args: { operation: string; ok: boolean; output: unknown }): NewEvent =>
   newEvent('agent', 'result', { args: { ...args, seconds: 1 }, message: 'Result', id: 'call' });
 
-/** The summary of session `s`. */
+/** The summary of session `s`, with changes. */
 export const summaryWith = (part: Partial<SessionSummary> = {}): SessionSummary =>
   sessionSummary.parse({
     id: 's',

@@ -1,4 +1,4 @@
 const { configure } = require('@testing-library/react');
 
-// What a page shows within a second may take much longer where other tests use the processor.
+// What usually appears within a second may take much longer while other tests use the CPU.
 configure({ asyncUtilTimeout: 45_000 });

@@ -29,7 +29,10 @@ interface AlwaysFormProps {
   onCancel(): void;
 }
 
-/** Makes a rule of one answer, showing first what the rule would have decided before. A wider one takes the scope admin. */
+/**
+ * Creates a rule from an approval, with a preview of past calls it would have matched. Rules beyond
+ * the session need the admin scope.
+ */
 export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormProps) {
   const isAdmin = useAdmin();
   const { values, bind } = useForm<{ pattern: string; scope: Remember['scope']; expiry: Expiry }>({

@@ -16,7 +16,10 @@ import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { AlwaysForm } from './always-form';
 
-/** The three answers to a question that waits: allow once, always allow (a rule), deny (with a reason). */
+/**
+ * The answers to an approval request: allow once, always allow (by a rule), or deny (with a
+ * reason).
+ */
 export function ApprovalActions({
   session,
   request,
@@ -40,7 +43,7 @@ export function ApprovalActions({
       }
     });
   };
-  // By one click, so only what there was time to read.
+  // Allows with a single click, so only once the user had time to read the request.
   const allow = (remember?: ApprovalAnswer['remember']) =>
     mayAnswer && answer({ verdict: 'approved', ...(remember && { remember }) });
   if (readOnly) return null;
@@ -87,7 +90,7 @@ export function ApprovalActions({
   );
 }
 
-/** The sets of hosts that a refused host is in. */
+/** The host sets that contain the refused host. */
 const setsOf = ({ operation, subject }: ApprovalRequest): HostSetName[] =>
   calledOperation(operation) ? [] : hostSetsWith(subject);
 

@@ -1,6 +1,9 @@
 import { calledOperation, mcpToolNamed, type ApprovalRequest } from '@belay/protocol';
 
-/** What the user is asked, such as “Run this command?”. A request of no operation is about a connection. */
+/**
+ * The question to the user, such as “Run this command?”. Requests without an operation are about
+ * connections.
+ */
 export function approvalQuestion({ operation }: Pick<ApprovalRequest, 'operation'>): string {
   const tool = mcpToolNamed(operation);
   if (tool) return `Call ${tool.name} of ${tool.server}?`;

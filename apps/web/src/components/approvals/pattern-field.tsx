@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react';
 import { TextField } from '@/components/ui/field';
 
-/** The pattern of a rule, with what its signs mean. */
+/** A field for the pattern of a rule, with a hint on its syntax. */
 export const PatternField = (
   field: Pick<ComponentProps<typeof TextField>, 'label' | 'autoFocus' | 'value' | 'onChange'>,
 ) => (

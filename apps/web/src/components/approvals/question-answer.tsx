@@ -12,7 +12,10 @@ interface QuestionAnswerProps {
   options: readonly string[];
 }
 
-/** A question of the agent with its options and a line to answer freely. It is answered once: another one needs another key. */
+/**
+ * A question of the agent with its options and a field for a free answer. It can be answered only
+ * once, so use the question as the `key`.
+ */
 export function QuestionAnswer({ session, question, options }: QuestionAnswerProps) {
   const readOnly = useReadOnly();
   const [text, setText] = useState('');

@@ -30,7 +30,7 @@ describe('suggestPattern', () => {
   });
 });
 
-it('counts when a rule ends', () => {
+it('computes when a rule expires', () => {
   expect(expiryTime('never')).toBeNull();
   expect(expiryTime('hour', 0)).toBe('1970-01-01T01:00:00.000Z');
 });

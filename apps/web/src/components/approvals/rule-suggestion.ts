@@ -10,14 +10,14 @@ export function expiryTime(expiry: Expiry, now = Date.now()): string | null {
 }
 
 /**
- * A pattern that covers more than this one call but not much more: the first two words of a plain
- * command, the folder of a path, exactly the host, the MCP tool. A command that joins others, or in which a shell would put
- * names for `*`, `?` or `[`, stays word for word.
+ * A pattern slightly wider than the call: the first two words of a plain command, the folder of a
+ * path, the exact host, or any input of an MCP tool. Commands with shell operators or with the
+ * wildcards `*`, `?` or `[` are matched exactly.
  */
 export function suggestPattern({ operation, subject }: ApprovalRequest): string {
   switch (calledOperation(operation)?.subjectKind) {
     case 'json':
-      // The same input hardly comes twice: a rule is about the tool.
+      // The same input rarely recurs, so the rule covers the whole tool.
       return '*';
     case 'path':
       return folderPattern(subject);

@@ -4,7 +4,7 @@ import { approvalQuestion } from './approval-question';
 import { QuestionAnswer } from './question-answer';
 import { useNow } from '@/lib/use-now';
 
-/** What a session asks the user, with the answers. */
+/** The approval requests and the question of a session, with controls to answer them. */
 export function WaitingQuestions({ session }: { session: SessionSummary }) {
   return (
     <div className="space-y-2">
@@ -30,7 +30,7 @@ export function WaitingQuestions({ session }: { session: SessionSummary }) {
   );
 }
 
-/** How long the user has been waited for, once that is a minute. */
+/** How long the session has waited for the user; shown after a minute. */
 function WaitingTime({ since }: { since: string }) {
   const seconds = (useNow(5_000) - Date.parse(since)) / 1_000;
   if (seconds < 60) return null;

@@ -8,7 +8,7 @@ import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 import { TryModel } from './try-model';
 
-/** Whether everything is there that agents need, and what to do where it is not. */
+/** Checks that everything agents need is available, and says how to fix what is not. */
 export function Checks() {
   const checks = useQuery({ queryKey: ['checks'], queryFn: allChecks, staleTime: 0 });
   return (
@@ -55,7 +55,7 @@ interface CheckRowProps {
   children?: ReactNode;
 }
 
-/** Only the key is checked; a test call shows whether the model answers. */
+/** Checks only that a model has a key; a test call shows whether it responds. */
 function ModelCheck({ ready }: { ready: readonly ModelChoice[] }) {
   const [first] = ready;
   if (!first) {
@@ -86,7 +86,7 @@ const link =
 
 interface AllChecks {
   checks: Check[];
-  /** Models of real providers that can be called. */
+  /** Available models of real providers. */
   ready: ModelChoice[];
 }
 

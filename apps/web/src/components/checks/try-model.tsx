@@ -4,7 +4,7 @@ import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 import { useBusy } from '@/lib/use-busy';
 
-/** Makes one short model call and shows its outcome. */
+/** A button that makes a short test call to a model and shows the outcome. */
 export function TryModel({ model: { name, title } }: { model: ModelChoice }) {
   const { busy, run } = useBusy();
   const test = async () => {

@@ -57,7 +57,7 @@ export const BudgetFields = ({ form }: DefaultFieldsProps) =>
     );
   });
 
-/** One click for the hosts of a package manager, which are named below. */
+/** Buttons that add the hosts of package managers, which are listed below. */
 function HostSets({ form: { values, change } }: DefaultFieldsProps) {
   const entries = splitList(values.hosts);
   const chosen = hostSetNames.filter((name) => entries.some((entry) => hostSetIn(entry) === name));

@@ -1,7 +1,9 @@
 import type { Budgets, SessionDefaults, SessionDefaultsChange } from '@belay/protocol';
 import { splitList } from '@/lib/split-list';
 
-/** The limits in the form: each sets a budget, which may count in another unit. */
+/**
+ * The limit fields of the form with their budgets; `unit` converts a field to its budget’s unit.
+ */
 export const budgetFields = [
   { name: 'steps', budget: 'steps', unit: 1 },
   { name: 'tokens', budget: 'tokens', unit: 1 },
@@ -11,14 +13,14 @@ export const budgetFields = [
 
 export type BudgetField = (typeof budgetFields)[number]['name'];
 
-/** Budgets, network and approvals as the user types them. */
+/** Budgets, network and approvals as typed. */
 export interface DefaultTexts extends Record<BudgetField, string> {
   approvals: SessionDefaults['approvals'];
   egress: SessionDefaults['egress']['profile'];
   hosts: string;
 }
 
-/** Settings as the user would have typed them; what a change leaves out is left out. */
+/** Converts settings to texts. Fields missing from a change stay missing. */
 export function textsOf(defaults: SessionDefaults): DefaultTexts;
 export function textsOf(change: SessionDefaultsChange): Partial<DefaultTexts>;
 export function textsOf({ approvals, budgets = {}, egress = {} }: SessionDefaultsChange) {
@@ -34,7 +36,10 @@ export function textsOf({ approvals, budgets = {}, egress = {} }: SessionDefault
   return texts;
 }
 
-/** Only what was typed: the rest stays with the server’s settings. An empty limit is none. */
+/**
+ * Converts edited texts to a change; other fields keep the server’s settings. An empty limit means
+ * no limit.
+ */
 export function changeOf(texts: Partial<DefaultTexts>): SessionDefaultsChange {
   const { approvals, egress, hosts } = texts;
   const budgets: Partial<Budgets> = {};

@@ -8,7 +8,7 @@ interface ChoiceProps<T extends string> {
   onChange(value: T): void;
 }
 
-/** A few choices side by side, one chosen; the arrows move between them. */
+/** A segmented control: a radio group with its options side by side. */
 export function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
   return (
     <RadioGroup.Root

@@ -10,7 +10,7 @@ interface CopyButtonProps {
   className?: string;
 }
 
-/** Copies a text, and shows for a moment that it did. */
+/** Copies a text to the clipboard and briefly confirms it. */
 export function CopyButton({ label, text, className }: CopyButtonProps) {
   const [copied, setCopied] = useState(false);
   const copy = () =>

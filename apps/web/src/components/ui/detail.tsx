@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** A name and its value in a `dl` of two columns. */
+/** A name and its value in a two-column `dl`. */
 export const Detail = ({ name, children }: { name: string; children: ReactNode }) => (
   <>
     <dt className="text-faint">{name}</dt>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { FoldMark } from './fold';
 
-/** What is seldom needed, behind its name. */
+/** Collapsible content that is rarely needed. */
 export function Disclosure({ title, children }: { title: string; children: ReactNode }) {
   return (
     <details className="group/fold">

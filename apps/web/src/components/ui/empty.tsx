@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The text of an empty panel: its future content, and how to create it. */
+/** The text of an empty panel: what it will show, and how to create that. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="flex h-full min-h-24 flex-col items-center justify-center gap-1 p-6 text-center">
@@ -10,7 +10,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** Shows itself only when the wait is long enough to be seen. */
+/** Appears after a short delay, so that it does not flash during fast loads. */
 export function Loading({ what }: { what: string }) {
   return (
     <div

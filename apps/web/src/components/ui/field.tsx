@@ -8,7 +8,7 @@ import { clsx } from 'clsx';
 
 const inputLook = 'rounded-md border border-line-strong bg-panel px-2 text-sm disabled:opacity-50';
 
-/** An input fills its container unless it is given a size. */
+/** Makes an input fill its container unless the given classes set its size. */
 const sized = (given = ''): string =>
   clsx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
 
@@ -17,7 +17,7 @@ interface Labelled {
   hint?: ReactNode;
 }
 
-/** A label over its field, with a line that explains it. */
+/** A label above a field, with an optional hint below. */
 export function Field({
   label,
   hint,
@@ -41,7 +41,7 @@ export function Select({ className, ...rest }: SelectHTMLAttributes<HTMLSelectEl
   return <select className={clsx(inputLook, sized(className))} {...rest} />;
 }
 
-/** Grows with its text. */
+/** A text area that grows with its text. */
 export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
     <textarea
@@ -54,7 +54,7 @@ export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLText
   );
 }
 
-/** What `bind` of a form gives to a field. */
+/** The props that a form’s `bind` returns for a field. */
 interface Bound<T> {
   value: T;
   onChange(value: T): void;
@@ -62,7 +62,7 @@ interface Bound<T> {
 
 interface TextFieldProps
   extends Labelled, Bound<string>, Omit<ComponentProps<'input'>, 'value' | 'onChange' | 'ref'> {
-  /** Why the value is invalid, if it is, for what the attributes of an input cannot say. */
+  /** Returns why the value is invalid, for conditions that input attributes cannot express. */
   check?(value: string): string | undefined;
 }
 

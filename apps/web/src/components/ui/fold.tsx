@@ -3,11 +3,11 @@ import { ChevronRight } from 'lucide-react';
 import { clsx } from 'clsx';
 
 interface FoldMarkProps {
-  /** Left out within a `<details>` of the group `fold`, which knows it. */
+  /** Omit within a `<details>` with the class `group/fold`, which provides the state. */
   open?: boolean;
 }
 
-/** The mark before what can be folded. */
+/** The chevron of collapsible content. */
 export function FoldMark({ open }: FoldMarkProps) {
   return (
     <ChevronRight
@@ -28,7 +28,7 @@ interface FoldButtonProps {
   children: ReactNode;
 }
 
-/** The line of something that folds and unfolds below it. */
+/** A button that expands and collapses the content below it. */
 export function FoldButton({ open, onToggle, className, children }: FoldButtonProps) {
   return (
     <button

@@ -6,18 +6,22 @@ import { Button } from './button';
 interface FormProps {
   label?: string;
   className?: string;
-  /** The text of the button, also while it is submitted. */
+  /** The label of the submit button. */
   submit: string;
+  /** The label while the form is submitted. Default: `submit`. */
   submitting?: string;
   disabled?: boolean;
   onSubmit(): Promise<Submitted>;
   onCancel?(): void;
-  /** Beside the buttons. */
+  /** Content beside the buttons. */
   aside?: ReactNode;
   children: ReactNode;
 }
 
-/** Fields over the buttons that submit and cancel them. The browser checks the fields and focuses the first invalid one. */
+/**
+ * Fields with buttons to submit and cancel. The browser validates the fields and focuses the first
+ * invalid one.
+ */
 export function Form({
   label,
   className,

@@ -8,11 +8,11 @@ interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   label: string;
   icon: LucideIcon;
   pressed?: boolean;
-  /** The command that does the same: its shortcut is shown beside the label. */
+  /** The id of the equivalent command, whose shortcut is shown in the tooltip. */
   command?: string;
 }
 
-/** A button that is an icon: its name is in the tooltip and for screen readers. */
+/** A button with only an icon. Its label is in the tooltip and read by screen readers. */
 export function IconButton({
   label,
   icon: Icon,

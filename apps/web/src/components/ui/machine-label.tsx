@@ -1,6 +1,6 @@
 import type { SessionMachine } from '@belay/protocol';
 
-/** Where a session runs that is not in a sandbox of the server. */
+/** The machine on which a session runs, outside the server’s sandboxes. */
 export function MachineLabel({ machine: { name, kind } }: { machine: SessionMachine }) {
   if (kind === 'container')
     return <span title={`Runs in a container on the machine ${name}`}>container on {name}</span>;

@@ -4,10 +4,10 @@ import remarkGfm from 'remark-gfm';
 import { fileRefIn } from '@/lib/file-refs';
 import { CopyButton } from './copy-button';
 
-/** What a path in a text leads to; without it a path is only text. */
+/** Opens a file when its path is clicked; null renders paths as plain text. */
 export const OpenFile = createContext<((path: string, line: number) => void) | null>(null);
 
-/** Pictures of model output are never fetched: an address could carry data out. */
+/** Images in model output are never fetched, since their URLs could exfiltrate data. */
 const components: Components = {
   img: ({ alt, src }) => (
     <span className="text-faint">
@@ -15,7 +15,7 @@ const components: Components = {
       {typeof src === 'string' && src ? ` at ${src}` : ''}]
     </span>
   ),
-  // URLs that would run a script were removed before.
+  // ReactMarkdown has already removed URLs that would run a script.
   a: ({ href, children }) =>
     href ? (
       <a href={href} target="_blank" rel="noreferrer noopener">
@@ -51,7 +51,7 @@ function CodeBlock({ children }: { children?: ReactNode }) {
   );
 }
 
-/** Links a path in backticks to its file, if the context has a handler for it. */
+/** Links a path in backticks to its file, if `OpenFile` provides a handler. */
 function FileReference({ text }: { text: string }) {
   const open = useContext(OpenFile);
   const file = open && fileRefIn(text);
@@ -70,7 +70,7 @@ function FileReference({ text }: { text: string }) {
 
 const plugins = [remarkGfm];
 
-/** One line without any sign of Markdown needs no parser. */
+/** A single line without Markdown syntax, which needs no parser. */
 const plain = /^(?!\s|\d+[.)])[\p{L}\p{N} ,.;?!'’“”()%$/-]{1,400}$/u;
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {

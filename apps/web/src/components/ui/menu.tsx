@@ -11,13 +11,13 @@ export interface MenuItem {
 
 interface MenuProps {
   trigger: ReactNode;
-  /** Asked for while the menu is open. `null` is a line between groups. */
+  /** Called when the menu is rendered, only while it is open. `null` is a separator. */
   items(): readonly (MenuItem | null)[];
 }
 
 const box = 'z-50 min-w-44 rounded-md border border-line-strong bg-panel p-1 text-sm';
 
-/** A menu behind a button. */
+/** A menu opened by a button. */
 export function Menu({ trigger, items }: MenuProps) {
   return (
     <DropdownMenu.Root modal={false}>
@@ -31,7 +31,7 @@ export function Menu({ trigger, items }: MenuProps) {
   );
 }
 
-/** A menu at the pointer, or at what has the focus by the menu key. */
+/** A context menu, opened at the pointer or, by the menu key, at the focused element. */
 export function ContextMenu({ trigger, items }: MenuProps) {
   return (
     <Context.Root modal={false}>

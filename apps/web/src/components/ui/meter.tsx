@@ -4,11 +4,11 @@ interface MeterProps {
   label: string;
   value: number;
   max: number;
-  /** A measure of progress, not of a limit: being full is not a warning. */
+  /** Shows progress instead of a limit, so a full meter is not a warning. */
   plain?: boolean;
 }
 
-/** How much of a limit is used. */
+/** The used share of a limit. */
 export function Meter({ label, value, max, plain }: MeterProps) {
   const share = Math.min(1, max > 0 ? value / max : 0);
   return (

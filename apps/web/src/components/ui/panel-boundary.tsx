@@ -5,7 +5,7 @@ interface State {
   error: unknown;
 }
 
-/** Keeps a panel that fails from taking the others with it. */
+/** An error boundary that keeps a failing panel from affecting the others. */
 export class PanelBoundary extends Component<{ children: ReactNode }, State> {
   override state: State = { error: null };
 

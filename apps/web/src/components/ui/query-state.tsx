@@ -3,11 +3,11 @@ import { Failed, Loading } from './empty';
 
 interface QueryStateProps {
   query: Pick<UseQueryResult, 'isPending' | 'isError' | 'error' | 'refetch'>;
-  /** What is loaded, such as “the tokens”. */
+  /** What is being loaded, such as “the tokens”. */
   what: string;
 }
 
-/** That a query is loading, or why it failed. */
+/** Shows that a query is loading, or why it failed. */
 export const QueryState = ({ query, what }: QueryStateProps) => (
   <>
     {query.isPending && <Loading what={what} />}

@@ -4,7 +4,7 @@ import { Button } from './button';
 import { Dialog } from './dialog';
 import { Field, Input } from './field';
 
-/** Shows what is asked with `askText` and `askConfirm`. */
+/** The dialog of `askText` and `askConfirm`. */
 export function QuestionDialog() {
   const question = useQuestion((state) => state.question);
   if (!question) return null;

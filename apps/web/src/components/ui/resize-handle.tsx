@@ -2,11 +2,11 @@ import { Separator } from 'react-resizable-panels';
 
 interface ResizeHandleProps {
   label: string;
-  /** How the parts on both sides are placed. */
+  /** The orientation of the group. */
   orientation: 'horizontal' | 'vertical';
 }
 
-/** The border between two parts of a group, which resizes them. */
+/** The border between two panels of a group, which resizes them. */
 export const ResizeHandle = ({ label, orientation }: ResizeHandleProps) => (
   <Separator
     aria-label={label}

@@ -12,7 +12,7 @@ interface SearchFieldProps {
   className?: string;
 }
 
-/** A field that narrows a list as one types; empty is undefined. */
+/** A field that filters a list while the user types; `undefined` when empty. */
 export function SearchField({ value, onChange, className, label, ...rest }: SearchFieldProps) {
   const [text, setText] = useTyped(value);
   return (
@@ -34,8 +34,8 @@ export function SearchField({ value, onChange, className, label, ...rest }: Sear
 }
 
 /**
- * The text of a field whose value comes back late, as from the address: what was typed here stays as it is, what
- * comes from elsewhere (a link, the browser’s way back) is taken over.
+ * The text of a field whose `value` follows with a delay, as from the URL. Ignores values typed
+ * here and adopts others, for example from a link or the browser’s back button.
  */
 function useTyped(value: string | undefined) {
   const [text, setText] = useState(value ?? '');

@@ -25,11 +25,11 @@ const words: Record<SessionState, string> = {
 
 interface StateDotProps {
   state: SessionState;
-  /** It starts once there is capacity. */
+  /** Whether the session waits for capacity to start. */
   queued?: boolean;
 }
 
-/** A session’s state as a dot and a word; never by colour alone. */
+/** A session’s state as a dot and a word, never by colour alone. */
 export function StateDot({ state, queued }: StateDotProps) {
   const [border = '', ...rest] = colours[state].split(' ');
   const text = rest.at(-1);

@@ -6,13 +6,13 @@ interface Area {
   width: number;
 }
 
-/** Where toasts are shown, in pixels of the page; null where no header has the space. */
+/** The area for toasts, in pixels of the page; null if no header has enough space. */
 export const useToastArea = create<{ area: Area | null }>()(() => ({ area: null }));
 
 const minWidth = 240;
 const maxWidth = 520;
 
-/** A part of a header with nothing to click in it, over which toasts are shown while it is wide enough. */
+/** A part of a header without controls. Toasts are shown over it if it is wide enough. */
 export function ToastArea({ className, children }: { className: string; children?: ReactNode }) {
   const ref = useCallback((element: HTMLDivElement) => {
     const measure = () => useToastArea.setState({ area: within(element) });

@@ -4,8 +4,8 @@ import { useToasts } from '@/lib/toasts';
 import { useToastArea } from './toast-area';
 
 /**
- * Toasts lie over the part of the page’s header where there is nothing to click, two lines high; without one, below the
- * header. Clicks go through them: only an error’s own button takes one.
+ * Shows toasts over the `ToastArea` of the page’s header, or below the header if there is none.
+ * They let clicks through, except for the button that dismisses an error.
  */
 export function Toasts() {
   const { toasts, dismiss } = useToasts();

@@ -9,7 +9,9 @@ interface TreeButtonProps extends ComponentProps<'button'> {
   selected: boolean;
 }
 
-/** A file or folder of a tree in a virtual list: the arrows walk the tree, and fold and unfold. */
+/**
+ * A file or folder of a tree in a virtual list, with arrow keys to navigate, expand and collapse.
+ */
 export function TreeButton({ row, selected, children, onKeyDown, ...button }: TreeButtonProps) {
   const { node, depth, open } = row;
   const folder = node.kind === 'folder';
@@ -38,7 +40,7 @@ export function TreeButton({ row, selected, children, onKeyDown, ...button }: Tr
   );
 }
 
-/** Arrows walk the tree as in any file tree. */
+/** Up and Down move the focus; Left and Right collapse and expand a folder. */
 function moveFocus(event: KeyboardEvent<HTMLButtonElement>, folder: boolean, open: boolean): void {
   const item = event.currentTarget.closest('li');
   const index = Number(item?.dataset['index']);

@@ -3,16 +3,16 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 
 interface VirtualListProps<T> {
   items: readonly T[];
-  /** Give the same function each time: a new one has every row measured again. */
+  /** Pass the same function each time: a new one causes every row to be measured again. */
   keyOf(item: T): string | number;
   render(item: T, index: number): ReactNode;
-  /** Height of a row before it was measured, in pixels. */
+  /** The assumed height of a row until it is measured, in pixels. */
   estimate: number;
   label: string;
   className?: string;
 }
 
-/** A long list of which only what is seen is drawn. */
+/** A long list that renders only the visible rows. */
 export function VirtualList<T>({
   items,
   keyOf,
@@ -26,7 +26,7 @@ export function VirtualList<T>({
     (index: number) => (items[index] === undefined ? index : keyOf(items[index])),
     [items, keyOf],
   );
-  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
+  // oxlint-disable-next-line react/incompatible-library -- the React compiler is not used
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,

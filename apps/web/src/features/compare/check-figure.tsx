@@ -12,7 +12,7 @@ import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
-/** How the check command ended, with the end of its output on request. */
+/** The result of the check command; a click shows the end of its output. */
 export function CheckFigure({ session, check }: { session: SessionSummary; check: SessionCheck }) {
   const [open, setOpen] = useState(false);
   const readOnly = useReadOnly();

@@ -67,8 +67,8 @@ const column = async (name: string) => within(await screen.findByRole('region', 
 
 afterEach(() => usePublishRequest.setState({ session: null }));
 
-describe('the page of a comparison', () => {
-  it('shows state, figures, check and changes of each side by side', async () => {
+describe('the comparison page', () => {
+  it('shows the state, figures, check and changes of each session side by side', async () => {
     await show(compared());
     const a = await column('openai:small');
     a.getByText('finished');
@@ -84,7 +84,7 @@ describe('the page of a comparison', () => {
     await b.findByText('No files changed.');
   });
 
-  it('numbers the runs of one model, and names what was not started', async () => {
+  it('numbers the runs of one model and lists sessions that failed to start', async () => {
     const same = sessions.map((session) => ({ ...session, model: 'openai:small' }));
     const failed = [{ model: 'google:large', error: 'There is no key.' }];
     await show(compared({ sessions: same, failed }));
@@ -93,7 +93,7 @@ describe('the page of a comparison', () => {
     expect(screen.getByRole('alert').textContent).toContain('There is no key.');
   });
 
-  it('keeps one after it has said what becomes of the others, asks where its changes go, and takes that back', async () => {
+  it('keeps one session after a confirmation, asks where to publish its changes, and can undo that', async () => {
     const others = [{ session: 'b', stopped: true, archived: true }];
     const kept = compared({ kept: { session: 'a', others } });
     const { rest } = await show(compared(), {
@@ -115,7 +115,7 @@ describe('the page of a comparison', () => {
     expect(rest.sentTo('comparisons.undo')).toHaveLength(1);
   });
 
-  it('keeps one that still works, and asks nothing of its changes yet', async () => {
+  it('keeps a running session without asking where to publish its changes', async () => {
     const kept = compared({ kept: { session: 'b', others: [] } });
     await show(compared(), { comparisons: { keep: () => kept } });
     fireEvent.click(await screen.findByRole('button', { name: 'Keep google:large' }));
@@ -126,7 +126,7 @@ describe('the page of a comparison', () => {
     expect(usePublishRequest.getState().session).toBeNull();
   });
 
-  it('offers a viewer nothing to do', async () => {
+  it('offers a viewer no actions', async () => {
     await show(compared({ kept: { session: 'a', others: [] } }), { role: 'viewer' });
     await screen.findByText('openai:small is kept.');
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Undo' })).toBeNull());

@@ -12,7 +12,7 @@ import { comparisonQuery } from './queries';
 
 const route = getRouteApi('/compare/$id');
 
-/** One task by several models or runs, side by side. */
+/** Sessions on one task by several models, or in several runs, side by side. */
 export function ComparePage() {
   const { id } = route.useParams();
   return <ComparisonView key={id} id={id} />;
@@ -23,7 +23,7 @@ export function ComparisonView({ id }: { id: string }) {
   const live = useQuery(sessionsQuery);
   if (found.isError && errorFrom(found.error).code === 'not_found')
     return <NoPage title={found.error.message} />;
-  // The list of sessions is newer than the answer, as soon as it is there.
+  // Once the live list of sessions is loaded, it is newer than the response.
   const known = new Map(live.data?.map((session) => [session.id, session]));
   const comparison = found.data && {
     ...found.data,
@@ -44,7 +44,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
   const readOnly = useReadOnly();
   const { sessions, failed, kept, check, task } = comparison;
   const title = sessions[0]?.title ?? 'Comparison';
-  // The first line of a task is its title, unless it was given one.
+  // The title is the first line of the task unless the user set another one.
   const rest = (task.startsWith(title) ? task.slice(title.length) : task).trim();
   const labels = labelsOf(sessions.map(({ model }) => model));
   return (
@@ -61,7 +61,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
         )}
       </header>
       {failed.map(({ model, error }, index) => (
-        // oxlint-disable-next-line react/no-array-index-key -- a list that never changes
+        // oxlint-disable-next-line react/no-array-index-key -- the list never changes
         <p key={index} role="alert" className="rounded-md bg-fail-soft p-3 text-sm break-words">
           <code>{model}</code> was not started. {error}
         </p>
@@ -89,7 +89,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
   }
 }
 
-/** A model that works on it several times is numbered. */
+/** Numbers the runs of a model that occurs more than once. */
 function labelsOf(models: readonly string[]): string[] {
   const seen = new Map<string, number>();
   return models.map((model) => {

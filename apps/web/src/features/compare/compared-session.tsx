@@ -21,11 +21,11 @@ import { usePatch, type SessionPatch } from './use-patch';
 
 interface ComparedSessionProps {
   session: SessionSummary;
-  /** What tells it from the others. */
+  /** Distinguishes the session from the others. */
   label: string;
-  /** Whether it is the one that was kept. */
+  /** Whether the user kept this session. */
   kept: boolean;
-  /** What can be done with it. */
+  /** The session’s actions. */
   children: ReactNode;
 }
 

@@ -17,7 +17,7 @@ interface KeepActionsProps {
   labelOf(id: string): string;
 }
 
-/** Choosing a session; once it is kept, what follows. */
+/** The button that keeps a session; once it is kept, the next steps with it. */
 export function KeepActions({ comparison, session, labelOf }: KeepActionsProps) {
   const { kept } = comparison;
   if (kept && kept.session !== session.id) return null;
@@ -46,7 +46,7 @@ export function KeepActions({ comparison, session, labelOf }: KeepActionsProps) 
 const linkLook =
   'inline-flex h-6 items-center gap-1.5 rounded-md border border-line-strong bg-panel px-2 text-xs font-medium hover:bg-hover max-md:h-8 max-md:text-sm';
 
-/** Says which one is kept, and takes that back. */
+/** Shows which session is kept, with an undo button. */
 export function KeptBar({ comparison, label }: { comparison: Comparison; label: string }) {
   const readOnly = useReadOnly();
   const others = comparison.kept?.others ?? [];
@@ -70,7 +70,7 @@ export function KeptBar({ comparison, label }: { comparison: Comparison; label: 
   );
 }
 
-/** Once the others are put away the user is asked where the changes go, unless more may come. */
+/** Archives the other sessions, then asks where to publish, unless the session may change more. */
 async function keep(
   { id, sessions }: Comparison,
   session: SessionSummary,

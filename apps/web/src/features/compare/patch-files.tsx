@@ -3,11 +3,11 @@ import { FoldMark } from '@/components/ui/fold';
 import { fileDiff, type DiffedFile } from '@/features/changes/diffed-files';
 import type { SessionPatch } from './use-patch';
 
-/** Lines of one file that are shown here; its session shows all. */
+/** How many lines of one file are shown here; the session’s own page shows all. */
 const maxLines = 500;
 const maxFiles = 100;
 
-/** The changed files, each with its lines once it is unfolded. */
+/** The changed files, which can be expanded to show their lines. */
 export function PatchFiles({ patch, label }: { patch: SessionPatch; label: string }) {
   const { files, tooLarge } = patch;
   if (tooLarge)
@@ -55,7 +55,7 @@ function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
           className="max-h-96 overflow-auto py-1 font-mono text-xs leading-4.5"
         >
           {lines.slice(0, maxLines).map(({ kind, text }, index) => (
-            // oxlint-disable-next-line react/no-array-index-key -- a line has no other name than its place
+            // oxlint-disable-next-line react/no-array-index-key -- a line has no other key
             <div key={index} className={clsx('w-max min-w-full whitespace-pre', looks[kind])}>
               <span aria-hidden={kind === ' '} className="inline-block w-5 text-center">
                 {kind === '-' ? '−' : kind === '@' ? '' : kind}

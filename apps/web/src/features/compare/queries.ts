@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { client } from '@/lib/server';
 
-/** Others may choose, too; what its sessions do comes with the list of sessions. */
+/** Other users may keep a session, too. Session states come with the live list of sessions. */
 const lookMs = 10_000;
 
 export const comparisonQuery = (id: string) =>

@@ -4,9 +4,9 @@ import { diffedFiles, type DiffedFile } from '@/features/changes/diffed-files';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 
-/** While it works its changes are asked for again after this time. */
+/** How often a running session’s changes are fetched again. */
 const lookMs = 5_000;
-/** A larger patch is shown by its session alone. */
+/** Larger patches are shown only on the session’s own page. */
 const maxBytes = 2 * 2 ** 20;
 
 export interface SessionPatch {
@@ -14,13 +14,13 @@ export interface SessionPatch {
   tooLarge: boolean;
 }
 
-/** What a session has changed so far; undefined while that is not known. */
+/** The session’s changes so far; undefined until they are loaded. */
 export function usePatch(session: SessionSummary): SessionPatch | undefined {
   const { data } = useQuery({
     ...patchQuery(session),
     refetchInterval: isEnded(session.state) ? false : lookMs,
     placeholderData: keepPreviousData,
-    // A session that has no sandbox yet has no changes either.
+    // A starting session has no sandbox yet, and so no changes.
     enabled: session.state !== 'starting',
   });
   return data;

@@ -47,7 +47,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
   const now = useNow(1_000);
   const trials = useQuery({
     ...trialsQuery(id),
-    // What has changed is asked for until it is here; after a failure less often.
+    // Polls until the trials are as new as the summary, less often after a failure.
     refetchInterval: ({ state }) =>
       (state.data?.seq ?? 0) < summary.seq && (state.status === 'error' ? 5_000 : 250),
   });

@@ -10,7 +10,7 @@ import { StartHint } from './start-hint';
 
 const idOf = (run: EvaluationSummary): string => run.id;
 
-/** All benchmark runs, the newest first. */
+/** All benchmark runs, newest first. */
 export function EvaluationsPage() {
   useEvaluationUpdates();
   const runs = useQuery(evaluationsQuery);

@@ -12,7 +12,7 @@ const evaluations = liveList<EvaluationSummary>({
 });
 export const evaluationsQuery = evaluations.query;
 
-/** A run’s tasks; its summary comes with the list, which is kept up to date. */
+/** A run’s tasks. Its summary comes with the live list of runs. */
 export const evaluationQuery = (id: string) =>
   queryOptions({
     queryKey: ['evaluation', id],
@@ -21,12 +21,12 @@ export const evaluationQuery = (id: string) =>
   });
 
 export interface Trials {
-  /** The report up to which they are. */
+  /** The number of the last report included. */
   seq: number;
   byKey: ReadonlyMap<string, EvaluationTrial>;
 }
 
-/** The newest state of all trials; asked again it fetches only what has changed since. */
+/** The current state of all trials; a refetch requests only what has changed since. */
 export const trialsQuery = (id: string) => {
   const queryKey = ['evaluation', id, 'trials'];
   return queryOptions({
@@ -43,7 +43,7 @@ export const trialsQuery = (id: string) => {
   });
 };
 
-/** Text of an answer or a test log. */
+/** The text of an answer or a test log. */
 export const recordQuery = (id: string, blob: string) =>
   queryOptions({
     queryKey: ['evaluation', id, 'record', blob],
@@ -54,7 +54,7 @@ export const recordQuery = (id: string, blob: string) =>
 export const trialCellKey = (task: string, attempt: number): string =>
   JSON.stringify([task, attempt]);
 
-/** Keeps the list of runs in the cache as the server reports changes, while a page shows it. */
+/** Applies the server’s updates to the cached list of runs while the component is mounted. */
 export function useEvaluationUpdates(): void {
   useEffect(() => evaluations.follow((changed) => live().evaluations(changed)), []);
 }

@@ -7,7 +7,7 @@ import { stripAnsi } from '@/lib/strip-ansi';
 import { downloadFile } from '@/lib/download-file';
 import { recordQuery } from './queries';
 
-/** A text that a trial left: its answer, as a diff where it is one, or its test log. */
+/** A text recorded by a trial: its answer, coloured if it is a diff, or its test log. */
 export function RecordSection({ title, run, blob }: { title: string; run: string; blob: string }) {
   const record = useQuery(recordQuery(run, blob));
   const save = (text: string) =>

@@ -74,7 +74,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
   );
 }
 
-/** Why a run has stopped, and how to continue. */
+/** Why a run has stopped and how to continue it. */
 function Note({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   if (!silent && !run.reason) return null;

@@ -14,7 +14,7 @@ import { intervalText, trialCount, validityWords } from './run-words';
 const columns =
   'grid grid-cols-[minmax(0,1fr)_150px_170px_150px_56px_56px_28px] items-center gap-x-4 px-4 max-lg:grid-cols-[minmax(0,1fr)_150px_150px_28px] max-md:grid-cols-[minmax(0,1fr)_28px]';
 
-/** Names of the columns, which each row repeats for screen readers. */
+/** Column headers; each row repeats them for screen readers. */
 export function RunListHeader() {
   return (
     <div
@@ -32,7 +32,7 @@ export function RunListHeader() {
   );
 }
 
-/** One run in one line. */
+/** One run as a row. */
 export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
   const readOnly = useReadOnly();
   const name = `${run.suite} · ${run.model ?? run.agent}`;

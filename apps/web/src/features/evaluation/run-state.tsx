@@ -9,7 +9,7 @@ const colours = {
   failed: 'text-fail',
 } as const;
 
-/** Whether a run is running, and since when it has not reported if it is silent. */
+/** The state of a run; for a silent one, the time since its last report. */
 export function RunState({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   const word = run.state === 'running' && run.phase === 'preflight' ? 'preflight' : run.state;

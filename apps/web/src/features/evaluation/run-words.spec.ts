@@ -31,20 +31,20 @@ const run = (more: Partial<EvaluationSummary> = {}): EvaluationSummary => ({
   ...more,
 });
 
-it('a run that says nothing for long is silent, unless it has ended', () => {
+it('counts a run without recent reports as silent, unless it has ended', () => {
   expect(isSilent(run(), start + 120_000)).toBe(false);
   expect(isSilent(run(), start + 150_000)).toBe(true);
   expect(isSilent(run({ state: 'finished' }), start + 150_000)).toBe(false);
 });
 
-it('the time left goes by the pace of this process, not by what an earlier one did', () => {
+it('estimates the time left from the pace of the current process only', () => {
   expect(secondsLeft(run(), start + 100_000)).toBe(100);
   expect(secondsLeft(run({ done: 10 }), start + 100_000)).toBeNull();
   expect(secondsLeft(run({ state: 'finished' }), start + 100_000)).toBeNull();
   expect(secondsLeft(run(), start + 200_000)).toBeNull();
 });
 
-it('says how many tasks can be believed', () => {
+it('describes how many tasks are valid', () => {
   expect(validityWords(run())).toBe('not checked');
   const flagged = [{ task: 'a', why: 'Doing nothing passes.' }];
   expect(validityWords(run({ validity: { checked: 10, flagged } }))).toBe('9 of 10 valid');

@@ -6,13 +6,16 @@ import {
   type TrialState,
 } from '@belay/protocol';
 
-/** A run that is said to be running and has not reported for long. */
+/** Whether a run counts as running but has not reported within `evaluationSilenceMs`. */
 export const isSilent = ({ state, reported }: EvaluationSummary, now: number): boolean =>
   state === 'running' && now - Date.parse(reported) > evaluationSilenceMs;
 
 export const trialCount = ({ tasks, attempts }: EvaluationSummary): number => tasks * attempts;
 
-/** Seconds until the last verdict, at the pace of this process; null while there is none to tell. */
+/**
+ * Estimated seconds until the last verdict, at the pace of the current process; null when there is
+ * no basis for an estimate.
+ */
 export function secondsLeft(run: EvaluationSummary, now: number): number | null {
   const made = run.done - run.doneBefore;
   if (run.state !== 'running' || !run.begun || made < 1 || isSilent(run, now)) return null;
@@ -20,11 +23,11 @@ export function secondsLeft(run: EvaluationSummary, now: number): number | null 
   return Math.max(0, pace * (trialCount(run) - run.done));
 }
 
-/** The interval of a score. */
+/** The confidence interval of a score. */
 export const intervalText = ([low, high]: [number, number]): string =>
   `${percentText(low)} to ${percentText(high)}`;
 
-/** How many tasks are reliable, with the wording of the report. */
+/** How many tasks are valid, in the wording of the report. */
 export function validityWords({ validity, tasks }: EvaluationSummary): string {
   if (!validity) return 'not checked';
   const good = validity.checked - validity.flagged.length;
@@ -32,7 +35,7 @@ export function validityWords({ validity, tasks }: EvaluationSummary): string {
   return `${good} of ${tasks} valid${unchecked > 0 ? `, ${unchecked} not checked` : ''}`;
 }
 
-/** What a trial shows: its verdict once there is one. */
+/** The outcome of a trial, or its state while it has none. */
 export type TrialStatus = TrialOutcome | Exclude<TrialState, 'done'>;
 
 export const trialWords: Record<TrialStatus, string> = {
@@ -45,5 +48,5 @@ export const trialWords: Record<TrialStatus, string> = {
   verifying: 'verifying',
 };
 
-/** A cause of the table in words. */
+/** A cause as readable text. */
 export const causeWords = (cause: string): string => cause.replaceAll('_', ' ');

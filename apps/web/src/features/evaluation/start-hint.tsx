@@ -1,4 +1,4 @@
-/** The text of an empty board: its future content, and the command that creates it. */
+/** The text of an empty board: what it will show, and the command that starts a run. */
 export function StartHint() {
   return (
     <div className="mx-auto max-w-2xl p-6 max-sm:p-4">

@@ -8,11 +8,11 @@ import { VerdictMark } from './verdict-mark';
 interface TaskLineProps {
   row: TaskRow;
   run: string;
-  /** The trial that is shown beside the table. */
+  /** The trial shown beside the table. */
   open: { task: string; attempt: number } | null;
 }
 
-/** A task with its attempts; each leads to its detail. */
+/** A task with its attempts, each a link to its details. */
 export function TaskLine({ row, run, open }: TaskLineProps) {
   const { task, trials, flagged } = row;
   const [only] = trials;
@@ -87,7 +87,7 @@ function Attempt({ run, of, trial, word, isOpen }: AttemptProps) {
   );
 }
 
-/** Time and cost of all attempts that have some. */
+/** The total time and cost of the attempts that have a verdict. */
 function spent(trials: readonly (EvaluationTrial | undefined)[]): string {
   const there = trials.filter((trial) => trial?.verdict);
   if (there.length === 0) return '';

@@ -39,7 +39,7 @@ const run = {
 const shown = (filter: Parameters<typeof taskRows>[2]) =>
   taskRows(run, trials, filter).map(({ task }) => task);
 
-it('has a row for each task and a place for each attempt, told of or not', () => {
+it('has a row for each task and an entry for each attempt, reported or not', () => {
   const rows = taskRows(run, trials, {});
   expect(rows.map((row) => row.trials.map(shownOf))).toEqual([
     ['pass', 'fail'],
@@ -53,7 +53,7 @@ it('has a row for each task and a place for each attempt, told of or not', () =>
   ]);
 });
 
-it('narrows by name, and by what one of the attempts is', () => {
+it('filters by name and by the status of any attempt', () => {
   expect(shown({ q: 'own/' })).toEqual(['Own/a', 'Own/b']);
   expect(shown({ show: 'fail' })).toEqual(['Own/a']);
   expect(shown({ show: 'running' })).toEqual(['Own/b']);

@@ -2,7 +2,7 @@ import type { EvaluationTrial } from '@belay/protocol';
 import { trialCellKey, type Trials } from './queries';
 import type { TrialStatus } from './run-words';
 
-/** What narrows the table; it is in the address. */
+/** The table’s filter, stored in the URL. */
 export interface TrialFilter {
   q?: string | undefined;
   show?: 'pass' | 'fail' | 'invalid' | 'running' | 'queued' | undefined;
@@ -10,7 +10,7 @@ export interface TrialFilter {
 
 export interface TaskRow {
   task: string;
-  /** One for each attempt; undefined has not been reported yet and is queued. */
+  /** One for each attempt; undefined if not reported yet, which means queued. */
   trials: (EvaluationTrial | undefined)[];
   /** Why preflight flagged the task. */
   flagged: string | undefined;
@@ -22,7 +22,7 @@ interface Run {
   flagged: readonly { task: string; why: string }[];
 }
 
-/** The tasks in their order, with all their attempts: a task is shown when one of its attempts fits. */
+/** The tasks with all their attempts, in order; included if any attempt matches the filter. */
 export function taskRows(run: Run, trials: Trials, { q, show }: TrialFilter): TaskRow[] {
   const why = new Map(run.flagged.map((each) => [each.task, each.why]));
   const wanted = q?.toLowerCase();

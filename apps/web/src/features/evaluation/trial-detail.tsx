@@ -18,7 +18,7 @@ interface TrialDetailProps {
   flagged: string | undefined;
 }
 
-/** One trial: its verdict and why, what it took, and its record. */
+/** One trial: its verdict and cause, its time and cost, and its record. */
 export function TrialDetail({ run, task, attempt, attempts, trial, flagged }: TrialDetailProps) {
   const navigate = useNavigate({ from: '/evaluations/$id' });
   const close = () =>

@@ -12,7 +12,7 @@ const looks: Record<TrialStatus, { icon: typeof Circle; colour: string }> = {
   verifying: { icon: Circle, colour: 'text-run' },
 };
 
-/** A verdict, or what a trial does, as a shape and a word; never by colour alone. */
+/** A trial’s status as an icon and a word, never by colour alone. */
 export function VerdictMark({ shown, word = true }: { shown: TrialStatus; word?: boolean }) {
   const { icon: Icon, colour } = looks[shown];
   return (

@@ -9,7 +9,7 @@ interface ComparisonRowProps {
   onToggle(comparison: string): void;
 }
 
-/** The sessions of a comparison in one line, which unfolds. */
+/** The sessions of a comparison as one row that can be expanded. */
 export function ComparisonRow({ row, onToggle }: ComparisonRowProps) {
   const { comparison, sessions, open } = row;
   const title = sessions[0]?.title ?? 'Comparison';
@@ -49,7 +49,7 @@ export function ComparisonRow({ row, onToggle }: ComparisonRowProps) {
   );
 }
 
-/** As `1 at work, 2 ended`. */
+/** Such as `1 at work, 2 ended`. */
 function statesOf(sessions: readonly SessionSummary[]): string {
   const counts = Map.groupBy(sessions, needOf);
   return [...counts].map(([need, { length }]) => `${length} ${need.toLowerCase()}`).join(', ');

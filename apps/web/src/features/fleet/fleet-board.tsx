@@ -27,7 +27,7 @@ interface FleetBoardProps {
   onPickOnly(ids: ReadonlySet<string>): void;
 }
 
-/** Filters over the list of those sessions that they leave. */
+/** The filters, and the matching sessions as a list or a board. */
 export function FleetBoard({ sessions, filter, picked, onPick, onPickOnly }: FleetBoardProps) {
   const now = useNow(1_000);
   const readOnly = useReadOnly();

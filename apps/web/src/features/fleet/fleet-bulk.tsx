@@ -7,7 +7,7 @@ import { client } from '@/lib/server';
 import { toast, useToasts } from '@/lib/toasts';
 
 interface FleetBulkProps {
-  /** Those that are picked and shown. */
+  /** The selected sessions that are shown. */
   picked: readonly SessionSummary[];
   onDone(): void;
 }
@@ -64,7 +64,7 @@ type Run = (
   work: (session: SessionSummary) => Promise<unknown>,
 ) => Promise<void>;
 
-/** Shows first what would be allowed: this answers several calls at once. */
+/** Asks for confirmation with a list of the calls, since it allows several at once. */
 async function allow(asking: readonly SessionSummary[], run: Run): Promise<void> {
   const requests = asking.flatMap(({ waitingFor }) => waitingFor);
   const sure = await askConfirm({
@@ -85,7 +85,7 @@ async function stop(going: readonly SessionSummary[], run: Run): Promise<void> {
     await run(going, 'stopped', sessionControls.stop.act);
 }
 
-/** A failure does not stop the action on the other sessions, and is reported at the end. */
+/** A failure does not stop the action on the other sessions; failures are reported at the end. */
 async function forEach(
   sessions: readonly SessionSummary[],
   done: string,

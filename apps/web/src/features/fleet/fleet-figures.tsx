@@ -14,7 +14,7 @@ import { shortModelName } from '@/lib/short-model-name';
 import { useNow } from '@/lib/use-now';
 import { Sparkline } from './sparkline';
 
-/** Activity, model, steps, cost and age of a session, and its menu. */
+/** The activity, model, steps, cost, age and menu of a session. */
 export function FleetFigures({
   session,
   readOnly,

@@ -23,7 +23,9 @@ interface FleetFiltersProps {
   children: ReactNode;
 }
 
-/** What narrows and orders the fleet. A choice is a step of the browser’s history, a letter is not. */
+/**
+ * Filters and order of the fleet. Choices add an entry to the browser’s history, typing does not.
+ */
 export function FleetFilters({ sessions, filter, children }: FleetFiltersProps) {
   const navigate = useNavigate({ from: '/' });
   const narrow = (change: FleetFilter, replace = false) =>

@@ -1,22 +1,22 @@
 import { clsx } from 'clsx';
 
-/** The columns of the header and of each row. */
+/** The columns of the header and the rows. */
 export const columns =
   'grid grid-cols-[16px_104px_minmax(0,1fr)_auto] gap-x-3 max-md:grid-cols-[minmax(0,1fr)_auto]';
 
 interface FleetHeaderProps {
-  /** Undefined where nothing can be picked. */
+  /** Undefined if sessions cannot be selected. */
   picked: boolean | undefined;
   onPick(all: boolean): void;
 }
 
-/** Names of the columns, which each row repeats for screen readers. */
+/** Column headers; each row repeats them for screen readers. */
 export function FleetHeader({ picked, onPick }: FleetHeaderProps) {
   return (
     <div
       className={clsx(
         columns,
-        // As wide as the rows, whose list has a scrollbar.
+        // Reserves the width of the list’s scrollbar, so that the columns align.
         'h-7 shrink-0 items-center overflow-hidden border-b px-4 text-xs text-faint [scrollbar-gutter:stable] max-md:hidden',
       )}
     >

@@ -14,17 +14,17 @@ describe('a comparison in the list', () => {
     of('x', { comparison: null, state: 'finished' }),
   ];
 
-  it('is one row, where its most urgent session stands, and unfolds', () => {
+  it('is one row at the position of its most urgent session, and can be expanded', () => {
     expect(linesOf(sessions)).toEqual(['At work', 'comparison c', 'Ended', 'x']);
     expect(linesOf(sessions, ['c'])).toEqual(['At work', 'comparison c', 'a', 'b', 'Ended', 'x']);
   });
 
-  it('shows those that wait for the user also when it is folded', () => {
+  it('shows sessions that wait for the user even when it is collapsed', () => {
     const asks = of('q', { state: 'waiting', question: '?' });
     expect(linesOf([...sessions, asks])).toEqual(['Needs you', 'comparison c', 'q', 'Ended', 'x']);
   });
 
-  it('of which one session is shown is a row like any other', () => {
+  it('is an ordinary row when only one of its sessions is shown', () => {
     expect(linesOf([of('a')])).toEqual(['At work', 'a']);
   });
 });

@@ -2,10 +2,10 @@ import type { SessionSummary } from '@belay/protocol';
 import { needsUser } from '@/lib/needs-user';
 import type { FleetGroup } from './fleet-order';
 
-/** Sessions of one comparison, as one row. */
+/** The sessions of one comparison, shown as one row. */
 export interface FoldedComparison {
   comparison: string;
-  /** The oldest first. */
+  /** Oldest first. */
   sessions: readonly SessionSummary[];
   open: boolean;
 }
@@ -16,8 +16,9 @@ type FleetLine =
   | FoldedComparison;
 
 /**
- * The lines of the list. A comparison is one line where its most urgent session stands; unfolded, its sessions follow
- * it. Those that wait for the user are always shown.
+ * The lines of the list. A comparison is one line, at the position of its first session in
+ * `groups`; its sessions follow when it is expanded. Sessions that wait for the user are always
+ * shown.
  */
 export function fleetLines(
   groups: readonly FleetGroup[],
@@ -32,7 +33,7 @@ export function fleetLines(
     const lines = sessions.flatMap((session): FleetLine[] => {
       const { comparison } = session;
       const others = comparison === null ? undefined : members.get(comparison);
-      // One that is shown alone is a row like any other.
+      // A comparison with only one session shown is an ordinary row.
       if (comparison === null || !others || others.length < 2) return [{ session, within: false }];
       if (placed.has(comparison)) return [];
       placed.add(comparison);

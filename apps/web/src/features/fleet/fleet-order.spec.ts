@@ -34,7 +34,7 @@ const fleet = [
 ];
 
 describe('groupFleet', () => {
-  it('puts those that wait for the user first and those that ended last', () => {
+  it('puts sessions that wait for the user first and ended ones last', () => {
     expect(groups(fleet, {})).toEqual([
       ['Needs you', 'asks'],
       ['At work', 'new', 'old'],
@@ -44,7 +44,7 @@ describe('groupFleet', () => {
     ]);
   });
 
-  it('puts who has waited longest before the others that wait', () => {
+  it('sorts waiting sessions by the longest wait', () => {
     const asks = (id: string, updated: string) =>
       session(id, { state: 'waiting', question: 'Which?', updated });
     const waiting = [
@@ -54,7 +54,7 @@ describe('groupFleet', () => {
     expect(groups(waiting, {})).toEqual([['Needs you', 'since-eight', 'since-nine']]);
   });
 
-  it('does not let an ended session wait', () => {
+  it('does not count an ended session as waiting', () => {
     const stopped = session('stopped', { state: 'stopped', question: 'Which?' });
     expect(groups([stopped, session('runs')], {})).toEqual([
       ['At work', 'runs'],
@@ -69,7 +69,7 @@ describe('groupFleet', () => {
     [{ tag: 'red' }, [['At work', 'new']]],
     [{ q: 'DO OLD' }, [['At work', 'old']]],
     [{ q: 'nothing like it' }, []],
-  ])('narrows by %j', (filter, expected) => {
+  ])('filters by %j', (filter, expected) => {
     expect(groups(fleet, filter)).toEqual(expected);
   });
 

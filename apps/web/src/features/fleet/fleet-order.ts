@@ -4,24 +4,25 @@ import { needsUser } from '@/lib/needs-user';
 export const fleetShows = ['waiting', 'active', 'ended', 'archived'] as const;
 export const fleetSorts = ['newest', 'cost', 'steps', 'tag'] as const;
 
-/** What narrows and orders the fleet; all of it is in the address. */
+/** The filters and order of the fleet, stored in the URL. */
 export interface FleetFilter {
   q?: string | undefined;
   tag?: string | undefined;
   show?: (typeof fleetShows)[number] | undefined;
-  /** By need where it is left out. */
+  /** Grouped by need if undefined. */
   sort?: (typeof fleetSorts)[number] | undefined;
 }
 
 export interface FleetGroup {
-  /** Null where the order has no groups. */
+  /** Null if the order has no groups. */
   title: string | null;
   sessions: SessionSummary[];
 }
 
 /**
- * The sessions to show, in groups: those that wait for the user first, the one that has waited longest before the
- * others, then those at work, in the queue and at their end, the newest of each first; or as the user orders them.
+ * The sessions to show. By default in groups: those that wait for the user, longest wait first,
+ * then those at work, queued, paused and ended, newest first; otherwise in the order the user
+ * chose.
  */
 export function groupFleet(sessions: readonly SessionSummary[], filter: FleetFilter): FleetGroup[] {
   const shown = sessions.filter((session) => isShown(session, filter)).toSorted(byAge);
@@ -39,13 +40,13 @@ export function groupFleet(sessions: readonly SessionSummary[], filter: FleetFil
   });
 }
 
-/** Who has waited longest is first: nothing happens in a session that waits. */
+/** Longest wait first. A waiting session has no activity, so `updated` is when the wait began. */
 const byWait = (a: SessionSummary, b: SessionSummary): number =>
   Date.parse(a.updated) - Date.parse(b.updated);
 
 const needs = ['Needs you', 'At work', 'Queued', 'Paused', 'Ended'] as const;
 
-/** A session that starts has a reason only while it stands in the queue. */
+/** A starting session has a `reason` only while it is queued. */
 export function needOf(session: SessionSummary): (typeof needs)[number] {
   const { state, reason } = session;
   if (needsUser(session)) return 'Needs you';
@@ -60,7 +61,7 @@ const worths = {
   steps: ({ steps }: SessionSummary) => steps,
 };
 
-/** Each session once, under its first tag. */
+/** Lists each session once, under its first tag. */
 function byTag(shown: readonly SessionSummary[]): FleetGroup[] {
   const untagged = 'Untagged';
   const groups = Map.groupBy(shown, ({ tags: [first] }) => first ?? untagged);
@@ -81,7 +82,7 @@ function isShown(session: SessionSummary, { q, tag, show }: FleetFilter): boolea
   return fitsWords(session, { q, tag });
 }
 
-/** Whether a session has the text, if there is one, and the tag. */
+/** Whether a session matches the text and the tag, where given. */
 export function fitsWords(
   { title, task, model, tags }: SessionSummary,
   { q, tag }: Pick<FleetFilter, 'q' | 'tag'>,

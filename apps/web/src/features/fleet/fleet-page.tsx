@@ -13,7 +13,7 @@ import { Welcome } from './welcome';
 
 const route = getRouteApi('/');
 
-/** The board of all sessions. */
+/** All sessions, as a list or a board. */
 export function FleetPage() {
   const filter = route.useSearch();
   const sessions = useQuery(sessionsQuery);

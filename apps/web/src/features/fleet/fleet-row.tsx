@@ -14,14 +14,14 @@ import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 
 interface FleetRowProps {
   session: SessionSummary;
-  /** Undefined where nothing can be picked. */
+  /** Undefined if sessions cannot be selected. */
   picked: boolean | undefined;
-  /** Below the row of its comparison. */
+  /** Whether it is nested below the row of its comparison. */
   within: boolean;
   onPick(id: string): void;
 }
 
-/** One session in one line; its question and the answers below it while it waits. Drawn again when it changed. */
+/** One session as a row, with its questions and their answers below while it waits; memoized. */
 export const FleetRow = memo(function FleetRow({ session, picked, within, onPick }: FleetRowProps) {
   const waits = needsUser(session);
   const navigate = useNavigate();
@@ -35,7 +35,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
         picked && 'bg-run-soft/70',
       )}
     >
-      {/* A click anywhere on the line opens the session, but on what has a use of its own. */}
+      {/* A click anywhere on the row opens the session, except on interactive elements. */}
       <div
         className={clsx(
           columns,
@@ -44,7 +44,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
         )}
         onClick={({ target, currentTarget }) => {
           if (!(target instanceof Element)) return;
-          // Menus are elsewhere in the page.
+          // Menus are rendered in a portal, so their clicks bubble here from outside the row.
           const own = target.closest('a, button, input') || !currentTarget.contains(target);
           if (!own && getSelection()?.isCollapsed !== false)
             void navigate({ to: '/sessions/$id', params: { id: session.id } });
@@ -77,7 +77,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
   );
 });
 
-/** The title, and what tells a session from others. */
+/** The title, with labels that distinguish the session from others. */
 function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>) {
   const { id, title, model, machine, mounts, tags } = session;
   return (

@@ -6,7 +6,7 @@ interface FleetTotalsProps {
   now: number;
 }
 
-/** How many are at work and in the queue, and what it all cost. */
+/** The number of sessions at work and queued, and their total cost. */
 export function FleetTotals({ sessions, now }: FleetTotalsProps) {
   const needs = Map.groupBy(sessions, needOf);
   const many = (need: ReturnType<typeof needOf>) => needs.get(need)?.length ?? 0;

@@ -23,7 +23,7 @@ interface LaneCardProps {
   lane: Lane;
 }
 
-/** One session on the board. Drawn again when it changed. */
+/** One session on the board; memoized. */
 export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps) {
   const readOnly = useReadOnly();
   const now = useNow(5_000);

@@ -24,7 +24,7 @@ const titlesIn = (name: RegExp) =>
     .map((card) => card.getAttribute('aria-label'));
 
 describe('the board', () => {
-  it('has a lane for each stage, with who has waited longest first', async () => {
+  it('has a lane for each stage, with the longest wait first', async () => {
     await renderWeb(<LanesView sessions={sessions} filter={{}} />);
     expect(titlesIn(/^Queued 1/)).toEqual(['In the queue']);
     expect(titlesIn(/^Working 2/)).toEqual(['Pauses', 'Works']);
@@ -35,7 +35,7 @@ describe('the board', () => {
     lane(/^Review/).getByRole('link', { name: 'Compare' });
   });
 
-  it('is moved through by the arrows', async () => {
+  it('supports navigation with the arrow keys', async () => {
     await renderWeb(<LanesView sessions={sessions} filter={{}} />);
     const press = (key: string) => fireEvent.keyDown(document.activeElement as Element, { key });
     const focused = () => document.activeElement?.textContent;
@@ -52,7 +52,7 @@ describe('the board', () => {
     expect(focused()).toBe('Pauses');
   });
 
-  it('archives what was reviewed, and narrows by text', async () => {
+  it('archives a reviewed session and filters by text', async () => {
     const replies = { sessions: { change: () => summaryWith() } };
     const { rest } = await renderWeb(<LanesView sessions={sessions} filter={{ q: 'finished' }} />, {
       replies,
@@ -64,7 +64,7 @@ describe('the board', () => {
     expect(rest.bodiesOf('sessions.change')).toEqual([{ archived: true }]);
   });
 
-  it('is chosen once, and remembered', async () => {
+  it('remembers the choice of the board', async () => {
     const none = new Set<string>();
     const nothing = () => undefined;
     await renderWeb(

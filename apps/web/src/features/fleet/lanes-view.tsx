@@ -5,7 +5,7 @@ import type { FleetFilter } from './fleet-order';
 import { lanes, sessionsByLane, type Lane } from './lanes';
 import { LaneCard } from './lane-card';
 
-/** Cards of a lane that are drawn at first, and with each click. */
+/** How many cards a lane shows at first, and how many each click adds. */
 const pageSize = 50;
 
 interface LanesViewProps {
@@ -13,7 +13,7 @@ interface LanesViewProps {
   filter: FleetFilter;
 }
 
-/** The fleet as a board: a lane for each stage; the arrows move between cards. */
+/** The fleet as a board with a lane for each stage. Arrow keys move between cards. */
 export function LanesView({ sessions, filter }: LanesViewProps) {
   const { q, tag } = filter;
   const byLane = useMemo(() => sessionsByLane(sessions, { q, tag }), [sessions, q, tag]);
@@ -81,7 +81,9 @@ const steps: Record<string, readonly [lane: number, card: number]> = {
   ArrowDown: [0, 1],
 };
 
-/** Arrows go from card to card; from a lane to the next one that is not empty, at the same height. */
+/**
+ * Up and Down move within a lane; Left and Right to the same position in the next non-empty one.
+ */
 function moveFocus(event: KeyboardEvent<HTMLElement>): void {
   const by = steps[event.key];
   if (!by || !(event.target instanceof HTMLElement) || !event.target.matches('a[data-session]'))

@@ -4,7 +4,7 @@ import { fitsWords, needOf, type FleetFilter } from './fleet-order';
 export const lanes = ['Queued', 'Working', 'Needs you', 'Review', 'Done'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** Where a session stands on the board. One that has ended is to be reviewed until it is archived, or was stopped. */
+/** A session’s lane. Ended sessions await review until archived; stopped ones need none. */
 function laneOf(session: SessionSummary): Lane {
   const { state, archived } = session;
   if (archived || state === 'stopped') return 'Done';
@@ -13,7 +13,10 @@ function laneOf(session: SessionSummary): Lane {
   return need === 'Queued' || need === 'Needs you' ? need : 'Working';
 }
 
-/** The sessions of each lane that fit the text and the tag: who has waited longest, or changed last, is first. */
+/**
+ * The sessions of each lane that match the text and the tag. Lanes of waiting sessions have the
+ * longest wait first, the others the latest change.
+ */
 export function sessionsByLane(
   sessions: readonly SessionSummary[],
   { q, tag }: Pick<FleetFilter, 'q' | 'tag'>,

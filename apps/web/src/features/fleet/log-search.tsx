@@ -10,7 +10,7 @@ interface LogSearchProps {
   sessions: readonly SessionSummary[];
 }
 
-/** Places of all logs where the words occur. */
+/** Search results from the logs of all sessions. */
 export function LogSearch({ query, sessions }: LogSearchProps) {
   const words = useDeferredValue(query.trim());
   const found = useQuery({
@@ -54,7 +54,7 @@ export function LogSearch({ query, sessions }: LogSearchProps) {
   );
 }
 
-/** The server returns at most the newest hundred. */
+/** The server returns at most the newest 100 results. */
 const most = 100;
 
 const headline = (places: number): string =>
@@ -64,7 +64,7 @@ const headline = (places: number): string =>
       ? `The newest ${most} results in the logs`
       : `${pluralText(places, 'result')} in the logs`;
 
-/** The searched words in an excerpt, set apart. */
+/** Highlights the searched words in an excerpt. */
 function marked(excerpt: string, query: string): ReactNode {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
   if (words.length === 0) return excerpt;

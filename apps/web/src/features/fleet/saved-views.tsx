@@ -6,7 +6,7 @@ import { askText } from '@/lib/ask';
 import type { FleetFilter } from './fleet-order';
 import { useViews } from './use-views';
 
-/** The views that the user saved, each a link that can be shared, and the way to save this one. */
+/** The user’s saved views as shareable links, and a button that saves the current one. */
 export function SavedViews({ filter }: { filter: FleetFilter }) {
   const { views, save, forget } = useViews();
   const now = addressOf(filter);
@@ -61,6 +61,6 @@ export function SavedViews({ filter }: { filter: FleetFilter }) {
   );
 }
 
-/** The same text for the same filter, whatever the order of its parts; empty for none. */
+/** A key that is equal for equal filters, whatever the order of their fields; empty for none. */
 const addressOf = ({ q, tag, show, sort }: FleetFilter): string =>
   JSON.stringify({ q, tag, show, sort }).replace('{}', '');

@@ -1,7 +1,7 @@
 import { activityAt, type Activity } from '@belay/protocol';
 import { useNow } from '@/lib/use-now';
 
-/** The last two minutes of a session as bars. */
+/** A session’s activity over the last two minutes as a bar chart. */
 export function Sparkline({ activity }: { activity: Activity }) {
   const now = useNow();
   const counts = activityAt(activity, now);

@@ -30,7 +30,7 @@ export function useFleetKeys(pick: (id: string) => void): void {
   useCommands(commands);
 }
 
-/** Goes to the next row that is drawn; the list draws some more than are seen. */
+/** Focuses the next rendered row; the virtual list renders a few rows beyond the visible ones. */
 function step(by: 1 | -1): void {
   const links = [...document.querySelectorAll<HTMLElement>('a[data-session]')];
   const at = links.findIndex((link) => link === focusedLink());

@@ -13,7 +13,7 @@ interface Views {
   forget(name: string): void;
 }
 
-/** Filters of the fleet that the user gave a name, on this machine. */
+/** Named fleet filters, stored in this browser. */
 export const useViews = create<Views>()(
   persist(
     (set, get) => ({

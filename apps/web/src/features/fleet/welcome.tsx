@@ -9,7 +9,7 @@ import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 
-/** Both need no key. The second one waits for the user: for one answer, and for one approval. */
+/** Neither needs an API key. `decide` waits for the user twice: for an answer and an approval. */
 const demos = {
   watch: {
     name: 'fix-failing-test',
@@ -27,7 +27,7 @@ const demos = {
   },
 } as const;
 
-/** What the user sees first: a session that needs no key, one click away, and what is missing for their own. */
+/** The first page of a new user: demo sessions that need no API key, and checks of the setup. */
 export function Welcome() {
   const readOnly = useReadOnly();
   return (

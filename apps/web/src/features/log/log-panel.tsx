@@ -11,10 +11,10 @@ import {
 
 const seqOf = (event: Event): number => event.seq;
 
-/** Every event as it is, newest first. */
+/** All events of the log, newest first. */
 export function LogPanel() {
   const context = useSessionContext();
-  // Deferred, since filtering a long log would delay drawing.
+  // Deferred, since filtering a long log would delay rendering.
   const events = useDeferredValue(useLog((log) => log.events));
   const at = useMoment((moment) => moment.at);
   const [text, setText] = useState('');

@@ -3,7 +3,7 @@ import { permissionSentences } from '@belay/protocol';
 import { actionsQuery } from '@/lib/queries';
 import { NamesField, type ChosenNames } from './names-field';
 
-/** Which installed actions the session is given. */
+/** The installed actions the session may use. */
 export function ActionsField(chosen: ChosenNames) {
   const { data = [] } = useQuery(actionsQuery);
   const options = data

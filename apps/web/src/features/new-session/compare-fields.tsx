@@ -7,7 +7,7 @@ interface CompareFieldsProps {
   onChange(part: Partial<SessionForm>): void;
 }
 
-/** The check command, and how often each model works on the task. */
+/** The check command, and the number of runs per model. */
 export function CompareFields({ form, onChange }: CompareFieldsProps) {
   const { models, runs, check, tasks } = form;
   const most = Math.floor(maxCompared / Math.max(1, models.length));

@@ -4,12 +4,12 @@ import { Field, Select } from '@/components/ui/field';
 import { machinesQuery } from '@/lib/queries';
 
 interface MachineFieldProps {
-  /** Null is a sandbox of the server. */
+  /** A joined machine; null for a sandbox on the server. */
   value: string | null;
   onChange(value: string | null): void;
 }
 
-/** Where the agent runs; nothing where no machine has joined. */
+/** Where the agent runs. Renders nothing when no machine has joined. */
 export function MachineField({ value, onChange }: MachineFieldProps) {
   const { data = [] } = useQuery(machinesQuery);
   if (data.length === 0) return null;

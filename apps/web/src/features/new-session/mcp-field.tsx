@@ -3,7 +3,7 @@ import { pluralText } from '@belay/protocol';
 import { mcpQuery } from '@/lib/queries';
 import { NamesField, type ChosenNames } from './names-field';
 
-/** Which MCP servers the session is given. */
+/** The MCP servers the session may use. */
 export function McpField(chosen: ChosenNames) {
   const { data = [] } = useQuery(mcpQuery);
   const options = data

@@ -12,7 +12,7 @@ interface ModelPickerProps {
   onChange(chosen: string[]): void;
 }
 
-/** The models that can be called now, and the way to more of them. */
+/** The available models, a field to add others, and a link to add API keys. */
 export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerProps) {
   const [other, setOther] = useState('');
   const toggle = (name: string) =>
@@ -76,7 +76,7 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
   );
 }
 
-/** All that would be started, also those that the list has scrolled out of sight. */
+/** All chosen models, including those scrolled out of sight in the list. */
 function ChosenModels({
   names,
   onRemove,

@@ -20,7 +20,7 @@ interface MoreOptionsProps {
   onChange(part: Partial<SessionForm>): void;
 }
 
-/** Approvals, limits, network, image, the sandbox’s profile and the plan’s file; what is left alone follows the server’s settings. */
+/** Further options. Approvals, limits and network follow the server’s settings unless changed. */
 export function MoreOptions({ form, onChange }: MoreOptionsProps) {
   const { data: defaults } = useQuery(settingsQuery);
   const isAdmin = useAdmin();

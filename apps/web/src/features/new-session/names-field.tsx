@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CheckField } from '@/components/ui/field';
 
-/** A choice among names; undefined is all of them, including those added later. */
+/** A choice of names; undefined means all, including those added later. */
 export interface ChosenNames {
   value: string[] | undefined;
   onChange(value: string[] | undefined): void;

@@ -47,8 +47,8 @@ const click = async (element: Promise<HTMLElement>) => {
   await act(async () => fireEvent.click(found));
 };
 
-describe('the form of a new session', () => {
-  it('starts a session with the first model that can be called, and opens it', async () => {
+describe('the form for a new session', () => {
+  it('starts a session with the first available model and opens it', async () => {
     const { rest, pathname } = await show();
     expect(await box('openai:small')).toHaveProperty('checked', true);
     write('Task', ' Fix the tests ');
@@ -79,7 +79,7 @@ describe('the form of a new session', () => {
     await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
   });
 
-  it('starts nothing without a task', async () => {
+  it('does not start without a task', async () => {
     const { rest } = await show();
     await box('openai:small');
     await click(start());
@@ -87,7 +87,7 @@ describe('the form of a new session', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('starts nothing without a model, and says so', async () => {
+  it('does not start without a model and explains why', async () => {
     const noModels = { ...replies, models: { list: () => [model('anthropic:none', false)] } };
     const { rest, pathname } = await show({ replies: noModels });
     await screen.findByText(/^Choose a model first\./);
@@ -137,7 +137,7 @@ describe('the form of a new session', () => {
     }
   });
 
-  it('begins with a clone of a repository', async () => {
+  it('starts with a clone of a repository', async () => {
     const { rest } = await show();
     await box('openai:small');
     write('Task', 'Fix');
@@ -151,7 +151,7 @@ describe('the form of a new session', () => {
     ]);
   });
 
-  it('shares folders of the host for an admin, and does not remember them', async () => {
+  it('shares host folders for an admin and does not remember them', async () => {
     const { rest } = await show();
     await box('openai:small');
     write('Task', 'Fix');
@@ -216,7 +216,7 @@ describe('the form of a new session', () => {
     ]);
   });
 
-  it('is filled by a template, and saved as one', async () => {
+  it('can be filled from a template and saved as one', async () => {
     const release = {
       name: 'Release',
       task: 'Write the notes',
@@ -253,7 +253,7 @@ describe('the form of a new session', () => {
     ]);
   });
 
-  it('starts no model of the last time that cannot be called now, and names all that it starts', async () => {
+  it('does not start remembered models that are unavailable, and lists all that it starts', async () => {
     const models = ['openai:small', 'ollama:gone', 'google:large'];
     await show({ storage: { 'belay.new-session': JSON.stringify({ models }) } });
     const chosen = within(await screen.findByRole('list', { name: 'Chosen models' }));
@@ -268,17 +268,17 @@ describe('the form of a new session', () => {
     await start('Start');
   });
 
-  it('takes a model by its name, with Enter that starts nothing', async () => {
+  it('adds a model by name on Enter without submitting the form', async () => {
     const { rest } = await show();
     write('Task', 'Fix');
     write('Add a model', 'openai-compatible:mine');
-    // What is not prevented would submit the form.
+    // `fireEvent` returns false if the default, which would submit the form, was prevented.
     expect(fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' })).toBe(false);
     expect(await box('openai-compatible:mine')).toHaveProperty('checked', true);
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('stays as it is when the server refuses, and says why', async () => {
+  it('keeps its values and shows the error when the server refuses', async () => {
     const create = () => {
       throw new AppError('conflict', 'The engine is not running. Start Docker.');
     };
@@ -292,7 +292,7 @@ describe('the form of a new session', () => {
     expect(await start()).toHaveProperty('disabled', false);
   });
 
-  it('plays an example with the model that was written for it', async () => {
+  it('runs an example with its scripted model', async () => {
     const onlyPlayed = { ...replies, models: { list: () => models.slice(0, 1) } };
     const { rest } = await show({
       path: '/new?example=hello&task=Say+hello',
@@ -308,8 +308,8 @@ describe('the form of a new session', () => {
   });
 });
 
-describe('its further options', () => {
-  it('show what the server has, and send only what was changed', async () => {
+describe('the further options', () => {
+  it('show the server’s settings and send only what was changed', async () => {
     const read = () =>
       sessionDefaults.parse({ budgets: { steps: 40, dollars: 2 }, approvals: 'delay' });
     const { rest } = await show({ replies: { ...replies, settings: { read } } });
@@ -340,7 +340,7 @@ describe('its further options', () => {
     );
   });
 
-  it.each(['0', '-3', '1.5'])('refuse %s as a limit of steps', async (steps) => {
+  it.each(['0', '-3', '1.5'])('refuse %s as a step limit', async (steps) => {
     const { rest } = await show();
     await box('openai:small');
     write('Task', 'Fix');
@@ -351,7 +351,7 @@ describe('its further options', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('offer the MCP servers that are enabled, each to be left out', async () => {
+  it('offer the enabled MCP servers, each of which can be deselected', async () => {
     const server = (name: string, enabled: boolean) => ({
       name,
       transport: { type: 'http' as const, url: 'https://mcp.example', headers: [] },

@@ -21,7 +21,7 @@ import { WorkspaceField } from './workspace-field';
 
 const route = getRouteApi('/new');
 
-/** One form for one session, or for several models or tasks at once. */
+/** The form for a session, or for several with different models or tasks. */
 export function NewSessionPage() {
   const { example, task } = route.useSearch();
   const navigate = useNavigate();
@@ -39,7 +39,7 @@ export function NewSessionPage() {
     if (part.models) setPicked(true);
     change(part);
   };
-  // Models of the last time that cannot be called now are not started out of sight.
+  // Leaves out remembered models that are unavailable now. Models picked since then are kept.
   const ready = new Set(models.data?.filter((each) => each.ready).map(({ name }) => name));
   const usable = picked ? values.models : values.models.filter((name) => ready.has(name));
   const chosen = usable.length ? usable : suggested(models.data, values);
@@ -87,7 +87,7 @@ export function NewSessionPage() {
 }
 
 interface StartButtonProps {
-  /** What is being done; empty before. */
+  /** The label of the current phase; empty before the start. */
   phase: string;
   count: number;
   /** Whether a model is chosen. */
@@ -110,7 +110,7 @@ function StartButton({ phase, count, ready }: StartButtonProps) {
   );
 }
 
-/** The page of what was started. */
+/** The page to open after the start. */
 function pageOf(started: Started) {
   if ('comparison' in started)
     return { to: '/compare/$id', params: { id: started.comparison } } as const;
@@ -120,7 +120,7 @@ function pageOf(started: Started) {
   return { to: '/' } as const;
 }
 
-/** The first model that can be called; one that only plays an example is not a model for a task of one’s own. */
+/** The first available model. Scripted ones are suggested only for the example they belong to. */
 function suggested(models: readonly ModelChoice[] = [], { workspace }: SessionForm): string[] {
   const example = workspace.kind === 'example' && `scripted:example:${workspace.name}`;
   const model =

@@ -10,7 +10,7 @@ const entry = (path: string, text: string): TarEntry => {
   return { path, size: bytes.length, modified: 1_700_000_000_000, content: async () => bytes };
 };
 
-it('makes an archive that tar unpacks: long and foreign names, empty and exact blocks', async () => {
+it('makes an archive that tar unpacks: long and non-ASCII names, empty and full blocks', async () => {
   const long = `${'deep/'.repeat(30)}file.txt`;
   const files = [
     entry('package.json', '{}'),
@@ -34,7 +34,7 @@ it('makes an archive that tar unpacks: long and foreign names, empty and exact b
   }
 });
 
-it('counts the length of a pax record at the edge of its digits', async () => {
+it('computes the length of a pax record where it gains a digit', async () => {
   for (let length = 85; length < 105; length += 1) {
     const path = `${'é'.repeat(1)}${'a'.repeat(length)}`;
     const parts: Uint8Array[] = [];

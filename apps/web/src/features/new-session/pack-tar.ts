@@ -1,6 +1,6 @@
 import { tarEnd, tarHeader, tarPadding } from '@belay/client';
 
-/** A file to pack: its path inside the archive, with `/` between folders. */
+/** A file to pack. `path` is relative to the archive and uses `/`. */
 export interface TarEntry {
   path: string;
   size: number;
@@ -9,7 +9,10 @@ export interface TarEntry {
   content(): Promise<Uint8Array>;
 }
 
-/** Packs files as a tar archive, one file in memory at a time. `packed` gets the bytes of contents so far. */
+/**
+ * Packs files as a tar archive, with one file in memory at a time. `packed` receives the total
+ * bytes of content so far.
+ */
 export function packTar(
   entries: readonly TarEntry[],
   packed: (bytes: number) => void = () => undefined,

@@ -2,7 +2,7 @@ import type { SessionForm } from './session-form';
 
 const storageKey = 'belay.new-session';
 
-/** What was chosen last, but for the task, the files, and what the server has settings for. */
+/** The last form, without fields that belong to one task or come from the server’s settings. */
 export function rememberedForm(): Partial<SessionForm> {
   try {
     return JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<SessionForm>;

@@ -18,7 +18,7 @@ describe('newSessionsOf', () => {
     ]);
   });
 
-  it('reads budgets and lists as they were typed', () => {
+  it('parses budgets and lists from typed text', () => {
     const [session] = newSessionsOf(
       {
         ...emptyForm,
@@ -31,7 +31,7 @@ describe('newSessionsOf', () => {
       null,
     );
     expect(session).toMatchObject({ tags: ['x', 'y'], sandbox: 'root' });
-    // What was not touched is left to the server’s settings.
+    // Fields that were not edited are left to the server’s settings.
     expect(session?.budgets).toEqual({ steps: null, dollars: 0.5, seconds: 120 });
     expect(session?.egress).toEqual({ hosts: ['a.example', 'b.example:80'] });
     expect(session).not.toHaveProperty('approvals');

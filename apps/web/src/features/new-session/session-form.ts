@@ -10,7 +10,7 @@ import { client } from '@/lib/server';
 import { splitList } from '@/lib/split-list';
 import { packTar, type TarEntry } from './pack-tar';
 
-/** What the form holds; text as it was typed. */
+/** The values of the form, with texts as typed. */
 export interface SessionForm {
   tasks: readonly string[];
   models: readonly string[];
@@ -20,24 +20,24 @@ export interface SessionForm {
     | { kind: 'folder'; files: File[] }
     | { kind: 'repository'; url: string; branch: string };
   image: string;
-  /** What this session does not take from the server’s settings. */
+  /** Settings that differ from the server’s. */
   own: Partial<DefaultTexts>;
-  /** Undefined is all that are on. */
+  /** Undefined for all that are enabled. */
   mcp?: string[] | undefined;
-  /** Undefined is all that are on. */
+  /** Undefined for all that are enabled. */
   actions?: string[] | undefined;
   /** A shell command that the server runs at the end; empty for none. */
   check: string;
   /** How many sessions each model gets. */
   runs: number;
-  /** A joined machine; null is a sandbox. */
+  /** A joined machine; null for a sandbox. */
   machine: string | null;
-  /** Folders of the server’s machine, one in a line, as `/srv/data:ro`. */
+  /** Host folders, one per line, such as `/srv/data:ro`. */
   mounts: string;
   tags: string;
   root: boolean;
   trust: boolean;
-  /** Whether a file of the workspace keeps the plan, and which. */
+  /** Whether the plan is kept in the workspace, in `planFile`. */
   keepsPlan: boolean;
   planFile: string;
 }
@@ -59,7 +59,7 @@ export const emptyForm: SessionForm = {
   planFile: usualPlanFile,
 };
 
-/** One session for each task and model. */
+/** The sessions to start: one for each task and model. */
 export function newSessionsOf(form: SessionForm, workspace: string | null): NewSession[] {
   const tasks = form.tasks.map((task) => task.trim()).filter(Boolean);
   return tasks.flatMap((task) =>
@@ -83,7 +83,7 @@ export function newSessionsOf(form: SessionForm, workspace: string | null): NewS
   );
 }
 
-/** One task with two to six sessions is a comparison; undefined for anything else. */
+/** One task with 2 to `maxCompared` sessions is a comparison; otherwise undefined. */
 export function comparisonOf(
   form: SessionForm,
   workspace: string | null,
@@ -109,20 +109,20 @@ function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 're
   return { repository: { url: workspace.url.trim(), ...(branch && { branch }) } };
 }
 
-/** Sends the chosen folder, if one was, for several sessions, and returns the workspace’s name. */
+/** Returns the workspace’s name; null for none. Uploads the folder first, if one is chosen. */
 export async function workspaceFor({ workspace }: SessionForm): Promise<string | null> {
   if (workspace.kind === 'empty' || workspace.kind === 'repository') return null;
   if (workspace.kind === 'example') return `example:${workspace.name}`;
   return (await client.uploads.workspace(await archiveOf(workspace.files))).workspace;
 }
 
-/** A chosen folder as an archive, in memory: a browser sends no stream over HTTP/1.1. */
+/** The folder as an archive in memory, since browsers cannot send streams over HTTP/1.1. */
 export const archiveOf = async (files: readonly File[]): Promise<Uint8Array> =>
   new Uint8Array(await new Response(packTar(tarEntriesOf(files))).arrayBuffer());
 
 const skipped = /(^|\/)(node_modules|\.venv|__pycache__|\.DS_Store)(\/|$)/;
 
-/** Files of a chosen folder without its own name, and without what is installed anew anyway. */
+/** The files of a folder, with paths relative to it, without installed packages and caches. */
 export function tarEntriesOf(files: readonly File[]): TarEntry[] {
   return files
     .map((file) => ({ file, path: (file.webkitRelativePath || file.name).replace(/^[^/]+\//, '') }))

@@ -9,12 +9,15 @@ import {
   type SessionForm,
 } from './session-form';
 
-/** A browser has six connections to a server. A folder for more sessions is stored there once, and read by each. */
+/**
+ * The most sessions that a folder is sent to directly, since browsers allow six connections to a
+ * server. For more sessions, the folder is uploaded once and stored on the server.
+ */
 const mostSent = 4;
 
 export type Started = { comparison: string } | { sessions: string[] };
 
-/** Starts what the form describes; `onPhase` is told what is being done. */
+/** Starts what the form describes; `onPhase` receives the current phase as a label. */
 export async function startSessions(
   form: SessionForm,
   onPhase: (phase: string) => void,
@@ -29,7 +32,7 @@ export async function startSessions(
   const sessions = [];
   for (const session of newSessionsOf(form, workspace))
     sessions.push((await client.sessions.create(session)).id);
-  // The page of a session shows how far its files are.
+  // The session page shows the progress of the upload.
   if (archive) for (const id of sessions) send(id, archive);
   return { sessions };
 }
@@ -38,7 +41,7 @@ export async function startSessions(
 export const sessionCount = (form: SessionForm): number =>
   newSessionsOf(form, null).length * (comparisonOf(form, null) ? form.runs : 1);
 
-/** Into the sandbox of the session that waits for it. */
+/** Sends the archive into the sandbox of a session that waits for it. */
 function send(session: string, archive: Uint8Array): void {
   client.uploads.toSession(session, archive, { bytes: archive.length }).catch(toastError);
 }

@@ -7,7 +7,7 @@ interface TaskFieldsProps {
   onChange(value: readonly string[]): void;
 }
 
-/** One task, or several that each become a session of their own. */
+/** One task, or several, each of which becomes its own session. */
 export function TaskFields({ value: tasks, onChange }: TaskFieldsProps) {
   const several = tasks.length > 1;
   return (
@@ -15,7 +15,7 @@ export function TaskFields({ value: tasks, onChange }: TaskFieldsProps) {
       {tasks.map((task, index) => {
         const label = several ? `Task ${index + 1}` : 'Task';
         return (
-          // oxlint-disable-next-line react/no-array-index-key -- a task has no other name than its place
+          // oxlint-disable-next-line react/no-array-index-key -- a task has no key except its index
           <div key={index}>
             <div className="mb-1 flex h-6 items-center justify-between">
               <label htmlFor={`task-${index}`} className="text-sm font-medium">

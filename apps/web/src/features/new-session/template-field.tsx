@@ -19,7 +19,7 @@ interface TemplateFieldProps {
   onChoose(part: Partial<SessionForm>): void;
 }
 
-/** Saved tasks with their settings: one fills the form, and the form can be saved as one. */
+/** Fills the form from a saved template, or saves it as one. */
 export function TemplateField({ form, models, onChoose }: TemplateFieldProps) {
   const { data: templates = [] } = useQuery(templatesQuery);
   const [name, setName] = useState('');

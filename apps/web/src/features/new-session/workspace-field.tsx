@@ -21,7 +21,7 @@ interface WorkspaceFieldProps {
   onChange(value: Workspace): void;
 }
 
-/** The files that the agent starts with. */
+/** The files the agent starts with. */
 export function WorkspaceField({ value, examples, onChange }: WorkspaceFieldProps) {
   const choose = (kind: Workspace['kind']) => {
     if (kind === 'folder') onChange({ kind, files: [] });

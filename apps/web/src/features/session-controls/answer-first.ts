@@ -3,7 +3,7 @@ import { mayAnswerFirst } from '@/lib/new-questions';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 
-/** Answers the oldest question by a key. One that has just appeared must be read first. */
+/** Answers the oldest request by a shortcut. Refuses one that has only just appeared. */
 export function answerFirst(
   summary: SessionSummary | undefined,
   verdict: 'approved' | 'rejected',

@@ -7,7 +7,7 @@ import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
-/** A page cannot write to the user’s folders: the command that does, and the patch for git. */
+/** A page cannot write to the user’s folders, so this offers a command that does, and a patch. */
 export function ApplyToFolder({ session: { id, title } }: { session: SessionSummary }) {
   const patch = `${fileName(title)}.patch`;
   const save = () =>

@@ -7,7 +7,7 @@ import { modelsQuery } from '@/lib/queries';
 import { useSubmit } from '@/lib/use-submit';
 import { fork, useForkRequest } from './fork-request';
 
-/** Asks for what a fork continues with; both may be left as they are. */
+/** Asks for the message and model of a fork; both are optional. */
 export function ForkDialog() {
   const request = useForkRequest((state) => state.request);
   if (!request) return null;

@@ -5,14 +5,14 @@ import { client } from '@/lib/server';
 
 interface ForkRequest {
   session: SessionSummary;
-  /** The last event that the new session keeps. */
+  /** The last event the new session keeps. */
   seq: number;
 }
 
-/** The fork that the user is asked about. */
+/** The fork whose dialog is open; null for none. */
 export const useForkRequest = create<{ request: ForkRequest | null }>()(() => ({ request: null }));
 
-/** Asks with which message and model to continue from an event in a new session. */
+/** Opens the dialog that forks the session from an event. */
 export const askFork = (session: SessionSummary | undefined, seq = session?.lastSeq): void =>
   useForkRequest.setState({ request: session && seq !== undefined ? { session, seq } : null });
 
@@ -21,7 +21,7 @@ interface ForkChoice {
   message: string;
 }
 
-/** Continues from an event in a new session, and opens it. */
+/** Starts a new session that continues from an event, and opens it. */
 export async function fork(
   { session, seq }: ForkRequest,
   { model, message }: ForkChoice,

@@ -58,7 +58,7 @@ const click = async (name: string) => {
 
 afterEach(() => act(() => usePublishRequest.setState({ session: null })));
 
-it('shows what would be pushed, and pushes exactly that once it is allowed', async () => {
+it('shows what would be pushed and pushes exactly that once it is allowed', async () => {
   const { rest } = await show();
   const files = within(await screen.findByRole('list', { name: 'Changed files' }));
   expect(files.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
@@ -85,7 +85,7 @@ it('shows what would be pushed, and pushes exactly that once it is allowed', asy
   ]);
 });
 
-it('pushes nothing for another branch than the one it shows', async () => {
+it('pushes only to the branch whose changes it shows', async () => {
   const { rest } = await show({ preparePublish: () => ({ ...prepared, refusals: [] }) });
   await screen.findByRole('list', { name: 'Changed files' });
   const branch = screen.getByLabelText(/^Branch/);
@@ -101,12 +101,12 @@ it('pushes nothing for another branch than the one it shows', async () => {
   expect(rest.bodiesOf('sessions.publish')).toMatchObject([{ branch: 'other', pullRequest: null }]);
 });
 
-it('says that a request from a fork goes into the repository that was cloned', async () => {
+it('shows that a pull request from a fork targets the cloned repository', async () => {
   await show({ preparePublish: () => ({ ...prepared, into: 'https://git.example.com/up/app' }) });
   await screen.findByText('https://git.example.com/up/app');
 });
 
-it('says why nothing can be prepared, and asks for the repository', async () => {
+it('explains why nothing can be prepared and asks for the repository', async () => {
   const preparePublish = () => {
     throw new AppError('invalid_input', 'This session was not cloned: name the repository.');
   };
@@ -121,7 +121,7 @@ it('says why nothing can be prepared, and asks for the repository', async () => 
   await screen.findByRole('alert');
 });
 
-it('has the command that applies the changes to a folder', async () => {
+it('offers the command that applies the changes to a folder', async () => {
   await show();
   fireEvent.click(screen.getByRole('radio', { name: 'My folder' }));
   await screen.findByText('belay patch s1 --apply .');

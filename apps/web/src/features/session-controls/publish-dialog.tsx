@@ -7,7 +7,7 @@ const PublishForm = lazy(async () => ({
   default: (await import('./publish-form')).PublishForm,
 }));
 
-/** Brings a session’s changes to a git host or to a folder of the user. */
+/** Publishes a session’s changes to a git host or the user’s folder. */
 export function PublishDialog() {
   const session = usePublishRequest((state) => state.session);
   if (!session) return null;

@@ -9,7 +9,7 @@ const marks = {
 
 const mostShown = 500;
 
-/** The files of the commit that would be pushed, as the server compared them. */
+/** The files changed by the commit that would be pushed, as compared by the server. */
 export function PublishFiles({ prepared: { files } }: { prepared: PreparedPublish }) {
   const sum = (name: 'added' | 'removed') =>
     numberText(files.reduce((all, file) => all + (file[name] ?? 0), 0));

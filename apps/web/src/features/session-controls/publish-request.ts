@@ -1,16 +1,16 @@
 import type { SessionSummary } from '@belay/protocol';
 import { create } from 'zustand';
 
-/** The session whose changes the user is about to publish. */
+/** The session whose publish dialog is open; null for none. */
 export const usePublishRequest = create<{ session: SessionSummary | null }>()(() => ({
   session: null,
 }));
 
-/** Asks where to bring the session’s changes: to a git host, or to a folder of the user. */
+/** Opens the dialog that publishes the session’s changes to a git host or the user’s folder. */
 export const askPublish = (session: SessionSummary | null = null): void =>
   usePublishRequest.setState({ session });
 
-/** A branch name made from the title. */
+/** A branch name derived from the title. */
 export function suggestedBranch(title: string): string {
   const words = title
     .toLowerCase()

@@ -7,7 +7,7 @@ interface PublishResultProps {
   onClose(): void;
 }
 
-/** What came of it, with the way there. */
+/** The result of a push, with a link to the branch or request. */
 export function PublishResult({ published, onClose }: PublishResultProps) {
   const { commit, branch, url, branchPage, pullRequest, problem } = published;
   const page = pullRequest?.url ?? branchPage;

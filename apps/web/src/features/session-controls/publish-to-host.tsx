@@ -28,16 +28,16 @@ interface PublishToHostProps {
   onClose(): void;
 }
 
-/** Shows what would be pushed and where to, and pushes exactly that. */
+/** Shows what would be pushed and where, and pushes exactly that. */
 export function PublishToHost({ session, onPublished, onClose }: PublishToHostProps) {
   const { id } = session;
   const [first] = useState<Target>({ url: '', base: '', branch: suggestedBranch(session.title) });
   const [target, setTarget] = useState(first);
-  // What was typed counts once the field is left.
+  // Follows `target` when a field loses focus.
   const [asked, setAsked] = useState(first);
   const [choice, setChoice] = useState<PublishChoice>(firstChoice);
   const { data, isFetching, refetch, drafted, fault } = usePrepared(session, asked);
-  // Nothing was typed yet: the session was not cloned, and the user has done nothing wrong.
+  // The session was not cloned. Nothing was typed yet, so this is a hint instead of an error.
   const lacksRepository = asked === first && fault?.code === 'invalid_input';
   const message = choice.message ?? drafted.message;
   const opens = data?.pullRequests === true && choice.way === 'request';
@@ -92,7 +92,7 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
   );
 }
 
-/** What would be pushed to the target, and a message for it. */
+/** What would be pushed to the target, and a drafted commit message. */
 function usePrepared({ id, lastSeq }: SessionSummary, target: Target) {
   const prepared = useQuery({
     queryKey: ['publish', id, lastSeq, target],
@@ -110,7 +110,7 @@ function usePrepared({ id, lastSeq }: SessionSummary, target: Target) {
   const drafted = { message: data?.message ?? '', model: data?.model, isFetching };
   const fault = prepared.isError && !prepared.isFetching ? errorFrom(prepared.error) : null;
   return {
-    // Data from before an error is not what would be pushed.
+    // After an error, earlier data is no longer what would be pushed.
     data: prepared.isError ? undefined : prepared.data,
     isFetching: prepared.isFetching && !prepared.data,
     refetch: prepared.refetch,
@@ -131,9 +131,9 @@ function Fault({ message, isHint }: { message: string; isHint: boolean }) {
   );
 }
 
-/** What the user decides about a commit that can be pushed. */
+/** The user’s choices for the push. */
 interface PublishChoice {
-  /** Null until the user changes the drafted one. */
+  /** Null until the user edits the drafted message. */
   message: string | null;
   allow: readonly PublishAllowance[];
   way: 'push' | 'request';

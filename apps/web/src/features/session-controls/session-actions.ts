@@ -15,7 +15,7 @@ import {
 } from './session-controls';
 import { askShare } from './share-request';
 
-/** What can be done with a session as a whole, for its menu. Who only watches may take it along. */
+/** The menu of a session. Read-only users may only export it. */
 export function sessionActions(session: SessionSummary, readOnly: boolean): (MenuItem | null)[] {
   const ended = isEnded(session.state);
   const exports = [

@@ -8,7 +8,7 @@ const steering = { pause, resume, restart, stop, remove };
 const names = Object.keys(steering) as (keyof typeof steering)[];
 
 describe('session controls', () => {
-  it.each(names)('%s asks first exactly when its command says so', async (name) => {
+  it.each(names)('%s asks first exactly if its command has `asksFirst`', async (name) => {
     const sure = steering[name].confirm([summaryWith({ id: 's' })]);
     const { question } = useQuestion.getState();
     expect(question !== null).toBe(sessionCommands[name].asksFirst);
@@ -16,7 +16,7 @@ describe('session controls', () => {
     expect(await sure).toBe(question === null);
   });
 
-  it('ask once for several sessions, which the question names', async () => {
+  it('ask once for several sessions and list their titles', async () => {
     const sure = stop.confirm([summaryWith({ title: 'One' }), summaryWith({ title: 'Two' })]);
     const { question } = useQuestion.getState();
     expect(question).toMatchObject({ title: 'Stop 2 sessions?', lines: ['One', 'Two'] });

@@ -11,17 +11,20 @@ import { askConfirm, askText, type Question } from '@/lib/ask';
 import { steering } from '@/lib/steering-client';
 import { attempt, toast } from '@/lib/toasts';
 
-/** Something that users do to a session as a whole: its menu, palette, header, slash commands and keys offer these. */
+/**
+ * An action on a whole session, offered by menus, the palette, the header, slash commands and
+ * shortcuts.
+ */
 export interface SessionControl {
   readonly label: string;
-  /** Whether a dialog comes first, which a menu shows by “…”. */
+  /** Whether it opens a dialog first; menus then append “…” to the label. */
   readonly opensDialog: boolean;
-  /** What a toast says once it is done; nothing where the page shows it. */
+  /** The toast after success; none if the page already shows the result. */
   readonly done?: string;
   offered(session: Pick<SessionSummary, 'state' | 'archived'>): boolean;
-  /** False when the user changed their mind; true at once where nobody is asked. */
+  /** False if the user declined; synchronously true if no confirmation is needed. */
   confirm(sessions: readonly SessionSummary[]): boolean | Promise<boolean>;
-  /** What is confirmed, or needs no confirmation. */
+  /** Runs the action. Does not ask for confirmation. */
   act(session: SessionSummary): Promise<unknown>;
 }
 
@@ -30,7 +33,7 @@ type Act = SessionControl['act'];
 
 type Confirmed = 'stop' | 'remove';
 
-/** What users are asked before a command that `asksFirst`. */
+/** The confirmation dialogs of commands with `asksFirst`. */
 const questions: Record<Confirmed, (sessions: readonly SessionSummary[]) => ConfirmQuestion> = {
   stop: ([only, ...others]) =>
     others.length === 0
@@ -55,7 +58,7 @@ const questions: Record<Confirmed, (sessions: readonly SessionSummary[]) => Conf
   }),
 };
 
-/** A control that is a command: its name, when it is offered and whether it asks first are the command’s. */
+/** A control that takes its label, availability and `asksFirst` from a session command. */
 function control(
   name: 'pause' | 'resume' | 'restart' | Confirmed,
   act: Act,
@@ -116,7 +119,7 @@ export const sessionControls = {
   }),
 } satisfies Record<string, SessionControl>;
 
-/** How the calls of a session are approved, as the user chooses it; the newest choice counts. */
+/** Controls that change how the calls of a session are approved. */
 export const approvalControls: Record<ApprovalMode, SessionControl> = {
   safe: approvals('safe'),
   ask: approvals('ask'),
@@ -140,13 +143,14 @@ export const changeNetwork = (profile: NetworkProfile): SessionControl =>
     { offered: isGoing, done: 'Network changed.' },
   );
 
-/** Asks where the control wants that, and does it. A failure becomes a toast. */
+/** Runs a control after its confirmation, if any. Failures become toasts. */
 export const runControl = (control: SessionControl, session: SessionSummary | undefined): void =>
   attempt(async () => session && performControl(control, session));
 
 /**
- * As `runControl`, but a failure is thrown. A dialog opens within the event that asks for it: React then runs the
- * effects that listen for its keys at once, not after the next paint.
+ * Like `runControl`, but throws on failure. A dialog opens synchronously within the event that
+ * requests it, so that React runs the effects that listen for its keys at once instead of after the
+ * next paint.
  */
 export async function performControl(
   control: SessionControl,
@@ -171,7 +175,7 @@ async function retag({ id, tags }: SessionSummary): Promise<void> {
   await steering.change(id, { tags: [...new Set(list)].filter(Boolean) });
 }
 
-/** Gives the session as much again of everything that is limited. */
+/** Doubles the session’s limits and restarts it. */
 async function raiseLimits({ id, budgets }: SessionSummary): Promise<void> {
   const doubled = Object.fromEntries(
     Object.entries(budgets).map(([name, limit]) => [name, limit === null ? null : limit * 2]),

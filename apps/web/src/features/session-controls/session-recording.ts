@@ -1,24 +1,26 @@
 import type { Event, SessionSummary } from '@belay/protocol';
 import type { FileList } from '@/features/session-files/files-query';
 
-/** What a shared file carries: a session’s log and what the panels show beside it. */
+/** The content of a shared file: a session’s log, and the other data its panels show. */
 export interface SessionRecording {
   summary: SessionSummary;
   events: readonly Event[];
-  /** Bytes of each terminal, as base64. */
+  /** The output of each terminal, base64-encoded. */
   terminals: Record<string, string>;
   blobs: Record<string, string>;
   files: FileList;
-  /** Text of each changed file before the session; null when it was made in it. */
+  /**
+   * The text of each changed file before the session; null if it did not exist or cannot be read.
+   */
   bases: Record<string, string | null>;
   diff: string;
 }
 
-/** Where the page of a recording has its data. */
+/** The placeholder in the player page that is replaced by the recording. */
 const recordingMark = '<!--recording-->';
 const recordingId = 'recording';
 
-/** Puts a recording into the player’s page. No text of it can end its script. */
+/** Embeds a recording in the player page. Escapes `<`, so that no text can close the script tag. */
 export function fillPage(page: string, recording: SessionRecording): string {
   const json = JSON.stringify(recording).replaceAll('<', String.raw`\u003c`);
   const script = `<script type="application/json" id="${recordingId}">${json}</script>`;

@@ -13,7 +13,7 @@ const link = (id: string, label: string): ViewerLink => ({
   lastUsed: null,
 });
 
-it('makes a link that is shown once, lists those that there are, and revokes one', async () => {
+it('creates a link that is shown once, lists the existing links and revokes one', async () => {
   let links = [link('old', 'For Ada')];
   const { rest } = await renderWeb(<ShareDialog />, {
     replies: {

@@ -7,7 +7,7 @@ const ShareForm = lazy(async () => ({
   default: (await import('./share-form')).ShareForm,
 }));
 
-/** Shows a session to others: as one file, or live by a link that can be revoked. */
+/** Shares a session as a file, or live through a revocable link. */
 export function ShareDialog() {
   const session = useShareRequest((state) => state.session);
   if (!session) return null;

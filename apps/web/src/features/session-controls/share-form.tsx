@@ -12,7 +12,7 @@ import { attempt } from '@/lib/toasts';
 import { useSubmit } from '@/lib/use-submit';
 import { shareSession } from './share-session';
 
-/** The ways to show a session to others. */
+/** The ways to share a session. */
 export function ShareForm({ session }: { session: SessionSummary }) {
   return (
     <div className="space-y-6">
@@ -100,7 +100,7 @@ function Links({ session: { id } }: { session: SessionSummary }) {
   });
   const revoke = async (link: string) => {
     await client.viewerLinks.revoke(id, link).catch((failed: unknown) => {
-      // Another user has revoked it already.
+      // Someone else has already revoked it.
       if (errorFrom(failed).code !== 'not_found') throw failed;
     });
     await queryClient.invalidateQueries({ queryKey: linksKey(id) });

@@ -1,7 +1,7 @@
 import type { SessionSummary } from '@belay/protocol';
 import { create } from 'zustand';
 
-/** The session that the user is about to share. */
+/** The session whose share dialog is open; null for none. */
 export const useShareRequest = create<{ session: SessionSummary | null }>()(() => ({
   session: null,
 }));

@@ -30,14 +30,14 @@ const record = async (...commits: Parameters<typeof logOf>) => {
   return recordingOf(summaryWith());
 };
 
-describe('a session in one file', () => {
-  it('has the changed files as they were at the start, where the first commit has no parent', async () => {
+describe('a recording of a session', () => {
+  it('contains the changed files as of the first commit if it has no parent', async () => {
     const changed = [{ path: 'a.js' }, { path: 'logo.png' }];
     const recording = await record(commit(start, null, []), commit(edit, start, changed));
     expect(recording.bases).toEqual({ 'a.js': `a.js at ${start}`, 'logo.png': null });
   });
 
-  it('does not have the address of the user’s own commits', async () => {
+  it('does not contain the user’s git identity', async () => {
     const gitIdentity = { name: 'Ada', email: 'ada@example.com' };
     const args = sessionSettings.parse({ task: 'Fix', model: 'scripted:a', gitIdentity });
     const recording = await record(newEvent('user', 'start', { args, message: 'Fix' }));
@@ -45,7 +45,7 @@ describe('a session in one file', () => {
     expect(JSON.stringify(recording)).not.toContain('ada@example.com');
   });
 
-  it('has them as before the first commit, where it has a parent', async () => {
+  it('contains them as of the first commit’s parent if it has one', async () => {
     const recording = await record(commit(edit, start, [{ path: 'a.js' }]));
     expect(recording.bases).toEqual({ 'a.js': `a.js at ${start}` });
   });

@@ -11,7 +11,7 @@ const page = 5_000;
 const mostPictures = 200;
 const mostFiles = 100;
 
-/** Saves the session as one HTML file that plays without a server. */
+/** Saves the session as one HTML file that can be replayed without a server. */
 export async function shareSession(summary: SessionSummary): Promise<void> {
   toast('Collecting the session…');
   const player = await fetch('/player.html');
@@ -21,7 +21,7 @@ export async function shareSession(summary: SessionSummary): Promise<void> {
   downloadFile(`${fileName(summary.title)}.html`, html, 'text/html');
 }
 
-/** All of a session that can be read now. */
+/** Everything about a session that can be read now. */
 export async function recordingOf(summary: SessionSummary): Promise<SessionRecording> {
   const events = await allEvents(summary.id);
   return {
@@ -43,7 +43,7 @@ async function allEvents(id: string): Promise<Event[]> {
   return events.map(withoutIdentity);
 }
 
-/** Whoever shares a session shares what was done, not the name and address of their own commits. */
+/** Removes the user’s git name and email, which must not be shared. */
 const withoutIdentity = (event: Event): Event =>
   isEvent(event, 'start') ? { ...event, args: { ...event.args, gitIdentity: null } } : event;
 
@@ -78,10 +78,13 @@ async function picturesOf(id: string, events: readonly Event[]): Promise<Record<
 
 type Files = Pick<SessionRecording, 'files' | 'bases' | 'diff'>;
 
-/** The changed files as they were before, and the diff. Without its sandbox a session has only its log. */
+/**
+ * The original texts of changed files, the file list and the diff. Without its sandbox, a session
+ * has only its log.
+ */
 async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
   const commits = events.filter((event) => isEvent(event, 'commit'));
-  // The first commit has no parent when it is the workspace at the start.
+  // The first commit has no parent if it records the initial workspace.
   const first = commits[0]?.args.parent ?? commits[0]?.args.commit ?? null;
   const paths = new Set(commits.flatMap(({ args }) => args.files.map(({ path }) => path)));
   const bases: Record<string, string | null> = {};
@@ -101,7 +104,7 @@ async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
   };
 }
 
-/** Null when there was no such file, or it cannot be read any more. */
+/** Null if there was no such text file, or it can no longer be read. */
 async function textAt(id: string, path: string, commit: string | null): Promise<string | null> {
   if (!commit) return null;
   try {

@@ -14,7 +14,7 @@ interface FilesFailedProps {
   retry(): void;
 }
 
-/** Why files cannot be shown. A sandbox that ended a while ago is started only when the user asks for it. */
+/** Why the files cannot be shown. An ended sandbox is restarted only at the user’s request. */
 export function FilesFailed({ error, retry }: FilesFailedProps) {
   const id = useSessionId();
   const state = useSessionState(id);
@@ -26,7 +26,7 @@ export function FilesFailed({ error, retry }: FilesFailedProps) {
     setWaking(true);
     attempt(async () => {
       await client.sessions.wake(id).finally(() => setWaking(false));
-      // Other panels wait for it as well.
+      // Other panels’ queries failed for the same reason.
       await queryClient.refetchQueries({
         predicate: ({ queryKey, state: { status } }) => queryKey[1] === id && status === 'error',
       });

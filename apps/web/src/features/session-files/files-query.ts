@@ -10,19 +10,19 @@ export type FilePage = OperationOutput<'files.read'>;
 export const listFiles = (session: string): Promise<FileList> =>
   client.sessions.call(session, 'files.list', { path: '.', depth: 12, limit: 5_000 });
 
-/** The files of the workspace; asked again when there is a new commit. */
+/** The files of the workspace, fetched again after each commit. */
 export const filesQuery = (session: string, commit: string | null) =>
   queryOptions({
     queryKey: ['files', session, commit],
     queryFn: () => listFiles(session),
     placeholderData: (before: FileList | undefined) => before,
     staleTime: commit === null ? 30_000 : Infinity,
-    // Each commit has a list of its own: of a long session only the last few are kept.
+    // Every commit has its own list; dropping old ones early saves memory in long sessions.
     gcTime: 15_000,
     retry: 0,
   });
 
-/** The files as they are now, once there is a sandbox. */
+/** The current files, once there is a commit. */
 export function useFiles() {
   const session = useSessionId();
   const commit = useView((view) => view.lastCommit?.args.commit ?? '');

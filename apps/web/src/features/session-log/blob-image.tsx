@@ -10,14 +10,14 @@ interface BlobImageProps {
   className?: string;
 }
 
-/** A picture that is kept beside the log. */
+/** An image stored as a blob of the session. */
 export function BlobImage({ blob, alt, className }: BlobImageProps) {
   const url = useBlobUrl(blob);
   if (!url) return <div aria-hidden className={clsx('h-24 w-36 rounded-md bg-hover', className)} />;
   return <img src={url} alt={alt} className={clsx('rounded-md border', className)} />;
 }
 
-/** Give the type where browsers do not detect it from the bytes. */
+/** An object URL for a blob; null until loaded. `type` is needed if browsers cannot detect it. */
 export function useBlobUrl(blob: string | null, type?: string): string | null {
   const id = useSessionId();
   const { data } = useQuery({

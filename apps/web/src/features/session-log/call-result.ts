@@ -4,7 +4,7 @@ export type Result = Event & EventOf<'result'>;
 
 export type BackgroundResult = Event & EventOf<'background-result'>;
 
-/** The final result of a call; undefined while it runs, in the background too. */
+/** The final result of a call; undefined while it runs, even in the background. */
 export function outcomeOf(
   answer: Result | undefined,
   backgroundResult: BackgroundResult | undefined,
@@ -13,7 +13,7 @@ export function outcomeOf(
   return answer && isStarted(answer.args) ? undefined : answer;
 }
 
-/** Whether a call went wrong: an error, or a command with an exit code other than 0. */
+/** Whether a call failed: with an error, or as a command with an exit code other than 0. */
 export function hasFailed(result: Result): boolean {
   if (!result.args.ok) return true;
   const exitCode = runResultOf(result.args)?.exitCode ?? 0;

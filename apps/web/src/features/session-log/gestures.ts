@@ -4,13 +4,13 @@ import { callOf, type Event } from '@belay/protocol';
 export interface Gestures {
   clicks: number;
   scrolls: number;
-  /** What was typed: letters as they are, named keys in brackets. */
+  /** The typed text, with named keys in angle brackets. */
   typed: string;
-  /** The calls, whose results tell what failed. */
+  /** The ids of the calls, for looking up failures. */
   calls: readonly string[];
 }
 
-/** Null for anything but a click, keys or a scroll of the user. */
+/** Null unless the event is a click, typing or a scroll by the user. */
 export function gesturesOf(event: Event): Gestures | null {
   if (event.source !== 'user') return null;
   const calls = event.id === undefined ? [] : [event.id];

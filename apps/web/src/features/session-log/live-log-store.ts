@@ -9,23 +9,23 @@ import { TerminalBuffer } from './terminal-buffer';
 export interface LiveLog {
   status: 'loading' | 'ready' | 'refused';
   error: AppError | null;
-  /** A gapless section of the log up to its end; older pages arrive after the newest. */
+  /** A contiguous section up to the end of the log. The newest page is loaded first. */
   events: readonly Event[];
   view: LogView;
-  /** The number of the first event that is here: 1 when all of it is. */
+  /** The number of the first loaded event; 1 once the whole log is loaded. */
   first: number;
-  /** A reply that is being written. */
+  /** The model’s reply while it streams. */
   partialReply: { text: string; reasoning: string } | null;
   frame: BrowserFrame | null;
-  /** How far the workspace is in its sandbox while the session starts, in bytes. */
+  /** The progress of copying the workspace into the sandbox while the session starts, in bytes. */
   copied: { done: number; total: number | null } | null;
   terminals: ReadonlyMap<string, TerminalBuffer>;
-  /** The latest output of running actions, by call. */
+  /** The end of a running action’s output, by call. */
   outputs: ReadonlyMap<string, string>;
 }
 
 export interface LiveLogStore extends StoreApi<LiveLog> {
-  /** Starts loading and following; call the returned function to stop. */
+  /** Starts loading and following the log. Returns a function that stops it. */
   open(): () => void;
 }
 
@@ -33,7 +33,10 @@ const newest = 400;
 const olderPage = 2_000;
 const longestOutput = 4_000;
 
-/** One session’s log: loads its newest page, follows it live, and then loads older pages in the background. */
+/**
+ * The log of a session: loads the newest page, follows it live, and loads older pages in the
+ * background.
+ */
 export function liveLogStore(id: string): LiveLogStore {
   const store = createStore<LiveLog>()(() => ({
     status: 'loading',
@@ -71,7 +74,7 @@ async function load(id: string, store: StoreApi<LiveLog>, closing: AbortSignal):
 type Delta = { kind: 'text' | 'reasoning'; text: string };
 
 function follow(id: string, store: StoreApi<LiveLog>, after: number): Watch {
-  // One queue keeps the order: an event ends only the reply whose deltas came before it.
+  // Events and deltas share a queue to keep their order: an event ends only the reply before it.
   const take = perFrame<Event | Delta>((updates) => {
     const { events, view, partialReply } = store.getState();
     const fresh = updates.filter((update): update is Event => !isDelta(update));
@@ -117,7 +120,7 @@ function replyAfter(
     : { text, reasoning: reasoning + update.text };
 }
 
-/** Loads older pages back to the beginning, with pauses for drawing. */
+/** Loads older pages back to the beginning, with pauses for rendering. */
 async function loadOlder(
   id: string,
   store: StoreApi<LiveLog>,

@@ -1,11 +1,11 @@
 import { calledOperation, isEvent, type Event, type Operation } from '@belay/protocol';
 import { gesturesOf, joinGestures, type Gestures } from './gestures';
 
-/** What the chat shows, in order. Cards look up the rest (result, verdict, commit) by the call’s id. */
+/** An entry of the chat. Cards look up the result, verdict and commit by the call’s id. */
 export interface LogEntry {
   kind: 'message' | 'say' | 'call' | 'approval' | 'note' | 'gestures';
   event: Event;
-  /** Of the kind `gestures`: all from this event on. */
+  /** For `gestures`: the consecutive gestures, starting with this event. */
   gestures?: Gestures;
   /** Consecutive file reads of the agent, starting with this event. */
   reads?: readonly Event[];
@@ -24,7 +24,7 @@ function hasNothingToShow(event: Event): boolean {
   return isEvent(event, 'state') && !shownStates.has(event.args.state);
 }
 
-/** Puts an entry at the end; what only continues the entry before it is merged into that. */
+/** Appends an entry, or merges it into the previous one if it continues that. */
 export function addEntry(entries: LogEntry[], entry: LogEntry): void {
   const last = entries.at(-1);
   const gestures = entry.gestures ?? gesturesIn(entry);
@@ -48,7 +48,7 @@ const isRead = ({ kind, event }: LogEntry): boolean =>
 const gesturesIn = ({ kind, event }: LogEntry): Gestures | null =>
   kind === 'gestures' ? gesturesOf(event) : null;
 
-/** Joins two sections; an entry that was split between them is merged again. */
+/** Joins two sections, merging an entry that was split between them. */
 export function joinEntries(
   earlier: readonly LogEntry[],
   later: readonly LogEntry[],
@@ -61,14 +61,14 @@ export function joinEntries(
   return earlier.slice(0, -1).concat(seam, later.slice(1));
 }
 
-/** The chat leaves out calls that cause an event of their own, and reads by the user. */
+/** The chat omits calls that are shown by another event, and the user’s quiet calls. */
 function isShown(operation: Operation, { source, args }: Event): boolean {
   if (operation.display === 'event') return false;
   const input = operation.input.safeParse(args);
   return source !== 'user' || !input.success || !operation.quiet(input.data);
 }
 
-/** States that the chat shows. The others show in the header, and a finish has its own card. */
+/** The states the chat shows. Others appear in the header, and `finished` has its own card. */
 const shownStates = new Set(['paused', 'failed', 'limited', 'stopped']);
 
 const kinds = new Map<string, LogEntry['kind']>([

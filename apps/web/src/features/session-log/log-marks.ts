@@ -1,7 +1,7 @@
 import { isEnded, isEvent, type Event } from '@belay/protocol';
 import { hasFailed } from './call-result';
 
-/** A point of the log worth a mark on the timeline. */
+/** An event that is marked on the timeline. */
 export interface Mark {
   seq: number;
   kind: 'message' | 'step' | 'edit' | 'failed' | 'approval' | 'ended';

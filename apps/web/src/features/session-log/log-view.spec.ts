@@ -48,7 +48,7 @@ const log: Event[] = [
 describe('viewOf', () => {
   const view = viewOf(log);
 
-  it('keeps what the chat shows, in order, without what the user only looked at', () => {
+  it('keeps the chat entries in order, without the user’s quiet calls', () => {
     expect(view.entries.map(({ kind, event }) => `${kind} ${event.seq}`)).toEqual([
       'message 1',
       'say 2',
@@ -57,13 +57,13 @@ describe('viewOf', () => {
     ]);
   });
 
-  it('finds results, commits and edits by their call', () => {
+  it('finds results, commits and edits by call', () => {
     expect(view.results.get('a')?.seq).toBe(4);
     expect(view.commits.get('b')?.args.commit).toBe('c0ffee0');
     expect(view.edits.get('b')?.map((edit) => edit.seq)).toEqual([7]);
   });
 
-  it('makes one entry of what the user does in the browser, wherever pages are cut', () => {
+  it('merges the user’s browser gestures into one entry, wherever pages are split', () => {
     const act = (seq: number, args: Event['args'], action = 'browser.type') =>
       event(seq, action, { id: `t${seq}`, source: 'user', args });
     const typing = [
@@ -90,7 +90,7 @@ describe('viewOf', () => {
       expect(joinViews(viewOf(typing.slice(0, cut)), viewOf(typing.slice(cut)))).toEqual(folded);
   });
 
-  it('keeps the latest plan and where each terminal had got to', () => {
+  it('keeps the latest plan and the offset of each terminal', () => {
     expect(view.plan?.args.markdown).toBe('- [x] one');
     expect(view.terminalEnds.get('main')).toBe(90);
   });
@@ -104,11 +104,11 @@ describe('viewOf', () => {
 describe('joinViews', () => {
   const whole = viewOf(log);
 
-  it.each([1, 3, 4, 7, 11])('gives the same wherever the log is cut (%i)', (cut) => {
+  it.each([1, 3, 4, 7, 11])('returns the same view wherever the log is split (%i)', (cut) => {
     expect(joinViews(viewOf(log.slice(0, cut)), viewOf(log.slice(cut)))).toEqual(whole);
   });
 
-  it('is associative: an older page may be added last', () => {
+  it('is associative, so an older page may be added last', () => {
     const [a, b, c] = [log.slice(0, 3), log.slice(3, 8), log.slice(8)].map(viewOf);
     expect(joinViews(a!, joinViews(b!, c!))).toEqual(joinViews(joinViews(a!, b!), c!));
   });

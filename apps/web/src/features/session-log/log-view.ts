@@ -14,7 +14,7 @@ import { markKind, type Mark } from './log-marks';
 export type Commit = Event & EventOf<'commit'>;
 export type CodeEdit = Event & EventOf<'code'>;
 
-/** Everything that the panels show of a section of the log. */
+/** Everything the panels show of a section of the log. */
 export interface LogView {
   entries: readonly LogEntry[];
   results: LayeredMap<string, Result>;
@@ -22,14 +22,14 @@ export interface LogView {
   backgroundResults: ReadonlyMap<string, BackgroundResult>;
   verdicts: ReadonlyMap<string, Event>;
   commits: ReadonlyMap<string, Commit>;
-  /** Edits by the call that made them. */
+  /** Edits by call id. */
   edits: ReadonlyMap<string, readonly CodeEdit[]>;
   terminals: ReadonlyMap<string, EventArgs<'terminal'>>;
-  /** Where each terminal’s output ended at the last result of an operation, in bytes. */
+  /** The offset of each terminal’s output after its last command result, in bytes. */
   terminalEnds: ReadonlyMap<string, number>;
-  /** The latest texts of queued messages that the user edited, by event number. */
+  /** The latest text of each queued message the user edited, by the message’s event number. */
   edited: ReadonlyMap<number, string>;
-  /** Queued messages that the user withdrew, by event number. */
+  /** The `withdraw` events of queued messages, by the message’s event number. */
   withdrawn: ReadonlyMap<number, Event>;
   marks: readonly Mark[];
   usage: readonly (Event & EventOf<'usage'>)[];
@@ -38,25 +38,25 @@ export interface LogView {
   plan?: Event & EventOf<'plan'>;
   page?: Event & EventOf<'browser'>;
   state?: Event & EventOf<'state'>;
-  /** What the user trusts to guide the agent. */
+  /** The guidance that the user trusts. */
   guidance?: Event & EventOf<'guidance'>;
-  /** Texts of guidance that the user has trusted by hand, by their paths. */
+  /** Texts of the guidance files trusted during the session, by path. */
   trusted: ReadonlyMap<string, string>;
   lastSeq: number;
-  /** When the last event happened; empty before the first. */
+  /** The time of the last event; empty before the first. */
   lastTime: string;
 }
 
 export const emptyView: LogView = viewOf([]);
 
-/** Folds a section of the log on its own. */
+/** Folds a section of the log into a view. */
 export function viewOf(events: readonly Event[]): LogView {
   const building = start();
   for (const event of events) add(building, event);
   return { ...building, results: new LayeredMap([building.results]) };
 }
 
-/** Joins two sections, the earlier first. Associative: pages may be folded in any order. */
+/** Joins two adjacent sections. Associative, so pages may be joined in any order. */
 export function joinViews(earlier: LogView, later: LogView): LogView {
   if (!earlier.lastSeq) return later;
   if (!later.lastSeq) return earlier;
@@ -120,7 +120,7 @@ function add(view: Building, event: Event): void {
 
 type Folds = { [A in EventAction]?: (view: Building, event: Event & EventOf<A>) => void };
 
-/** What an event leaves in the view beside its entry and its mark, by its action. */
+/** How events of each action change the view, apart from entries and marks. */
 const folds = new Map(
   Object.entries({
     approve: addVerdict,

@@ -11,7 +11,7 @@ const log = Array.from({ length: 6_500 }, (_, index): Event => {
 });
 
 describe('PastViews', () => {
-  it('shows of any moment what the log up to it shows, forward and back', () => {
+  it('returns the same view as folding the log up to any moment, forward and back', () => {
     const views = new PastViews();
     for (const count of [6_500, 10, 0, 4_001, 2_000, 1_999, 6_000]) {
       const whole = viewOf(log.slice(0, count));
@@ -23,13 +23,13 @@ describe('PastViews', () => {
     }
   });
 
-  it('keeps nothing of a moment that is still to come', () => {
+  it('does not cache a moment whose events are still to come', () => {
     const views = new PastViews();
     views.of(log.slice(0, 3_000), 4_500);
     expect(views.of(log, 4_500).entries).toEqual(viewOf(log.slice(0, 4_500)).entries);
   });
 
-  it('begins anew when older events came', () => {
+  it('starts over when older events are added', () => {
     const views = new PastViews();
     views.of(log.slice(3_000), 3_000);
     expect(views.of(log, 4_500).entries).toEqual(viewOf(log.slice(0, 4_500)).entries);

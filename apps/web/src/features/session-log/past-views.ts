@@ -1,16 +1,16 @@
 import type { Event } from '@belay/protocol';
 import { emptyView, joinViews, viewOf, type LogView } from './log-view';
 
-/** A view is kept for each section of this many events, so that showing a moment folds fewer. */
+/** A view is cached after every this many events, so that showing a moment folds only a few. */
 const stretch = 1_000;
 
-/** Views of past moments of one log, whose events never change; older ones may be added at its start. */
+/** Cached views of past moments of a log. Adding older events at its start clears the cache. */
 export class PastViews {
-  /** Those up to the end of the first stretch, of the second, and so on. */
+  /** Views up to the end of the first stretch, the second, and so on. */
   #kept: LogView[] = [];
   #first = 0;
 
-  /** The view of the first `wanted` events, or of all when there are fewer. */
+  /** The view of the first `wanted` events, or of all if there are fewer. */
   of(events: readonly Event[], wanted: number): LogView {
     const count = Math.min(wanted, events.length);
     const first = events[0]?.seq ?? 0;

@@ -5,9 +5,9 @@ import type { LogView } from './log-view';
 import { PastViews } from './past-views';
 import { liveLogStore, type LiveLog, type LiveLogStore } from './live-log-store';
 
-/** The displayed moment: the live end, or one of the past. */
+/** The displayed moment: the live end or a past one. */
 export interface Moment {
-  /** The last event that is shown; null at the live end. */
+  /** The number of the last displayed event; null at the live end. */
   at: number | null;
   view: LogView | null;
   playing: boolean;
@@ -23,7 +23,7 @@ export interface SessionContext {
 
 const Context = createContext<SessionContext | null>(null);
 
-/** Give it the id as its key: another session is another provider. */
+/** Use the id as its `key`, since the context is created only once. */
 export function SessionProvider({ id, children }: { id: string; children: ReactNode }) {
   const [context] = useState(() => ({
     id,
@@ -51,16 +51,18 @@ export function useMoment<T>(select: (moment: Moment) => T): T {
   return useStore(useSessionContext().moment, select);
 }
 
-/** What the panels show: the live log, or the log as it was at the moment looked at. */
+/**
+ * Selects from the view the panels show: of the live log, or of the log at the displayed moment.
+ */
 export function useView<T>(select: (view: LogView) => T): T {
   const past = useMoment((moment) => moment.view);
   return useLog((log) => select(past ?? log.view));
 }
 
-/** Whether a past moment is displayed, where panels are read-only. */
+/** Whether a past moment is displayed, in which case panels are read-only. */
 export const useIsPast = (): boolean => useMoment((moment) => moment.at !== null);
 
-/** Shows the log as it was after event `at`; null goes back to the live end. */
+/** Shows the log as of event `at`; null returns to the live end. */
 export function lookAt({ log, moment, past }: SessionContext, at: number | null): void {
   if (at === null) return moment.setState({ at: null, view: null, playing: false });
   const { events, first } = log.getState();

@@ -5,7 +5,7 @@ const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bytes = (value: string): Uint8Array => new TextEncoder().encode(value);
 
 describe('TerminalBuffer', () => {
-  it('gives back any stretch by offset', async () => {
+  it('returns any range by offset', async () => {
     const buffer = new TerminalBuffer();
     await buffer.add(0, bytes('hello '));
     await buffer.add(6, bytes('world'));
@@ -14,7 +14,7 @@ describe('TerminalBuffer', () => {
     expect(text(buffer.slice(11))).toBe('');
   });
 
-  it('begins anew after a gap', async () => {
+  it('starts over after a gap', async () => {
     const buffer = new TerminalBuffer();
     await buffer.add(0, bytes('old'));
     await buffer.add(100, bytes('new'));
@@ -22,20 +22,20 @@ describe('TerminalBuffer', () => {
     expect(text(buffer.slice(0))).toBe('new');
   });
 
-  it('knows where a line begins', async () => {
+  it('finds where lines begin', async () => {
     const buffer = new TerminalBuffer();
     await buffer.add(10, bytes('one\ntwo\nthree'));
     expect([10, 11, 13, 14, 20].map((offset) => buffer.lineFrom(offset))).toEqual([
       14, 14, 14, 18, 20,
     ]);
-    // What is here begins within a line; a log that is whole begins with one.
+    // This buffer starts within a line; a complete one starts with a line.
     expect(buffer.firstLine).toBe(14);
     const whole = new TerminalBuffer();
     await whole.add(0, bytes('one\ntwo'));
     expect([whole.firstLine, whole.lineFrom(0)]).toEqual([0, 0]);
   });
 
-  it('waits for those who listen', async () => {
+  it('calls its listeners', async () => {
     const buffer = new TerminalBuffer();
     const seen: string[] = [];
     const stop = buffer.listen((piece, offset) => void seen.push(`${offset}:${text(piece)}`));

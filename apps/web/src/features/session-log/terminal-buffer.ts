@@ -1,9 +1,9 @@
-/** A line that is longer is cut, in bytes. */
+/** How far to look for the start of the next line, in bytes. Longer lines are cut. */
 const longestLine = 4_096;
 
-/** The newest bytes of one terminal; what came before `start` can be read from the server. */
+/** The newest bytes of a terminal. Bytes before `start` can be read from the server. */
 export class TerminalBuffer {
-  /** A viewer keeps this much; the log on the server keeps all. */
+  /** The most bytes kept here; the server keeps all. */
   static readonly limit = 8 * 1_048_576;
 
   start = 0;
@@ -11,7 +11,9 @@ export class TerminalBuffer {
   readonly #pieces: Uint8Array[] = [];
   readonly #listeners = new Set<(bytes: Uint8Array, offset: number) => void | Promise<void>>();
 
-  /** Adds bytes in order. A gap drops what came before it. Resolves when every listener took them. */
+  /**
+   * Adds bytes in order. A gap discards everything before it. Resolves when all listeners are done.
+   */
   async add(offset: number, bytes: Uint8Array): Promise<void> {
     if (offset > this.end) {
       this.#pieces.length = 0;
@@ -24,7 +26,7 @@ export class TerminalBuffer {
     await Promise.all([...this.#listeners].map(async (listener) => listener(bytes, offset)));
   }
 
-  /** Bytes from one offset to another, as far as they are here. */
+  /** The bytes from one offset to another, as far as available. */
   slice(from: number, to = this.end): Uint8Array {
     const begin = Math.max(from, this.start);
     const out = new Uint8Array(Math.max(0, Math.min(to, this.end) - begin));
@@ -38,12 +40,12 @@ export class TerminalBuffer {
     return out;
   }
 
-  /** Where the first whole line begins: what came before `start` is not here. */
+  /** The offset of the first complete line. */
   get firstLine(): number {
     return this.start > 0 ? this.#afterFeed(this.start) : 0;
   }
 
-  /** Where the first line after an offset begins; the offset itself when the log begins there. */
+  /** The offset of the first line that begins after `offset`; at the start, `firstLine`. */
   lineFrom(offset: number): number {
     return offset <= this.start ? this.firstLine : this.#afterFeed(offset);
   }

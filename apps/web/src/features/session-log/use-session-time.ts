@@ -4,7 +4,7 @@ import { recorded } from '@/lib/server';
 import { useMoment, useSessionId } from './session-context';
 import { useSessionState, useSummaryPart } from '@/lib/summaries';
 
-/** The end of a session’s durations: now, its own end, or the moment that is shown. */
+/** The time up to which durations count: now, the session’s end, or the displayed moment. */
 export function useSessionTime(everyMs = 1_000): number {
   const id = useSessionId();
   const state = useSessionState(id);

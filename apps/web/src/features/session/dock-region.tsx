@@ -19,7 +19,9 @@ const directions: Record<RegionId, string> = {
 };
 const dragged = 'application/x-belay-panel';
 
-/** A region that holds panels as tabs; a tab can be dragged to another region, or moved by the menu. */
+/**
+ * A region with panels as tabs, which can be moved to another region by dragging or by the menu.
+ */
 export function DockRegion({ id }: { id: RegionId }) {
   const { tabs, active } = useDock((dock) => regionsIn(dock)[id]);
   const [over, setOver] = useState(false);
@@ -51,7 +53,7 @@ export function DockRegion({ id }: { id: RegionId }) {
         aria-labelledby={`tab-${shown}`}
         className="min-h-0 flex-1 overflow-hidden @max-[64px]:invisible"
       >
-        {/* Collapsed it stays as it was, out of sight: its list keeps its region and its draft. */}
+        {/* Keeps its width while collapsed, and with it the scroll position and draft. */}
         <div className="h-full min-w-60">{shown && <PanelContent panel={shown} />}</div>
       </div>
     </section>

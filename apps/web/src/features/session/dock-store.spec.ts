@@ -5,18 +5,18 @@ import { firstRegions, movePanel, regionIds, regionOf, withAllPanels } from './r
 const opened = movePanel(firstRegions, 'terminal', 'bottom');
 
 describe('movePanel', () => {
-  it('shows the panel where it went and a neighbour where it was', () => {
+  it('activates the panel in its new region and another in the old one', () => {
     const moved = movePanel(opened, 'code', 'bottom');
     expect(moved.bottom).toEqual({ tabs: ['terminal', 'code'], active: 'code' });
     expect(moved.top.tabs).not.toContain('code');
     expect(moved.top.active).toBe(moved.top.tabs.at(-1));
   });
 
-  it('leaves a region empty when its last panel goes', () => {
+  it('leaves a region empty when its last panel moves away', () => {
     expect(movePanel(firstRegions, 'chat', 'corner').left).toEqual({ tabs: [], active: null });
   });
 
-  it('never loses or doubles a panel', () => {
+  it('never loses or duplicates a panel', () => {
     let regions = firstRegions;
     panelIds.forEach((panel, index) => {
       regions = movePanel(regions, panel, regionIds[index % regionIds.length] ?? 'left');
@@ -29,7 +29,7 @@ describe('movePanel', () => {
 describe('a maximized panel', () => {
   const shown = () => maximizedIn(useDock.getState());
 
-  it('belongs to its session, and gives way to another panel that is asked for', () => {
+  it('belongs to its session, and is restored when another panel is requested', () => {
     const { visit, maximize, show } = useDock.getState();
     visit('one');
     maximize('bottom');
@@ -50,7 +50,7 @@ describe('the first layout of a session', () => {
     return (['terminal', 'browser', 'plan'] as const).map((panel) => regionOf(regions, panel));
   };
 
-  it('opens panels at their first content, in each session, and shows nothing else instead', () => {
+  it('opens panels at their first content, per session, without changing the active panel', () => {
     dock().visit('one');
     dock().show('changes');
     expect(places()).toEqual(['top', 'top', 'top']);
@@ -73,7 +73,7 @@ describe('the first layout of a session', () => {
     expect(regionsIn(dock()).top.active).toBe('browser');
   });
 
-  it('gives way to the layout of the user, until that is reset', () => {
+  it('is overridden by the user’s layout until that is reset', () => {
     dock().visit('one');
     dock().move('plan', 'left');
     dock().fill('terminal');
@@ -85,7 +85,7 @@ describe('the first layout of a session', () => {
     expect(places()).toEqual(['top', 'corner', 'top']);
   });
 
-  it('is remembered for the last sessions', () => {
+  it('is remembered for the most recent sessions', () => {
     for (let session = 0; session < 60; session += 1) {
       dock().visit(`s-${session}`);
       dock().fill('plan');
@@ -94,7 +94,7 @@ describe('the first layout of a session', () => {
     expect(dock().sessions['s-59']).toBeDefined();
   });
 
-  it('takes up panels that are new, and leaves out those that are gone', () => {
+  it('includes new panels and leaves out removed ones', () => {
     const { top } = firstRegions;
     const stored = { ...firstRegions, top: { ...top, tabs: ['code', 'gone'] as typeof top.tabs } };
     const { tabs } = withAllPanels(stored).top;

@@ -15,25 +15,25 @@ import {
   type Regions,
 } from './regions';
 
-/** Layouts of sessions that are remembered. */
+/** How many sessions’ layouts are remembered. */
 const mostSessions = 50;
 
 interface Dock {
-  /** The layout that the user made by moving a panel; it applies to every session. */
+  /** The user’s own layout, created by moving a panel; it applies to every session. */
   own: Regions | null;
-  /** Without one, each session has the first layout, which opens panels at their first content. */
+  /** Layouts by session, used while `own` is null; they open panels at their first content. */
   sessions: Readonly<Record<string, Regions>>;
-  /** The panels of the shown session that have something to show. */
+  /** The panels of the current session that have content. */
   filled: readonly OpeningPanel[];
-  /** The region that fills the page of a session, by session; it does not outlive the visit. */
+  /** The maximized region, by session; not persisted. */
   maximized: Readonly<Record<string, RegionId>>;
-  /** The session whose page is shown. */
+  /** The current session. */
   session: string;
-  /** The panel that was requested last; a new object for each request. */
+  /** The last requested panel; a new object for each request. */
   wanted: { panel: PanelId } | null;
   show(panel: PanelId): void;
   move(panel: PanelId, to: RegionId): void;
-  /** Opens a panel that has its first content, unless the user’s own layout says where it is. */
+  /** Opens a panel at its first content, unless the user has their own layout. */
   fill(panel: OpeningPanel): void;
   maximize(region: RegionId | null): void;
   visit(session: string): void;
@@ -42,7 +42,7 @@ interface Dock {
 
 type Layout = Pick<Dock, 'own' | 'sessions' | 'session'>;
 
-/** Which panel is where; remembered on this machine. */
+/** The layout of the panels, stored in this browser. */
 export const useDock = create<Dock>()(
   persist(
     (set) => ({
@@ -98,11 +98,11 @@ export const useDock = create<Dock>()(
   ),
 );
 
-/** The layout of the page that is shown. */
+/** The layout of the current session. */
 export const regionsIn = ({ own, sessions, session }: Layout): Regions =>
   own ?? sessions[session] ?? firstRegions;
 
-/** The region that fills the page that is shown. */
+/** The maximized region of the current session, or null. */
 export const maximizedIn = ({ maximized, session }: Pick<Dock, 'maximized' | 'session'>) =>
   maximized[session] ?? null;
 
@@ -117,7 +117,7 @@ function without<T>(by: Readonly<Record<string, T>>, session: string): Record<st
   return others;
 }
 
-/** Where all panels were open from the beginning, in versions up to 3. */
+/** The default layout of versions up to 3, in which all panels were open from the start. */
 const formerly: Record<RegionId, string> = {
   left: 'chat',
   top: 'code changes',
@@ -129,5 +129,5 @@ const formerly: Record<RegionId, string> = {
 const madeByUser = (regions: Regions | undefined): Regions | null =>
   regions && regionIds.some((id) => regions[id]?.tabs.join(' ') !== formerly[id]) ? regions : null;
 
-// A link in one panel leads to another.
+// Links in one panel can open another.
 onPanelRequest((panel) => useDock.getState().show(panel));

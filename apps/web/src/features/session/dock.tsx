@@ -11,7 +11,7 @@ import { DockRegion } from './dock-region';
 import { maximizedIn, regionsIn, useDock } from './dock-store';
 import { regionOf, type RegionId } from './regions';
 
-/** A part of the page: a region, or parts beside or below each other. */
+/** A part of the page: a region, or a split into further parts. */
 interface Part extends Pick<PanelProps, 'defaultSize' | 'minSize'> {
   id: string;
   region?: RegionId;
@@ -57,7 +57,9 @@ const whole: Split = {
   ],
 };
 
-/** The panels of a session: chat beside the code, terminal and the rest below it. */
+/**
+ * The panels of a session. By default: the chat beside the code, with terminal and others below.
+ */
 export function Dock() {
   const maximized = useDock((dock) => {
     const id = maximizedIn(dock);
@@ -69,7 +71,7 @@ export function Dock() {
 function SplitView({ split: { id, orientation, parts } }: { split: Split }) {
   const regions = useDock(regionsIn);
   const shown = parts.filter((part) => holds(part).some((region) => regions[region].tabs.length));
-  // Sizes are remembered for each set of parts.
+  // Sizes are stored separately for each set of visible parts.
   const saved = useDefaultLayout({
     id: `belay.${id}`,
     panelIds: shown.map((part) => part.id),
@@ -90,10 +92,10 @@ function SplitView({ split: { id, orientation, parts } }: { split: Split }) {
 const holds = ({ region, split }: Part): RegionId[] =>
   split ? split.parts.flatMap(holds) : region ? [region] : [];
 
-/** What a collapsed part keeps, its tabs, in pixels. */
+/** The size of a collapsed part, which shows only its tabs, in pixels. */
 const tabsOnly = 33;
 
-/** A part collapses to its tabs when its border is dragged over it; the right one has no tabs of its own. */
+/** A part that collapses to its tabs when resized below its minimum; the right part has no tabs. */
 function CollapsiblePanel(part: Part) {
   const { region, split, ...panel } = part;
   const handle = usePanelRef();

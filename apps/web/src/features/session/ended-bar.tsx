@@ -21,7 +21,7 @@ const offeredAtEnd: readonly SessionControl[] = [
   sessionControls.restart,
 ];
 
-/** Why a session ended before its task was done, and how to continue. */
+/** Why a session ended without finishing, and how to continue. */
 export function EndedBar() {
   const readOnly = useReadOnly();
   const id = useSessionId();

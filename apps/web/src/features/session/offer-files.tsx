@@ -3,7 +3,7 @@ import { useFiles } from '@/features/session-files/files-query';
 import { showFile } from '@/lib/panel-links';
 import { useCommandList } from '@/lib/commands';
 
-/** Offers the files of the workspace in the palette while the session’s page is shown. */
+/** Offers the workspace’s files in the palette while the session page is shown. */
 export function OfferFiles() {
   const { data } = useFiles();
   useEffect(() => {

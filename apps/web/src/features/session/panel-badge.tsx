@@ -2,7 +2,7 @@ import { isEvent, planProgress } from '@belay/protocol';
 import { useView } from '@/features/session-log/session-context';
 import type { PanelId } from '@/lib/panels';
 
-/** The badge of a tab, which summarizes its closed panel. */
+/** The badge of a tab, which summarizes the panel. */
 export function PanelBadge({ panel }: { panel: PanelId }) {
   if (panel === 'changes') return <ChangedFiles />;
   if (panel === 'plan') return <PlanProgress />;

@@ -6,7 +6,7 @@ import { PanelContent } from './panel-content';
 
 const onPhone: readonly PanelId[] = ['chat', 'plan', 'terminal', 'changes', 'browser'];
 
-/** One panel at a time, chosen at the foot: enough to watch, to approve and to stop. */
+/** One panel at a time, chosen in a bottom bar; phones show only the most useful panels. */
 export function PhonePanels() {
   const [shown, setShown] = useState<PanelId>('chat');
   return (

@@ -9,7 +9,7 @@ interface RegionState {
 }
 export type Regions = Record<RegionId, RegionState>;
 
-/** Before there is anything to show: the chat and one wide panel. */
+/** The initial layout: the chat, and all other panels in the `top` region. */
 export const firstRegions: Regions = {
   left: { tabs: ['chat'], active: 'chat' },
   top: { tabs: panelIds.filter((panel) => panel !== 'chat'), active: 'code' },
@@ -18,11 +18,11 @@ export const firstRegions: Regions = {
   foot: { tabs: [], active: null },
 };
 
-/** Where panels move from the wide region at their first content. */
+/** The regions to which panels move from `top` at their first content. */
 const ownRegions = { terminal: 'bottom', browser: 'corner', plan: 'foot' } as const;
 export type OpeningPanel = keyof typeof ownRegions;
 
-/** Moves a panel that has its first content out of the wide region, unless the user is looking at it. */
+/** Moves a panel with its first content out of `top`, unless it is the active one there. */
 export function openPanel(regions: Regions, panel: OpeningPanel): Regions {
   const from = regionOf(regions, panel);
   return from !== 'top' || regions.top.active === panel
@@ -33,7 +33,10 @@ export function openPanel(regions: Regions, panel: OpeningPanel): Regions {
 export const regionOf = (regions: Regions, panel: PanelId): RegionId =>
   regionIds.find((id) => regions[id].tabs.includes(panel)) ?? 'top';
 
-/** Moves a panel to the end of a region and shows it there; the region it leaves shows its neighbour. */
+/**
+ * Moves a panel to the end of a region and activates it. The region it leaves activates its last
+ * panel.
+ */
 export function movePanel(regions: Regions, panel: PanelId, to: RegionId): Regions {
   const from = regionOf(regions, panel);
   if (from === to) return activate(regions, panel);
@@ -51,7 +54,7 @@ export function activate(regions: Regions, panel: PanelId): Regions {
   return { ...regions, [region]: { ...regions[region], active: panel } };
 }
 
-/** A layout that another version of Belay stored, without removed panels and with new ones. */
+/** Adapts a layout stored by another version of Belay: drops removed panels and adds new ones. */
 export function withAllPanels(stored: Partial<Regions>): Regions {
   const kept = (id: RegionId): RegionState => ({
     tabs: stored[id]?.tabs.filter((tab) => panelIds.includes(tab)) ?? [],

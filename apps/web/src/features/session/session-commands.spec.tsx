@@ -51,7 +51,7 @@ describe('the commands of a session', () => {
   const run = async (id: string) =>
     act(async () => useCommandList.getState().commands.get(id)?.run());
 
-  it('stop it only once the user is sure', async () => {
+  it('stop it only after confirmation', async () => {
     const stop = () => undefined;
     const { rest } = await show({ replies: { sessions: { stop } } });
     await run('session.stop');
@@ -91,7 +91,7 @@ describe('the keys of approvals', () => {
   it.each([
     ['y', 'approved'],
     ['n', 'rejected'],
-  ])('%s answers what has waited longest', async (key, verdict) => {
+  ])('%s answers the oldest request', async (key, verdict) => {
     const { rest } = await show();
     press(key);
     await waitFor(() =>
@@ -101,7 +101,7 @@ describe('the keys of approvals', () => {
     );
   });
 
-  it('are letters while the user writes', async () => {
+  it('are plain letters while the user types', async () => {
     const { rest, field } = await show();
     press('y', field);
     press('n', field);
@@ -110,7 +110,7 @@ describe('the keys of approvals', () => {
     expect(rest.bodiesOf('sessions.answer')).toEqual([{ verdict: 'approved' }]);
   });
 
-  it('are those that the user chose', async () => {
+  it('can be changed by the user', async () => {
     const { rest } = await show({ preferences: { keys: { 'approval.allow': 'a' } } });
     press('y');
     press('a');
@@ -118,7 +118,7 @@ describe('the keys of approvals', () => {
     expect(rest.bodiesOf('sessions.answer')).toEqual([{ verdict: 'approved' }]);
   });
 
-  it('leave a question alone that has just appeared, and the one after it', async () => {
+  it('do not answer a question that has just appeared, nor the one after it', async () => {
     const now = jest.spyOn(performance, 'now').mockReturnValue(10_000);
     noteQuestions('s', ['first', 'second']);
     const { rest } = await show();
@@ -135,7 +135,7 @@ describe('the keys of approvals', () => {
     now.mockRestore();
   });
 
-  it('say that nothing waits', async () => {
+  it('report when nothing is waiting', async () => {
     const { rest } = await show({ summary: { state: 'running' } });
     press('y');
     await screen.findByText('Nothing is waiting for you.');

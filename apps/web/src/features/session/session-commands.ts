@@ -16,7 +16,7 @@ import { panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
 import { attempt } from '@/lib/toasts';
 import { useDock } from './dock-store';
 
-/** What the user can do in a session by palette and keys. */
+/** The commands of a session for the palette and shortcuts. */
 export function useSessionCommands(): void {
   const context = useSessionContext();
   const state = useSessionState(context.id);
@@ -29,7 +29,7 @@ export function useSessionCommands(): void {
 
 const { pause, resume, stop, restart } = sessionControls;
 
-/** Pause and resume share their keys, since they are never offered together. */
+/** Pause and resume share a shortcut, since they are never offered together. */
 const offeredByKeys = {
   pause: { control: pause, keys: sessionShortcuts['session.pause'].keys },
   resume: { control: resume, keys: sessionShortcuts['session.pause'].keys },
@@ -91,13 +91,13 @@ function logCommands(context: SessionContext): PaletteCommand[] {
   ];
 }
 
-/** The way out of a terminal or an editor by keys, since these handle Tab themselves. */
+/** Also moves the focus, so that the keyboard can leave a terminal or editor, which handle Tab. */
 function goToPanel(panel: PanelId): void {
   useDock.getState().show(panel);
   document.getElementById(`tab-${panel}`)?.focus();
 }
 
-/** The address of the moment that is shown, or of the live end as it is now. */
+/** Copies a link to the displayed moment, or to the latest event at the live end. */
 async function copyLink({ id, moment, log }: SessionContext): Promise<void> {
   const at = moment.getState().at ?? log.getState().view.lastSeq;
   await navigator.clipboard.writeText(`${location.origin}/sessions/${id}?at=${at}`);

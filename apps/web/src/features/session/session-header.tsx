@@ -101,9 +101,9 @@ function Figures() {
   );
 }
 
-/** The host folders that the agent sees; amber when it can change files in them. */
+/** The host folders the agent can access; amber if any is writable. */
 function HostFolders({ mounts }: Pick<SessionSummary, 'mounts'>) {
-  // Writable folders matter most.
+  // Writable folders first: they matter most.
   const [first, ...others] = mounts.toSorted((a, b) => Number(a.readOnly) - Number(b.readOnly));
   if (!first) return null;
   const isWritable = mounts.some(({ readOnly }) => !readOnly);
@@ -132,7 +132,7 @@ const iconControls = [
   { control: stop, command: 'session.stop', icon: Square },
 ];
 
-/** Drawn again only with the state; the summary is looked up on click. */
+/** Rerenders only when the state changes; the summary is looked up on click. */
 const Controls = memo(function Controls({ id }: { id: string }) {
   const state = useSessionState(id);
   if (!state) return null;

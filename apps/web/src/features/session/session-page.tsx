@@ -70,7 +70,9 @@ function Session() {
   );
 }
 
-/** Applies the URL: opens its panel, and its moment once the log has it. */
+/**
+ * Applies the URL’s search parameters: shows the panel, and the moment once its event is loaded.
+ */
 function useAddress(): void {
   const { at, panel } = route.useSearch();
   const context = useSessionContext();

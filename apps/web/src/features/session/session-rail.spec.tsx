@@ -22,8 +22,8 @@ const sessions = [
 const show = (list = sessions) =>
   renderSession(<SessionRail />, { replies: { sessions: { list: () => list } } });
 
-describe('the rail of sessions', () => {
-  it('shows the other sessions, first those that have waited longest, with a badge', async () => {
+describe('the session rail', () => {
+  it('shows the sessions, longest wait first, with a badge', async () => {
     await show();
     const rail = within(await screen.findByRole('navigation', { name: 'Sessions' }));
     const names = rail.getAllByRole('link').map((link) => link.getAttribute('aria-label'));
@@ -36,7 +36,7 @@ describe('the rail of sessions', () => {
     expect(rail.getByRole('link', { current: 'page' }).title).toBe('This one (running)');
   });
 
-  it('shows their titles once it is unfolded', async () => {
+  it('shows their titles when expanded', async () => {
     await show();
     const early = await screen.findByRole('link', { name: /^Asks early/ });
     expect(early.textContent).toBe('!');
@@ -45,7 +45,7 @@ describe('the rail of sessions', () => {
     expect(usePreferences.getState().rail).toBe(true);
   });
 
-  it('is not there for a session alone', async () => {
+  it('is hidden when there is only one session', async () => {
     const { rest } = await show(sessions.slice(0, 1));
     expect(rest.sentTo('sessions.list').length).toBeGreaterThan(0);
     expect(screen.queryByRole('navigation')).toBeNull();

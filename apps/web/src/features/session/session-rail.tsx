@@ -11,10 +11,10 @@ import { sessionsQuery } from '@/lib/summaries';
 import { usePreferences } from '@/lib/preferences';
 import { recorded } from '@/lib/server';
 
-/** Most sessions have ended; the newest ones are enough to switch between. */
+/** How many ended sessions are listed, newest first. */
 const mostEnded = 10;
 
-/** Links to the other sessions. Those that wait for the user come first, with a badge. */
+/** Links for switching between sessions. Those that wait for the user come first, with a badge. */
 export function SessionRail() {
   const open = usePreferences((state) => state.rail);
   const set = usePreferences((state) => state.set);
@@ -68,7 +68,7 @@ const dots: Partial<Record<SessionSummary['state'], string>> = {
 interface RailItemProps {
   session: SessionSummary;
   isShown: boolean;
-  /** Whether its title is shown beside its state. */
+  /** Whether the title is shown beside the state. */
   isNamed: boolean;
 }
 
@@ -114,7 +114,10 @@ function RailItem({ session, isShown, isNamed }: RailItemProps) {
   );
 }
 
-/** Those that wait first, the longest before the others; then those at work, and the newest ended ones. */
+/**
+ * Sessions that wait for the user, longest wait first, then those at work, then the newest ended
+ * ones. The current session is always included.
+ */
 function railOrder(sessions: readonly SessionSummary[], own: string): SessionSummary[] {
   const shown = sessions.filter(({ id, archived }) => !archived || id === own);
   const newest = shown.toSorted((a, b) => Date.parse(b.created) - Date.parse(a.created));

@@ -17,12 +17,12 @@ const show = () =>
 const open = async (name: string) =>
   fireEvent.keyDown(await screen.findByRole('button', { name }), { key: 'Enter' });
 
-describe('the settings in the header of a session', () => {
+describe('the settings in the session header', () => {
   it.each([
     ['Model: x', 'openai:small', { model: 'openai:small' }],
     ['Approvals: Ask', 'Run at once', { approvals: 'auto' }],
     ['Network: Registries', 'No network', { egress: { profile: 'none' } }],
-  ])('%s is changed while it works', async (chip, choice, change) => {
+  ])('%s can be changed while the session runs', async (chip, choice, change) => {
     const { rest } = await show();
     await open(chip);
     fireEvent.click(await screen.findByRole('menuitem', { name: choice }));

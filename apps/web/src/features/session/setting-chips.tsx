@@ -20,7 +20,7 @@ import { useSummary } from '@/lib/summaries';
 import { modelsQuery } from '@/lib/queries';
 import { shortModelName } from '@/lib/short-model-name';
 
-/** Model, approvals and network of the session, each to be changed while it works. */
+/** Menus to change the model, approvals and network of a running session. */
 export function SettingChips() {
   const summary = useSummary(useSessionId());
   const { data: models = [] } = useQuery(modelsQuery);

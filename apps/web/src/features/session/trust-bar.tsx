@@ -14,7 +14,7 @@ import { attempt } from '@/lib/toasts';
 
 const guiding = /(^|\/)(AGENTS\.md|SKILL\.md)$/;
 
-/** A workspace’s own guidance counts only after the user has read and trusted it. */
+/** Asks the user to review and trust guidance in the workspace, which is ignored until then. */
 export function TrustBar() {
   const session = useSessionId();
   const [open, setOpen] = useState(false);
@@ -35,7 +35,7 @@ export function TrustBar() {
   );
 }
 
-/** The guidance that the user has not trusted yet; empty when there is no need to ask. */
+/** Guidance the user has not trusted yet; `found` is empty when there is no need to ask. */
 function useUntrusted(session: string) {
   const readOnly = useReadOnly();
   const state = useSessionState(session);
@@ -44,7 +44,7 @@ function useUntrusted(session: string) {
   const trusted = useLog((log) => log.view.trusted);
   const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
   const hasTrusted = trusted.size > 0;
-  // Trust from the start covers what the workspace brought; trust by hand covers what was read.
+  // Trust given at the start covers all guidance; trust given here covers only the reviewed files.
   const mayAsk = !guided || hasTrusted;
   const asks = mayAsk && !past && !readOnly && state !== undefined && !isEnded(state);
   const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
@@ -56,7 +56,10 @@ function useUntrusted(session: string) {
   };
 }
 
-/** MCP servers that a repository names would run with the server’s rights: only the user may add one. */
+/**
+ * Explains that the workspace’s MCP servers are not used: they would run with the server’s rights,
+ * so only the user may add one.
+ */
 function OwnMcpServers() {
   const [seen, setSeen] = useState(false);
   if (seen) return null;
@@ -84,7 +87,7 @@ function TrustDialog({ session, onClose }: { session: string; onClose(): void })
   });
   const trust = () => {
     onClose();
-    // What was shown, and nothing that came since.
+    // Trusts only the versions that were shown, not later changes.
     const shown = preview.data?.files.flatMap(({ path, hash }) => (hash ? { path, hash } : []));
     const read = shown ? { shown } : {};
     attempt(() => client.sessions.call(session, 'workspace.trust', read), 'Trusted.');

@@ -4,7 +4,9 @@ import type { LiveLog } from '@/features/session-log/live-log-store';
 import { useDock } from './dock-store';
 import type { OpeningPanel } from './regions';
 
-/** Opens each panel at its first content, before the first paint where the content is already there. */
+/**
+ * Opens each panel at its first content, before the first paint if the content is already there.
+ */
 export function useOpenPanels(): void {
   const session = useSessionId();
   const filled = useLog(filledPanels);
@@ -15,7 +17,7 @@ export function useOpenPanels(): void {
   }, [session, filled]);
 }
 
-/** Counts at the live end, so that a replay closes nothing. */
+/** Reads the live log, so that viewing a past moment closes nothing. */
 function filledPanels({ view, terminals, frame }: LiveLog): string {
   const filled: Record<OpeningPanel, boolean> = {
     terminal: terminals.size > 0 || view.terminals.size > 0,

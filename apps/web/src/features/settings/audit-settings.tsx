@@ -6,7 +6,7 @@ import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 
-/** Who changed what, and who was refused, in pages. */
+/** The audit log of changes and refused requests, loaded page by page. */
 export function AuditSettings() {
   const audit = useInfiniteQuery({
     queryKey: ['audit'],

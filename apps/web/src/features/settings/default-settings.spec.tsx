@@ -4,7 +4,7 @@ import { changedDefaults, sessionDefaults } from '@belay/protocol';
 import { renderWeb } from '@/testing/render-web';
 import { ApprovalDefault, BudgetSettings, NetworkSettings } from './default-settings';
 
-/** The form, over a server that keeps the settings. */
+/** Renders the form with a server that stores the settings. */
 const show = (element: ReactNode, role: 'user' | 'viewer' = 'user') => {
   let saved = sessionDefaults.parse({
     budgets: { steps: 40, tokens: null, dollars: 2.5, seconds: 90 },
@@ -26,7 +26,7 @@ const write = async (label: RegExp, value: string) =>
 const save = async () => fireEvent.click(await screen.findByRole('button', { name: 'Save' }));
 
 describe('the limits of new sessions', () => {
-  it('are shown in their units; none is an empty field', async () => {
+  it('are shown in their units, and as an empty field if there is none', async () => {
     await show(<BudgetSettings />);
     expect(await field(/^Step limit/)).toHaveProperty('value', '40');
     expect(await field(/^Token limit/)).toHaveProperty('value', '');
@@ -35,7 +35,7 @@ describe('the limits of new sessions', () => {
     expect(await screen.findByRole('button', { name: 'Save' })).toHaveProperty('disabled', true);
   });
 
-  it('send what was changed and nothing else; an empty field is no limit', async () => {
+  it('send only what was changed, with an empty field as no limit', async () => {
     const { rest } = await show(<BudgetSettings />);
     await write(/^Step limit/, '');
     await write(/^Token limit/, '200000');
@@ -55,7 +55,7 @@ describe('the limits of new sessions', () => {
     [/^Token limit/, '2.5'],
     [/^Spending limit/, '-1'],
     [/^Time limit/, '0'],
-  ])('%s is never %s', async (label, value) => {
+  ])('%s cannot be %s', async (label, value) => {
     const { rest } = await show(<BudgetSettings />);
     await write(label, value);
     await save();
@@ -63,7 +63,7 @@ describe('the limits of new sessions', () => {
     expect(rest.sentTo('settings.change')).toEqual([]);
   });
 
-  it('are only read by a viewer', async () => {
+  it('are read-only for a viewer', async () => {
     await show(<BudgetSettings />, 'viewer');
     const limit = await field(/^Step limit/);
     await waitFor(() => expect(limit.matches(':disabled')).toBe(true));
@@ -71,7 +71,7 @@ describe('the limits of new sessions', () => {
 });
 
 describe('the network of new sessions', () => {
-  it('takes hosts as they are written', async () => {
+  it('accepts typed hosts', async () => {
     const { rest } = await show(<NetworkSettings />);
     expect(await field(/^Allowed hosts/)).toHaveProperty('value', 'a.example, b.example');
     await write(/^Allowed hosts/, 'a.example,c.example:8080  *.d.example,');
@@ -83,7 +83,7 @@ describe('the network of new sessions', () => {
     );
   });
 
-  it('takes the hosts of a package manager by one click, and says which they are', async () => {
+  it('adds the hosts of a package manager by one click and lists them', async () => {
     const { rest } = await show(<NetworkSettings />);
     const npm = await screen.findByRole('button', { name: 'npm' });
     fireEvent.click(npm);
@@ -98,7 +98,7 @@ describe('the network of new sessions', () => {
     );
   });
 
-  it('is closed by the profile without one', async () => {
+  it('can be disabled by its profile', async () => {
     const { rest } = await show(<NetworkSettings />);
     await write(/^Network/, 'none');
     await save();
@@ -110,7 +110,7 @@ describe('the network of new sessions', () => {
   });
 });
 
-it('the approvals of new sessions are chosen by what happens', async () => {
+it('changes the approvals of new sessions', async () => {
   const { rest } = await show(<ApprovalDefault />);
   expect(
     await screen.findByRole('option', { name: 'Ask before commands and network' }),

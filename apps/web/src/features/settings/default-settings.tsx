@@ -43,7 +43,7 @@ interface DefaultSettingsProps {
   text: ReactNode;
 }
 
-/** Defaults of new sessions. */
+/** Default settings of new sessions. */
 function DefaultSettings({ Fields, text }: DefaultSettingsProps) {
   const settings = useQuery(settingsQuery);
   return (

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Checks } from '@/components/checks/checks';
 import { Page } from '@/components/page';
 
-/** The checks of the welcome page, at an address of their own. */
+/** The checks of the welcome page as a separate page. */
 export function DoctorPage() {
   return (
     <Page title="Doctor · Belay" className="overflow-y-auto">

@@ -10,7 +10,7 @@ import { OwnPassword } from './own-password';
 
 const themes = optionsOf<Theme>({ system: 'System', light: 'Light', dark: 'Dark' });
 
-/** How the dashboard looks and behaves on this machine. */
+/** The dashboard’s appearance and behaviour in this browser. */
 export function GeneralSettings() {
   const preferences = usePreferences();
   const user = usePasswordUser();

@@ -10,21 +10,21 @@ import { useForm } from '@/lib/use-form';
 import type { Submitted } from '@/lib/use-submit';
 
 interface GitHostFormProps {
-  /** A new one when omitted. */
+  /** Omitted for a new host. */
   host?: GitHost;
   onClose(): void;
 }
 
 const newHost = {
   host: '',
-  /** Undefined is the usual one of the host. */
+  /** Undefined for the usual kind of the host. */
   kind: undefined as GitHost['kind'] | undefined,
   scope: 'operate' as GitHost['scope'],
   private: false,
   insecure: false,
 };
 
-/** A token is written and never shown again; a wrong one is found when it is saved. */
+/** Tokens can be set but are never shown. Saving tests a new token. */
 export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
   const queries = useQueryClient();
   const { values, change, bind } = useForm({

@@ -26,7 +26,7 @@ const click = async (name: string) => {
 const write = (label: RegExp | string, value: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 
-it('adds a host by its name and token, of the kind that its name tells', async () => {
+it('adds a host by name and token, and infers its kind from the name', async () => {
   const { rest } = await show();
   await click('Add a git host');
   write('Host', 'GitLab.com');
@@ -38,7 +38,7 @@ it('adds a host by its name and token, of the kind that its name tells', async (
   ]);
 });
 
-it('finds a wrong token when it is saved, and keeps one that is not typed', async () => {
+it('reports a wrong token on saving, and keeps the saved one if the field is empty', async () => {
   const testHost = () => {
     throw new AppError('unauthorized', 'git.example.com refused the token.');
   };

@@ -15,7 +15,7 @@ import { client } from '@/lib/server';
 import { useForm } from '@/lib/use-form';
 import type { Submitted } from '@/lib/use-submit';
 
-/** Machines that joined this server, to run agents outside of its sandboxes. */
+/** Machines that joined this server to run agents outside its sandboxes. */
 export function MachineSettings() {
   const readOnly = useReadOnlySettings();
   const machines = useQuery({ ...machinesQuery, refetchInterval: 5_000 });

@@ -1,20 +1,20 @@
 import type { McpServer, McpTransport } from '@belay/protocol';
 import { splitList } from '@/lib/split-list';
 
-/** One header or variable. A saved value is not known here: it stays as it is while `value` is null. */
+/** One header or variable. Saved values are not sent to the page; null keeps the saved value. */
 export interface SecretField {
   name: string;
   value: string | null;
 }
 
-/** What the form holds; text as it was typed. */
+/** The values of the form, with texts as typed. */
 export const newMcpFields = {
   name: '',
   type: 'http' as McpTransport['type'],
   url: '',
   headers: [] as readonly SecretField[],
   command: '',
-  /** One argument in each line. */
+  /** One argument per line. */
   args: '',
   env: [] as readonly SecretField[],
   where: 'container' as 'container' | 'host',

@@ -30,8 +30,8 @@ const click = async (name: string | RegExp) =>
 const write = async (label: string | RegExp, value: string) =>
   fireEvent.change(await screen.findByLabelText(label), { target: { value } });
 
-describe('the form of a new MCP server', () => {
-  it('sends its URL and headers; their values are never readable', async () => {
+describe('the form for a new MCP server', () => {
+  it('sends the URL and headers, and masks header values', async () => {
     const { rest } = await show(null);
     await write(/^Name/, 'github');
     await write(/^URL/, ' https://mcp.example/mcp ');
@@ -56,7 +56,7 @@ describe('the form of a new MCP server', () => {
     ]);
   });
 
-  it('runs a program in a container, and warns of one on the host; its arguments are lines', async () => {
+  it('runs a program in a container, warns about one on the host, and splits arguments by line', async () => {
     const { rest } = await show(null);
     fireEvent.click(await screen.findByRole('radio', { name: 'A program on the server' }));
     await screen.findByText(/It can reach only the hosts/);
@@ -94,9 +94,9 @@ describe('the form of a new MCP server', () => {
   });
 
   it.each([
-    ['a name that tools cannot have', 'Git Hub', 'https://mcp.example/mcp'],
-    ['an address that is none', 'github', 'mcp.example'],
-    ['no address', 'github', ''],
+    ['a name that is invalid for tools', 'Git Hub', 'https://mcp.example/mcp'],
+    ['an invalid URL', 'github', 'mcp.example'],
+    ['no URL', 'github', ''],
   ])('sends nothing with %s', async (_, name, url) => {
     const { rest } = await show(null);
     await write(/^Name/, name);
@@ -106,7 +106,7 @@ describe('the form of a new MCP server', () => {
     expect(rest.sentTo('mcp.create')).toEqual([]);
   });
 
-  it('says why the server refuses it, and can be saved again', async () => {
+  it('shows why the server refused it and can be submitted again', async () => {
     await renderWeb(<McpForm server={null} onSaved={onSaved} onCancel={onCancel} />, {
       replies: {
         mcp: {
@@ -128,8 +128,8 @@ describe('the form of a new MCP server', () => {
   });
 });
 
-describe('the form of a saved MCP server', () => {
-  it('keeps the values that nobody touched, and sends those that were replaced', async () => {
+describe('the form for a saved MCP server', () => {
+  it('keeps unchanged values and sends replaced ones', async () => {
     const { rest } = await show(saved);
     await write('Value of Authorization', 'Bearer new');
     expect(screen.getByLabelText('Value of X-Team')).toHaveProperty('value', '');

@@ -11,13 +11,13 @@ const kinds = optionsOf({ http: 'At a URL', stdio: 'A program on the server' });
 const places = optionsOf({ container: 'In a container', host: 'On this machine' });
 
 interface McpFormProps {
-  /** Null for a new one. */
+  /** Null for a new server. */
   server: McpServer | null;
   onSaved(server: McpServer): void;
   onCancel(): void;
 }
 
-/** How an MCP server is reached. Saving connects it, so that it shows at once whether it works. */
+/** How to connect to an MCP server. Saving connects at once, so that errors show immediately. */
 export function McpForm({ server, onSaved, onCancel }: McpFormProps) {
   const form = useForm(server ? mcpFieldsOf(server) : newMcpFields);
   const save = async () => {

@@ -16,7 +16,7 @@ interface McpServerCardProps {
   onChange(server: McpServer | null): void;
 }
 
-/** One MCP server: whether it is there, what it has, and what can be done about it. */
+/** One MCP server with its state, tools and actions. */
 export function McpServerCard({ server, onChange }: McpServerCardProps) {
   const { name, transport, error, offered } = server;
   const isInstalled = server.installed === true;
@@ -102,7 +102,7 @@ interface ConnectButtonsProps extends McpServerCardProps {
   work: ReturnType<typeof useBusy>;
 }
 
-/** Tries the connection again; one by HTTP may need the user to log in. */
+/** Retries the connection. An HTTP server that failed may need the user to log in. */
 function ConnectButtons({ server, work: { busy, run }, onChange }: ConnectButtonsProps) {
   const { name, transport, state } = server;
   const test = async () => {

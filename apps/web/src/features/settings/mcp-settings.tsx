@@ -9,7 +9,7 @@ import { useReadOnlySettings } from '@/lib/role';
 import { McpForm } from './mcp-form';
 import { McpServerCard } from './mcp-server-card';
 
-/** The MCP servers whose tools agents may use. Their secrets live with the server alone. */
+/** The MCP servers whose tools agents may use. Their secrets are stored only on the server. */
 export function McpSettings() {
   const readOnly = useReadOnlySettings();
   const queries = useQueryClient();

@@ -7,7 +7,7 @@ interface McpToolsProps {
   onChange(change: { tools: string[] | null }): void;
 }
 
-/** The tools of a server, each with a choice whether agents get it. */
+/** The tools of a server, with a checkbox for each that makes it available to agents. */
 export function McpTools({ server: { offered, tools }, disabled, onChange }: McpToolsProps) {
   const isChosen = (name: string) => tools === null || tools.includes(name);
   const choose = (changed: string, on: boolean) => {

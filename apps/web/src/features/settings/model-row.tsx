@@ -2,7 +2,10 @@ import type { ModelChoice } from '@belay/protocol';
 import { isPlayed } from '@/components/checks/checks';
 import { TryModel } from '@/components/checks/try-model';
 
-/** One model, whether it can be called, and a button that tries it; what to do for the others is in the forms above. */
+/**
+ * One model, whether it is available, and a button to test it. The forms above say how to set up
+ * the others.
+ */
 export function ModelRow({ model }: { model: ModelChoice }) {
   const { name, title, ready } = model;
   return (

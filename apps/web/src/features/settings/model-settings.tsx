@@ -4,7 +4,7 @@ import { modelsQuery, providersQuery } from '@/lib/queries';
 import { ModelRow } from './model-row';
 import { ProviderForm } from './provider-form';
 
-/** Which models can be called, and the keys that make it so. Keys live with the server alone. */
+/** The available models, and the API keys they need. Keys are stored only on the server. */
 export function ModelSettings() {
   const models = useQuery(modelsQuery);
   const providers = useQuery(providersQuery);

@@ -28,7 +28,7 @@ const emptyRule: NewRule = {
   expires: null,
 };
 
-/** The form of a new rule, with a preview of past calls that it matches. */
+/** The form for a new rule, with the number of past calls it would have matched. */
 export function NewRuleForm({ onMade }: { onMade(): Promise<void> }) {
   const { values: rule, change, bind } = useForm(emptyRule);
   const { data: servers = [] } = useQuery(mcpQuery);

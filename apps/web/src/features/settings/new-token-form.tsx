@@ -9,7 +9,7 @@ import { scopeHints, scopes } from './scopes';
 
 const dayMs = 86_400_000;
 
-/** In days. */
+/** Keys are numbers of days. */
 const expiries = optionsOf({
   1: 'In 1 day',
   7: 'In 7 days',
@@ -37,7 +37,7 @@ interface NewTokenProps {
   onCancel(): void;
 }
 
-/** The form of a new token. */
+/** The form for a new token. */
 export function NewTokenForm({ onMade, onCancel }: NewTokenProps) {
   const { values, bind } = useForm(emptyToken);
   const isAdmin = values.scope === 'admin';

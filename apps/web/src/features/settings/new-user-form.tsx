@@ -10,7 +10,7 @@ interface NewUserFormProps {
   onCancel(): void;
 }
 
-/** The form of a new user. */
+/** The form for a new user. */
 export function NewUserForm({ onMade, onCancel }: NewUserFormProps) {
   const { values, bind } = useForm({ name: '', password: '', scope: 'operate' as Scope });
   const create = async () => {

@@ -14,7 +14,7 @@ const me = (hasPassword: boolean) => ({
 const type = (label: RegExp, value: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 
-/** The page, over a server that takes `right` as the current password. */
+/** Renders the page with a server that accepts `right` as the current password. */
 const show = (hasPassword = true) =>
   renderWeb(<GeneralSettings />, {
     replies: {
@@ -29,7 +29,7 @@ const show = (hasPassword = true) =>
   });
 
 describe('a user’s own password', () => {
-  it('is changed by the current one, and a refusal keeps what was typed', async () => {
+  it('can be changed with the current one, and a refusal keeps the input', async () => {
     const { rest } = await show();
     await screen.findByRole('form', { name: 'Password' });
     const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Change password' });
@@ -49,11 +49,11 @@ describe('a user’s own password', () => {
       password: 'right',
       newPassword: 'correct horse battery',
     });
-    // Every login ends, this one, too: the page loads anew.
+    // Every login ends, including this one, and the page reloads.
     expect(button.disabled).toBe(true);
   });
 
-  it('is hidden as it is typed, for password managers to know, and long enough', async () => {
+  it('is masked, supports password managers, and has a minimum length', async () => {
     await show();
     await screen.findByRole('form', { name: 'Password' });
     const field = (label: RegExp) => screen.getByLabelText<HTMLInputElement>(label);
@@ -71,7 +71,7 @@ describe('a user’s own password', () => {
     });
   });
 
-  it('is asked of nobody who has none', async () => {
+  it('is not offered to a user without one', async () => {
     await show(false);
     await screen.findByText(/Theme/);
     expect(screen.queryByRole('form', { name: 'Password' })).toBeNull();

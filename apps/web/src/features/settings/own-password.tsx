@@ -3,7 +3,10 @@ import { Form } from '@/components/ui/form';
 import { client } from '@/lib/server';
 import { useForm } from '@/lib/use-form';
 
-/** For a user who logged in with a password. The change logs out everywhere, so the page is loaded anew, which asks for it. */
+/**
+ * For users who log in with a password. A change logs them out everywhere, so it reloads the page,
+ * which asks for the new password.
+ */
 export function OwnPassword({ user }: { user: string }) {
   const { values, bind } = useForm({ password: '', newPassword: '' });
   const change = async () => {

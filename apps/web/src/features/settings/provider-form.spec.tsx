@@ -22,8 +22,8 @@ const click = async (name: string) => fireEvent.click(await screen.findByRole('b
 const write = (label: RegExp, value: string) =>
   fireEvent.change(screen.getByLabelText(label), { target: { value } });
 
-describe('the form of a provider’s key', () => {
-  it('sends the key once and shows it nowhere', async () => {
+describe('the form for a provider’s key', () => {
+  it('sends the key once and never shows it', async () => {
     const { rest } = await show(provider(), () => [provider({ key: 'saved' })]);
     await screen.findByText('No key is set.');
     await click('Add key to OpenAI');
@@ -43,7 +43,7 @@ describe('the form of a provider’s key', () => {
     expect(document.body.innerHTML).not.toContain('sk-secret');
   });
 
-  it('leaves a saved key as it is when only the address changes, and clears the address', async () => {
+  it('keeps a saved key when only the URL changes, and clears the URL', async () => {
     const before = provider({ key: 'saved', url: 'https://proxy.example/v1' });
     const { rest } = await show(before, () => [before]);
     await click('Change key of OpenAI');
@@ -61,7 +61,7 @@ describe('the form of a provider’s key', () => {
     );
   });
 
-  it('tries a new key, and says what is wrong with it', async () => {
+  it('tests a new key and shows what is wrong with it', async () => {
     const tries = jest.fn(() => {
       throw new AppError('model_failed', 'OpenAI refused the key.');
     });
@@ -87,7 +87,7 @@ describe('the form of a provider’s key', () => {
     expect(rest.bodiesOf('models.try')).toEqual([{ model: 'openai:small' }]);
   });
 
-  it('sends nothing with an address that is none', async () => {
+  it('sends nothing with an invalid URL', async () => {
     const { rest } = await show(provider(), () => [provider()]);
     await click('Add key to OpenAI');
     write(/^Base URL/, 'localhost');
@@ -96,7 +96,7 @@ describe('the form of a provider’s key', () => {
     expect(rest.sentTo('models.setProvider')).toEqual([]);
   });
 
-  it('removes a key that is saved, and only such a one', async () => {
+  it('can remove only a saved key', async () => {
     const { rest } = await show(provider({ key: 'saved' }), () => [
       provider({ key: 'environment' }),
     ]);
@@ -108,7 +108,7 @@ describe('the form of a provider’s key', () => {
     expect(screen.queryByRole('button', { name: 'Remove key' })).toBeNull();
   });
 
-  it('keeps what was written when the server refuses it, and says why', async () => {
+  it('keeps the input and shows the error when the server refuses it', async () => {
     await show(provider(), () => {
       throw new AppError('disk_full', 'The key could not be saved. Free some disk space.');
     });

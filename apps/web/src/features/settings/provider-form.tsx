@@ -23,7 +23,7 @@ const keyState = {
   none: 'No key is set.',
 };
 
-/** One provider in a line; its form once the user wants to change it. */
+/** One provider, with a form to change its key. */
 export function ProviderForm({ provider }: { provider: ProviderSetup }) {
   const [open, setOpen] = useState(false);
   const title = titles[provider.name];
@@ -53,7 +53,7 @@ export function ProviderForm({ provider }: { provider: ProviderSetup }) {
   );
 }
 
-/** A key is written and never shown again. */
+/** Keys can be set but are never shown. */
 function KeyForm({ provider, onClose }: { provider: ProviderSetup; onClose(): void }) {
   const queries = useQueryClient();
   const { name } = provider;
@@ -118,7 +118,10 @@ function KeyForm({ provider, onClose }: { provider: ProviderSetup; onClose(): vo
   );
 }
 
-/** Why a model of the provider cannot be called with its new key; null when one can, or there is none to try. */
+/**
+ * Tests the new key with a call to one model of the provider. Returns the error; null if the call
+ * succeeds or no model is available.
+ */
 async function faultOfKey(provider: ProviderSetup['name']): Promise<string | null> {
   const models = await client.models.list();
   const model = models.find(({ name, ready }) => ready && name.startsWith(`${provider}:`));

@@ -15,7 +15,7 @@ const rule = (part: Partial<Rule> = {}): Rule => ({
   ...part,
 });
 
-/** The page, over a server that keeps the rules. */
+/** Renders the page with a server that stores the rules. */
 const show = (rules: Rule[] = []) =>
   renderWeb(<RuleSettings />, {
     replies: {
@@ -44,7 +44,7 @@ const choose = async (label: RegExp, value: string) =>
 const click = async (name: string) => fireEvent.click(await screen.findByRole('button', { name }));
 
 describe('the rules', () => {
-  it('say what each decides, where and how often it did', async () => {
+  it('show their decision, scope and number of uses', async () => {
     await show([
       rule(),
       rule({ id: 'rule-2', verdict: 'rejected', scope: 'workspace', pattern: 'rm *', uses: 1 }),
@@ -68,8 +68,8 @@ describe('the rules', () => {
   });
 });
 
-describe('the form of a new rule', () => {
-  it('previews what it would match, and makes the rule that it shows', async () => {
+describe('the form for a new rule', () => {
+  it('previews the matches and creates the rule', async () => {
     const { rest } = await show();
     await screen.findByText('No rules');
     await choose(/^Decision/, 'rejected');
@@ -94,7 +94,7 @@ describe('the form of a new rule', () => {
     expect(screen.queryByText(/^Would match/)).toBeNull();
   });
 
-  it('offers every operation that can ask, and connections', async () => {
+  it('offers every operation that can need approval, and connections', async () => {
     await show();
     const options = within(await screen.findByLabelText(/^Operation/)).getAllByRole('option');
     const names = options.map(({ textContent }) => textContent);
@@ -102,13 +102,13 @@ describe('the form of a new rule', () => {
     expect(names).not.toContain('files.read');
   });
 
-  it('makes nothing without a pattern', async () => {
+  it('creates nothing without a pattern', async () => {
     const { rest } = await show();
     await click('Create rule');
     expect(rest.sentTo('rules.create')).toEqual([]);
   });
 
-  it('keeps what was written when the server refuses it, and says why', async () => {
+  it('keeps the input and shows the error when the server refuses it', async () => {
     await show();
     await choose(/^Pattern/, 'twice');
     await click('Create rule');

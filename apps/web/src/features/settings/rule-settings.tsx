@@ -10,7 +10,7 @@ import { NewRuleForm } from './new-rule-form';
 
 const rulesKey = ['rules'];
 
-/** The rules that answer requests without asking, and the form of a new one. */
+/** The rules that answer approval requests automatically, and a form for a new one. */
 export function RuleSettings() {
   const rules = useQuery({ queryKey: rulesKey, queryFn: () => client.rules.list() });
   const cache = useQueryClient();

@@ -1,7 +1,7 @@
 import type { Scope } from '@belay/protocol';
 import { optionsOf } from '@/components/ui/field';
 
-/** The scopes of tokens and users, least first. */
+/** The scopes of tokens and users, from least to most rights. */
 export const scopeTitles: Record<Scope, string> = {
   view: 'View',
   operate: 'Operate',

@@ -6,13 +6,13 @@ import type { SecretField } from './mcp-fields';
 
 interface SecretRowsProps {
   title: string;
-  /** What one of them is, such as “header”. */
+  /** The noun for one entry, such as “header”. */
   what: string;
   value: readonly SecretField[];
   onChange(value: readonly SecretField[]): void;
 }
 
-/** Names with values that are written and never shown again. */
+/** A list of names with secret values, which can be set but are never shown. */
 export function SecretRows({ title, what, value: secrets, onChange }: SecretRowsProps) {
   return (
     <fieldset className="space-y-2">

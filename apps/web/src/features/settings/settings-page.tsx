@@ -37,7 +37,7 @@ const sections = [
   forAdmins?: boolean;
 }[];
 
-/** On a phone the sections form a row that scrolls. */
+/** On phones the sections are a scrollable row, so this reveals the current one. */
 const intoView = (link: HTMLElement | null): void =>
   link?.scrollIntoView({ block: 'nearest', inline: 'center' });
 

@@ -25,7 +25,7 @@ describe('the shortcuts', () => {
     session.getByRole('button', { name: 'Shortcut for Stop this session: Ctrl+Alt+K' });
   });
 
-  it('are cleared with Backspace, and left alone with Escape, Tab and a modifier alone', async () => {
+  it('are cleared by Backspace, and kept by Escape, Tab and a modifier alone', async () => {
     await show();
     const session = await group('Session');
     const message = session.getByRole('button', { name: 'Shortcut for Message the agent: M' });
@@ -39,7 +39,7 @@ describe('the shortcuts', () => {
     expect(chosen()).toEqual({ 'message.write': '' });
   });
 
-  it('are taken from the command that had them, and that is said', async () => {
+  it('are taken from the command that had them, with a notice', async () => {
     await show();
     const session = await group('Session');
     press(session.getByRole('button', { name: /^Shortcut for Message the agent/ }), 'l');
@@ -47,7 +47,7 @@ describe('the shortcuts', () => {
     await screen.findByText('“Go to the live end” had these keys and now has no shortcut.');
   });
 
-  it('may be the same in the fleet and in a session, which are never on one page', async () => {
+  it('may be the same in the fleet and in a session, which are never shown together', async () => {
     await show();
     const fleet = await group('Fleet');
     press(fleet.getByRole('button', { name: 'Shortcut for Next session: J' }), 'm');
@@ -55,7 +55,7 @@ describe('the shortcuts', () => {
     (await group('Session')).getByRole('button', { name: 'Shortcut for Message the agent: M' });
   });
 
-  it('are all reset at once', async () => {
+  it('can all be reset at once', async () => {
     await show({ 'message.write': 'w', 'fleet.next': '' });
     const session = await group('Session');
     session.getByRole('button', { name: 'Shortcut for Message the agent: W' });

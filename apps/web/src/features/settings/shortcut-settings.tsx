@@ -9,7 +9,7 @@ import { toast } from '@/lib/toasts';
 
 type Bound = Pick<PaletteCommand, 'id' | 'title' | 'keys'>;
 
-/** Commands of other pages are not offered on this one, yet their keys can be chosen here. */
+/** Commands of other pages, which are not registered here but whose shortcuts can be changed. */
 const elsewhere: Record<string, readonly Bound[]> = {
   Fleet: listOf(fleetShortcuts),
   Session: listOf(sessionShortcuts),
@@ -25,7 +25,10 @@ export function ShortcutSettings() {
   const { keys, set } = usePreferences();
   const here = [...commands.values()].filter((command) => command.keys ?? keys[command.id]);
   const groups = Object.entries({ Everywhere: here, ...elsewhere });
-  /** The fleet and a session are never on one page, so they may have the same keys. */
+  /**
+   * Takes the shortcut away from other commands. The fleet and a session are never shown together,
+   * so they may share shortcuts.
+   */
   const choose = (group: string, command: Bound, next: string) => {
     const rivals = groups
       .filter(

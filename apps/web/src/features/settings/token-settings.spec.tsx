@@ -15,7 +15,7 @@ const token = (part: Partial<TokenInfo> = {}): TokenInfo => ({
   ...part,
 });
 
-/** The page, over a server that keeps the tokens. */
+/** Renders the page with a server that stores the tokens. */
 const show = (tokens: TokenInfo[] = []) =>
   renderWeb(
     <>
@@ -45,7 +45,7 @@ const show = (tokens: TokenInfo[] = []) =>
 const click = async (name: string) => fireEvent.click(await screen.findByRole('button', { name }));
 
 describe('the tokens', () => {
-  it('are made with scope, sessions and expiry, and shown once', async () => {
+  it('are created with scope, sessions and expiry, and shown once', async () => {
     const { rest } = await show();
     await screen.findByText('No tokens');
     await click('Create token');
@@ -64,7 +64,7 @@ describe('the tokens', () => {
     within(screen.getByRole('list', { name: 'Tokens' })).getByText('A GPT');
   });
 
-  it('of an admin are for all sessions', async () => {
+  it('with the admin scope are for all sessions', async () => {
     const { rest } = await show();
     await click('Create token');
     fireEvent.change(screen.getByLabelText(/^Label/), { target: { value: 'Ops' } });
@@ -75,7 +75,7 @@ describe('the tokens', () => {
     expect(rest.bodiesOf('tokens.create')).toMatchObject([{ scope: 'admin', sessions: 'all' }]);
   });
 
-  it('are revoked after a question, and replaced', async () => {
+  it('can be revoked after a confirmation, and replaced', async () => {
     const { rest } = await show([token(), token({ id: 't2', label: 'Old laptop' })]);
     await click('Revoke Old laptop');
     await click('Cancel');

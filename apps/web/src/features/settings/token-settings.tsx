@@ -12,7 +12,7 @@ import { scopeTitles } from './scopes';
 
 const tokensKey = ['tokens'];
 
-/** Tokens for programs and other people. The server’s own two are in its data folder. */
+/** Tokens for programs and other people. The server’s own two tokens are in its data folder. */
 export function TokenSettings() {
   const tokens = useQuery({ queryKey: tokensKey, queryFn: () => client.tokens.list() });
   const cache = useQueryClient();

@@ -12,7 +12,7 @@ import { NewUserForm } from './new-user-form';
 import { scopes } from './scopes';
 
 const usersKey = ['users'];
-/** Users of a team. A server without users belongs to its owner alone. */
+/** The users of a team. A server without users belongs to its owner. */
 export function UserSettings() {
   const users = useQuery({ queryKey: usersKey, queryFn: () => client.users.list() });
   const cache = useQueryClient();

@@ -4,7 +4,7 @@ import { pluralText } from '@belay/protocol';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
 
-/** Shows what rewinding would undo, and does it when the user agrees. */
+/** Shows what a rewind would undo, and rewinds if the user confirms. */
 export async function askRewind(context: SessionContext, seq: number): Promise<void> {
   const { id } = context;
   const { files, messages } = await client.sessions.rewind(id, {

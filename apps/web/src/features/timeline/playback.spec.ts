@@ -17,18 +17,18 @@ describe('eventAfter', () => {
     expect([play(0), play(999), play(1_000), play(1_500)]).toEqual([1, 1, 2, 3]);
   });
 
-  it('cuts a long wait to two seconds', () => {
+  it('shortens a long wait to two seconds', () => {
     expect([play(3_499), play(3_500)]).toEqual([3, 4]);
   });
 
-  it('goes faster and stays at the end', () => {
+  it('supports other speeds and stops at the end', () => {
     expect(play(100, 10)).toBe(2);
     expect(play(1_000_000)).toBe(5);
     expect(play(0, 1, 5)).toBe(5);
   });
 });
 
-it('finds the step before and after', () => {
+it('finds the previous and next step', () => {
   const marks = [
     { seq: 2, kind: 'step' },
     { seq: 4, kind: 'edit' },

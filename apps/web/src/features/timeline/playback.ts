@@ -2,12 +2,15 @@ import type { Event } from '@belay/protocol';
 
 export const speeds = [0.5, 1, 2, 5, 10, 30] as const;
 
-/** Waits in the log longer than this are cut short, in milliseconds, because a viewer would only wait for the model. */
+/**
+ * Longer gaps in the log are shortened to this, in milliseconds: they are mostly waits for the
+ * model.
+ */
 const longestWaitMs = 2_000;
 
 /**
- * The event to show after `elapsed` milliseconds of playing from event `from`.
- * Events follow each other as they did, with long waits cut; returns the last event at the end.
+ * The event to show after `elapsed` milliseconds of playback from event `from`. Keeps the original
+ * pace, except for long gaps. Past the end it is the last event.
  */
 export function eventAfter(
   events: readonly Event[],
@@ -33,7 +36,7 @@ function waitBefore(events: readonly Event[], index: number): number {
   return Math.min(longestWaitMs, Math.max(20, gap));
 }
 
-/** The nearest step before or after an event. */
+/** The nearest step or message before or after an event; null if there is none. */
 export function stepFrom(
   marks: readonly { seq: number; kind: string }[],
   at: number,

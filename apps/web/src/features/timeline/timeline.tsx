@@ -22,7 +22,7 @@ import { askRewind } from './ask-rewind';
 import { Track } from './track';
 import { usePlayback } from './use-playback';
 
-/** One scrubber over the log. All panels show the moment it points at. */
+/** A scrubber for the log. All panels show the selected moment. */
 export function Timeline() {
   const readOnly = useReadOnly();
   const context = useSessionContext();
@@ -90,7 +90,7 @@ export function Timeline() {
   );
 }
 
-/** The log may grow many times a second: only what shows its length is drawn again, with low priority. */
+/** Deferred, since the log may grow many times a second; rerenders only what shows its length. */
 const useLast = () => useDeferredValue(useLog((log) => log.view.lastSeq));
 
 function TimelineTrack({ at }: { at: number | null }) {

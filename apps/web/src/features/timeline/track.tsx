@@ -19,7 +19,7 @@ interface TrackProps {
   onMove(seq: number): void;
 }
 
-/** The log as a line with its marks, and a slider to move along it. */
+/** The log as a line with marks, and a slider to move along it. */
 export function Track({ first, last, at, marks, onMove }: TrackProps) {
   const place = (seq: number) => `${((seq - first) / Math.max(1, last - first)) * 100}%`;
   return (
@@ -43,7 +43,7 @@ export function Track({ first, last, at, marks, onMove }: TrackProps) {
   );
 }
 
-/** Drawn again only when the log grew. */
+/** Memoized: rerenders only when the log has grown. */
 const Marks = memo(function Marks({ first, last, marks }: Omit<TrackProps, 'at' | 'onMove'>) {
   const drawn = useMemo(() => thin(marks, most), [marks]);
   const span = Math.max(1, last - first);

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { lookAt, useMoment, useSessionContext } from '@/features/session-log/session-context';
 import { eventAfter } from './playback';
 
-/** Moves the moment along the log while it plays, up to the live end. */
+/** Advances the displayed moment during playback, up to the live end. */
 export function usePlayback(): void {
   const context = useSessionContext();
   const playing = useMoment((state) => state.playing);

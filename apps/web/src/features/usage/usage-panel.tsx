@@ -13,7 +13,7 @@ import { useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
 import { useSessionTime } from '@/features/session-log/use-session-time';
 
-/** Tokens, cost, how full the context is, and how much of each budget is used. */
+/** Tokens, cost, context size, and how much of each budget is used. */
 export function UsagePanel() {
   const summary = useSummary(useSessionId());
   const usage = useView((view) => view.usage);
