@@ -25,7 +25,7 @@ export interface RunRequest {
   /** Known preflight results for the tasks. */
   known?: Validity[];
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
-  /** The state of a trial that has no verdict yet has changed. */
+  /** Called when the state of a trial without a verdict has changed. */
   onState?(of: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState): void;
 }
 
@@ -36,8 +36,9 @@ export interface EnvironmentFactory {
 }
 
 /**
- * Runs every trial that the results lack, so that calling it again resumes: a trial is identified by its task’s
- * content, the agent, the model and its number. Rejects when the signal is aborted; finished trials are kept.
+ * Runs every trial that is missing in the results, so calling it again resumes the run: a trial is
+ * identified by its task’s content, the agent, the model and its number. Rejects when the signal is
+ * aborted; finished trials are kept.
  */
 export async function runTrials(
   request: RunRequest,
@@ -114,7 +115,10 @@ async function all(tasks: (() => Promise<void>)[]): Promise<void> {
   if (rejected) throw rejected.reason;
 }
 
-/** The reference itself, and doing nothing, which must fail on its own. */
+/**
+ * Baselines are not compared with the reference: `oracle` is the reference, and `nop` must fail
+ * without it.
+ */
 const isBaseline = ({ name }: Agent): boolean => name === oracle.name || name === nop.name;
 
 const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: task.id, attempt });
@@ -122,7 +126,10 @@ const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: 
 export const trialKey = (task: Task, agent: Agent, attempt: number): string =>
   contentHash(task.suite, task.id, task.content, agent.name, agent.model, attempt);
 
-/** A label for a results folder’s containers: a resumed run finds those that a killed one has left. */
+/**
+ * A label for a results folder’s containers, by which a resumed run finds those that a killed one
+ * has left.
+ */
 const runIdOf = (out: string): string => contentHash('run', out).slice(0, 12);
 
 /** Stores artifacts, so that a regrade needs no agent, and the output of the tests. */
