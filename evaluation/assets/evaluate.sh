@@ -2,9 +2,10 @@
 # Applies the patch in the ways that SWE-Bench tries with git, each on a clean tree, restores the
 # base's files where the patch could tamper with the test results, and runs the evaluation script.
 # What git refuses (paths in `.git`, or beyond a link) is not retried with GNU patch. With the
-# argument `init`, makes the files a repository first. All output goes to one stream, because `set
-# -x` prints the markers to stderr and the tests print the results between them to stdout. The exit
-# code is that of the tests, or one of swe-bench-scripts.ts.
+# argument `init`, makes the files a repository first. The exit code is that of the tests, or one
+# of swe-bench-scripts.ts.
+# All output goes to one stream, because `set -x` prints the markers to stderr, and the tests print
+# their results between them to stdout.
 exec 2>&1
 cd /testbed || exit 98
 export GIT_CONFIG_GLOBAL=/tmp/.gitconfig
