@@ -32,7 +32,7 @@ const scripted = containerAgent('oracle', ({ oracle: given }) =>
     : null,
 );
 
-/** A program in the sandbox: it finds the task in the file that BELAY_INSTRUCTION names. */
+/** A program in the task's container, which reads the task from the file in BELAY_INSTRUCTION. */
 export const command = (line: string): Agent =>
   containerAgent(`command:${line}`, () => ({
     files: [],
