@@ -39,7 +39,7 @@ function inUse(out: string, holder: string): AppError {
   );
 }
 
-/** Linking is atomic, and the file is whole when it appears. */
+/** Linking is atomic, and the file is complete when it appears. */
 function take(own: string, path: string): boolean {
   try {
     linkSync(own, path);
@@ -50,7 +50,9 @@ function take(own: string, path: string): boolean {
   }
 }
 
-/** Removes the lock of an ended process, and restores one that another process has just taken. */
+/**
+ * Removes the lock of an ended process, and restores one that another process has just acquired.
+ */
 function discard(path: string, holder: string): void {
   const aside = `${path}.old.${process.pid}`;
   try {

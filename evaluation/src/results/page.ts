@@ -111,7 +111,7 @@ function rows({ missing }: Summary, trials: Trial[], rowOf: (trial: Trial) => st
 const missingRow = (task: string) =>
   `<tr class="invalid"><td>${escapeHtml(task)}<td><td>not attempted<td>counts as 0<td><td>`;
 
-/** What the score depends on beside data and agent. */
+/** What the score depends on besides data and agent. */
 function origin({ provenance: from, suite }: Summary): string {
   if (!from) return '';
   const { host } = from;

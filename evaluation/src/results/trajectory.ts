@@ -32,9 +32,9 @@ export function trajectoryOf(session: string, model: string, events: Event[]) {
 
 class Trajectory {
   readonly steps: TrajectoryStep[] = [];
-  /** The step of each call. */
+  /** The step of each tool call, by its id. */
   readonly #calls = new Map<string, TrajectoryStep>();
-  /** What calls of the model used that have no reply in the log yet. */
+  /** The usage of model calls whose reply is not in the log yet. */
   #used: Metrics | undefined;
   #dollars = 0;
 
@@ -75,7 +75,7 @@ class Trajectory {
     step.observation.results.push({ source_call_id: id, content: JSON.stringify(args) });
   }
 
-  /** Calls whose reply was lost count too. */
+  /** Includes calls whose reply was lost. */
   totals() {
     const known = [...this.steps.map(({ metrics }) => metrics), this.#used];
     const all = known.filter((each) => each !== undefined);

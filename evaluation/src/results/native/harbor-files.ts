@@ -97,7 +97,7 @@ function writeStep(
   );
 }
 
-/** What the format carries as artifacts, file by file beside the manifest. */
+/** Writes the artifacts that the format collects, and returns their manifest. */
 function manifestOf(
   out: string,
   trial: Trial,
@@ -132,7 +132,7 @@ function manifestOf(
 const multiplierConfig = (times: number) =>
   times === 1 ? {} : { timeout_multiplier: float(times) };
 
-/** Harbor's own default is its oracle: a config leaves it out. */
+/** Harbor's default agent is its oracle, so a config omits it. */
 function agentConfig(
   { agent, model }: Pick<RunFile, 'agent' | 'model'>,
   key: string,
@@ -143,7 +143,7 @@ function agentConfig(
   return { [key]: form({ name, ...(model && { model_name: liteLlmName(model) }) }) };
 }
 
-/** config.json leaves out what has its default; result.json does not. */
+/** config.json omits defaults; result.json does not. */
 function trialConfigFile({ trial, name, source, path, job, multiplier }: HarborTrial) {
   return {
     task: { path, source },
