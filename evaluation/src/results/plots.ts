@@ -1,4 +1,5 @@
 import { percentText } from '@belay/protocol';
+
 // Plots are inline SVG, so a report needs neither scripts nor requests.
 
 export const escapeHtml = (text: string): string =>
