@@ -10,7 +10,10 @@ const systemFolders =
 const harnessFolders =
   /^\/(tests|solution|oracle|verify[^/]*|belay|logs\/verifier|\.dockerenv)(\/|$)/;
 
-/** Shell start-up files, user site-packages, ~/.local/bin: read by test scripts in the next container. */
+/**
+ * Shell start-up files, user site-packages, ~/.local/bin: read by test scripts in the next
+ * container.
+ */
 const homeSettings = /^\/(root|home\/[^/]+)\/\.[^/]+/;
 
 const anywhere = (...names: string[]) => new RegExp(`(^|/)(${names.join('|')})(/|$)`);

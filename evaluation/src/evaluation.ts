@@ -132,7 +132,10 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
   }
 }
 
-/** Runs the missing trials. After a kill at any moment, the report equals that of an uninterrupted run. */
+/**
+ * Runs the missing trials. After a kill at any moment, the report equals that of an uninterrupted
+ * run.
+ */
 export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () => resumeHeld(opened, options));
@@ -198,7 +201,10 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
   );
 }
 
-/** Checks the run's tasks with the reference solution and with no change; the report shows the results. */
+/**
+ * Checks the run's tasks with the reference solution and with no change; the report shows the
+ * results.
+ */
 export async function preflightRun(
   out: string,
   options: EvaluationOptions & { cache: string },

@@ -33,7 +33,10 @@ export interface TaskEnvironment {
   /** The working folder; null for the image's own. */
   workdir: string | null;
   env: Record<string, string>;
-  /** `none` has no network interface; `bridge` is for tasks that request one, and only if the run allows it. */
+  /**
+   * `none` has no network interface; `bridge` is for tasks that request one, and only if the run
+   * allows it.
+   */
   network: 'none' | 'bridge';
   /**
    * Checks the service that the image's entrypoint starts; the command waits until it is healthy.
@@ -58,7 +61,9 @@ export interface TimeLimits {
   verify: number;
 }
 
-/** How the reference solution is applied. Paths are relative to the working folder unless absolute. */
+/**
+ * How the reference solution is applied. Paths are relative to the working folder unless absolute.
+ */
 export type Oracle =
   | { kind: 'files'; files: Entry[] }
   | { kind: 'patch'; patch: Buffer }
@@ -97,7 +102,9 @@ export interface Verifier {
   /** New, empty folders that only the verifier can write to. */
   folders: string[];
   command: string[];
-  /** Whether to add the verification’s key for a runner's plugin, as described in suites/seal.ts. */
+  /**
+   * Whether to add the verification’s key for a runner's plugin, as described in suites/seal.ts.
+   */
   sealed?: boolean;
   env: Record<string, string>;
   user: string | null;
@@ -179,7 +186,10 @@ export type Cause =
   | 'no_result'
   | 'infrastructure';
 
-/** The task needs something that this harness or agent does not support. Its message is one sentence. */
+/**
+ * The task needs something that this harness or agent does not support. Its message is one
+ * sentence.
+ */
 export class Unsupported extends Error {}
 
 /**

@@ -42,7 +42,8 @@ export class References {
   /**
    * Checks a pass with a second run of its tests. Fails it if tests that must fail passed, or if a
    * third run differs from the first one as well; flags it if only the second run differs, because
-   * tests may be flaky. Ignores what also happens with the reference. Throws when the engine fails.
+   * tests may be flaky. Ignores findings that the reference shows as well. Throws when the engine
+   * fails.
    */
   async heldTwice(verdict: Verdict, trial: Verified): Promise<Verdict> {
     if (verdict.outcome !== 'pass' || trial.context.task.steps.length > 1) return verdict;

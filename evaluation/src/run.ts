@@ -36,9 +36,9 @@ export interface EnvironmentFactory {
 }
 
 /**
- * Runs every trial that is missing in the results, so calling it again resumes the run: a trial is
- * identified by its task’s content, the agent, the model and its number. Rejects when the signal is
- * aborted; finished trials are kept.
+ * Runs every trial that is missing from the results, so calling it again resumes the run: a trial
+ * is identified by its task’s content, the agent, the model and its number. Rejects when the signal
+ * is aborted; finished trials are kept.
  */
 export async function runTrials(
   request: RunRequest,
@@ -108,7 +108,10 @@ export async function runTrials(
   return keyed.flatMap(({ key }) => journal.trials.get(key) ?? []);
 }
 
-/** Waits for all even when one rejects, so that nothing is left running; then rejects with the first error. */
+/**
+ * Waits for all even when one rejects, so that nothing is left running; then rejects with the first
+ * error.
+ */
 async function all(tasks: (() => Promise<void>)[]): Promise<void> {
   const settled = await Promise.allSettled(tasks.map((task) => task()));
   const rejected = settled.find((result) => result.status === 'rejected');

@@ -1,4 +1,6 @@
-/** The unbiased estimate of pass@k for one problem: n samples, c of them correct (Chen et al. 2021). */
+/**
+ * The unbiased estimate of pass@k for one problem: n samples, c of them correct (Chen et al. 2021).
+ */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
   let missed = 1;

@@ -36,8 +36,8 @@ export interface TrialHooks {
 }
 
 /**
- * One attempt of one agent at one task, in the phases `environment`, `agent` and `verifier`. Every outcome is a trial;
- * rejects only when the signal is aborted.
+ * One attempt of one agent at one task, in the phases `environment`, `agent` and `verifier`. Every
+ * outcome is a trial; rejects only when the signal is aborted.
  */
 export async function runTrial(
   request: TrialRequest,
@@ -208,7 +208,9 @@ async function buildImages(
   }
 }
 
-/** Errors of the task or the agent have a code; anything else is a failure of the infrastructure. */
+/**
+ * Errors of the task or the agent have a code; anything else is a failure of the infrastructure.
+ */
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Refused || (error instanceof AppError && error.code === 'too_large'))
     return fail(error.message, 'agent_failed');

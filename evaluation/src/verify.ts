@@ -38,7 +38,8 @@ export async function verify(
   const nothingToRun = { output: '', files: new Map<string, Buffer>() };
   if (task.artifacts.kind === 'patch' && !artifacts.patch?.length && !artifacts.always)
     return { ...nothingToRun, verdict: fail('The patch is empty.', 'empty_patch') };
-  // Unknown before the container starts, so a file or a report that contains it was made in this run.
+  // Unknown before the container starts, so a file or a report that contains it was made in this
+  // run.
   const proof = randomBytes(16).toString('hex');
   const { verifier, limits } = step;
   const collect = verifier.collect.map((path) => path.replaceAll('{proof}', proof));

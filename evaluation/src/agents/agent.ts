@@ -33,14 +33,17 @@ export interface TrialUsage {
   dollars: number;
 }
 
-/** An agent that has been set up for one trial. Steps are run one after the other; `stop` is always called. */
+/**
+ * An agent that has been set up for one trial. Steps are run one after the other; `stop` is always
+ * called.
+ */
 export interface AgentInstance {
   /** Its actions, in the format of trajectory.json; called after `stop`. */
   trajectory?(): Promise<object | null>;
   /**
-   * Runs the agent within the step's limit and collects its artifacts; the agent has ended completely when this
-   * resolves. `feedback` is the test output of the previous try. Rejects when the engine fails or the trial is
-   * aborted.
+   * Runs the agent within the step's limit and collects its artifacts; the agent has ended
+   * completely when this resolves. `feedback` is the test output of the previous try. Rejects when
+   * the engine fails or the trial is aborted.
    */
   run(step: Step, feedback: string | null): Promise<Artifacts>;
   usage(): TrialUsage;

@@ -40,7 +40,7 @@ export const command = (line: string): Agent =>
     env: { BELAY_INSTRUCTION: '/belay/instruction.md' },
   }));
 
-/** An agent whose artifacts are known in advance needs no container. */
+/** For agents whose artifacts are known in advance: they need no container. */
 export async function fixedArtifacts(
   artifactsOf: (step: Step) => Artifacts,
 ): Promise<AgentInstance> {

@@ -50,7 +50,9 @@ export class Board {
     this.#reporter = opened.reporter;
   }
 
-  /** Resolves to undefined, with a notice, if there is no server, because a run does not need one. */
+  /**
+   * Resolves to undefined, with a notice, if there is no server, because a run does not need one.
+   */
   static async open({ out, connect, onNotice }: BoardOptions): Promise<Board | undefined> {
     const run = loadRun(out);
     const { suite, agent, model, tasks, attempts, created } = run;

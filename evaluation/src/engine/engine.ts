@@ -9,7 +9,8 @@ import { needsBuildKit } from './dockerfile.js';
 import { startReaper, type EngineAddress } from './reaper.js';
 
 /**
- * Reads the progress of BuildKit and of the classic builder. dockerode 5 has it, but not its types.
+ * Reads the progress of BuildKit and of the classic builder. dockerode 5 implements it, but its
+ * types do not declare it.
  */
 interface BuildProgress {
   followProgress(
@@ -72,8 +73,8 @@ export class Engine {
   }
 
   /**
-   * Builds with the classic builder, which every engine has, and with BuildKit only if it is required. Throws with the
-   * end of the build's log.
+   * Builds with the classic builder, which every engine has, and with BuildKit only if it is
+   * required. Throws with the end of the build's log.
    */
   async build(
     tag: string,

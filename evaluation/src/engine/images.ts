@@ -28,7 +28,10 @@ export const defaultFromMap: FromMap = [
 
 export interface ImagesOptions {
   engine: Engine;
-  /** The platform's sandbox image, on which helper images are based; null for the newest one on the engine. */
+  /**
+   * The platform's sandbox image, on which helper images are based; null for the newest one on the
+   * engine.
+   */
   sandbox: string | null;
   fromMap: FromMap;
   /** A folder with clones of repositories, for tasks whose image is missing. */
@@ -108,7 +111,10 @@ export class Images {
     return this.#built(tag, files, { signal, args: { BASE: from } });
   }
 
-  /** Why an image is not available here, in one sentence; null if it is, or if only a build can tell. */
+  /**
+   * Why an image is not available here, in one sentence; null if it is, or if only a build can
+   * tell.
+   */
   async refusal(source: ImageSource, signal: AbortSignal): Promise<string | null> {
     if (source.kind !== 'repository' || (await this.#own(source, signal))) return null;
     const { image, repo, commit, node, python, needs } = source;

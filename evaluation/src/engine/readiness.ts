@@ -2,7 +2,7 @@ import type { Healthcheck } from '../model.js';
 import { quoted } from '../shell-quoted.js';
 
 export interface Readiness {
-  /** The image's entrypoint, which runs in the background of the command. */
+  /** The image's entrypoint, which runs in the background. */
   entrypoint?: string[];
   /** A script in the working folder that is run if it exists. */
   setup?: string;
@@ -15,8 +15,8 @@ export interface Readiness {
 export const notReady = 113;
 
 /**
- * Wraps the command so that it starts once the container is ready. The image needs a shell, and `timeout` for
- * healthchecks.
+ * Wraps the command so that it starts once the container is ready. The image needs a shell, and
+ * `timeout` for healthchecks.
  */
 export function whenReady(
   command: string[],

@@ -73,7 +73,10 @@ export class TaskContainer {
     return containerOutput(await this.#container.logs({ stdout: true, stderr: true }));
   }
 
-  /** A file, or a folder with its content; empty if it does not exist. Paths are absolute. Rejects with `Refused`. */
+  /**
+   * A file, or a folder with its content; empty if it does not exist. Paths are absolute. Rejects
+   * with `Refused`.
+   */
   async read(path: string, budget?: ReadBudget): Promise<Entry[]> {
     try {
       const stream = await this.#container.getArchive({ path });
@@ -84,7 +87,9 @@ export class TaskContainer {
     }
   }
 
-  /** The differences from the image. Folders that only contain a change are listed as modified, too. */
+  /**
+   * The differences from the image. Folders that only contain a change are listed as modified, too.
+   */
   async changes(): Promise<{ path: string; kind: (typeof changeKinds)[number] }[]> {
     const changes = (await this.#container.changes()) as { Path: string; Kind: number }[] | null;
     return (changes ?? []).map(({ Path, Kind }) => ({

@@ -38,7 +38,8 @@ const more: Record<ToolchainName, string[]> = {
   // Two exercises use Boost's dates, and one may use threads of TBB.
   cpp: [apt('g++', 'catch2', 'libboost-date-time-dev', 'libtbb-dev')],
   go: [apt('golang-go')],
-  // Debian’s own rustc is from 2022; this one is kept current for browsers. Only the packaged crates are available.
+  // Debian’s own rustc is from 2022; this one is kept current for browsers. Only the packaged
+  // crates are available.
   rust: [
     apt(
       'rustc-web',
@@ -49,7 +50,9 @@ const more: Record<ToolchainName, string[]> = {
   ],
 };
 
-/** The build context of an image for the tasks of a suite; `BASE` is the platform's sandbox image. */
+/**
+ * The build context of an image for the tasks of a suite; `BASE` is the platform's sandbox image.
+ */
 export function toolchain(name: ToolchainName): Entry[] {
   const lines = ['ARG BASE', 'FROM ${BASE}', ...(name === 'base' ? base : more[name])];
   return [

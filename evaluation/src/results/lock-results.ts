@@ -4,8 +4,9 @@ import { AppError } from '@belay/protocol';
 import { makeResultsFolder, unusableFolder } from './make-results-folder.js';
 
 /**
- * Locks a results folder for this process, because two writers would duplicate lines. The lock of a process that has
- * ended is taken over. Throws `conflict` while another process holds it; the returned function releases it.
+ * Locks a results folder for this process, because two writers would duplicate lines. The lock of a
+ * process that has ended is taken over. Throws `conflict` while another process holds it; the
+ * returned function releases it.
  */
 export function lockResults(out: string): () => void {
   makeResultsFolder(out);
@@ -79,7 +80,9 @@ function isAlive(mark: string): boolean {
   return markOf(pid) === mark;
 }
 
-/** In clock ticks since the machine's start (proc(5), field 22); undefined where there is no /proc. */
+/**
+ * In clock ticks since the machine's start (proc(5), field 22); undefined where there is no /proc.
+ */
 function startOf(pid: number): string | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

@@ -51,7 +51,7 @@ export interface Summary {
     | null;
 }
 
-/** Summarizes a run. The order of its trials has no influence. */
+/** Summarizes a run. The order of its trials does not matter. */
 export function summarizeRun(run: RunFile, trials: Trial[], validity: Validity[] | null): Summary {
   const count = (outcome: string) =>
     trials.filter(({ verdict }) => verdict.outcome === outcome).length;

@@ -17,7 +17,10 @@ interface TrajectoryStep {
   observation?: { results: { source_call_id: string; content: string }[] };
 }
 
-/** The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the model. */
+/**
+ * The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the
+ * model.
+ */
 export function trajectoryOf(session: string, model: string, events: Event[]) {
   const trajectory = new Trajectory();
   for (const event of events) trajectory.add(event);

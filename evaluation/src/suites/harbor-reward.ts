@@ -35,8 +35,8 @@ export function writableRewards(tests: Entry[]): WritableRewards {
 }
 
 /**
- * Harbor's verdict: reward.json, or one number in reward.txt. Where the test script runs pytest, a full reward
- * must agree with pytest's own report, since tested code runs in pytest's process.
+ * Harbor's verdict: reward.json, or one number in reward.txt. Where the test script runs pytest, a
+ * full reward must agree with pytest's own report, since tested code runs in pytest's process.
  */
 export function judgeReward(
   given: VerifierOutput,

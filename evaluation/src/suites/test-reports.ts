@@ -59,8 +59,8 @@ export function judgeJunit(given: VerifierOutput, path: string): Verdict {
 }
 
 /**
- * The runner's report must agree with its exit code: a program that ends the runner early with code 0, or
- * prints what a passed run would print, has no report.
+ * The runner's report must agree with its exit code: a program that ends the runner early with code
+ * 0, or prints what a passed run would print, has no report.
  */
 export function judgeReport(
   { exitCode, output }: VerifierOutput,

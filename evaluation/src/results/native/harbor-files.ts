@@ -16,7 +16,10 @@ import {
 } from './harbor-trial.js';
 import { kept, suffixOf, uuidOf, verifierFiles, type Writer } from './writer.js';
 
-/** Harbor's job tree: jobs/JOB with config.json and result.json, and below it a folder for each trial. */
+/**
+ * Harbor's job tree: jobs/JOB with config.json and result.json, and below it a folder for each
+ * trial.
+ */
 export const harborFiles: Writer = (out, { run, tasks, trials }) => {
   const name = run.created.slice(0, 19).replace('T', '__').replaceAll(':', '-');
   const jobs = resolve(out, 'native', 'jobs');

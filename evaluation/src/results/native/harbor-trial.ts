@@ -7,7 +7,7 @@ export interface HarborTrial {
   trial: Trial;
   task: Task | undefined;
   name: string;
-  /** The name of the data: Harbor uses that of the folder of tasks. */
+  /** The name of the data, which in Harbor is the name of the folder of tasks. */
   source: string;
   /** The task's folder. */
   path: string;
