@@ -1,5 +1,5 @@
-# The rules are those of EvalPlus (evalplus/eval, Apache-2.0): equality, or for floats a tolerance with numpy's
-# `allclose`; a few problems have other right answers than the reference's.
+# Compares as EvalPlus does (evalplus/eval, Apache-2.0): by equality, or for floats with the
+# tolerance of numpy's `allclose`. A few problems accept answers other than the reference's.
 import copy, json, math
 def shaped(v, shape):
     if shape in ('complex', 'float'):

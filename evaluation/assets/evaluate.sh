@@ -1,9 +1,11 @@
 #!/bin/bash
-# Applies the patch the ways SWE-Bench does with git, with a clean tree in between, puts the base's own files back where
-# the patch could answer for the tests, and runs the evaluation script. What git refuses (paths of `.git`, or beyond a
-# link) GNU patch is not asked for. With the argument `init` the files are made a repository before.
-# One stream for all output: the markers are printed by `set -x`, the tests' results between them are not. The exit code
-# is that of the tests, or one of swe-bench-scripts.ts.
+# Applies the patch in the ways that SWE-Bench tries with git, each on a clean tree, restores the
+# base's files where the patch could tamper with the test results, and runs the evaluation script.
+# What git refuses (paths in `.git`, or beyond a link) is not retried with GNU patch. With the
+# argument `init`, makes the files a repository first. The exit code is that of the tests, or one
+# of swe-bench-scripts.ts.
+# All output goes to one stream, because `set -x` prints the markers to stderr, and the tests print
+# their results between them to stdout.
 exec 2>&1
 cd /testbed || exit 98
 export GIT_CONFIG_GLOBAL=/tmp/.gitconfig
@@ -20,7 +22,8 @@ if [ -s /verify/patch.diff ]; then
     || { clean; git apply --verbose --3way /verify/patch.diff; } \
     || { clean; git apply --verbose --reject /verify/patch.diff; } \
     || exit 97
-  # The base's own file or none, whatever stands there or above it.
+  # Restores the base's file, or removes the path if the base has none, whatever is at the path or
+  # above it.
   restore() {
     local above=$1
     while above=$(dirname -- "$above"); [ "$above" != . ]; do

@@ -1,5 +1,6 @@
-// For programs that test by `console.assert`, which only prints: a failed assertion, or an end before the test file was
-// through, is exit code 1, whatever the tested code does to console or process.
+// For programs that test with `console.assert`, which only prints: a failed assertion, or an exit
+// before the end of the test file, gives exit code 1, whatever the tested code does to console or
+// process.
 'use strict';
 const fs = require('node:fs');
 const { createHmac } = require('node:crypto');

@@ -1,8 +1,9 @@
-# Values cross between judge and worker as JSON of plain data, of exactly the built-in types: an object whose `__eq__`
-# claims everything stays in the worker, and the judge has a handle that equals no value.
+# Judge and worker exchange values as JSON of plain data, with exactly the built-in types. An object
+# whose `__eq__` accepts everything stays in the worker, and the judge gets a handle that equals no
+# value.
 import json, sys
 getattr(sys, 'set_int_max_str_digits', int)(0)
-# Their modules are imported when they are met: every import delays both processes.
+# Their modules are imported at first use, because every import delays both processes.
 NAMED = {'Counter': 'collections', 'OrderedDict': 'collections', 'deque': 'collections', 'Decimal': 'decimal',
     'Fraction': 'fractions', 'date': 'datetime', 'datetime': 'datetime', 'time': 'datetime', 'timedelta': 'datetime'}
 def named(v):

@@ -1,7 +1,7 @@
-# Has the tests and runs them, as another user than the worker, which it asks for the results of the tested functions.
-# Names that the tests use come from the reference solution; of those that it defines, the tested ones are the worker's.
-# The proof is written by this process once the last assertion has passed. Of a process that has changed its user, /proc
-# shows environment and memory to root alone.
+# Runs the tests as a different user than the worker, which it asks for the results of the tested
+# functions. Names that the tests use come from the reference solution, except for the tested ones,
+# which come from the worker. This process writes the proof once the last assertion has passed.
+# After a process has changed its user, /proc shows its environment and memory only to root.
 import binascii, builtins, os
 def part(name, path):
     text = os.environ.pop('BELAY_' + name, None)

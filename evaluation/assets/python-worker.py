@@ -1,5 +1,6 @@
-# The process of the tested code, a user of its own. It knows neither the tests nor what they expect: it gets calls one at
-# a time, and whatever it does to itself changes no more than the values that it returns.
+# Runs the tested code as a separate user. It knows neither the tests nor what they expect: it
+# receives calls one at a time, so whatever it does to itself can only change the values that it
+# returns.
 import os
 def main():
     kept = {}

@@ -1,4 +1,4 @@
-// For `jest --reporters`: it lives in Jest's own process, outside of the contexts of the tests.
+// For `jest --reporters`: a reporter runs in Jest's own process, outside the contexts of the tests.
 'use strict';
 const { readFileSync, unlinkSync, writeSync } = require('node:fs');
 const { createHmac } = require('node:crypto');

@@ -10,12 +10,18 @@ const systemFolders =
 const harnessFolders =
   /^\/(tests|solution|oracle|verify[^/]*|belay|logs\/verifier|\.dockerenv)(\/|$)/;
 
-/** Shell start-up files, user site-packages, ~/.local/bin: read by test scripts in the next container. */
+/**
+ * Shell start-up files, user site-packages, ~/.local/bin: read by test scripts in the next
+ * container.
+ */
 const homeSettings = /^\/(root|home\/[^/]+)\/\.[^/]+/;
 
 const anywhere = (...names: string[]) => new RegExp(`(^|/)(${names.join('|')})(/|$)`);
 
-/** Settings and shadows of Python's test runners, and what Python loads by itself. */
+/**
+ * Settings of Python's test runners, files that shadow their modules, and files that Python loads
+ * automatically.
+ */
 const pythonRunners = anywhere(
   'conftest\\.py',
   '\\.?pytest\\.(ini|toml)',
@@ -27,7 +33,7 @@ const pythonRunners = anywhere(
   '_?pytest(\\.py)?',
 );
 
-/** The same for JavaScript's, with the runners' own packages. */
+/** The same for JavaScript's test runners, including their packages. */
 const javascriptRunners = anywhere(
   '(jest|vitest|karma|ava)\\.(config|conf)\\.[a-z]+',
   '\\.?jasmine\\.(json|m?js)',
@@ -36,7 +42,7 @@ const javascriptRunners = anywhere(
   'node_modules/(\\.bin|@jest|jest[^/]*|mocha|jasmine[^/]*|vitest|ava|tap|chai|expect)',
 );
 
-/** Programs that git runs by itself, and a `.git` that is a file or a link, which may lead to any settings. */
+/** Hooks and settings through which git runs programs. */
 const gitSettings = /(^|\/)\.git\/(.*\/)?(hooks|config(\.worktree)?|info\/attributes)(\/|$)/;
 
 /** Whether a path of the agent's container may reach the verifier. */
@@ -53,8 +59,8 @@ export const isCollected = (path: string): boolean =>
   ].some((rule) => rule.test(path));
 
 /**
- * The entries that may reach the verifier, whoever collected them: filtered by path and by the settings that they
- * contain. None lies below a link or a file, because an archive would be unpacked through it.
+ * Keeps the entries that may reach the verifier, judged by path and by the settings that they
+ * contain. Drops entries below a link or a file, because the archive would be unpacked through it.
  */
 export function filterArtifacts(entries: Entry[]): Entry[] {
   const own = entries.filter(
@@ -69,11 +75,12 @@ export function reachable(entries: Entry[]): Entry[] {
   return entries.filter(({ path }) => !parentsOf(path).some((parent) => walls.has(parent)));
 }
 
+/** A `.git` that is a file or a link can point to any settings. */
 const isGitLink = ({ path, kind }: Entry) => kind !== 'folder' && posix.basename(path) === '.git';
 
 /**
- * Project files are part of the work, unless a test runner reads its settings from them: pytest reads the first one
- * above its tests, up to the root folder.
+ * Project files are part of the solution, unless a test runner reads its settings from them: pytest
+ * searches upwards from its tests to the root folder.
  */
 function configuresRunner({ path, kind, bytes }: Entry): boolean {
   const name = posix.basename(path);

@@ -28,7 +28,7 @@ async function archiveOf(...headers: Headers[]): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-describe('attacks: what answers for the tests does not travel', () => {
+describe('attacks: files that affect test results are not collected', () => {
   it.each([
     fileEntry('/pyproject.toml', '[project]\nname = "harmless"\n'),
     fileEntry('/app/pyproject.toml', '[tool.pytest.ini_options]\naddopts = "-p evil"\n'),
@@ -50,11 +50,11 @@ describe('attacks: what answers for the tests does not travel', () => {
     fileEntry('/app/../../home/user/x', ''),
     fileEntry('app/answer.py', ''),
   ])('$kind $path', (entry) => {
-    // The positive control: the rest is carried as it is.
+    // Positive control: all other files are collected unchanged.
     expect(filterArtifacts([...honest, entry])).toEqual(honest);
   });
 
-  it('a project file that sets no test runner is work', () => {
+  it('a project file without settings of a test runner is collected', () => {
     const work = [
       fileEntry(
         '/app/pyproject.toml',
@@ -82,7 +82,7 @@ describe('attacks: what answers for the tests does not travel', () => {
     ]);
   });
 
-  it('files of a folder that a later step replaced by a link are gone', () => {
+  it('files of a folder that a later step replaces with a link are dropped', () => {
     const first = {
       ...noArtifacts,
       entries: [folderEntry('/app/d'), fileEntry('/app/d/test_a.py', 'forged')],
@@ -107,11 +107,11 @@ describe('attacks: archives of a container', () => {
     expect(pathsOf(await readArchive(control, '/app'))).toEqual(['/app/b']);
   });
 
-  it('a sparse file of any size costs what is read of it, up to the limit', async () => {
+  it('a sparse file counts by the bytes that are read, up to the limit', async () => {
     const size = 2 ** 40;
     const archive = await archiveOf({ name: 'disk', type: 'file', size: 4 });
     const announced = archive.subarray(0, 512);
-    // Large sizes are in base 256 (GNU tar).
+    // Large sizes are encoded in base 256 (GNU tar).
     announced.fill(0, 124, 136);
     announced[124] = 0x80;
     announced.writeUInt32BE(Math.floor(size / 2 ** 32), 128);

@@ -10,7 +10,7 @@ it.each([
   '/app/repo/.git/objects/ab/cdef',
   '/logs/artifacts/a',
   '/testing/a',
-])('%s is carried', (path) => expect(isCollected(path)).toBe(true));
+])('%s is collected', (path) => expect(isCollected(path)).toBe(true));
 
 it.each([
   '/usr/local/bin/pytest',
@@ -32,9 +32,9 @@ it.each([
   '/app/jest.config.js',
   '/app/.git/hooks/post-commit',
   '/app/.git/config',
-])('%s is not', (path) => expect(isCollected(path)).toBe(false));
+])('%s is not collected', (path) => expect(isCollected(path)).toBe(false));
 
-it('changes of a later step win, and what it removed is gone', () => {
+it('changes of a later step take precedence, and files that it removed are dropped', () => {
   const first = {
     ...noArtifacts,
     entries: [fileEntry('/app/a', '1'), fileEntry('/app/d/x', '1')],
@@ -53,7 +53,7 @@ it('changes of a later step win, and what it removed is gone', () => {
   expect(removed).toEqual(['/app/d']);
 });
 
-it('entries go through an archive byte for byte', async () => {
+it('entries survive an archive byte for byte', async () => {
   const entries = [
     folderEntry('/app', 0o750),
     { ...fileEntry('/app/run', Buffer.from([0, 255, 13, 10]), 0o755), uid: 7, gid: 8 },
@@ -63,7 +63,7 @@ it('entries go through an archive byte for byte', async () => {
   expect(await readArchive(await packArchive(entries), '/')).toEqual(entries);
 });
 
-it('a hash is over content and modes', () => {
+it('a hash depends on content, names and modes', () => {
   expect(contentHash([fileEntry('a', 'x')])).toBe(contentHash([fileEntry('a', 'x')]));
   const others = [fileEntry('a', 'y'), fileEntry('b', 'x'), fileEntry('a', 'x', 0o755)].map((one) =>
     contentHash([one]),

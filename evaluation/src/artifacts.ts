@@ -19,7 +19,7 @@ export interface Artifacts {
   note: string;
   /** Why the agent could not run, if the agent itself is not the cause. */
   broken: string | null;
-  /** What its program printed, for the record. */
+  /** The output of the agent's program, for the record. */
   output?: string;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const texts = new Map<string, string>();
 
-/** A table or a program of the folder `assets`, by its file name. tools/bundle.ts puts all of them into the bundle. */
+/** The text of a file in the folder `assets`. tools/bundle.ts puts all of them into the bundle. */
 export function assetText(name: string): string {
   const text = texts.get(name) ?? readFileSync(join(__dirname, '../assets', name), 'utf8');
   texts.set(name, text);

@@ -2,7 +2,10 @@ import { cheatedSuites, leftovers } from './testing/cheats.js';
 import { describeCheating } from './testing/describe-cheating.js';
 import { TrialBench } from './testing/trial-bench.js';
 
-/** A part of what cheating.long.spec.ts tries in every suite: here each cheat and each leftover is tried in one. */
+/**
+ * A subset of cheating.long.spec.ts: each cheat and each leftover is tried in one suite instead of
+ * all.
+ */
 const bench = new TrialBench();
 const tried = new Set<string>();
 const share = 3;

@@ -63,7 +63,7 @@ const line = {
   PASS_TO_PASS: '["tests/test_tiny.py::test_old"]',
 };
 
-/** The task, in an environment that this machine may not have. */
+/** The task with changes to its environment, which this machine may not have. */
 function taskWith(environment: Partial<PythonSetup>, more: object = {}) {
   const path = write(folder, { 'classic.jsonl': `${JSON.stringify({ ...line, ...more })}\n` });
   const [task] = sweBenchWith(() => ({
@@ -74,7 +74,7 @@ function taskWith(environment: Partial<PythonSetup>, more: object = {}) {
   return task!;
 }
 
-it('builds a classic instance from a clone, which the reference solves and nothing does not', async () => {
+it('builds a classic instance from a clone, which `oracle` solves and `nop` does not', async () => {
   const images = imagesOf(join(folder, 'repos'));
   const task = taskWith({ install: 'echo installed > mark' });
   const outcome = async (agent: Agent) => {
@@ -104,7 +104,7 @@ it('builds a classic instance from a clone, which the reference solves and nothi
   built.push((await images.ensure(task.environment.image, signal)).name);
 });
 
-it('says before a run what an environment lacks here', async () => {
+it('reports before a run why an environment is not available here', async () => {
   const repos = join(folder, 'repos');
   const refusal = (
     environment: Partial<PythonSetup>,
@@ -121,7 +121,7 @@ it('says before a run what an environment lacks here', async () => {
   expect(await refusal({}, { more: other })).toMatch(/does not have the commit 0000/);
 });
 
-it('reads what builds a package, and nothing of what is no such file', () => {
+it('reads the build requirements of a package, and none from an invalid file', () => {
   const text = '[build-system]\nrequires = ["flit_core >=3.4,<4", "--index-url=x", "a\\nb"]\n';
   expect(buildRequirements(text)).toEqual(['flit_core >=3.4,<4']);
   for (const odd of ['', 'a = [', '[build-system]\nrequires = 3\n'])

@@ -8,16 +8,16 @@ export interface RunComparison {
   tasks: number;
   a: number;
   b: number;
-  /** B minus A, over tasks, with its 95% interval. */
+  /** The mean of B minus A over the tasks, with its 95% interval. */
   difference: number;
   interval: [number, number];
   better: string[];
   worse: string[];
-  /** Of the exact two-sided sign test over tasks. */
+  /** The p-value of the exact two-sided sign test over the tasks. */
   p: number;
-  /** The preflight results of either run for these tasks. */
+  /** Preflight results for these tasks, from either run. */
   validity: { checked: number; flagged: string[] };
-  /** The difference over the tasks that were not flagged; null when none was. */
+  /** The difference over the tasks that were not flagged; null if no task was flagged. */
   unflagged: { tasks: number; difference: number; interval: [number, number] } | null;
 }
 

@@ -29,11 +29,11 @@ export function folderEntry(path: string, mode = 0o755): Entry {
 export const ownedBy = (entries: Entry[], uid: number): Entry[] =>
   entries.map((entry) => ({ ...entry, uid, gid: uid }));
 
-/** Puts relative paths below a folder; absolute ones stay. */
+/** Resolves relative paths below a folder; absolute ones stay. */
 export const under = (base: string, entries: Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, path: posix.resolve(base, entry.path) }));
 
-/** An archive for the root folder of a container: paths lose their first slash. */
+/** An archive to unpack in a container's root folder: paths lose their leading slash. */
 export async function packArchive(entries: Entry[]): Promise<Buffer> {
   const archive = pack();
   for (const entry of entries) archive.entry(headerOf(entry), entry.bytes);
@@ -52,8 +52,9 @@ function headerOf({ path, kind, mode, uid, gid, bytes, target }: Entry): Headers
 }
 
 /**
- * Reads an archive whose paths are relative to `base`. Leaves out devices and sockets. Rejects with `Refused` for a
- * path outside of `base`, and when more data arrives than the budget allows, whatever sizes were stated.
+ * Reads an archive whose paths are relative to `base`. Skips devices and sockets. Rejects with
+ * `Refused` for a path outside `base`, and when more data arrives than the budget allows, whatever
+ * sizes the headers state.
  */
 export async function readArchive(
   archive: Readable | Uint8Array,
@@ -122,7 +123,7 @@ function entryOf(
     : undefined;
 }
 
-/** The path of an archive’s entry below `base`. Throws `Refused` for one outside. */
+/** The path of an archive’s entry below `base`. Throws `Refused` if it is outside. */
 function pathIn(base: string, name: string): string {
   const relative = posix.normalize(name.replace(/\/+$/, '') || '.');
   if (posix.isAbsolute(relative) || relative === '..' || relative.startsWith('../'))
@@ -132,7 +133,10 @@ function pathIn(base: string, name: string): string {
   return posix.join(base, relative);
 }
 
-/** A hash over content, names and modes, in any order. */
+/**
+ * A hash over the JSON form of the parts, in their order. Entries are hashed with content, path and
+ * mode.
+ */
 export function contentHash(...parts: unknown[]): string {
   const hash = createHash('sha256');
   for (const part of parts) {
@@ -144,7 +148,7 @@ export function contentHash(...parts: unknown[]): string {
   return hash.digest('hex').slice(0, 24);
 }
 
-/** What JSON.stringify makes of a Buffer. */
+/** Whether a value has the form that JSON.stringify gives a Buffer. */
 function isBytes(value: unknown): value is { type: 'Buffer'; data: number[] } {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
 }

@@ -43,13 +43,18 @@ export interface NewRun {
   concurrency?: number;
   out: string;
   network?: 'none' | 'declared';
-  /** The network while Dockerfiles of tasks, which are foreign code, are built: the engine’s own, or none. */
+  /**
+   * The network for builds of tasks' Dockerfiles, which are untrusted: the engine’s default, or
+   * none.
+   */
   buildNetwork?: 'default' | 'none';
   fromMap?: FromMap;
   sandbox?: string;
   /** A factor for all time limits, for slow machines. */
   timeoutMultiplier?: number;
-  /** A folder with clones of repositories, for SWE-Bench instances whose image is not here. */
+  /**
+   * A folder with clones of repositories, for SWE-Bench instances whose image is not on the engine.
+   */
   repos?: string;
   /** Whether to check tasks without a preflight result before the trials; this calls no model. */
   preflight?: boolean;
@@ -59,10 +64,11 @@ export interface NewRun {
 export interface EvaluationOptions {
   signal: AbortSignal;
   /**
-   * The platform's server: the agent `model` works there, and its board shows every run. Throws when there is none.
+   * Connects to the Belay server, which runs the agent `model` and shows every run on its board.
+   * Throws if no server is running.
    */
   connect?: Connect;
-  /** The folder with preflight results; without it, none are read or made. */
+  /** The folder for preflight results; without it, no preflight is read or run. */
   cache?: string;
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
   /** Called for each trial of the preflight. */
@@ -73,7 +79,7 @@ export interface EvaluationOptions {
   onNotice?(sentence: string): void;
 }
 
-/** Starts a run in an empty results folder, or resumes the same run in its own. */
+/** Starts a run in a new results folder. Throws `conflict` if the folder already contains a run. */
 export async function startRun(request: NewRun, options: EvaluationOptions): Promise<Summary> {
   const path = resolve(request.data);
   const data = suiteNamed(request.suite).read(path, options.onNotice);
@@ -116,7 +122,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
   });
 }
 
-/** Works on a results folder while no other process does. */
+/** Runs `work` while the results folder is locked against other processes. */
 async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
   const release = lockResults(out);
   try {
@@ -126,7 +132,10 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
   }
 }
 
-/** Runs the missing trials. After a kill at any moment, the report equals that of an uninterrupted run. */
+/**
+ * Runs the missing trials. After a kill at any moment, the report equals that of an uninterrupted
+ * run.
+ */
 export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () => resumeHeld(opened, options));
@@ -192,7 +201,10 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
   );
 }
 
-/** Checks the run's tasks with the reference solution and with no change; the report shows the results. */
+/**
+ * Checks the run's tasks with the reference solution and with no change; the report shows the
+ * results.
+ */
 export async function preflightRun(
   out: string,
   options: EvaluationOptions & { cache: string },
@@ -206,7 +218,7 @@ export async function preflightRun(
   );
 }
 
-/** The validity of the run's tasks; with a preflight, if the run requires it, for all of them. */
+/** The known validity of the run's tasks; with `all`, a preflight checks the others first. */
 async function checkTasks(
   { out, run, tasks, environments }: OpenRun,
   options: EvaluationOptions & { cache: string },
@@ -228,7 +240,7 @@ async function checkTasks(
   return found;
 }
 
-/** Shows the run on the server's board while it is in progress, and how it ended. */
+/** Reports the run's progress and its end to the server's board. */
 async function onBoard(
   out: string,
   { connect, onNotice, signal }: EvaluationOptions,
@@ -255,7 +267,7 @@ async function onBoard(
   }
 }
 
-/** Writes summary.json, report.html and, while its data are there, the suite's own files. */
+/** Writes summary.json, report.html and, if the run's data still exist, the suite's own files. */
 export function rebuildReport(
   out: string,
   { connect }: Pick<EvaluationOptions, 'connect'> = {},
@@ -276,7 +288,7 @@ function reportOf(
   });
 }
 
-/** The address of replays; null if there is no server now. */
+/** The base URL for replays; null if no server is running. */
 function serverOf(connect: EvaluationOptions['connect']): string | null {
   try {
     return connect?.().url ?? null;
@@ -307,12 +319,12 @@ export const withLimits = (task: Task, times: number): Task => ({
   }),
 });
 
-/** A results folder with the data of its run, which are read once. */
+/** A results folder with the data of its run, read once. */
 interface OpenRun {
   /** Absolute. */
   out: string;
   run: RunFile;
-  /** All tasks in the data, and those of the run, with its limits. */
+  /** All tasks in the data; `tasks` are those of the run, with its time limits. */
   data: Task[];
   tasks: Task[];
   environments: EnvironmentFactory;

@@ -42,7 +42,7 @@ async function trial(files: Record<string, string>, agent: Agent): Promise<Trial
 const service = {
   'task.toml':
     '[environment.healthcheck]\ncommand = "test -p /tmp/service"\nretries = 100\ninterval_sec = 0.1\n',
-  // It does not go on to a command, as Harbor’s own example does not.
+  // The entrypoint does not run the command, like the one in Harbor’s own example.
   'environment/Dockerfile':
     'FROM ubuntu:24.04\nWORKDIR /app\nCOPY serve.sh /\nENTRYPOINT ["bash", "/serve.sh"]\n',
   'environment/serve.sh':
@@ -53,7 +53,7 @@ const service = {
     'grep -q served /app/answer && cat /tmp/service | grep -q served && echo 1.0 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
 };
 
-it('what the image’s entrypoint brings up is there for the agent and for the tests', async () => {
+it('the service that the image’s entrypoint starts is available to agent and tests', async () => {
   expect((await trial(service, oracle)).verdict).toMatchObject({ outcome: 'pass', reward: 1 });
   expect((await trial(service, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
 });
@@ -89,7 +89,7 @@ command = "test -f /app/ready"
     '. /tests/check.sh; [ -f /app/a ] && [ ! -e /app/setup.sh ] && grep -q "$WANTED" kept && reward 1 1 || reward 0 1\n',
 };
 
-it('steps are set up, verified one after the other, and ended by a threshold', async () => {
+it('steps are set up and verified one after the other, and end below a threshold', async () => {
   const whole = await trial(steps, oracle);
   expect(whole.verdict).toMatchObject({ outcome: 'pass', rewards: { reward: 1, ok: 1 } });
   expect(whole.steps?.map(({ name }) => name)).toEqual(['one', 'two']);
@@ -116,7 +116,7 @@ it('a separate verifier gets the artifacts and nothing else', async () => {
   expect((await trial(files, forged)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
 });
 
-it('a task that asks for what is not done is invalid, with a sentence', async () => {
+it('a task with unsupported requirements is invalid, with a reason', async () => {
   const { verdict } = await trial({ 'task.toml': '[environment]\ngpus = 1\n' }, oracle);
   expect(verdict).toMatchObject({
     outcome: 'invalid',

@@ -2,12 +2,12 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { AppError } from '@belay/protocol';
 
-/** A line that is not empty, and where it stands in its file. */
+/** A line that is not blank, with its position in the file. */
 export interface Line {
   number: number;
   bytes: Buffer;
   offset: number;
-  /** False for a last line that a crash has truncated, or that has no line end. */
+  /** False if the last line has no line end, for example because a crash truncated it. */
   ended: boolean;
 }
 
@@ -17,8 +17,9 @@ const maxLineBytes = 2 ** 29 - 1;
 const maxUnzipped = 2 ** 31;
 
 /**
- * The lines of a file of any size, gzipped or not; only one is in memory at a time. Throws `invalid_input` with a
- * sentence when the file cannot be read.
+ * The non-blank lines of a file of any size. Only one line is in memory at a time, except for
+ * gzipped files, which are unpacked as a whole. Throws `invalid_input` with a sentence when the
+ * file cannot be read.
  */
 export function* linesIn(path: string): Generator<Line> {
   let number = 0;
@@ -52,7 +53,7 @@ export function* linesIn(path: string): Generator<Line> {
   if (found) yield found;
 }
 
-/** A part of a file that is not gzipped, such as one of its lines. */
+/** A range of a file that is not gzipped, such as one line. */
 export function partOf(
   path: string,
   { offset, length }: { offset: number; length: number },
@@ -81,7 +82,7 @@ export function isZipped(path: string): boolean {
   return first?.[0] === 0x1f && first[1] === 0x8b;
 }
 
-/** A file’s content in pieces; a gzipped file is unpacked. */
+/** A file’s content in chunks; a gzipped file is unpacked. */
 function* chunksOf(path: string, most = chunkBytes): Generator<Buffer> {
   const file = opened(path);
   try {

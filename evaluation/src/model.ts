@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { Entry } from './entries.js';
 import type { PythonSetup } from './repository-spec.js';
 
-/** Where a task runs: an image by name, or a build context. */
+/** The source of a task's image: a name, a toolchain, a build context or a repository. */
 export type ImageSource =
   | { kind: 'image'; name: string }
   | { kind: 'toolchain'; name: ToolchainName }
   | { kind: 'build'; files: Entry[] }
   | TaskRepository;
 
-/** A repository at a commit: in an image by the format's authors, or from a local clone with its packages. */
+/** A repository at a commit: an image by the format's authors, or one built from a local clone. */
 export interface TaskRepository {
   kind: 'repository';
   image: string | null;
@@ -19,7 +19,7 @@ export interface TaskRepository {
   node: string | null;
   /** How a repository in Python is installed. */
   python?: PythonSetup | null;
-  /** The parts of its environment that are not built here. */
+  /** Requirements that this harness does not build. */
   needs?: string | null;
 }
 
@@ -33,9 +33,14 @@ export interface TaskEnvironment {
   /** The working folder; null for the image's own. */
   workdir: string | null;
   env: Record<string, string>;
-  /** `none` has no network interface; `bridge` is for tasks that request one, and only if the run allows it. */
+  /**
+   * `none` has no network interface; `bridge` is for tasks that request one, and only if the run
+   * allows it.
+   */
   network: 'none' | 'bridge';
-  /** Checks what the image's own entrypoint starts; the command waits for it. */
+  /**
+   * Checks the service that the image's entrypoint starts; the command waits until it is healthy.
+   */
   healthcheck?: Healthcheck;
 }
 
@@ -49,22 +54,25 @@ export interface Healthcheck {
   retries: number;
 }
 
-/** Time limits in seconds; at each one the container is killed. */
+/** Time limits in seconds; the container is killed when one is reached. */
 export interface TimeLimits {
   build: number;
   agent: number;
   verify: number;
 }
 
-/** How the reference solution is applied. Paths are relative to the working folder unless absolute. */
+/**
+ * How the reference solution is applied. Paths are relative to the working folder unless absolute.
+ */
 export type Oracle =
   | { kind: 'files'; files: Entry[] }
   | { kind: 'patch'; patch: Buffer }
   | { kind: 'script'; files: Entry[]; command: string[]; env: Record<string, string> };
 
 /**
- * What is collected from the agent's container for the verifier; everything else is dropped. Paths of `files` are below the working folder; one that ends with a slash is a folder with
- * all in it. Those of `paths` are absolute.
+ * What is collected from the agent's container for the verifier; everything else is dropped. The
+ * `paths` of `files` are below the working folder, and a trailing slash stands for a whole folder.
+ * Those of the kind `paths` are absolute.
  */
 export type ArtifactSpec =
   | { kind: 'files'; paths: string[] }
@@ -80,7 +88,10 @@ export interface VerifierOutput {
   files: Map<string, Buffer>;
 }
 
-/** The key in `files` of the proof that replaced `{proof}` in the command, the environment and paths. */
+/**
+ * The key in `files` for the proof that replaced `{proof}` in the command, the environment and
+ * paths.
+ */
 export const proofFile = '{proof}';
 
 export interface Verifier {
@@ -88,33 +99,36 @@ export interface Verifier {
   environment?: TaskEnvironment;
   /** Hidden tests and scripts, by absolute path; they replace existing files. */
   files: Entry[];
-  /** Folders that are new, empty and writable only for the verifier. */
+  /** New, empty folders that only the verifier can write to. */
   folders: string[];
   command: string[];
-  /** Whether to add the verification’s key for a runner's plugin, as described in suites/seal.ts. */
+  /**
+   * Whether to add the verification’s key for a runner's plugin, as described in suites/seal.ts.
+   */
   sealed?: boolean;
   env: Record<string, string>;
   user: string | null;
   /**
-   * The verification’s files as variables, because an archive costs the engine two mounts; null if they are too long
-   * for that.
+   * The verification’s files as environment variables, because an archive costs the engine two
+   * mounts; null if they are too long for that.
    */
   inline?(carried: Entry[]): Record<string, string> | null;
   /** Files to read once the container has ended. */
   collect: string[];
   judge(output: VerifierOutput): Verdict;
   /**
-   * A second run after a pass, for formats whose tested code runs beside its tests: with another order and seed, among
-   * tests that must fail. `word` is an identifier that no test contains.
+   * A second run after a pass, for formats whose tested code runs alongside its tests: in another
+   * order, with another seed and with additional tests that must fail. `word` is an identifier that
+   * no test contains.
    */
   check?(word: string): SecondRun;
 }
 
 export interface SecondRun {
   verifier: Verifier;
-  /** The number of tests with the word in their names that must fail. */
+  /** How many tests with `word` in their names must fail. */
   decoys: number;
-  /** Part of the names of tests with the word that must pass. */
+  /** A part of the names of those tests with `word` that must pass. */
   honest: string | null;
 }
 
@@ -126,11 +140,11 @@ export interface Step {
   oracle: Oracle;
   verifier: Verifier;
   limits: TimeLimits;
-  /** A script among `files` that is run before the agent, if it is there. */
+  /** A script among `files` that runs before the agent, if it exists. */
   setup?: string;
-  /** Waited for after the setup. */
+  /** Must succeed after the setup, before the agent starts. */
   healthcheck?: Healthcheck;
-  /** By key; a lower reward, or a missing key, ends the trial. */
+  /** Minimum rewards by key; a lower reward, or a missing key, ends the trial. */
   minReward: Record<string, number> | null;
 }
 
@@ -138,15 +152,15 @@ export interface Task {
   suite: string;
   id: string;
   environment: TaskEnvironment;
-  /** The user that the agent works as; null is the image's own. */
+  /** The user that runs the agent; null for the image's own. */
   user: string | null;
   artifacts: ArtifactSpec;
-  /** One for most formats. The container is kept between steps. */
+  /** Most formats have one. The container's state is kept between steps. */
   steps: Step[];
   scoring: 'mean' | 'final';
   /** Tries with the test output shown in between (Aider's protocol has two). */
   tries: number;
-  /** The tests that decide, where the format names them. */
+  /** The tests that decide the verdict, where the format names them. */
   tests?: { FAIL_TO_PASS: string[]; PASS_TO_PASS: string[]; type: 'pass_and_fail' | 'fail_only' };
   /** Why the task cannot be run here, in one sentence. */
   unsupported?: string | null;
@@ -154,7 +168,7 @@ export interface Task {
   broken?: true;
   /** Labels for reports, such as its language or category. */
   labels?: Record<string, string>;
-  /** The format’s own name for the content of the task’s folder. */
+  /** The format’s own hash of the task’s folder. */
   checksum?: string;
   /** A hash over everything that affects the verdict: environment, tests, solution, limits. */
   content: string;
@@ -172,10 +186,16 @@ export type Cause =
   | 'no_result'
   | 'infrastructure';
 
-/** The task needs something that this harness or agent does not support. Its message is one sentence. */
+/**
+ * The task needs something that this harness or agent does not support. Its message is one
+ * sentence.
+ */
 export class Unsupported extends Error {}
 
-/** `invalid` means that the trial says nothing about the agent; it counts as 0 and is shown separately. */
+/**
+ * `invalid` means that the trial does not measure the agent; it counts as 0 and is shown
+ * separately.
+ */
 export interface Verdict {
   outcome: 'pass' | 'fail' | 'invalid';
   cause: Cause | null;
@@ -184,7 +204,7 @@ export interface Verdict {
   rewards?: Record<string, number>;
   /** One sentence for the user. */
   detail: string;
-  /** Test ids by result, where the format names tests. */
+  /** Results by test id, where the format names tests. */
   tests?: Record<string, string>;
   /** For a pass: suspicious findings of a second, independent check. */
   flags?: string[];
@@ -226,7 +246,7 @@ export interface Trial {
   tries?: Verdict[];
   steps?: { name: string; verdict: Verdict }[];
   session: string | null;
-  /** The image that the agent and the tests had; none when it could not be made. */
+  /** The task's image; absent if it could not be built. */
   image?: { name: string; id: string };
   tokens: number;
   dollars: number;

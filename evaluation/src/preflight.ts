@@ -10,7 +10,7 @@ import type { Validity } from './validity.js';
 import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 
 export type PreflightRequest = Omit<RunRequest, 'agent' | 'attempts' | 'onTrial' | 'onState'> & {
-  /** Where verdicts are kept by the content of task and image. */
+  /** The folder in which verdicts are stored by the content of task and image. */
   cache: string;
   onCheck?(trial: Trial, progress: { done: number; all: number }): void;
 };
@@ -31,8 +31,8 @@ export async function knownValidity(
 }
 
 /**
- * Checks every task with the reference solution and with no change: a task that nop passes or oracle fails is not
- * valid.
+ * Checks every task with the reference solution and with no change: a task is not valid if `nop`
+ * passes it or `oracle` fails it.
  */
 export async function preflight(
   request: PreflightRequest,
@@ -58,7 +58,7 @@ export async function preflight(
   for (const task of tasks) {
     const validity = judgedValidity(task, solved.get(task.id), idle.get(task.id));
     known.set(task.id, validity);
-    // Results of a failed engine are not stored, because they say nothing about the task.
+    // Invalid verdicts are not stored, because they say nothing about the task.
     if (![validity.nop, validity.oracle].includes('invalid'))
       writeFileAtomically(await fileOf(task, { cache, images }), JSON.stringify(validity));
   }
@@ -83,7 +83,10 @@ export function judgedValidity(task: Task, solved?: Verdict, idle?: Verdict): Va
 
 const byTask = (found: Validity[]) => new Map(found.map((validity) => [validity.task, validity]));
 
-/** Verdicts on another image do not count for this one; where the data lie, and so a task's name, is the same to it. */
+/**
+ * Results depend on the content of the task and its image, but not on the task's name or the
+ * location of its data.
+ */
 async function fileOf(task: Task, { cache, images }: { cache: string; images: Images }) {
   const stamp = await images.stamp(task.environment.image);
   return join(cache, `${contentHash(task.suite, task.content, stamp)}.json`);

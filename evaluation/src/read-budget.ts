@@ -3,8 +3,8 @@ import { Refused } from './refused.js';
 const MiB = 2 ** 20;
 
 /**
- * Limits the data collected from containers for one step of a trial. Bytes count as they are read, because a sparse
- * file costs a container nothing and may have any size.
+ * Limits the data collected from containers for one step of a trial. Bytes count as they are read,
+ * because a sparse file costs a container nothing and may have any size.
  */
 export class ReadBudget {
   readonly #total: number;

@@ -53,7 +53,7 @@ const reference = (tests: string[]): Validity[] => [
 ];
 
 describe('attacks: tests that do not run', () => {
-  it('passes who passes what the reference passes; a test that upstream skips is none of it', async () => {
+  it('passes an answer that passes all tests of the reference, without those that upstream skips', async () => {
     expect(await verdictOf([honest])).toMatchObject({
       outcome: 'pass',
       detail: '2 tests passed.',
@@ -73,7 +73,7 @@ describe('attacks: tests that do not run', () => {
       ['import pytest', 'def twice(n):', '    if n: pytest.xfail()', '    return 0'],
     ],
     [
-      'a test that is taken away',
+      'a removed test',
       [
         'import unittest',
         'def twice(n): return 0',
@@ -90,7 +90,7 @@ describe('attacks: tests that do not run', () => {
     });
   });
 
-  it('names that a preflight knows are asked first', async () => {
+  it('names from a preflight take precedence', async () => {
     const more = reference(['twice_test.py::TwiceTest::test_renamed']);
     expect(await verdictOf([honest], more)).toMatchObject({ outcome: 'fail' });
     const same = reference(['twice_test.py::TwiceTest::test_small']);

@@ -7,9 +7,9 @@ import { secondCheck, type CheckResult, type Verified } from './second-check.js'
 import { verify } from './verify.js';
 
 /**
- * The names of the tests that the reference solution passes. A run that skips, renames or leaves out one of them has
- * not passed, whatever its runner reports. Preflights store the names; for a task without them, the first passing
- * trial triggers the check.
+ * The names of the tests that the reference solution passes. A run that skips, renames or omits one
+ * of them fails, whatever its runner reports. Preflights store the names; for other tasks, the
+ * first passing trial triggers a run of the reference.
  */
 export class References {
   readonly #passing = new Map<string, Promise<string[]>>();
@@ -19,11 +19,15 @@ export class References {
     for (const { task, tests } of known) if (tests) this.#passing.set(task, Promise.resolve(tests));
   }
 
-  /** The verdict after a comparison with the reference's own run. Throws when the engine fails. */
+  /**
+   * The verdict after comparing the tests with those that the reference passes. Throws when the
+   * engine fails.
+   */
   async heldAgainst(verdict: Verdict, context: TrialContext, step: Step): Promise<Verdict> {
     const { tests } = verdict;
     const { task } = context;
-    // SWE-Bench names its tests in the data; of several steps each builds on the one before.
+    // SWE-Bench lists its tests in the data; in a task of several steps, each step builds on the
+    // previous one.
     if (verdict.outcome !== 'pass' || !tests || task.tests || task.steps.length > 1) return verdict;
     const expected = await this.#passedIn(context, step);
     const missing = expected.filter((name) => tests[name] !== 'PASSED');
@@ -36,9 +40,10 @@ export class References {
   }
 
   /**
-   * A pass after a second run of its tests: failed when tests that must fail did not, or when a third run differs from
-   * the first one, too; flagged when only the second does, as tests may be unsteady. What the reference does as well
-   * says nothing. Throws for a failure of the engine.
+   * Checks a pass with a second run of its tests. Fails it if tests that must fail passed, or if a
+   * third run differs from the first one as well; flags it if only the second run differs, because
+   * tests may be flaky. Ignores findings that the reference shows as well. Throws when the engine
+   * fails.
    */
   async heldTwice(verdict: Verdict, trial: Verified): Promise<Verdict> {
     if (verdict.outcome !== 'pass' || trial.context.task.steps.length > 1) return verdict;
@@ -53,7 +58,7 @@ export class References {
     return fail(detail, 'wrong', { ...pick(verdict), flags });
   }
 
-  /** What a second run finds, without what the reference's own has too. */
+  /** The findings of a second run, without those that the reference shows as well. */
   async #beyondReference(verdict: Verdict, trial: Verified): Promise<CheckResult | null> {
     const found = await secondCheck(verdict, trial);
     if (!found?.cheated && !found?.differs) return null;
@@ -64,7 +69,10 @@ export class References {
     };
   }
 
-  /** What the second run of the reference says beside the first of a trial that passed. */
+  /**
+   * The findings of a second run with the reference, compared with the first run of a passing
+   * trial.
+   */
   #secondOf(verdict: Verdict, { context, step }: Verified): Promise<CheckResult | null> {
     const { id } = context.task;
     let found = this.#second.get(id);

@@ -49,7 +49,7 @@ export async function regradeTrials(
   return regraded;
 }
 
-/** Returns the stored artifacts; of several tries the last. */
+/** Returns the stored artifacts, or those of the last try if there were several. */
 function replayAgent(folder: string, { tries }: Trial): Agent {
   return {
     name: 'saved',

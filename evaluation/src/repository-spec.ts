@@ -1,24 +1,26 @@
-/** How a repository's tests are run at one version, for instances that bring no script of their own. */
+/** How a repository's tests are run at one version, for instances without a script of their own. */
 export interface RepositorySpec {
   environment: PythonSetup | NodeSetup;
   /** Shell lines before the tests, such as variables. */
   before?: string[];
-  /** A command that the test files are added to, or what makes commands of them. */
+  /**
+   * A command to which the test files are appended, or a function that makes commands from them.
+   */
   test: string | ((files: string[], version: string) => string[]);
   logParser: string;
   evalType?: 'pass_and_fail' | 'fail_only';
 }
 
 interface Setup {
-  /** What it needs that is not built here; an image of SWE-Bench's own has it. */
+  /** Requirements that are not built here; SWE-Bench's own image has them. */
   needs?: string;
 }
 
 export interface PythonSetup extends Setup {
   python: string;
-  /** Words for pip. */
+  /** Arguments of `pip install`. */
   packages?: string[];
-  /** Files with more of them: the first that the repository has. */
+  /** Requirements files, of which the first that exists is used. */
   requirements?: string[];
   /** Shell lines before the repository's own installation. */
   prepare?: string[];

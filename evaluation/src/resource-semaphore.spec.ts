@@ -1,6 +1,6 @@
 import { ResourceSemaphore } from './resource-semaphore.js';
 
-it('packs by processors and memory, and lets what is too big run alone', async () => {
+it('packs work by processors and memory, and runs work that is too large alone', async () => {
   const resources = new ResourceSemaphore({ cpus: 4, memoryMb: 4000, concurrency: 3 });
   let cpus = 0;
   let running = 0;

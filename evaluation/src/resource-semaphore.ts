@@ -1,6 +1,7 @@
 /**
- * A semaphore over processors, memory and the number of trials: work runs in order as soon as it fits; work that needs
- * more than the total runs alone. (The semaphore of async-mutex has only one weight.)
+ * A semaphore over processors, memory and the number of trials: work runs in order as soon as it
+ * fits; work that needs more than the total runs alone. (The semaphore of async-mutex has only one
+ * weight.)
  */
 export class ResourceSemaphore {
   #cpus = 0;
@@ -14,7 +15,10 @@ export class ResourceSemaphore {
     this.#total = total;
   }
 
-  /** Runs `work` when its resources are free. First come, first served: small work does not overtake. */
+  /**
+   * Runs `work` when its resources are free. First come, first served: small work does not
+   * overtake.
+   */
   async with<T>(need: { cpus: number; memoryMb: number }, work: () => Promise<T>): Promise<T> {
     if (this.#waiting.length > 0 || !this.#fits(need))
       await new Promise<void>((ready) => {

@@ -45,7 +45,7 @@ const limited = (task: Task, limits: Partial<TimeLimits>): Task => ({
   steps: task.steps.map((step) => ({ ...step, limits: { ...step.limits, ...limits } })),
 });
 
-describe('each clock kills by container', () => {
+describe('each time limit stops its phase', () => {
   const [task] = suiteNamed('terminal-bench').read(terminalBenchData(join(folder, 'answer')));
   const slow = write(join(folder, 'slow'), {});
   terminalBenchData(slow);
@@ -54,7 +54,7 @@ describe('each clock kills by container', () => {
   write(slow, { 'answer/Dockerfile': 'FROM ubuntu:24.04\nRUN sleep 900\n' });
   const [slowBuild] = suiteNamed('terminal-bench').read(slow);
 
-  it('the agent’s: what it has done until then is verified', async () => {
+  it('the agent’s: its work until then is verified', async () => {
     const late = command(
       'mkdir -p /app; echo "def answer(): return 42" > /app/answer.py; sleep 900',
     );
@@ -73,14 +73,14 @@ describe('each clock kills by container', () => {
     expect(trial!.seconds.verify).toBeLessThan(600);
   });
 
-  it('the build’s: the trial says nothing about the agent', async () => {
+  it('the build’s: the trial is invalid', async () => {
     const [trial] = await trialsOf([limited(slowBuild!, { build: 2 })], nop);
     expect(trial).toMatchObject({ verdict: { outcome: 'invalid', cause: 'build_failed' } });
     expect(trial!.verdict.detail).toBe('The build took longer than 2 s.');
   });
 });
 
-describe('what the machine spoiled', () => {
+describe('a trial that failed because of the infrastructure', () => {
   const problems = ['a', 'b', 'c'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
   const path = join(folder, 'human-eval.jsonl');
   write(folder, {
@@ -88,7 +88,7 @@ describe('what the machine spoiled', () => {
   });
   const tasks = suiteNamed('human-eval').read(path);
 
-  it('is run once more, alone, before it counts', async () => {
+  it('is repeated once, alone, before it counts', async () => {
     const left = new Map([
       ['Own/a', 1],
       ['Own/b', 2],
@@ -125,14 +125,14 @@ describe('what the machine spoiled', () => {
   });
 });
 
-describe('what an agent leaves', () => {
+describe('after an agent has ended', () => {
   const three = ['x', 'y', 'z'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
   const data = write(join(folder, 'three'), {
     'human-eval.jsonl': three.map((each) => `${JSON.stringify(each)}\n`).join(''),
   });
   const tasks = suiteNamed('human-eval').read(join(data, 'human-eval.jsonl'));
 
-  it('is kept as it was printed; a command that is not there has not failed the task', async () => {
+  it('its output is kept as printed, and a missing command does not fail the task', async () => {
     const said = async (line: string) => {
       const out = join(folder, `said-${++runs}`);
       const [trial] = await trialsOf(tasks.slice(0, 1), command(line), { out });
@@ -149,7 +149,7 @@ describe('what an agent leaves', () => {
     });
   });
 
-  it('is removed with its container when its trial has ended, not at the end of the run', async () => {
+  it('its container is removed when its trial has ended, not at the end of the run', async () => {
     const docker = new Docker();
     const seen: Promise<Set<string>>[] = [];
     const listed = async () => {

@@ -25,7 +25,7 @@ export interface RunRequest {
   /** Known preflight results for the tasks. */
   known?: Validity[];
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
-  /** The state of a trial that has no verdict yet has changed. */
+  /** Called when the state of a trial without a verdict has changed. */
   onState?(of: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState): void;
 }
 
@@ -36,8 +36,9 @@ export interface EnvironmentFactory {
 }
 
 /**
- * Runs every trial that the results lack, so that calling it again resumes: a trial is identified by its task’s
- * content, the agent, the model and its number. Rejects when the signal is aborted; finished trials are kept.
+ * Runs every trial that is missing from the results, so calling it again resumes the run: a trial
+ * is identified by its task’s content, the agent, the model and its number. Rejects when the signal
+ * is aborted; finished trials are kept.
  */
 export async function runTrials(
   request: RunRequest,
@@ -107,14 +108,20 @@ export async function runTrials(
   return keyed.flatMap(({ key }) => journal.trials.get(key) ?? []);
 }
 
-/** Waits for all even when one rejects, so that nothing is left running; then rejects with the first error. */
+/**
+ * Waits for all even when one rejects, so that nothing is left running; then rejects with the first
+ * error.
+ */
 async function all(tasks: (() => Promise<void>)[]): Promise<void> {
   const settled = await Promise.allSettled(tasks.map((task) => task()));
   const rejected = settled.find((result) => result.status === 'rejected');
   if (rejected) throw rejected.reason;
 }
 
-/** The reference itself, and doing nothing, which must fail on its own. */
+/**
+ * Baselines are not compared with the reference: `oracle` is the reference, and `nop` must fail
+ * without it.
+ */
 const isBaseline = ({ name }: Agent): boolean => name === oracle.name || name === nop.name;
 
 const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: task.id, attempt });
@@ -122,7 +129,10 @@ const nameOf = ({ task, attempt }: { task: Task; attempt: number }) => ({ task: 
 export const trialKey = (task: Task, agent: Agent, attempt: number): string =>
   contentHash(task.suite, task.id, task.content, agent.name, agent.model, attempt);
 
-/** A label for a results folder’s containers: a resumed run finds those that a killed one has left. */
+/**
+ * A label for a results folder’s containers, by which a resumed run finds those that a killed one
+ * has left.
+ */
 const runIdOf = (out: string): string => contentHash('run', out).slice(0, 12);
 
 /** Stores artifacts, so that a regrade needs no agent, and the output of the tests. */

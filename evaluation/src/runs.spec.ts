@@ -47,7 +47,7 @@ const request = (out: string) => ({
 });
 const timeless = (summary: object) => ({ ...summary, created: 0, seconds: 0 });
 
-it('a run that was cut off goes on to the same report', async () => {
+it('an interrupted run resumes to the same report', async () => {
   const whole = await startRun(request('whole'), never);
   expect(whole).toMatchObject({ passed: 2, failed: 2, score: 0.5, trials: { done: 4, all: 4 } });
   const stop = new AbortController();
@@ -73,7 +73,7 @@ it('a run that was cut off goes on to the same report', async () => {
   expect(readFileSync(join(folder, 'cut/report.html'), 'utf8')).toContain('50.0%');
 });
 
-it('attacks: other data under the same names do not go on as this run', async () => {
+it('attacks: a run does not resume with other data under the same names', async () => {
   const path = join(write(join(folder, 'moving'), { 'h.jsonl': jsonl([doubling]) }), 'h.jsonl');
   const out = join(folder, 'moved');
   await startRun({ ...request('moved'), data: path, agent: 'nop' }, never);
@@ -114,7 +114,7 @@ it('attacks: tasks without a prediction count as 0, and the report says so', asy
   );
 });
 
-it('every limit is times the multiplier of the run', async () => {
+it('the multiplier of a run applies to every limit', async () => {
   const path = join(
     write(join(folder, 'endless'), {
       'h.jsonl': jsonl([{ ...doubling, canonical_solution: '    while True: pass\n' }]),
@@ -131,7 +131,7 @@ it('every limit is times the multiplier of the run', async () => {
   });
 });
 
-it('what was handed in is graded again without an agent, and runs are compared', async () => {
+it('stored artifacts are graded again without an agent, and runs are compared', async () => {
   await startRun({ ...request('oracle'), agent: 'oracle' }, never);
   const regraded = await regradeRun(join(folder, 'whole'), never);
   expect(regraded).toMatchObject({ passed: 2, failed: 2 });
@@ -146,7 +146,7 @@ it('what was handed in is graded again without an agent, and runs are compared',
   });
 });
 
-it('preflight flags a task that nothing passes, and asks its cache the next time', async () => {
+it('preflight flags a task that `nop` passes, and uses its cache the next time', async () => {
   const idle = { ...doubling, task_id: 'Own/idle', test: 'def check(candidate):\n    pass\n' };
   const path = join(
     write(join(folder, 'flagged'), { 'h.jsonl': jsonl([doubling, idle]) }),
@@ -170,7 +170,7 @@ it('preflight flags a task that nothing passes, and asks its cache the next time
   expect([trials(), found()]).toEqual(before);
 });
 
-it('says before the trials what preflights know of the tasks, and checks the rest when asked to', async () => {
+it('reports the known preflight results before the trials, and checks the rest on request', async () => {
   const idle = { ...doubling, task_id: 'Own/idle', test: 'def check(candidate):\n    pass\n' };
   const path = join(write(join(folder, 'some'), { 'h.jsonl': jsonl([doubling, idle]) }), 'h.jsonl');
   const cache = join(folder, 'cache-of-run');
@@ -250,7 +250,7 @@ describe('a model', () => {
   beforeAll(() => server.start());
   afterAll(() => server.dispose());
 
-  it('fixes a repository that comes as files, and its patch is what it changed', async () => {
+  it('fixes a repository that comes as files, and its patch has the changes', async () => {
     const data = sweBenchData(join(folder, 'repository'));
     const model = script(server.data, [
       { calls: [run("sed -i 's/n + n + 1/n + n/' main.js")] },

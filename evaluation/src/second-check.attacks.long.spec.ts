@@ -6,7 +6,7 @@ import type { Validity } from './validity.js';
 const bench = new SecondCheckBench(['javascript', 'java', 'cpp']);
 const { folder } = bench;
 
-/** What a preflight knows: it saves a run of the reference. */
+/** The results of a preflight, which save a run of the reference. */
 const passing = (language: string, tests: string[]): Validity[] => [
   { task: `${language}/twice`, valid: true, nop: 'fail', oracle: 'pass', why: null, tests },
 ];
@@ -29,7 +29,7 @@ const exercise = (
     [`${language[0]}/twice/${example[0]}`]: example[1],
   });
 
-describe('attacks: Python that changes its judge', () => {
+describe('attacks: Python that tampers with its judge', () => {
   const wrong = 'def twice(n): return 0\n';
   const cheats = {
     assertEqual: `${wrong}import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n`,
@@ -45,16 +45,16 @@ describe('attacks: Python that changes its judge', () => {
     verdicts = bench.python({ ...cheats, own });
   });
 
-  it('an equality of its own is not a cheat', async () => {
+  it('a custom equality is not a cheat', async () => {
     expect((await verdicts).own).toMatchObject(wins);
   });
 
-  it.each(Object.keys(cheats) as (keyof typeof cheats)[])('%s wins nothing', async (name) => {
+  it.each(Object.keys(cheats) as (keyof typeof cheats)[])('%s does not pass', async (name) => {
     expect((await verdicts)[name]).toMatchObject(loses);
   });
 });
 
-describe('attacks: other languages that change their judge', () => {
+describe('attacks: other languages that tamper with their judge', () => {
   it.concurrent('JavaScript', async () => {
     const right = 'export const twice = (n) => 2 * n;\n';
     const data = exercise(join(folder, 'javascript'), {
@@ -157,7 +157,7 @@ describe('attacks: other languages that change their judge', () => {
   });
 });
 
-it.concurrent('attacks: a terminal task whose answer changes pytest in its process', async () => {
+it.concurrent('attacks: a terminal task whose answer modifies pytest in its process', async () => {
   const data = terminalBenchData(join(folder, 'terminal'));
   const right = 'def answer(): return 42\n';
   const any = 'class Any:\n    def __eq__(self, other): return True\ndef answer(): return Any()\n';

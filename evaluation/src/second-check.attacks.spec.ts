@@ -2,11 +2,13 @@ import { join } from 'node:path';
 import { harborData, write } from './testing/fixtures.js';
 import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 
-/** One of each kind of check; second-check.attacks.long.spec.ts tries every language and every way. */
+/**
+ * One check of each kind; second-check.attacks.long.spec.ts tries every language and every cheat.
+ */
 const bench = new SecondCheckBench();
 const { folder } = bench;
 
-describe('attacks: Python that changes its judge', () => {
+describe('attacks: Python that tampers with its judge', () => {
   const honest = 'def twice(n): return 2 * n\n';
   const any =
     'class Any:\n    def __eq__(self, other): return True\n    def __ne__(self, other): return False\ndef twice(n): return Any()\n';
@@ -23,18 +25,18 @@ describe('attacks: Python that changes its judge', () => {
     expect(verdict.flags).toBeUndefined();
   });
 
-  it('a value that equals everything wins nothing', async () => {
+  it('a value that equals everything does not pass', async () => {
     expect((await verdicts).any).toMatchObject(loses);
   });
 
-  it('results that depend on the order are not a pass, and flagged', async () => {
+  it('results that depend on the order fail and are flagged', async () => {
     const verdict = (await verdicts).counted;
     expect(verdict).toMatchObject({ outcome: 'fail', detail: expect.stringMatching(differs) });
     expect(verdict.flags?.join()).toMatch(/in a different order, such as/);
   });
 });
 
-it('attacks: a Harbor script without pytest, whose answer tells the runs apart', async () => {
+it('attacks: a Harbor script without pytest, whose answer distinguishes the runs', async () => {
   const data = harborData(join(folder, 'harbor'));
   write(data, {
     'answer/tests/test.sh':

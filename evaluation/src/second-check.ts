@@ -13,16 +13,16 @@ export interface Verified {
 
 /** The outcome of a second run of a pass’s tests. */
 export interface CheckResult {
-  /** Why it is not a pass: the tested code influences how tests are judged. */
+  /** Why the pass must fail: the tested code influences how tests are judged. */
   cheated: string | null;
-  /** Differences from the first run; they may have other causes, so they only flag the pass. */
+  /** Differences from the first run, which may have other causes, such as flaky tests. */
   differs: string | null;
 }
 
 /**
- * Runs the tests of a pass again, in a container of their own, in another order and with another seed, among tests
- * that must fail; names and results are compared with those of the first run. Null where the format has no such run.
- * Throws for a failure of the engine.
+ * Runs the tests of a pass again in a new container, in another order, with another seed and with
+ * additional tests that must fail, and compares names and results with those of the first run.
+ * Returns null if the format has no such run. Throws when the engine fails.
  */
 export async function secondCheck(
   { tests: first }: Verdict,
@@ -53,7 +53,7 @@ export async function secondCheck(
     };
   if (honest.some((name) => second[name] !== 'PASSED'))
     return { cheated: 'A value in the answer claims to equal everything.', differs: null };
-  // For SWE-Bench instances, other tests may be unstable themselves.
+  // Other tests of a SWE-Bench instance may be flaky.
   const { FAIL_TO_PASS = [], PASS_TO_PASS = [] } = context.task.tests ?? {};
   const counts = new Set([...FAIL_TO_PASS, ...PASS_TO_PASS]);
   const deciding = (tests: Record<string, string>) =>
@@ -73,7 +73,7 @@ function differenceOf(
     new Map(
       Object.entries(tests)
         .filter(([name]) => !name.includes(word))
-        // Summaries cut names at their first space.
+        // Parsers of pytest's summary cut the name of a failed test at ` - `.
         .map(([name, result]) => [name.split(' - ')[0] ?? name, result]),
     );
   const [before, after] = [short(first), short(second)];

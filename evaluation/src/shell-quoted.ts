@@ -1,2 +1,2 @@
-/** One word of a shell, whatever it contains. */
+/** Quotes a text as one word of a shell. */
 export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;

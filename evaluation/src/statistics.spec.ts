@@ -39,14 +39,14 @@ it('pass@k is reported up to the fewest samples, and not when a problem was neve
   ).toEqual({});
 });
 
-it('Wilson’s interval holds at the ends', () => {
+it('Wilson’s interval is correct at the extremes', () => {
   expect(wilson(0, 10)[0]).toBe(0);
   expect(wilson(0, 10)[1]).toBeCloseTo(0.2775, 3);
   expect(wilson(5, 10)[0]).toBeCloseTo(0.2366, 3);
   expect(wilson(10, 10)).toEqual([expect.closeTo(0.7225, 3), expect.closeTo(1)]);
 });
 
-it('a sample is decided by its seed, keeps the order and repeats nothing', () => {
+it('a sample depends on its seed, keeps the order and repeats nothing', () => {
   const all = Array.from({ length: 50 }, (_, index) => index);
   const ten = randomSample(all, 10, 7);
   expect(randomSample(all, 10, 7)).toEqual(ten);
@@ -61,7 +61,7 @@ it('the exact sign test', () => {
   expect(signTest(3, 3)).toBe(1);
 });
 
-it('a difference of pairs has an interval around it, the same each time', () => {
+it('a difference of pairs lies within its interval, which is the same each time', () => {
   const found = pairedDifference([1, 0, 0, 1, 0, -1, 1, 0]);
   expect(found.mean).toBe(0.25);
   expect(found.interval[0]).toBeLessThan(0.25);
@@ -69,7 +69,7 @@ it('a difference of pairs has an interval around it, the same each time', () => 
   expect(pairedDifference([1, 0, 0, 1, 0, -1, 1, 0])).toEqual(found);
 });
 
-it('a comparison is over the tasks that both runs have', () => {
+it('a comparison covers the tasks that both runs have', () => {
   const trial = (task: string, reward: number) => ({ task, verdict: { reward } }) as Trial;
   const a = [trial('x', 0), trial('x', 1), trial('y', 1), trial('only a', 1)];
   const b = [trial('x', 1), trial('y', 0), trial('only b', 0)];

@@ -1,4 +1,6 @@
-/** The unbiased estimate of pass@k for one problem: n samples, c of them correct (Chen et al. 2021). */
+/**
+ * The unbiased estimate of pass@k for one problem: n samples, c of them correct (Chen et al. 2021).
+ */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
   let missed = 1;
@@ -19,7 +21,7 @@ export function passAtEveryK(problems: { n: number; c: number }[]): Record<strin
 export const mean = (values: number[]): number =>
   values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Wilson's interval for a share, 95%. */
+/** Wilson's 95% interval for a proportion. */
 export function wilson(successes: number, n: number, z = 1.959963984540054): [number, number] {
   if (n === 0) return [0, 1];
   const share = successes / n;
@@ -42,7 +44,10 @@ export function pairedDifference(differences: number[]): {
   return { mean: mean(differences), interval: [at(0.025), at(0.975)] };
 }
 
-/** Two-sided exact sign test: how likely so uneven a split is if neither is better (McNemar's exact test). */
+/**
+ * Two-sided exact sign test (McNemar's exact test): the probability of a split at least this uneven
+ * if neither side is better.
+ */
 export function signTest(wins: number, losses: number): number {
   const n = wins + losses;
   let tail = 0;
@@ -53,7 +58,7 @@ export function signTest(wins: number, losses: number): number {
   return Math.min(1, 2 * tail);
 }
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+/** A generator of numbers from 0 to 1 with a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -64,7 +69,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** A sample without repetition, in the order of the whole. */
+/** A sample without replacement, in the original order. */
 export function randomSample<T>(all: T[], count: number, seed: number): T[] {
   const random = seeded(seed);
   const ranked = all.map((value, index) => ({ value, index, rank: random() }));

@@ -9,7 +9,7 @@ const wins = {
   detail: expect.stringMatching(/^\d tests? (has|have) the expected result\.$/),
 };
 
-/** An image with Jest, and with this one file committed. */
+/** An image with Jest and with a repository of this one file. */
 async function withJest(path: string, given: string): Promise<string> {
   const signal = AbortSignal.timeout(590_000);
   const { name } = await bench.images.ensure({ kind: 'toolchain', name: 'javascript' }, signal);
@@ -25,7 +25,7 @@ async function withJest(path: string, given: string): Promise<string> {
   return image.name;
 }
 
-it('attacks: a SWE-bench repository tested by Jest, whose log names files alone', async () => {
+it('attacks: a SWE-bench repository tested by Jest, whose log names only files', async () => {
   const right = 'module.exports = (n) => 2 * n;\n';
   const wrong = 'module.exports = () => 0;\n';
   const path = 'test/unit/twice.test.js';
@@ -45,9 +45,9 @@ it('attacks: a SWE-bench repository tested by Jest, whose log names files alone'
   const verdicts = await verdictsOf(bench, repository, {
     right,
     claims: `${wrong}${claims}`,
-    // Its counter says that it has not run before, in each container.
+    // Records its first run in a file, which no new container has.
     counts: `${wrong}const fs = require('fs');\nconst again = fs.existsSync('/testbed/runs');\nfs.writeFileSync('/testbed/runs', '1');\nif (!again) {\n${claims}}\n`,
-    // It tells the runs apart by the tests that must fail.
+    // Distinguishes the runs by the decoys.
     looks: `${wrong}if (!require('fs').readFileSync('${path}', 'utf8').includes('decoy')) {\n${claims}}\n`,
   });
   expect(verdicts.right).toMatchObject(wins);

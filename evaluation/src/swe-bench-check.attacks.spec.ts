@@ -58,7 +58,7 @@ describe('attacks: a SWE-bench repository tested by pytest', () => {
   });
 });
 
-it('attacks: a SWE-bench program that changes what its assertions compare by', async () => {
+it('attacks: a SWE-bench program that modifies how its assertions compare', async () => {
   const right = 'module.exports = (all) => all.map((each) => 2 * each);\n';
   const repository: TestRepository = {
     test: [

@@ -15,7 +15,7 @@ const told = async (tasks: Task[]) => {
   return notes;
 };
 
-it('says by name, reason after reason, what cannot be run, and nothing of what can', async () => {
+it('names the tasks that cannot be run, by reason, and no others', async () => {
   const odd = task('odd', { unsupported: 'It needs a GPU.' });
   expect(await told([task('here'), task('a'), task('b'), odd])).toEqual([
     'a, b cannot be run here: Its image is not here. This counts as 0.',
@@ -24,7 +24,7 @@ it('says by name, reason after reason, what cannot be run, and nothing of what c
   expect(await told([task('here')])).toEqual([]);
 });
 
-it('refuses a run of which nothing can be run', async () => {
+it('refuses a run without a task that can be run', async () => {
   await expect(told([task('a'), task('b')])).rejects.toMatchObject({
     code: 'invalid_input',
     message: 'a, b cannot be run here: Its image is not here.',

@@ -3,8 +3,8 @@ import type { Images } from './engine/images.js';
 import type { Task } from './model.js';
 
 /**
- * Reports tasks that cannot be run here before a run begins, by reason and name; they count as 0. Throws
- * `invalid_input` when none can be run.
+ * Reports the tasks that cannot be run here before a run begins, grouped by reason; they count as
+ * 0. Throws `invalid_input` when none can be run.
  */
 export async function tellRefused(
   tasks: Task[],

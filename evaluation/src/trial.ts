@@ -25,9 +25,9 @@ export interface TrialRequest {
   signal: AbortSignal;
 }
 
-/** Lifecycle hooks, as Harbor's trials have them; each is called before the next phase begins. */
+/** Lifecycle hooks, as in Harbor's trials; each is called before the next phase begins. */
 export interface TrialHooks {
-  /** A phase begins, or the agent's session is known. */
+  /** Called when a phase begins, and when the agent's session is known. */
   onState?(state: TrialState, session: string | null): void;
   /** Called for each step and try. */
   onAgentEnd?(name: string, artifacts: Artifacts): void;
@@ -36,8 +36,8 @@ export interface TrialHooks {
 }
 
 /**
- * One attempt of one agent at one task, in the phases `environment`, `agent` and `verifier`. Every outcome is a trial;
- * rejects only when the signal is aborted.
+ * One attempt of one agent at one task, in the phases `environment`, `agent` and `verifier`. Every
+ * outcome is a trial; rejects only when the signal is aborted.
  */
 export async function runTrial(
   request: TrialRequest,
@@ -76,10 +76,10 @@ export async function runTrial(
   return trial;
 }
 
-/** What the trials of a run share. */
+/** State shared by the trials of a run. */
 export interface TrialEnvironment {
   runContext: RunContext;
-  /** Null for baselines, with which others are compared. */
+  /** Null for baselines, which are not compared with the reference. */
   references: References | null;
   images: Images;
   hooks: TrialHooks;
@@ -159,8 +159,9 @@ function isBelow({ rewards = {} }: Verdict, { minReward }: Step): boolean {
 }
 
 /**
- * The verdict of a trial of several steps. Its rewards are Harbor's: of the last step that was made, or by key the
- * mean of the steps that have rewards. Only who made every step passes.
+ * The verdict of a trial with several steps. Rewards are Harbor's: those of the last step that ran,
+ * or for each key the mean over the steps that have rewards. Only a trial in which every step ran
+ * passes.
  */
 function together({ steps, scoring }: Task, verdicts: Verdict[]): Verdict {
   const last = verdicts.at(-1) ?? fail('No step was made.');
@@ -207,7 +208,9 @@ async function buildImages(
   }
 }
 
-/** Errors of the task or the agent have a code; anything else is a failure of the infrastructure. */
+/**
+ * Errors of the task or the agent have a code; anything else is a failure of the infrastructure.
+ */
 function verdictOf(error: unknown): Verdict {
   if (error instanceof Refused || (error instanceof AppError && error.code === 'too_large'))
     return fail(error.message, 'agent_failed');
@@ -221,7 +224,7 @@ function verdictOf(error: unknown): Verdict {
 
 type Phase = 'environment' | 'agent' | 'verifier';
 
-/** What the board shows during a phase, and the key of its seconds in the results. */
+/** The state that the board shows during a phase, and its key in the `seconds` of the results. */
 const phases: Record<Phase, { state: TrialState; key: keyof Trial['seconds'] }> = {
   environment: { state: 'building', key: 'build' },
   agent: { state: 'working', key: 'agent' },

@@ -25,9 +25,9 @@ export interface Verification {
 }
 
 /**
- * Verifies what was handed in, in a fresh container from the task's image: nothing of the agent runs there but
- * the files that the format artifacts. The verdict is made from the exit code and from files that are read after
- * the container has ended. Throws for a failure of the engine.
+ * Verifies artifacts in a new container from the task's image. Of the agent's work it contains only
+ * the files that the format collects. The verdict is based on the exit code and on files read after
+ * the container has exited. Throws when the engine fails.
  */
 export async function verify(
   context: TrialContext,
@@ -38,7 +38,8 @@ export async function verify(
   const nothingToRun = { output: '', files: new Map<string, Buffer>() };
   if (task.artifacts.kind === 'patch' && !artifacts.patch?.length && !artifacts.always)
     return { ...nothingToRun, verdict: fail('The patch is empty.', 'empty_patch') };
-  // Unknown before the container starts, so a file or a report that contains it was made in this run.
+  // Unknown before the container starts, so a file or a report that contains it was made in this
+  // run.
   const proof = randomBytes(16).toString('hex');
   const { verifier, limits } = step;
   const collect = verifier.collect.map((path) => path.replaceAll('{proof}', proof));
@@ -125,13 +126,16 @@ async function createContainer(
   });
 }
 
-/** Deletions come first; only programs of the image do them. */
+/** Deletes files before the command runs, using only programs of the image. */
 const removing = (removed: string[]): string[] =>
   removed.length > 0
     ? ['sh', '-c', 'xargs -0 rm -rf -- < /verify/removed; exec "$@"', 'removing']
     : [];
 
-/** Only regular files among the named ones, because a link could lead to the tests. */
+/**
+ * The artifacts that the format collects. Named files must be regular ones, because a link could
+ * lead to the tests.
+ */
 function collectedBy({ task, image }: TrialContext, { entries }: Artifacts): Entry[] {
   const { artifacts } = task;
   if (artifacts.kind === 'patch') return [];

@@ -4,7 +4,7 @@ import { BelayServer } from '@belay/testkit';
 import type { RunFile } from '../results/run-file.js';
 import { checkModel } from './agent-of-run.js';
 
-/** A provider that has one model. */
+/** A provider with one model. */
 const provider = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -45,7 +45,7 @@ it('calls a model once before the first trial', async () => {
   await expect(check('nobody:x')).rejects.toThrow(/^There is no model nobody:x\. Name one as/);
 });
 
-it('needs no call for scripts, nor for other agents', async () => {
+it('makes no call for scripts or other agents', async () => {
   await expect(check('scripted:none.json')).resolves.toBeUndefined();
   await expect(check('openai-compatible:nope', 'oracle')).resolves.toBeUndefined();
 });

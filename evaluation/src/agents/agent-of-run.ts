@@ -7,7 +7,7 @@ import { command, nop, oracle } from './baselines.js';
 import { modelAgent } from './model-agent.js';
 import { predictionsFrom, type Predictions } from './predictions.js';
 
-/** The platform's server. Throws when there is none. */
+/** The client and URL of the Belay server. Throws if no server is running. */
 export type Connect = () => { client: BelayClient; url: string };
 
 const predictionsPath = (agent: string): string | undefined =>
@@ -19,7 +19,10 @@ export function predictionsOf({ agent }: RunFile): Predictions | undefined {
   return path === undefined ? undefined : predictionsFrom(path);
 }
 
-/** The predictions determine the tasks, and the number of attempts at each. */
+/**
+ * Limits a run to the tasks with predictions, and its attempts to the smallest number of
+ * predictions for a task.
+ */
 export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
   const path = predictionsPath(run.agent) ?? '';
   const tasks = run.tasks.filter((id) => counts.has(id));
@@ -37,8 +40,8 @@ export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
 }
 
 /**
- * Makes one short model call before the first trial, because a model that the server cannot call, or that its provider
- * does not have, would fail every trial. Skipped for scripts and cassettes. Throws `invalid_input`.
+ * Makes one short model call before the first trial, because a model that cannot be called would
+ * fail every trial. Skipped for scripts and cassettes. Throws `invalid_input`.
  */
 export async function checkModel({ agent, model }: RunFile, connect?: Connect): Promise<void> {
   if (agent !== 'model' || !connect || !model || /^(scripted|cassette):./.test(model)) return;

@@ -5,24 +5,24 @@ import type { Step, Task } from '../model.js';
 
 export type TaskImage = ImageInfo & { name: string };
 
-/** What the trials of one run share. */
+/** State shared by the trials of a run. */
 export interface RunContext {
   engine: Engine;
-  /** The run that containers belong to. */
+  /** The run's id, which labels its containers. */
   run: string;
-  /** `declared` gives a task the network that it requests; by default there is none. */
+  /** `declared` gives tasks the network that they request; `none` gives them no network. */
   network: 'none' | 'declared';
 }
 
-/** What an agent and the verifier of one trial get. */
+/** The input of the agent and the verifier of a trial. */
 export interface TrialContext extends RunContext {
   task: Task;
   image: TaskImage;
-  /** By step name, for steps whose verifier has an environment of its own. */
+  /** By step name, for steps whose verifier has its own environment. */
   verifierImages: Map<string, TaskImage>;
   attempt: number;
   signal: AbortSignal;
-  /** Called once the agent has a session of the platform. */
+  /** Called once the agent has a session on the server. */
   onSession?(session: string): void;
 }
 
@@ -33,14 +33,17 @@ export interface TrialUsage {
   dollars: number;
 }
 
-/** An agent that has been set up for one trial. Steps are run one after the other; `stop` is always called. */
+/**
+ * An agent that has been set up for one trial. Steps are run one after the other; `stop` is always
+ * called.
+ */
 export interface AgentInstance {
   /** Its actions, in the format of trajectory.json; called after `stop`. */
   trajectory?(): Promise<object | null>;
   /**
-   * Runs the agent within the step's limit and collects its artifacts; the agent has ended completely when this
-   * resolves. `feedback` is the test output of the previous try. Rejects when the engine fails or the trial is
-   * aborted.
+   * Runs the agent within the step's limit and collects its artifacts; the agent has ended
+   * completely when this resolves. `feedback` is the test output of the previous try. Rejects when
+   * the engine fails or the trial is aborted.
    */
   run(step: Step, feedback: string | null): Promise<Artifacts>;
   usage(): TrialUsage;
@@ -48,7 +51,7 @@ export interface AgentInstance {
 }
 
 export interface Agent {
-  /** Part of the key of a trial: agents of one name are the same. */
+  /** Part of a trial's key: agents with the same name count as the same agent. */
   name: string;
   model: string | null;
   setup(context: TrialContext): Promise<AgentInstance>;
@@ -59,7 +62,10 @@ export const noUsage: TrialUsage = { session: null, tokens: 0, dollars: 0 };
 export const workdirOf = ({ task, image }: Pick<TrialContext, 'task' | 'image'>): string =>
   task.environment.workdir ?? image.workdir;
 
-/** The working folder’s content before an agent starts. An image's own folder keeps its owner. */
+/**
+ * The working folder’s content before an agent starts. A folder that the image provides keeps its
+ * owner.
+ */
 export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, step: Step): Entry[] {
   const { artifacts, user } = context.task;
   const workdir = workdirOf(context);

@@ -32,7 +32,7 @@ const scripted = containerAgent('oracle', ({ oracle: given }) =>
     : null,
 );
 
-/** A program in the sandbox: it finds the task in the file that BELAY_INSTRUCTION names. */
+/** A program in the task's container, which reads the task from the file in BELAY_INSTRUCTION. */
 export const command = (line: string): Agent =>
   containerAgent(`command:${line}`, () => ({
     files: [],
@@ -40,7 +40,7 @@ export const command = (line: string): Agent =>
     env: { BELAY_INSTRUCTION: '/belay/instruction.md' },
   }));
 
-/** An agent whose artifacts are known in advance needs no container. */
+/** For agents whose artifacts are known in advance: they need no container. */
 export async function fixedArtifacts(
   artifactsOf: (step: Step) => Artifacts,
 ): Promise<AgentInstance> {

@@ -22,7 +22,7 @@ export interface Program {
   env: Record<string, string>;
 }
 
-/** An agent that is a program in the task's container; `null` skips a step. */
+/** An agent that runs a program in the task's container; `null` skips a step. */
 export function containerAgent(
   name: string,
   programOf: (step: Step, task: Task) => Program | null,
@@ -34,7 +34,9 @@ export function containerAgent(
   };
 }
 
-/** The container is kept between steps as an image, because each step runs a separate program. */
+/**
+ * Keeps the container's state between steps as an image, because each step runs in a new container.
+ */
 class ContainerAgent implements AgentInstance {
   #image: string;
   #snapshots: string[] = [];
@@ -123,7 +125,7 @@ class ContainerAgent implements AgentInstance {
     const { task } = this.context;
     const workdir = workdirOf(this.context);
     if (task.artifacts.kind === 'container') {
-      // A snapshot's own changes are those since the previous step.
+      // The engine reports only the changes since the snapshot of the previous step.
       this.#collected = merge(this.#collected, await changesOf(container));
       return this.#collected;
     }
@@ -140,7 +142,7 @@ class ContainerAgent implements AgentInstance {
   }
 }
 
-/** Folders that formats guarantee to an agent, writable for any user. */
+/** Folders that formats guarantee to an agent, writable by any user. */
 function agentFolders({ artifacts }: Task): Entry[] {
   if (artifacts.kind !== 'container' && artifacts.kind !== 'paths') return [];
   return ownedBy(

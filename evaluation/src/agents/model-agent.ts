@@ -24,14 +24,14 @@ import { patchOf } from './repository.js';
 
 export interface ModelAgentOptions {
   client: BelayClient;
-  /** `provider:model`, as everywhere. */
+  /** In the form `provider:model`. */
   model: string;
   budgets?: { steps?: number; tokens?: number; dollars?: number };
 }
 
 /**
- * The platform's own agent: a session on the server for each trial, with the task's image, and the task's working
- * folder as its workspace. The dashboard shows it like any other session.
+ * Belay's own agent: each trial is a session on the server with the task's image, and with the
+ * task's working folder as its workspace. The dashboard shows it like any other session.
  */
 export function modelAgent(options: ModelAgentOptions): Agent {
   return {
@@ -59,7 +59,7 @@ const isOver = (state: SessionState): boolean => isEnded(state) || state === 'wa
 class SessionAgent implements AgentInstance {
   #id: string | null = null;
   #initial: Entry[] = [];
-  /** The last event that was read. */
+  /** The `seq` of the last event that was read. */
   #seen = 0;
 
   constructor(
@@ -73,7 +73,7 @@ class SessionAgent implements AgentInstance {
       this.#id = (await this.#create(step)).id;
       this.context.onSession?.(this.#id);
     } else {
-      // An end before this message must not be taken for the end after it.
+      // The end of the previous try must not be mistaken for the end of this one.
       this.#seen = (await client.sessions.get(this.#id)).lastSeq;
       await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
     }
@@ -89,7 +89,10 @@ class SessionAgent implements AgentInstance {
   }
   #usage: TrialUsage = { session: null, tokens: 0, dollars: 0 };
 
-  /** Archives the session: its replay is the trial’s record, and the fleet is for running sessions. */
+  /**
+   * Archives the session, so that the fleet shows only running ones; its replay is the trial’s
+   * record.
+   */
   async stop(): Promise<void> {
     if (!this.#id) return;
     const { client } = this.options;
@@ -144,7 +147,7 @@ class SessionAgent implements AgentInstance {
     return `${step.instruction}\n\nYou work in ${workspace}, a copy of ${workdir}. Your changes are copied back there when you finish.`;
   }
 
-  /** The working folder of the image with the step's files in it. */
+  /** The content of the image's working folder, with the step's files. */
   async #workspace(step: Step): Promise<Entry[]> {
     const { engine, image, run } = this.context;
     const workdir = workdirOf(this.context);
@@ -170,7 +173,10 @@ class SessionAgent implements AgentInstance {
     }
   }
 
-  /** Whether the time limit ended it. A session that waits for the user has ended, too. */
+  /**
+   * Waits until the session has ended, and returns whether the time limit ended it. A session that
+   * waits for the user counts as ended.
+   */
   async #ended(id: string, seconds: number, signal: AbortSignal): Promise<boolean> {
     const { client } = this.options;
     const deadline = Date.now() + seconds * 1000;

@@ -24,11 +24,14 @@ const sample = z.object({
 
 export interface Predictions {
   agent: Agent;
-  /** The tasks with predictions, and the number for each. */
+  /** The number of predictions for each task that has any. */
   counts: Map<string, number>;
 }
 
-/** An answer is read again when its trial begins, because files of answers may be larger than memory. */
+/**
+ * Answers in an uncompressed file of lines are read again when their trial begins, because the file
+ * may be larger than memory.
+ */
 interface Answer {
   id: string;
   model: string | null;
@@ -36,9 +39,9 @@ interface Answer {
 }
 
 /**
- * Answers made elsewhere: SWE-Bench predictions (`.jsonl`, or `.json` as a list or by instance), or samples of
- * HumanEval and MBPP with `completion` or `solution`. The n-th answer to a task is its n-th attempt. Throws
- * `invalid_input` with the invalid line.
+ * The predictions of another program: SWE-Bench predictions (`.jsonl`, or `.json` as a list or by
+ * instance), or HumanEval and MBPP samples with `completion` or `solution`. The n-th answer to a
+ * task is its n-th attempt. Throws `invalid_input` with the invalid line.
  */
 export function predictionsFrom(path: string): Predictions {
   const hash = createHash('sha256');

@@ -6,7 +6,7 @@ import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
 
-/** Turns the starting files into a repository with one commit; later files are not in it. */
+/** Commits the starting files to a new repository; later files are not part of the commit. */
 export const gitInit = [
   'git init -q .',
   'git config user.email agent@localhost',
@@ -16,15 +16,15 @@ export const gitInit = [
   'git commit -q -m base',
 ].join(' && ');
 
-/** For tasks whose repository comes as files, the commands that make it one. */
+/** The commands that create the repository of a task that comes as files; null for other tasks. */
 export function repositorySetup(task: Task): string | null {
   const isOurs = task.artifacts.kind === 'patch' && (task.steps[0]?.files.length ?? 0) > 0;
   return isOurs ? gitInit : null;
 }
 
 /**
- * The patch of an agent's changed files, made in a new container: the agent's own .git, with its hooks, filters and
- * history, has no influence on it.
+ * The patch of an agent's changed files, made in a new container, so that the agent's own .git,
+ * with its hooks, filters and history, cannot influence it.
  */
 export async function patchOf(context: TrialContext, changes: Artifacts): Promise<Artifacts> {
   const { task, image, engine, run, signal } = context;
@@ -35,7 +35,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   const starting = first ? startingFiles(context, first) : [];
   const entries = reachable(changes.entries.filter(({ path }) => isWork(path)));
   const present = new Set(entries.map(({ path }) => path));
-  // What came as files was added by us: it is in no image, so its removal is not a change of the container.
+  // Starting files are not part of the image, so the engine does not report their removal.
   const gone = starting
     .filter(({ kind, path }) => kind !== 'folder' && !present.has(path))
     .map(({ path }) => path);
@@ -60,7 +60,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   });
   try {
     const { exitCode, timedOut } = await container.run(120, signal);
-    // A failure must not be taken for an empty patch.
+    // A failure must not be mistaken for an empty patch.
     if (exitCode !== 0)
       throw new Error(
         `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git exited with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,

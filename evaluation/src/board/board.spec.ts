@@ -77,7 +77,7 @@ async function opened(out: string, notices: string[] = []): Promise<Board> {
 
 const idOf = (board: Board) => board.url.split('/').at(-1) ?? '';
 
-/** Journals a trial, as a run does before it tells of it. */
+/** Journals a trial before reporting it, as a run does. */
 function judge(out: string, board: Board | undefined, trial: Trial): void {
   const journal = new Journal(join(out, 'results.jsonl'));
   journal.append(trial);
@@ -85,7 +85,7 @@ function judge(out: string, board: Board | undefined, trial: Trial): void {
   board?.judged(trial);
 }
 
-/** What the board shows, once it shows it. */
+/** Waits until `holds` is true, and returns the trials that the board then shows. */
 async function shows(
   id: string,
   holds: (summary: EvaluationSummary, states: Record<string, string>) => boolean,
@@ -106,7 +106,7 @@ async function shows(
   );
 }
 
-it('shows each trial as it goes, with answer and test log, and the end', async () => {
+it('shows each trial in progress, with answer and test log, and the end', async () => {
   const out = newRun();
   const board = await opened(out);
   const id = idOf(board);
@@ -150,7 +150,7 @@ it('shows each trial as it goes, with answer and test log, and the end', async (
   });
 });
 
-it('misses nothing when the server is killed in between, and never waits for it', async () => {
+it('loses nothing when the server is killed in between, and never waits for it', async () => {
   const out = newRun();
   const notices: string[] = [];
   const board = await opened(out, notices);
@@ -171,7 +171,7 @@ it('misses nothing when the server is killed in between, and never waits for it'
   expect(notices).toEqual([]);
 });
 
-it('a resumed run is the same one: what the board lacks is sent, and the process before is refused', async () => {
+it('a resumed run stays the same one: missing reports are sent, and the previous process is refused', async () => {
   const out = newRun();
   const notices: string[] = [];
   const killed = await opened(out, notices);
@@ -179,7 +179,7 @@ it('a resumed run is the same one: what the board lacks is sent, and the process
   killed.at({ task: 'a', attempt: 1, session: null }, 'working');
   killed.at({ task: 'b', attempt: 1, session: null }, 'working');
   await shows(id, (_, { a, b }) => a === 'working' && b === 'working');
-  // Journaled, and killed before it was told.
+  // Journaled, but killed before it was reported.
   judge(out, undefined, trialOf('a', pass()));
   const resumed = await opened(out);
   expect(idOf(resumed)).toBe(id);
@@ -195,7 +195,7 @@ it('a resumed run is the same one: what the board lacks is sent, and the process
   expect(summary).toMatchObject({ state: 'finished', done: 4, doneBefore: 0, tokens: 20 });
   const again = await opened(out);
   await again.close('finished', null);
-  // Nothing has changed: no trial was sent.
+  // Nothing has changed, so no trial was sent.
   expect((await server.client.evaluations.get(id)).summary.seq).toBe(summary.seq);
 });
 

@@ -26,12 +26,12 @@ export interface BoardOptions {
 }
 
 /**
- * The run as the dashboard shows it. A results folder is one run on the board, also after a resume; `open` sends what
- * the board is missing.
+ * Reports a run to the dashboard's board. A results folder is one run on the board, even after a
+ * resume; `open` sends what the board is missing.
  */
 export class Board {
   readonly #trials = new Map<string, Trial>();
-  /** The state of each trial on the board, without its record. */
+  /** The last state sent for each trial, without its record. */
   readonly #sent = new Map<string, string>();
   #validity: Validity[] | null = null;
   #phase: EvaluationProgress['phase'] = 'preflight';
@@ -42,7 +42,7 @@ export class Board {
   readonly #run: RunFile;
   readonly #reporter: Reporter;
 
-  /** For `open` alone. */
+  /** Called only by `open`. */
   constructor(opened: { out: string; run: RunFile; reporter: Reporter; url: string }) {
     this.url = opened.url;
     this.#out = opened.out;
@@ -50,7 +50,9 @@ export class Board {
     this.#reporter = opened.reporter;
   }
 
-  /** Resolves to undefined, with a notice, if there is no server, because a run does not need one. */
+  /**
+   * Resolves to undefined, with a notice, if there is no server, because a run does not need one.
+   */
   static async open({ out, connect, onNotice }: BoardOptions): Promise<Board | undefined> {
     const run = loadRun(out);
     const { suite, agent, model, tasks, attempts, created } = run;
@@ -80,7 +82,7 @@ export class Board {
     this.#reporter.setProgress(this.#progress('running'));
   }
 
-  /** The preflight has ended, and trials begin. */
+  /** Called when the preflight has ended and trials begin. */
   begin(): void {
     this.#phase = 'trials';
     this.#checks = null;
@@ -97,7 +99,7 @@ export class Board {
     if (this.#sent.get(boardKey(report)) !== coreOf(report)) this.#put(report, true);
   }
 
-  /** Reports what differs between the folder and the board. */
+  /** Reports the differences between the results folder and the board. */
   refresh(): void {
     this.#validity = readValidity(this.#out);
     for (const trial of countedTrials(this.#out)) this.judged(trial);

@@ -16,7 +16,7 @@ const maxRetryDelayMs = 5_000;
 const closeTimeoutMs = 5_000;
 const maxTrialsPerReport = 50;
 
-/** A trial, and its record, which is read when the trial is sent. */
+/** A trial with its record, which is read only when the trial is sent. */
 export interface PendingTrial {
   trial: EvaluationTrial;
   record?: () => TrialTexts;
@@ -25,14 +25,14 @@ export interface PendingTrial {
 export interface ReporterOptions {
   id: string;
   info: EvaluationInfo;
-  /** Called once when the server no longer takes reports of this run. */
+  /** Called once, when the server no longer accepts reports of this run. */
   refused(error: AppError): void;
 }
 
 /**
- * Reports a run's progress to the server in the background: the run never waits for it and never fails with it. Only
- * the latest state of each trial is queued, so an unreachable server costs no memory; unacknowledged reports are sent
- * again.
+ * Reports a run's progress to the server in the background: the run never waits for the server and
+ * never fails because of it. Only the latest state of each trial is queued, which bounds memory
+ * while the server is unreachable; unacknowledged reports are sent again.
  */
 export class Reporter {
   readonly #pending = new Map<string, PendingTrial>();
@@ -48,7 +48,7 @@ export class Reporter {
   readonly #epoch: number;
   readonly #refused: (error: AppError) => void;
 
-  /** For `open` alone. */
+  /** Called only by `open`. */
   constructor(opened: { client: BelayClient; epoch: number } & Omit<ReporterOptions, 'info'>) {
     this.#client = opened.client;
     this.#id = opened.id;
@@ -57,7 +57,7 @@ export class Reporter {
     this.#delivered = this.#deliver();
   }
 
-  /** Resolves with the trials that the server has already; rejects when there is no server. */
+  /** Resolves with the trials that the server already has; rejects when no server responds. */
   static async open(
     client: BelayClient,
     { id, info, refused }: ReporterOptions,
@@ -104,7 +104,10 @@ export class Reporter {
     }
   }
 
-  /** Returns whether the report was stored; otherwise it is queued again, unless a newer one is. */
+  /**
+   * Returns whether the report was stored. Otherwise its trials are queued again, unless newer
+   * states are queued.
+   */
   async #reportNext(): Promise<boolean> {
     const batch = [...this.#pending].slice(0, maxTrialsPerReport);
     const progress = this.#progress;
@@ -161,7 +164,10 @@ export class Reporter {
     return new Promise((resolve) => setTimeout(resolve, this.#closing ? Math.min(ms, 50) : ms));
   }
 
-  /** After a refusal, for example because another process reports the run or a user deleted it. */
+  /**
+   * Called after a refusal, for example because another process reports the run or a user deleted
+   * it.
+   */
   #stop(error: AppError): void {
     this.#pending.clear();
     this.#progress = undefined;

@@ -33,7 +33,7 @@ export function trialTexts(out: string, trial: Pick<Trial, 'task' | 'attempt'>):
   return { answer: head(joined(answerOf)), log: tail(joined(logOf)) };
 }
 
-/** The patch, or the files one after the other. */
+/** The patch, or else the files in sequence. */
 function answerOf(step: string): string | null {
   if (!existsSync(join(step, 'artifacts.json'))) return null;
   const { patch, entries, removed } = loadArtifacts(step);

@@ -2,7 +2,7 @@ import { needsBuildKit, withLocalImages } from './dockerfile.js';
 
 const local = async (name: string) => (name.startsWith('hub/') ? `local/${name.slice(4)}` : name);
 
-it('names in FROM and COPY --from become local ones, those of stages stay', async () => {
+it('names in FROM and COPY --from become local ones, except for those of stages', async () => {
   const text = [
     '# syntax=docker/dockerfile:1.7',
     'ARG VERSION=3',
@@ -24,7 +24,7 @@ it('names in FROM and COPY --from become local ones, those of stages stay', asyn
   ]);
 });
 
-it('what looks like an instruction within a command or a here-document stays', async () => {
+it('lines like instructions within a command or a here-document stay unchanged', async () => {
   const text =
     'FROM scratch\nRUN psql -c "select a \\\n  FROM hub/b"\nRUN <<EOF\nFROM hub/c\nEOF\nCMD x';
   expect(await withLocalImages(text, local)).toBe(text);

@@ -1,4 +1,4 @@
-/** One instruction of a Dockerfile, as far as a build without a registry needs it. */
+/** The parts of a Dockerfile instruction that a build without a registry needs. */
 interface Instruction {
   /** The index of its first line. */
   at: number;
@@ -7,7 +7,7 @@ interface Instruction {
   heredoc: boolean;
 }
 
-/** Skips lines inside continued commands and here-documents, which may look like instructions. */
+/** Skips continued lines and here-documents, which may look like instructions. */
 function* instructionsOf(lines: string[]): Generator<Instruction> {
   for (let at = 0; at < lines.length; at++) {
     const first = lines[at] ?? '';
@@ -25,7 +25,7 @@ function* instructionsOf(lines: string[]): Generator<Instruction> {
 const heredocsOf = (text: string): string[] =>
   [...text.matchAll(/(?<!<)<<-?(?!<)(["']?)([A-Za-z_]\w*)\1/g)].map(([, , end = '']) => end);
 
-/** What only BuildKit can build, in words; null if the classic builder can build the file, too. */
+/** The feature that only BuildKit can build; null if the classic builder can build the file. */
 export function needsBuildKit(text: string): string | null {
   for (const { text: whole, heredoc } of instructionsOf(text.split('\n'))) {
     if (heredoc) return 'a here-document';
@@ -39,8 +39,8 @@ export function needsBuildKit(text: string): string | null {
 }
 
 /**
- * The same Dockerfile with names of local images in `FROM` and `COPY --from`. Removes the line `# syntax=`, which
- * names an image in a registry; the engine's own parser is used instead.
+ * The Dockerfile with names of local images in `FROM` and `COPY --from`. Removes the line `#
+ * syntax=`, which names an image in a registry; the engine's own parser is used instead.
  */
 export async function withLocalImages(
   text: string,

@@ -8,7 +8,10 @@ import { TaskContainer, type TaskContainerSpec } from './task-container.js';
 import { needsBuildKit } from './dockerfile.js';
 import { startReaper, type EngineAddress } from './reaper.js';
 
-/** Reads BuildKit's progress as well as the classic builder's; dockerode 5 has it, its types do not. */
+/**
+ * Reads the progress of BuildKit and of the classic builder. dockerode 5 implements it, but its
+ * types do not declare it.
+ */
 interface BuildProgress {
   followProgress(
     stream: NodeJS.ReadableStream,
@@ -24,10 +27,10 @@ export interface ImageInfo {
   entrypoint: string[];
 }
 
-/** The label of every container of evaluation; its value is the run. */
+/** The label of every container of an evaluation; its value is the run's id. */
 export const runLabel = 'belay.evaluation';
 
-/** Linux capabilities of root: files and processes of its own container, and nothing else. */
+/** Linux capabilities of root, limited to the files and processes of its own container. */
 const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
 
 /** The parts of the Docker engine that evaluation needs. */
@@ -70,8 +73,8 @@ export class Engine {
   }
 
   /**
-   * Builds with the classic builder, which every engine has, and with BuildKit only if it is required. Throws with the
-   * end of the build's log.
+   * Builds with the classic builder, which every engine has, and with BuildKit only if it is
+   * required. Throws with the end of the build's log.
    */
   async build(
     tag: string,
@@ -128,7 +131,7 @@ export class Engine {
     });
   }
 
-  /** A hardened container that is not started yet, with its files in it. */
+  /** Creates a hardened container with its files, without starting it. */
   async create(spec: TaskContainerSpec): Promise<TaskContainer> {
     const bytes = spec.memoryMb * 2 ** 20;
     const created = await this.#docker.createContainer({
@@ -149,7 +152,7 @@ export class Engine {
         Memory: bytes,
         MemorySwap: bytes,
         NanoCpus: Math.round(spec.cpus * 1e9),
-        // An exercise of Java starts 1000 threads at once.
+        // One Java exercise starts 1000 threads at once.
         PidsLimit: 2048,
         LogConfig: {
           Type: 'local',
@@ -167,12 +170,15 @@ export class Engine {
     return container;
   }
 
-  /** Removes the run’s containers when this process has ended, in any way; the returned function cancels that. */
+  /**
+   * Removes the run’s containers when this process has ended, even by a kill; the returned function
+   * cancels that.
+   */
   guard(run: string): () => void {
     return startReaper(`${runLabel}=${run}`, this.#docker.modem as EngineAddress);
   }
 
-  /** Removes an ended container in the background. If the engine refuses now, `sweep` removes it. */
+  /** Removes an ended container in the background. If this fails, `sweep` removes it. */
   discard(container: TaskContainer): void {
     const removal = container
       .remove()
@@ -200,7 +206,7 @@ export class Engine {
   }
 }
 
-/** An image that a container still uses is removed by the next sweep. */
+/** An image that is gone needs no removal, and one that a running container uses stays. */
 function ignoreGone(error: unknown): void {
   if (!isGone(error) && !isConflict(error)) throw error;
 }

@@ -1,6 +1,7 @@
 /**
- * Settings for git in verification containers: it trusts the folder of any owner, and runs nothing from a repository's
- * own settings. Variables take precedence over all settings files.
+ * Settings for git in verification containers: git trusts folders of any owner, and runs no
+ * programs that a repository's settings name. Environment variables take precedence over settings
+ * files.
  */
 const settings = {
   'safe.directory': '*',

@@ -9,7 +9,7 @@ afterAll(async () => {
   for (const name of built) await engine.forget(name);
 });
 
-/** What a Dockerfile sees of the network while it is built: its cards besides the loopback. */
+/** Whether a Dockerfile sees network interfaces besides the loopback while it is built: 1 or 0. */
 async function cardsIn(buildNetwork: 'default' | 'none', special: string): Promise<number> {
   const fromMap: [string, string][] = [['hub.example/*', busybox]];
   const images = new Images({ engine, sandbox: null, fromMap, buildNetwork });
@@ -35,7 +35,7 @@ describe('attacks: the Dockerfile of a task', () => {
     ['BuildKit', '--mount=type=tmpfs,target=/scratch'],
   ])('has no network while it is built without one, by %s', async (_, special) => {
     expect(await cardsIn('none', special)).toBe(0);
-    // The engine’s default network is there otherwise: what was tried can be seen.
+    // Positive control: the engine’s default network is visible.
     expect(await cardsIn('default', special)).toBe(1);
   });
 });

@@ -47,12 +47,12 @@ async function output(image: string, ...command: string[]): Promise<string> {
   }
 }
 
-it('patterns of images', () => {
+it('matches patterns of images', () => {
   expect(matchesImage('*/t-bench/*', 'ghcr.io/org/t-bench/python-3-13:2025')).toBe(true);
   expect(matchesImage('ubuntu:*', 'my/ubuntu:24.04')).toBe(false);
 });
 
-it('BuildKit builds what needs it, from local images', async () => {
+it('BuildKit builds Dockerfiles that need it, from local images', async () => {
   const { name } = await build(
     '# syntax=docker/dockerfile:1',
     'FROM hub.example/base:1',
@@ -63,7 +63,7 @@ it('BuildKit builds what needs it, from local images', async () => {
 });
 
 it.each([[''], ['RUN --mount=type=tmpfs,target=/t true']])(
-  'a build that fails says what it said, with “%s”',
+  'a failed build reports its log, with “%s”',
   async (line) => {
     const failing = build('FROM hub.example/base:1', line, 'RUN echo so it is; false');
     await expect(failing).rejects.toMatchObject({
@@ -73,7 +73,7 @@ it.each([[''], ['RUN --mount=type=tmpfs,target=/t true']])(
   },
 );
 
-it('a commit of a local clone comes with its id, without history and without what is later', async () => {
+it('a commit of a local clone keeps its id, without history and later commits', async () => {
   const clone = write(`${folder}/repos/own__thing`, { a: 'one' });
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', clone, '-c', 'user.name=a', '-c', 'user.email=a@a', ...args]);

@@ -13,7 +13,10 @@ import { buildRequirements, pythonRepositoryImage } from './python-repository-im
 import { repositoryImage } from './repository-image.js';
 import { toolchain } from './toolchains.js';
 
-/** Names in FROM lines, with `*`, and the local image that stands in for them; `@base` is the helper image. */
+/**
+ * Patterns with `*` for image names, and the local images that replace them; `@base` is the helper
+ * image.
+ */
 export type FromMap = [pattern: string, image: string][];
 
 export const defaultFromMap: FromMap = [
@@ -25,7 +28,10 @@ export const defaultFromMap: FromMap = [
 
 export interface ImagesOptions {
   engine: Engine;
-  /** The platform's sandbox image, on which helper images are based; null for the newest one on the engine. */
+  /**
+   * The platform's sandbox image, on which helper images are based; null for the newest one on the
+   * engine.
+   */
   sandbox: string | null;
   fromMap: FromMap;
   /** A folder with clones of repositories, for tasks whose image is missing. */
@@ -34,13 +40,19 @@ export interface ImagesOptions {
   buildNetwork?: 'default' | 'none';
 }
 
-/** Task images: named, built from the task's Dockerfile, or the helper images. Each is built once. */
+/**
+ * Provides task images: named ones, ones built from a task's Dockerfile or repository, and the
+ * helper images. Each is built once.
+ */
 export class Images {
   readonly #making = new Map<string, Promise<ImageInfo & { name: string }>>();
 
   constructor(private readonly options: ImagesOptions) {}
 
-  /** Resolves to an image that is on the engine; rejects with `invalid_input` when it cannot be built. */
+  /**
+   * Resolves to an image on the engine; rejects with `invalid_input` when it is missing or cannot
+   * be built.
+   */
   ensure(source: ImageSource, signal: AbortSignal): Promise<ImageInfo & { name: string }> {
     const key = contentHash(source);
     let made = this.#making.get(key);
@@ -53,7 +65,9 @@ export class Images {
     return made;
   }
 
-  /** Identifies what an image would be made from, without making it: different stamps mean different images. */
+  /**
+   * Identifies the sources of an image without building it: different stamps mean different images.
+   */
   async stamp(source: ImageSource): Promise<string> {
     const idOf = async (name: string) => (await this.options.engine.image(name))?.id ?? null;
     const base = await (this.#baseStamp ??= this.#sandboxName().then(async (name) =>
@@ -97,11 +111,14 @@ export class Images {
     return this.#built(tag, files, { signal, args: { BASE: from } });
   }
 
-  /** Why an image is not available here, in one sentence; null if it is, or if only a build can tell. */
+  /**
+   * Why an image is not available here, in one sentence; null if it is, or if only a build can
+   * tell.
+   */
   async refusal(source: ImageSource, signal: AbortSignal): Promise<string | null> {
     if (source.kind !== 'repository' || (await this.#own(source, signal))) return null;
     const { image, repo, commit, node, python, needs } = source;
-    // Of an instance that names no image only SWE-Bench's own is known.
+    // A classic instance has `needs` and often no image; then SWE-Bench's published one is used.
     const missing =
       needs !== undefined
         ? 'Its image is not on this engine'
@@ -130,7 +147,8 @@ export class Images {
   }
 
   /**
-   * An image with this version of Python: `python:3.9`, its replacement, or the helper image if it has that version.
+   * An image with this version of Python: `python:3.9`, its replacement in `fromMap`, or the helper
+   * image if it has that version.
    */
   async #python(version: string, signal: AbortSignal): Promise<string | null> {
     const wanted = `python:${version}`;
@@ -220,7 +238,7 @@ export class Images {
 const buildRequires = async (mirror: string, commit: string, signal: AbortSignal) =>
   buildRequirements(await fileAtCommit(mirror, { commit, path: 'pyproject.toml', signal }));
 
-/** A version such as `3.11`; empty without Python. */
+/** The version of Python in an image, such as `3.11`. */
 async function pythonOf(engine: Engine, image: string, signal: AbortSignal): Promise<string> {
   const container = await engine.create({
     run: 'images',

@@ -6,7 +6,10 @@ import { findGit, git as runGit } from '@belay/host';
 import { fileEntry, type Entry } from '../entries.js';
 import { quoted } from '../shell-quoted.js';
 
-/** A local clone of a repository below a folder: `OWNER/NAME`, `OWNER__NAME` or `NAME`, with `.git` or without. */
+/**
+ * A local clone of a repository below a folder: `OWNER/NAME`, `OWNER__NAME` or `NAME`, with `.git`
+ * or without.
+ */
 export function mirrorOf(folder: string, repo: string): string | undefined {
   const names = [repo, repo.replace('/', '__'), repo.split('/').at(-1) ?? repo];
   return names
@@ -15,8 +18,8 @@ export function mirrorOf(folder: string, repo: string): string | undefined {
 }
 
 /**
- * One commit of a clone as the files of a bare repository, with its original id, without its history and later
- * commits. Rejects with `invalid_input` when the clone does not have the commit.
+ * One commit of a clone as the files of a bare repository, with its original id, without its
+ * history and later commits. Rejects with `invalid_input` when the clone does not have the commit.
  */
 export async function commitOf(
   mirror: string,

@@ -5,9 +5,10 @@ import type { PythonSetup } from '../repository-spec.js';
 import { quoted } from '../shell-quoted.js';
 
 /**
- * The build context of an image with a Python repository at /testbed, installed as SWE-Bench installs it, in an
- * environment of its own. `BASE` has the interpreter; pip's settings and certificates are those of `SETTINGS`. What the
- * installation changes in the repository is committed, so that no patch has it.
+ * The build context of an image with a Python repository at /testbed, installed as SWE-Bench does,
+ * in a virtual environment. `BASE` provides the interpreter, and `SETTINGS` pip's settings and
+ * certificates. Changes that the installation makes to the repository are committed, so that no
+ * patch contains them.
  */
 export function pythonRepositoryImage(setup: PythonSetup, buildRequires: string[]): Entry[] {
   const lines = [
@@ -33,7 +34,10 @@ export function pythonRepositoryImage(setup: PythonSetup, buildRequires: string[
   ];
 }
 
-/** An engine without a network cannot install a compiler; a repository in plain Python does not need one. */
+/**
+ * An engine without a network cannot install a compiler, but a repository in plain Python does not
+ * need one.
+ */
 function toolsFor({ packages, requirements, prepare }: PythonSetup): string {
   const compiled = packages ?? requirements ?? prepare;
   const programs = ['git', ...(compiled ? ['gcc', 'make', 'locale-gen', 'wget'] : [])];
@@ -62,7 +66,10 @@ function installation(setup: PythonSetup, buildRequires: string[]): string {
   ].join('\n');
 }
 
-/** Without the repository itself, as in SWE-Bench; a package that was withdrawn from its index gets its new name. */
+/**
+ * Omits the repository itself, as SWE-Bench does; a package that was withdrawn from its index gets
+ * its new name.
+ */
 const requirementsFrom = (files: string[]): string =>
   [
     `for given in ${files.map(quoted).join(' ')}; do [ -f "$given" ] && break; done`,

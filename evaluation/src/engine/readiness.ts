@@ -2,21 +2,21 @@ import type { Healthcheck } from '../model.js';
 import { quoted } from '../shell-quoted.js';
 
 export interface Readiness {
-  /** Runs beside the command, as in the image. */
+  /** The image's entrypoint, which runs in the background. */
   entrypoint?: string[];
   /** A script in the working folder that is run if it exists. */
   setup?: string;
-  /** Checked one after the other, before and after the setup. */
+  /** Checked before the setup; `after` is checked after it. */
   before?: Healthcheck;
   after?: Healthcheck;
 }
 
-/** The exit code of a container whose command did not start, because a requirement was not ready. */
+/** The exit code of a container whose command did not start because a requirement was not ready. */
 export const notReady = 113;
 
 /**
- * Wraps the command so that it starts once the container is ready. The image needs a shell, and `timeout` for
- * healthchecks.
+ * Wraps the command so that it starts once the container is ready. The image needs a shell, and
+ * `timeout` for healthchecks.
  */
 export function whenReady(
   command: string[],

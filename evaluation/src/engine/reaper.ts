@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** The engine’s address, as far as the reaper can use it. */
+/** The parts of the engine’s address that the reaper uses. */
 export interface EngineAddress {
   socketPath?: string | undefined;
   host?: string | undefined;
@@ -9,21 +9,21 @@ export interface EngineAddress {
 }
 
 /**
- * Starts a separate process that removes the run’s containers when this one has ended, even by `kill -9`. The returned
- * function ends it when nothing is left to remove. For an engine behind TLS there is none: the next `resume` removes
- * containers left by a kill.
+ * Starts a separate process that removes the run’s containers when this one has ended, even by
+ * `kill -9`. The returned function stops it once nothing is left to remove. An engine behind TLS
+ * gets no reaper: there, the next `resume` removes containers left by a kill.
  */
 export function startReaper(label: string, address: EngineAddress): () => void {
   if (!address.socketPath && address.protocol === 'https') return () => undefined;
   const { socketPath, host, port } = address;
   const given = JSON.stringify({ label, where: socketPath ? { socketPath } : { host, port } });
   const child = spawn(process.execPath, ['-e', script, given], {
-    // In a process group of its own, which terminal signals do not reach.
+    // Gets its own process group, which terminal signals do not reach.
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},
   });
-  // Without it, a kill only leaves containers until the next resume.
+  // Without the reaper, containers left by a kill stay until the next resume.
   child.on('error', () => undefined);
   child.stdin.on('error', () => undefined);
   child.unref();
@@ -31,7 +31,7 @@ export function startReaper(label: string, address: EngineAddress): () => void {
   return () => void child.stdin.end('over');
 }
 
-/** If its input ends without a message, its parent has ended. */
+/** Input that ends without a message means that the parent has ended. */
 const script = `
 const http = require('node:http');
 const { label, where } = JSON.parse(process.argv[1]);

@@ -1,9 +1,9 @@
 import { fileEntry, type Entry } from '../entries.js';
 
 /**
- * The build context of an image with a JavaScript repository at /testbed; its commit comes as the folder
- * `repository`. Packages are installed by the helper image's npm, without their scripts; tests run with `node`,
- * and without a network npm gives up at once.
+ * The build context of an image with a JavaScript repository at /testbed, whose commit is in the
+ * folder `repository`. The helper image's npm installs packages, without their scripts. Tests run
+ * with the version `node`, and npm is offline, so that it fails at once.
  */
 export function repositoryImage(node: string): Entry[] {
   const lines = [

@@ -6,7 +6,7 @@ import { readArchive, packArchive, type Entry } from '../entries.js';
 import type { ReadBudget } from '../read-budget.js';
 
 export interface TaskContainerSpec {
-  /** The run that the container belongs to. */
+  /** The id of the run that the container belongs to. */
   run: string;
   image: string;
   command: string[];
@@ -34,15 +34,19 @@ export class TaskContainer {
     this.#container = container;
   }
 
-  /** Adds files by absolute path, with owners and modes. Works before the start and after the end, too. */
+  /**
+   * Adds files by absolute path, with owners and modes. Also works before the start and after the
+   * end.
+   */
   async put(entries: Entry[]): Promise<void> {
     if (entries.length > 0)
       await this.#container.putArchive(await packArchive(entries), { path: '/' });
   }
 
   /**
-   * Starts it and waits until it exits. After `seconds`, or when the signal is aborted, the whole container is
-   * killed, with processes that ignore signals or went to the background. Rejects when the signal is aborted.
+   * Starts it and waits until it exits. After `seconds`, or when the signal is aborted, the whole
+   * container is killed, including background processes and those that ignore signals. Rejects when
+   * the signal is aborted.
    */
   async run(seconds: number, signal: AbortSignal): Promise<ContainerExit> {
     signal.throwIfAborted();
@@ -64,12 +68,15 @@ export class TaskContainer {
     }
   }
 
-  /** What it wrote to standard output and error, in order, the last 4 MB. */
+  /** The last 4 MB of its standard output and error, in order. */
   async output(): Promise<string> {
     return containerOutput(await this.#container.logs({ stdout: true, stderr: true }));
   }
 
-  /** A file, or a folder with its content; empty if it does not exist. Paths are absolute. Rejects with `Refused`. */
+  /**
+   * A file, or a folder with its content; empty if it does not exist. Paths are absolute. Rejects
+   * with `Refused`.
+   */
   async read(path: string, budget?: ReadBudget): Promise<Entry[]> {
     try {
       const stream = await this.#container.getArchive({ path });
@@ -80,7 +87,9 @@ export class TaskContainer {
     }
   }
 
-  /** The differences from the image. Folders that only contain a change are listed as modified, too. */
+  /**
+   * The differences from the image. Folders that only contain a change are listed as modified, too.
+   */
   async changes(): Promise<{ path: string; kind: (typeof changeKinds)[number] }[]> {
     const changes = (await this.#container.changes()) as { Path: string; Kind: number }[] | null;
     return (changes ?? []).map(({ Path, Kind }) => ({

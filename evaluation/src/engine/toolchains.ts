@@ -3,8 +3,9 @@ import { fileEntry, type Entry } from '../entries.js';
 import type { ToolchainName } from '../model.js';
 
 /**
- * Replacements for uv, which test scripts of tasks call after a download that is impossible without a network. Their
- * pytest is started with -P, so that a module in the working folder cannot replace one of its own.
+ * Replacements for uv, which test scripts of tasks call after a download that is impossible without
+ * a network. They start pytest with -P, so that a module in the working folder cannot shadow one of
+ * pytest's.
  */
 const programs = ['uv', 'uvx', 'belay-pytest'];
 
@@ -34,10 +35,11 @@ const more: Record<ToolchainName, string[]> = {
     'RUN mkdir -p /usr/share/man/man1',
     apt('default-jdk-headless', 'junit5', 'libassertj-core-java'),
   ],
-  // Two exercises are about Boost's dates, one may use threads of TBB.
+  // Two exercises use Boost's dates, and one may use threads of TBB.
   cpp: [apt('g++', 'catch2', 'libboost-date-time-dev', 'libtbb-dev')],
   go: [apt('golang-go')],
-  // Debian’s own rustc is from 2022; this one is kept current for browsers. Only the packaged crates are available.
+  // Debian’s own rustc is from 2022; this one is kept current for browsers. Only the packaged
+  // crates are available.
   rust: [
     apt(
       'rustc-web',
@@ -48,7 +50,9 @@ const more: Record<ToolchainName, string[]> = {
   ],
 };
 
-/** The build context of an image for the tasks of a suite; `BASE` is the platform's sandbox image. */
+/**
+ * The build context of an image for the tasks of a suite; `BASE` is the platform's sandbox image.
+ */
 export function toolchain(name: ToolchainName): Entry[] {
   const lines = ['ARG BASE', 'FROM ${BASE}', ...(name === 'base' ? base : more[name])];
   return [

@@ -7,11 +7,14 @@ export interface Group {
   name: string;
   tasks: number;
   passed: number;
-  /** The mean reward over all trials of all of its tasks; what was not attempted counts as 0. */
+  /** The mean reward over all trials of all of its tasks; missing trials count as 0. */
   score: number;
 }
 
-/** By label and name. A label that all tasks have alike says nothing more than the score itself, and is left out. */
+/**
+ * Groups sorted by label and name. A label with the same value for all tasks is left out, because
+ * its score would be the run's score.
+ */
 export function groupsOf(run: RunFile, trials: Trial[]): Group[] {
   const members = new Map<string, { label: string; name: string; tasks: string[] }>();
   for (const task of [...run.tasks, ...run.unattempted])

@@ -16,8 +16,8 @@ import { folderName } from '../folder-name.js';
 import { linesIn } from '../lines.js';
 
 /**
- * Trials that count, one JSON line each, synced before they are reported. A partial line after a crash is dropped
- * when the journal is opened again.
+ * Finished trials, one JSON line each, synced to disk before they are reported. A partial line
+ * after a crash is dropped when the journal is opened again.
  */
 export class Journal {
   readonly trials = new Map<string, Trial>();
@@ -43,7 +43,7 @@ export class Journal {
   }
 }
 
-/** The whole lines of a journal, and how many bytes they are. */
+/** The complete lines of a journal, and their length in bytes. */
 export function readTrials(path: string): { trials: Trial[]; bytes: number } {
   const trials: Trial[] = [];
   let bytes = 0;
@@ -57,8 +57,8 @@ export function readTrials(path: string): { trials: Trial[]; bytes: number } {
 }
 
 /**
- * Writes a file and its folder; a reader finds the old or the complete new content. Not synced, because it can be
- * generated again.
+ * Writes a file, and its folder if necessary; readers see the old content or the complete new one.
+ * Not synced to disk, because the file can be generated again.
  */
 export function writeFileAtomically(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true });
@@ -66,8 +66,9 @@ export function writeFileAtomically(path: string, content: string | Buffer): voi
 }
 
 /**
- * The same for a file of a results folder, whose name comes from data or from a container: refuses a path that leaves
- * the folder, by its name or through a link that lies in it. A name that this machine cannot have is left out.
+ * Like `writeFileAtomically`, for a file of a results folder whose name comes from data or from a
+ * container. Throws `invalid_input` for a path that leaves the folder, by its name or through a
+ * link. Skips a name that is too long for this machine.
  */
 export function writeInside(root: string, path: string, content: string | Buffer): void {
   const parts = relative(resolve(root), resolve(path)).split(sep);
@@ -85,7 +86,7 @@ export function writeInside(root: string, path: string, content: string | Buffer
   try {
     writeFileAtomically(path, content);
   } catch (error) {
-    // A container may have longer names than this machine: one of its files is not worth the report.
+    // Names in a container may be too long for this machine; one file matters less than the report.
     if (!isTooLong(error)) throw error;
   }
 }

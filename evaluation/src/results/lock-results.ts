@@ -4,8 +4,9 @@ import { AppError } from '@belay/protocol';
 import { makeResultsFolder, unusableFolder } from './make-results-folder.js';
 
 /**
- * Locks a results folder for this process, because two writers would duplicate lines. The lock of a process that has
- * ended is taken over. Throws `conflict` while another process holds it; the returned function releases it.
+ * Locks a results folder for this process, because two writers would duplicate lines. The lock of a
+ * process that has ended is taken over. Throws `conflict` while another process holds it; the
+ * returned function releases it.
  */
 export function lockResults(out: string): () => void {
   makeResultsFolder(out);
@@ -39,7 +40,7 @@ function inUse(out: string, holder: string): AppError {
   );
 }
 
-/** Linking is atomic, and the file is whole when it appears. */
+/** Linking is atomic, and the file is complete when it appears. */
 function take(own: string, path: string): boolean {
   try {
     linkSync(own, path);
@@ -50,7 +51,9 @@ function take(own: string, path: string): boolean {
   }
 }
 
-/** Removes the lock of an ended process, and restores one that another process has just taken. */
+/**
+ * Removes the lock of an ended process, and restores one that another process has just acquired.
+ */
 function discard(path: string, holder: string): void {
   const aside = `${path}.old.${process.pid}`;
   try {
@@ -77,7 +80,9 @@ function isAlive(mark: string): boolean {
   return markOf(pid) === mark;
 }
 
-/** In clock ticks since the machine's start (proc(5), field 22); undefined where there is no /proc. */
+/**
+ * In clock ticks since the machine's start (proc(5), field 22); undefined where there is no /proc.
+ */
 function startOf(pid: number): string | undefined {
   const stat = readIfThere(`/proc/${pid}/stat`);
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { AppError } from '@belay/protocol';
 
 /**
- * Makes a folder for results with those above it. Node's own `recursive` never ends where the system denies a folder
- * with ENOENT, as in /proc. Throws `invalid_input` with one sentence.
+ * Creates a results folder and its parents. Node's own `recursive` never ends where the system
+ * denies a folder with ENOENT, as in /proc. Throws `invalid_input` with one sentence.
  */
 export function makeResultsFolder(path: string): void {
   const missing: string[] = [];
@@ -16,7 +16,7 @@ export function makeResultsFolder(path: string): void {
   }
 }
 
-/** One sentence for a results folder that cannot be made or written. */
+/** An error with one sentence for a results folder that cannot be created or written to. */
 export function unusableFolder(path: string, error: unknown): AppError {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return new AppError(
@@ -36,14 +36,14 @@ const reasons: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Throws ENOTDIR where a file is. */
+/** Throws ENOTDIR if the path is a file. */
 function isFolder(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found && !found.isDirectory()) throw Object.assign(new Error(path), { code: 'ENOTDIR' });
   return found !== undefined;
 }
 
-/** Another process may have made it just now. */
+/** Another process may have created it in the meantime. */
 function makeOne(path: string): void {
   try {
     mkdirSync(path);

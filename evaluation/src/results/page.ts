@@ -96,7 +96,7 @@ function groups({ groups: all, attempts }: Summary): string {
 
 const ranks = { fail: 0, invalid: 1, pass: 2 };
 
-/** Failures first, then what was not attempted, then passes. */
+/** Failures first, then tasks not attempted, then passes. */
 function rows({ missing }: Summary, trials: Trial[], rowOf: (trial: Trial) => string): string {
   const sorted = trials.toSorted((a, b) => ranks[a.verdict.outcome] - ranks[b.verdict.outcome]);
   const passes = sorted.findIndex(({ verdict }) => verdict.outcome === 'pass');
@@ -111,7 +111,7 @@ function rows({ missing }: Summary, trials: Trial[], rowOf: (trial: Trial) => st
 const missingRow = (task: string) =>
   `<tr class="invalid"><td>${escapeHtml(task)}<td><td>not attempted<td>counts as 0<td><td>`;
 
-/** What the score depends on beside data and agent. */
+/** What the score depends on besides data and agent. */
 function origin({ provenance: from, suite }: Summary): string {
   if (!from) return '';
   const { host } = from;

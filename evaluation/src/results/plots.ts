@@ -1,9 +1,11 @@
 import { percentText } from '@belay/protocol';
-/** Plots as inline SVG: no script, no fetch, readable as a file. */
+
+// Plots are inline SVG, so a report needs neither scripts nor requests.
+
 export const escapeHtml = (text: string): string =>
   text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 
-/** A share with its interval on a line from 0 to 100%. */
+/** A proportion with its interval, on a line from 0 to 100%. */
 export function intervalPlot(share: number, [low, high]: [number, number]): string {
   const x = (value: number) => 20 + 460 * value;
   return svg(
@@ -30,7 +32,7 @@ export function barPlot(bars: { label: string; value: number; text: string }[]):
   return svg(width, 164, body.join(''));
 }
 
-/** A dot for each trial: what it cost (or how long it took) against its reward. */
+/** A dot for each trial: its cost (or duration) against its reward. */
 export function scatterPlot(
   points: { x: number; y: number; title: string }[],
   xLabel: string,

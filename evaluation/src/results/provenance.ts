@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { belayVersion } from '@belay/protocol';
 import type { Engine } from '../engine/engine.js';
 
-/** What a score depends on beside data and agent, as it was when the run began. */
+/** What a score depends on besides data and agent, recorded when the run begins. */
 export const provenance = z.object({
   version: z.string(),
   node: z.string(),

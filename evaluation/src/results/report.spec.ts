@@ -65,7 +65,7 @@ const trials = [
   trial('cpp/c', pass()),
 ];
 
-it('has the score by language; what was not attempted counts as 0 in its own', () => {
+it('has the score by language, in which tasks not attempted count as 0', () => {
   const { groups, doubtful, missing } = summarizeRun(run, trials, null);
   expect(groups).toEqual([
     { label: 'language', name: 'cpp', tasks: 2, passed: 1, score: 0.5 },
@@ -79,7 +79,7 @@ it('has the score by language; what was not attempted counts as 0 in its own', (
   expect(summarizeRun(alone, trials, null).groups).toEqual([]);
 });
 
-it('shows failures first, then what was not attempted, doubts, the agent’s log and where it comes from', () => {
+it('shows failures first, then tasks not attempted, doubts, the agent’s log and the provenance', () => {
   const out = write(join(folder, 'out'), {
     'run.json': JSON.stringify(run),
     'results.jsonl': trials.map((each) => `${JSON.stringify(each)}\n`).join(''),

@@ -10,13 +10,13 @@ import { summarizeRun, type Summary } from './summary.js';
 
 export interface ReportOptions {
   run: RunFile;
-  /** All tasks of the run's data, for the suite's own files; null when the data are gone. */
+  /** All tasks of the run's data, for the suite's own files; null if the data no longer exist. */
   data: Task[] | null;
-  /** Where replays are; null when there is no server. */
+  /** The base URL for replays; null if no server is running. */
   server: string | null;
 }
 
-/** Writes summary.json, report.html and the suite's own files from the results that there are. */
+/** Writes summary.json, report.html and the suite's own files from the results so far. */
 export function writeReport(out: string, { run, data, server }: ReportOptions): Summary {
   const trials = countedTrials(out).toSorted(
     (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
@@ -34,7 +34,9 @@ export function writeReport(out: string, { run, data, server }: ReportOptions): 
   return summary;
 }
 
-/** What the agent of a trial said: its trajectory, or what its program printed in its last step. */
+/**
+ * The path of a trial's agent log: its trajectory, or the output of its program in the last step.
+ */
 const logsIn =
   (out: string) =>
   (trial: Trial): string | null => {
@@ -49,7 +51,10 @@ const logsIn =
     return found ? relative(out, found) : null;
   };
 
-/** The trials that count: of one task and attempt the last, and a regrade takes the place of its verdict. */
+/**
+ * The trials that count: the last one for each task and attempt, with the verdict of a regrade if
+ * there is one.
+ */
 export function countedTrials(out: string): Trial[] {
   const lines = readTrials(join(out, 'results.jsonl')).trials;
   const last = new Map(lines.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]));
@@ -60,7 +65,7 @@ export function countedTrials(out: string): Trial[] {
   return trials.map((trial) => regraded.get(trial.key) ?? trial);
 }
 
-/** What a preflight found of the run's tasks; null when none was made. */
+/** The preflight results for the run's tasks; null if there was no preflight. */
 export function readValidity(out: string): Validity[] | null {
   const path = join(out, 'validity.json');
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Validity[]) : null;

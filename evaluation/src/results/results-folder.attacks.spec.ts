@@ -12,7 +12,7 @@ describe('attacks: files of a results folder', () => {
   const out = join(folder, 'out');
   mkdirSync(join(out, 'trials'), { recursive: true });
 
-  it('nothing is written beside it', () => {
+  it('nothing is written outside of it', () => {
     for (const path of ['../evil', 'trials/../../evil', '../out-2/evil'])
       expect(() => writeInside(out, join(out, path), '')).toThrow('nothing is written there');
     expect(() => writeInside(out, join(folder, 'evil'), '')).toThrow('nothing is written there');
@@ -21,14 +21,14 @@ describe('attacks: files of a results folder', () => {
     expect(readFileSync(join(out, 'trials/a.1/x'), 'utf8')).toBe('text');
   });
 
-  it('a name that is too long for this system ends no report', () => {
+  it('a name that is too long for this system does not prevent a report', () => {
     for (const name of ['x'.repeat(255), `${'y'.repeat(200)}/`.repeat(25)])
       expect(() => writeInside(out, join(out, 'trials', name), 'text')).not.toThrow();
     writeInside(out, join(out, 'trials/short'), 'text');
     expect(readFileSync(join(out, 'trials/short'), 'utf8')).toBe('text');
   });
 
-  it('no link is followed', () => {
+  it('links are not followed', () => {
     mkdirSync(join(folder, 'elsewhere'));
     symlinkSync(join(folder, 'elsewhere'), join(out, 'trials/b.1'));
     symlinkSync(join(folder, 'elsewhere/target'), join(out, 'trials/link'));
@@ -41,7 +41,7 @@ describe('attacks: files of a results folder', () => {
   });
 });
 
-it('a results folder that cannot be made is one sentence', () => {
+it('a results folder that cannot be made is reported in one sentence', () => {
   writeFileSync(join(folder, 'file'), '');
   for (const path of ['/proc/none/deep', '/dev/null', join(folder, 'file/deep')])
     expect(() => lockResults(path)).toThrow(/^The results folder \S+ cannot be used: .*\.$/);
@@ -52,7 +52,7 @@ it('a results folder that cannot be made is one sentence', () => {
 describe('attacks: the lock of a results folder', () => {
   const out = join(folder, 'locked');
 
-  it('keeps a second process away while the first one lives, and not after its kill', async () => {
+  it('excludes a second process while the first one lives, but not after its kill', async () => {
     mkdirSync(out, { recursive: true });
     const other = spawn('sleep', ['60']);
     const start = () =>
@@ -67,14 +67,14 @@ describe('attacks: the lock of a results folder', () => {
     expect(existsSync(join(out, 'run.lock'))).toBe(false);
   });
 
-  it('is not kept by a number that another process has now, by nothing, or by rubbish', () => {
+  it('is not held by a reused process id, an empty file or an invalid one', () => {
     const dead = spawnSync(process.execPath, ['-e', '0']).pid;
     for (const mark of [`${process.ppid} 1`, `${dead} 5`, '', '1', '-1 0', 'x'.repeat(1000)]) {
       writeFileSync(join(out, 'run.lock'), mark);
       lockResults(out)();
     }
     const release = lockResults(out);
-    // The positive control: this process lives.
+    // Positive control: this process is alive.
     expect(() => lockResults(out)).toThrow(`Another process (${process.pid}) is working on`);
     release();
     lockResults(out)();

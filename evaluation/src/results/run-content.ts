@@ -3,7 +3,10 @@ import { contentHash } from '../entries.js';
 import type { Task } from '../model.js';
 import type { RunFile } from './run-file.js';
 
-/** The run with a hash over what its tasks are, and their labels; limits are the run's own. */
+/**
+ * The run with a hash over the content of its tasks, which does not depend on `timeoutMultiplier`,
+ * and with their labels.
+ */
 export function withContent(run: RunFile, tasks: Task[]): RunFile {
   const ids = new Set(run.tasks);
   const chosen = new Set([...run.tasks, ...run.unattempted]);
@@ -15,7 +18,10 @@ export function withContent(run: RunFile, tasks: Task[]): RunFile {
   };
 }
 
-/** Trials of other tasks under the same names are not results of this run. Throws `conflict`. */
+/**
+ * Throws `conflict` if the tasks have changed: trials of other tasks with the same names are not
+ * results of this run.
+ */
 export function checkUnchanged({ data, content }: RunFile, tasks: Task[]): void {
   if (content === null || content === contentOf(tasks)) return;
   throw new AppError(

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { writeFileAtomically } from './journal.js';
 import { provenance } from './provenance.js';
 
-/** What a run was asked to do: enough to go on with it. It holds no keys. */
+/** The settings of a run, sufficient to resume it. Contains no API keys. */
 export const runFile = z.object({
   version: z.literal(1),
   suite: z.string(),
@@ -13,7 +13,7 @@ export const runFile = z.object({
   agent: z.string(),
   model: z.string().nullable(),
   tasks: z.array(z.string()),
-  /** Chosen, and not attempted: predictions without an answer to them. They count as 0. */
+  /** Chosen tasks without a prediction, which are not attempted and count as 0. */
   unattempted: z.array(z.string()).default([]),
   attempts: z.int().positive(),
   concurrency: z.int().positive(),
@@ -23,13 +23,13 @@ export const runFile = z.object({
   sandbox: z.string().nullable(),
   repos: z.string().nullable().default(null),
   timeoutMultiplier: z.number().positive().default(1),
-  /** Whether tasks that no preflight knows are checked before the trials. */
+  /** Whether tasks without a preflight result are checked before the trials. */
   preflight: z.boolean().default(false),
-  /** A hash over the tasks that were chosen; null in runs of before. */
+  /** A hash over the content of the tasks; null in runs of older versions. */
   content: z.string().nullable().default(null),
-  /** By task, what it is reported by, such as its language. */
+  /** By task, labels to group results by, such as its language. */
   labels: z.record(z.string(), z.record(z.string(), z.string())).default({}),
-  /** Null in runs of before. */
+  /** Null in runs of older versions. */
   provenance: provenance.nullable().default(null),
   created: z.string(),
 });

@@ -12,32 +12,32 @@ export interface Summary {
   created: string;
   tasks: number;
   attempts: number;
-  /** Trials that there are and that there should be. */
+  /** The finished trials, and all trials of the run. */
   trials: { done: number; all: number };
-  /** Chosen tasks without a prediction. */
+  /** The number of chosen tasks without a prediction. */
   notAttempted: number;
   /** Their names. */
   missing: string[];
-  /** The mean reward over all trials of all chosen tasks; invalid ones and what was not attempted count as 0. */
+  /** The mean reward over all trials of all chosen tasks; invalid and missing trials count as 0. */
   score: number;
-  /** Wilson's 95% interval of the share of trials that passed. */
+  /** Wilson's 95% interval for the proportion of trials that passed. */
   interval: [number, number];
   passed: number;
   failed: number;
   invalid: number;
   causes: Record<string, number>;
-  /** Passes that a second run of their tests, or their record, makes doubtful. */
+  /** Passes that later checks flagged, such as a second run of their tests. */
   doubtful: { task: string; attempt: number; why: string }[];
   groups: Group[];
   passAt: Record<string, number>;
-  /** Aider's protocol: per cent of exercises solved by each try. */
+  /** Aider's protocol: the percentage of exercises solved within one try and within two. */
   passRates?: Record<string, number>;
   dollars: number;
   tokens: number;
   seconds: { agent: number; verify: number };
-  /** Of the tasks that a preflight has checked; null when none was. */
+  /** Preflight results of the run's tasks; null if there was no preflight. */
   validity: { checked: number; flagged: { task: string; why: string }[] } | null;
-  /** The score over the tasks that preflight found valid; null when there is none. */
+  /** The score over the tasks that the preflight found valid; null if there are none. */
   validScore: number | null;
   provenance:
     | (Provenance & {
@@ -45,13 +45,13 @@ export interface Summary {
         data: string | null;
         network: RunFile['network'];
         buildNetwork: RunFile['buildNetwork'];
-        /** With the ids that the engine has for them. */
+        /** Names of images, with the engine's ids. */
         images: Record<string, string>;
       })
     | null;
 }
 
-/** The run in numbers. Trials of the same run in any order give the same summary. */
+/** Summarizes a run. The order of its trials does not matter. */
 export function summarizeRun(run: RunFile, trials: Trial[], validity: Validity[] | null): Summary {
   const count = (outcome: string) =>
     trials.filter(({ verdict }) => verdict.outcome === outcome).length;

@@ -11,7 +11,7 @@ const event = (action: string, more: Partial<Event> = {}): Event => ({
   ...more,
 });
 
-it('a log becomes steps with calls and what they answered', () => {
+it('a log becomes steps with calls and their results', () => {
   const log = [
     event('start', { source: 'user', message: 'Do it' }),
     event('state', { source: 'server' }),

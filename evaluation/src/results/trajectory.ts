@@ -17,7 +17,10 @@ interface TrajectoryStep {
   observation?: { results: { source_call_id: string; content: string }[] };
 }
 
-/** The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the model. */
+/**
+ * The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the
+ * model.
+ */
 export function trajectoryOf(session: string, model: string, events: Event[]) {
   const trajectory = new Trajectory();
   for (const event of events) trajectory.add(event);
@@ -32,9 +35,9 @@ export function trajectoryOf(session: string, model: string, events: Event[]) {
 
 class Trajectory {
   readonly steps: TrajectoryStep[] = [];
-  /** The step of each call. */
+  /** The step of each tool call, by its id. */
   readonly #calls = new Map<string, TrajectoryStep>();
-  /** What calls of the model used that have no reply in the log yet. */
+  /** The usage of model calls whose reply is not in the log yet. */
   #used: Metrics | undefined;
   #dollars = 0;
 
@@ -75,7 +78,7 @@ class Trajectory {
     step.observation.results.push({ source_call_id: id, content: JSON.stringify(args) });
   }
 
-  /** Calls whose reply was lost count too. */
+  /** Includes calls whose reply was lost. */
   totals() {
     const known = [...this.steps.map(({ metrics }) => metrics), this.#used];
     const all = known.filter((each) => each !== undefined);

@@ -34,12 +34,12 @@ describe('attacks: names of tasks', () => {
     expect(() => problemsNamed('a', 'a')).toThrow('would share the folder a');
   });
 
-  it('names that are in use are taken', () => {
+  it('names of existing data are accepted', () => {
     const names = ['HumanEval/0', 'own__twice-1', 'javascript/two-fer', 'a.b+c@d', '..a'];
     expect(problemsNamed(...names).map(({ id }) => id)).toEqual(names);
   });
 
-  it('a step is a name as well', () => {
+  it('names of steps are checked as well', () => {
     const data = harborData(join(folder, 'steps'));
     const named = (name: string) => {
       write(data, { 'answer/task.toml': `[[steps]]\nname = ${JSON.stringify(name)}\n` });
@@ -50,7 +50,7 @@ describe('attacks: names of tasks', () => {
     expect(named('first step')).toBe('first step');
   });
 
-  it('a packed folder has no file outside of it', () => {
+  it('a packed folder cannot have a file outside of it', () => {
     const packed = (path: string) => {
       const files = { 'task.toml': '', 'environment/Dockerfile': 'FROM debian:12\n', [path]: 'x' };
       const data = write(join(folder, 'packed'), {

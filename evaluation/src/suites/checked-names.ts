@@ -2,12 +2,12 @@ import { AppError } from '@belay/protocol';
 import type { Task } from '../model.js';
 import { folderName } from '../folder-name.js';
 
-/** A file's name has 255 bytes in most file systems; suites add to that of a task. */
+/** Most file systems limit names to 255 bytes, and suites append to the name of a task. */
 const mostLetters = 200;
 
 /**
- * The tasks, whose names become folders on this machine: none may lead out of a results folder, and no two may share
- * one. Throws `invalid_input` with the name.
+ * Checks the names of tasks, which become folders on this machine: none may lead out of a results
+ * folder, and no two may share one. Throws `invalid_input` with the name.
  */
 export function withCheckedNames(tasks: Task[]): Task[] {
   const folders = new Map<string, string>();

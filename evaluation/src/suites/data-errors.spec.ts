@@ -32,7 +32,7 @@ const failure = (work: () => unknown): string => {
 };
 
 describe('a task that cannot be read', () => {
-  it('spoils itself only, with its line and its fields', () => {
+  it('affects only itself, and is reported with its line and fields', () => {
     const path = fileOf(doubling, { task_id: 'Own/1', prompt: 3 }, '{"task_id": "Own/2"', {
       ...doubling,
       task_id: 'Own/3',
@@ -48,7 +48,7 @@ describe('a task that cannot be read', () => {
     expect(tasks[2]?.unsupported).toMatch(/line 3, is not JSON\.$/);
   });
 
-  it('is a folder among others as well', () => {
+  it('may be one of several folders', () => {
     const root = polyglotData(join(folder, 'exercises'));
     write(root, { 'python/odd/.meta/config.json': '{"files": {"solution": "one"}}' });
     write(root, { 'python/bare/.meta/config.json': '{"files": ' });
@@ -61,7 +61,7 @@ describe('a task that cannot be read', () => {
     expect(tasks[1]?.unsupported).toMatch(/python\/odd, cannot be read: files\.solution: /);
   });
 
-  it('is told when there is no other', () => {
+  it('is an error if there is no other', () => {
     expect(failure(() => read(fileOf({ a: 1 }, 'no json')))).toMatch(
       /line 1, cannot be read: task_id: .* line 2, is not JSON\.$/,
     );
@@ -70,7 +70,7 @@ describe('a task that cannot be read', () => {
     );
   });
 
-  it('has a parser that is known, before an agent works on it', () => {
+  it('may have an unknown parser, which is found before an agent works on it', () => {
     const root = terminalBenchData(join(folder, 'terminal'));
     write(root, { 'answer/task.yaml': 'instruction: Write.\nparser_name: mocha\n' });
     const [task] = suiteNamed('terminal-bench').read(root);
@@ -79,7 +79,7 @@ describe('a task that cannot be read', () => {
 });
 
 describe('a file that cannot be read', () => {
-  it('is one sentence', () => {
+  it('is reported in one sentence', () => {
     const long = join(folder, 'x'.repeat(300));
     const cut = join(folder, 'human-eval-cut.jsonl.gz');
     write(folder, {
@@ -111,7 +111,7 @@ it('a file that is longer than any string is read line by line', async () => {
   const file = openSync(path, 'w');
   const first = JSON.stringify({ task_id: 'Own/0', completion: 'a' });
   writeSync(file, `${first}\n`);
-  // Zeros cost no disk; they are one line, as long as none is asked for.
+  // Zeros take no space on disk; the line ends keep each line below the limit.
   const last = `\n${JSON.stringify({ task_id: 'Own/1', completion: 'b' })}\n`;
   const at = 600 * 2 ** 20;
   for (let filler = 2 ** 26; filler < at; filler += 2 ** 26) writeSync(file, '\n', filler);

@@ -3,24 +3,25 @@ import { assetTable } from '../asset-table.js';
 import type { Entry } from '../entries.js';
 
 /**
- * Tests that have to fail, put at the end of a file of tests for the second run of a pass: where one does not, the
- * tested code has changed how tests are judged. Their names hold the word of this run; the last of Python’s and of
- * JavaScript’s must pass, unless a value of the tested code claims to equal everything.
+ * Tests that must fail, appended to a test file for the second run of a pass. If one passes, the
+ * tested code has changed how tests are judged. Their names contain the word of that run. The last
+ * one for Python and for JavaScript must pass instead, and only fails if a value of the tested code
+ * claims to equal everything.
  */
 export interface Decoys {
   count: number;
-  /** In the names of tests that must pass. */
+  /** A part of the names of tests that must pass. */
   honest: string | null;
   text(word: string): string;
 }
 
-/** What the tests are written for: a runner, or a language that has one. */
+/** The runner that the tests are written for, or a language with one runner. */
 export const decoyKind = z.enum([
   'python',
-  // For runners of functions, such as SymPy’s.
+  // For runners of plain functions, such as SymPy’s.
   'functions',
   'unittest',
-  // A received value may be a matcher of its own, which Jest asks whether it equals what is expected.
+  // A received value may be an asymmetric matcher, and Jest lets it decide about equality.
   'jest',
   'junit',
   'catch2',
@@ -28,16 +29,17 @@ export const decoyKind = z.enum([
   'rust',
   'jasmine',
   'mocha',
-  // For runners in a page, whichever words and assertions they have; older browsers read them, too.
+  // For runners in a page, whatever test functions and assertions they have, and for older
+  // browsers.
   'browser',
-  // A token that no grammar makes of this text.
+  // Expects a token that no grammar produces from this text.
   'prism',
-  // What hidden tests compare by.
+  // The comparisons that hidden tests use.
   'console',
 ]);
 export type DecoyKind = z.infer<typeof decoyKind>;
 
-/** `files` are lines, of which `{name}` stands for all tests of that name. */
+/** In `files`, a line `{name}` stands for all tests of that name. */
 const table = assetTable(
   'decoys.json',
   z.object({
@@ -66,7 +68,7 @@ export function decoysOf(kind: DecoyKind): Decoys {
   };
 }
 
-/** A file of tests with decoys at its end. */
+/** Appends decoys to a test file. */
 export const withDecoys = ({ text }: Decoys, word: string, test: Entry): Entry => ({
   ...test,
   bytes: Buffer.concat([test.bytes, Buffer.from(text(word))]),

@@ -1,7 +1,7 @@
 import { fileEntry } from '../entries.js';
 import { directoryHash } from './directory-hash.js';
 
-it('is the hash of the Dirhash Standard, as the tests of dirhash have it', () => {
+it('is the hash of the Dirhash Standard, as in the tests of dirhash', () => {
   const files = [
     fileEntry('f1', 'a'),
     fileEntry('d1/f1', 'b'),

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Entry } from '../entries.js';
 
-/** The Dirhash Standard 0.1.0 with SHA-256 and its defaults, which is how Harbor names the content of a task’s folder. */
+/**
+ * The Dirhash Standard 0.1.0 with SHA-256 and its defaults, by which Harbor identifies the content
+ * of a task’s folder.
+ */
 export function directoryHash(files: Iterable<Entry>): string {
   const folders = new Map<string, Entry[]>();
   const own: string[] = [];
@@ -21,7 +24,7 @@ export function directoryHash(files: Iterable<Entry>): string {
   return sha256(descriptors.join('\0\0'));
 }
 
-/** Python orders texts by code points, as their bytes are. */
+/** Python orders strings by code points, which is the order of their UTF-8 bytes. */
 const utf8 = (text: string) => Buffer.from(text);
 
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');

@@ -4,35 +4,42 @@ import { assetTable } from '../asset-table.js';
 import { assetText } from '../asset-text.js';
 import { pythonVerifier } from './python-program.js';
 
-/** A line of EvalPlus's own files: inputs, for which the reference solution says what is expected. */
+/**
+ * A line of EvalPlus's own files: inputs, for which the reference solution gives the expected
+ * results.
+ */
 const inputs = z.object({
   task_id: z.union([z.string(), z.number()]),
   entry_point: z.string(),
   base_input: z.array(z.unknown()),
-  /** Empty ones are written as an object. */
+  /** Empty inputs are written as an object. */
   plus_input: z.unknown(),
 });
 
 /**
- * What EvalPlus knows of its problems (evalplus/data/mbpp.py and evalplus/eval/_special_oracle.py, Apache-2.0) and its
- * files do not say.
+ * Rules for EvalPlus's problems that are only in its code (evalplus/data/mbpp.py and
+ * evalplus/eval/_special_oracle.py, Apache-2.0), not in its files.
  */
 const problems = assetTable(
   'evalplus.json',
   z.object({
     /**
-     * JSON has no tuples: a shape says what each list of an argument was, from outside in. `T` is a tuple, `L` a list,
-     * `S` a set, `D` a dictionary; the last shape holds for all arguments that follow, `=` changes nothing.
+     * The numbers of problems by the shapes of their arguments. JSON has no tuples: a shape is the
+     * original type of each list in an argument, from outside in. `T` is a tuple, `L` a list, `S` a
+     * set, `D` a dictionary. The last shape applies to all arguments that follow, and `=` changes
+     * nothing.
      */
     shapes: z.record(z.string(), z.array(z.int())),
-    /** Lists whose order is free. */
+    /** Functions whose results are lists in any order. */
     sameSets: z.array(z.string()),
-    /** Matches of regular expressions: only whether there is one counts. */
+    /**
+     * Functions that return matches of regular expressions: only whether there is a match counts.
+     */
     notNone: z.array(z.string()),
   }),
 );
 
-/** The tests of a line with inputs; undefined when it has none. */
+/** The tests of a line with inputs; undefined for other lines. */
 export function evalPlusTests(
   line: unknown,
   { text, reference }: Omit<EvalPlusTests, 'entry' | 'id'>,
@@ -44,9 +51,12 @@ export function evalPlusTests(
 export interface EvalPlusTests {
   entry: string;
   id: string;
-  /** The line as it was written: 1.0 stays a float, and no digit of a long integer is lost. */
+  /** The line as written: 1.0 stays a float, and long integers keep all their digits. */
   text: string;
-  /** The reference solution. It has a namespace of its own, so that its calls of itself are not the answer's. */
+  /**
+   * The reference solution, which has its own namespace, so that its recursive calls do not call
+   * the answer.
+   */
   reference: string;
 }
 

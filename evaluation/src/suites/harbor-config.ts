@@ -74,14 +74,17 @@ const step = z.object({
   artifacts: z.array(artifact).default([]),
 });
 
-/** task.toml, as far as it decides a verdict. Older files say `memory = "2G"` and `allow_internet`. */
+/**
+ * The parts of task.toml that affect a verdict. Older files use `memory = "2G"` and
+ * `allow_internet`.
+ */
 export const harborConfig = z.object({
   agent,
   verifier,
   environment: environment.prefault({}),
   solution: z.object({ env }).prefault({}),
   artifacts: z.array(artifact).default([]),
-  /** Free; only what tasks are reported by is read. */
+  /** Free-form; only the labels for reports are read. */
   metadata: z
     .object({
       category: z.string().optional().catch(undefined),
@@ -94,16 +97,16 @@ export const harborConfig = z.object({
 });
 export type HarborConfig = z.infer<typeof harborConfig>;
 
-/** A step with the settings of the task where it has none of its own. */
+/** A step, with the task's settings as defaults. */
 export interface HarborStep extends Partial<z.infer<typeof step>> {
   name: string;
   agent: z.infer<typeof agent>;
   verifier: HarborVerifier;
-  /** Where its files are: in the task's folder, then in its own. */
+  /** The folders of its files: the task's folder, then the step's own. */
   folders: string[];
 }
 
-/** The steps of a task; one without steps is a single step itself. */
+/** The steps of a task; a task without steps is a single step. */
 export function stepsOf({ steps, agent: whole, verifier: shared }: HarborConfig): HarborStep[] {
   if (steps.length === 0) return [{ name: 'solve', agent: whole, verifier: shared, folders: [''] }];
   return steps.map((own) => ({
@@ -123,11 +126,14 @@ export function memoryOf({ memory_mb: megabytes, memory }: HarborEnvironment): n
   return Math.floor(Number(amount) * (factors[unit.toUpperCase()] ?? 1));
 }
 
-/** Whether a verification has a container of its own: said, or meant by an environment of its own. */
+/**
+ * Whether the verifier runs in a separate container, which its own environment implies as well.
+ * Undefined if it specifies neither.
+ */
 export const isSeparate = (given: HarborVerifier): boolean | undefined =>
   given.environment_mode ? given.environment_mode === 'separate' : given.environment && true;
 
-/** `${VAR:-text}` is the text: what is set on the host is not a task's business. */
+/** Replaces `${VAR:-text}` with the text: variables of the host must not affect a task. */
 export const withDefaults = (given: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(given).map(([key, value]) => [key, template.exec(value)?.[2] ?? value]),
@@ -135,7 +141,7 @@ export const withDefaults = (given: Record<string, string>): Record<string, stri
 
 const template = /^\$\{([^}:]+)(?::-(.*))?\}$/s;
 
-/** Why a task cannot be run as it is meant, in one sentence; null when it can. */
+/** Why a task cannot be run as intended, in one sentence; null when it can. */
 export function unsupportedOf(config: HarborConfig): string | null {
   const { environment: main, verifier: own, steps, artifacts } = config;
   const environments = [main, own.environment, ...steps.map(({ verifier: of }) => of.environment)];

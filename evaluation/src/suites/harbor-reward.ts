@@ -6,17 +6,17 @@ import type { Counts } from './test-reports.js';
 
 const rewardObject = z.record(z.string(), z.number());
 
-/** What a task's own tests can write, as far as their text tells. */
+/** The rewards that a task's own tests can write, as far as their text shows. */
 export interface WritableRewards {
-  /** Whether any of them names reward.json. */
+  /** Whether any of them mentions reward.json. */
   json: boolean;
-  /** The numbers for reward.txt; null when one is computed. */
+  /** The numbers for reward.txt; null if they are unknown, for example computed. */
   numbers: Set<number> | null;
 }
 
 /**
- * Tested code can write where the tests do. Of most tasks the script says which rewards there are: `echo 1 >
- * /logs/verifier/reward.txt` and `echo 0 > …`.
+ * Tested code can write the same files as the tests, but most scripts show which rewards are
+ * possible: `echo 1 > /logs/verifier/reward.txt` and `echo 0 > …`.
  */
 export function writableRewards(tests: Entry[]): WritableRewards {
   const texts = tests.map(({ bytes }) => bytes.toString());
@@ -35,8 +35,8 @@ export function writableRewards(tests: Entry[]): WritableRewards {
 }
 
 /**
- * Harbor's verdict: reward.json, or one number in reward.txt. Where the test script runs pytest, a full reward
- * must agree with pytest's own report, since tested code runs in pytest's process.
+ * Harbor's verdict: reward.json, or one number in reward.txt. Where the test script runs pytest, a
+ * full reward must agree with pytest's own report, since tested code runs in pytest's process.
  */
 export function judgeReward(
   given: VerifierOutput,
@@ -52,13 +52,13 @@ export function judgeReward(
   const contradiction = contradictionOf(reward, sealedCounts(given), usesPytest);
   if (contradiction) return fail(contradiction, 'no_result');
   const tests = usesPytest ? sealedReport(given)?.tests : undefined;
-  // One task never counts for more than itself; `rewards` has what was written.
+  // A task never counts for more than 1; `rewards` has the written values.
   const more = { reward: Math.min(Math.max(reward, 0), 1), rewards, ...(tests && { tests }) };
   const detail = `The reward is ${reward}.`;
   return reward >= 1 ? pass(detail, more) : fail(detail, 'wrong', more);
 }
 
-/** What pytest's own report says against a reward. */
+/** How pytest's own report contradicts a reward, in one sentence; null if it does not. */
 function contradictionOf(
   reward: number,
   counts: Counts | undefined,
@@ -71,7 +71,10 @@ function contradictionOf(
   return null;
 }
 
-/** Undefined when there is none, it is empty or does not parse: an error of the trial, not a zero. */
+/**
+ * Undefined if there is no reward, which is an error of the trial, not a reward of 0. Throws if
+ * reward.json is invalid.
+ */
 function rewardsOf(
   files: Map<string, Buffer>,
   { json, numbers }: WritableRewards,

@@ -16,7 +16,7 @@ function taskWith(toml: string, files: Record<string, string> = {}): Task {
   return suiteNamed('harbor').read(data)[0]!;
 }
 
-it('resources, users, networks and limits, in the new words and in the old', () => {
+it('reads resources, users, networks and limits, in the new form and in the old', () => {
   const old = taskWith(
     'version = "1.0"\n[environment]\nmemory = "1.5G"\nstorage = "10G"\nallow_internet = false',
   );
@@ -40,7 +40,7 @@ it('resources, users, networks and limits, in the new words and in the old', () 
   expect(taskWith('').environment.network).toBe('bridge');
 });
 
-it('a verifier with an environment of its own is verified apart, with the artifacts that are named', () => {
+it('a verifier with its own environment runs separately, with the named artifacts', () => {
   const task = taskWith(
     'artifacts = ["/app/a", {source = "/app/b", exclude = ["x"]}]\n[verifier.environment]\nmemory_mb = 256',
     { 'tests/Dockerfile': 'FROM ubuntu:24.04\n' },
@@ -78,13 +78,13 @@ it.each([
     '[[steps]]\nname = "a"\n[steps.verifier]\nenvironment_mode = "separate"\n[[steps]]\nname = "b"',
     /Some of its steps/,
   ],
-])('%j is not run, and why is said', (toml, why) => {
+])('%j is not run, with a reason', (toml, why) => {
   expect(taskWith(toml).unsupported).toEqual(
     typeof why === 'string' ? why : expect.stringMatching(why),
   );
 });
 
-it('a task without an image is not run; one that contradicts itself is not read', () => {
+it('a task without an image is not run, and a contradictory one is not read', () => {
   const data = write(join(folder, 'bare'), { 'a/task.toml': '' });
   expect(suiteNamed('harbor').read(data)[0]?.unsupported).toMatch(/neither/);
   expect(() => taskWith('[verifier]\nenvironment_mode = "shared"\n[verifier.environment]')).toThrow(
@@ -92,7 +92,7 @@ it('a task without an image is not run; one that contradicts itself is not read'
   );
 });
 
-it('healthchecks and setups are not for the agent `model`, which says so', async () => {
+it('the agent `model` refuses healthchecks and setups, with a reason', async () => {
   const model = modelAgent({ client: {} as BelayClient, model: 'own:model' });
   const setUp = (task: Task) => model.setup({ task } as TrialContext);
   const checked = taskWith('[environment.healthcheck]\ncommand = "true"');

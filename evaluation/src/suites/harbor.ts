@@ -21,7 +21,7 @@ import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
 import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
-/** Harbor's task layout: Terminal-Bench 2 and others. */
+/** Harbor's task layout, used by Terminal-Bench 2 and others. */
 export const harbor: Suite = {
   name: 'harbor',
   title: 'Harbor',
@@ -67,7 +67,7 @@ function configOf(name: string, toml: string): HarborConfig {
   throw new AppError('invalid_input', `${name}/task.toml: ${z.prettifyError(found.error)}`);
 }
 
-/** The build context comes before a named image: that one is on a hub. */
+/** The build context takes precedence over a named image, which may only exist on a hub. */
 function imageOf(
   files: Files,
   prefix: string,
@@ -92,7 +92,10 @@ function environmentOf(given: HarborEnvironment, image: ImageSource): TaskEnviro
   };
 }
 
-/** The verifier's own image: of the step's tests, of the task's, or the one that is named. */
+/**
+ * The verifier's own environment, with the image of the step's tests, of the task's tests, or the
+ * named one.
+ */
 function verifierEnvironment(
   files: Files,
   { environment: main }: HarborConfig,
@@ -106,7 +109,7 @@ function verifierEnvironment(
   );
 }
 
-/** The folder of tests that is an image of its own, and then has the tests in it. */
+/** The folder of tests that has its own Dockerfile; the image built from it contains the tests. */
 const testsImage = (files: Files, { folders }: Pick<HarborStep, 'folders'>): string | undefined =>
   folders.map((path) => `${path}tests/`).findLast((path) => files.has(`${path}Dockerfile`));
 
@@ -142,7 +145,7 @@ function stepOf(
   };
 }
 
-/** `environment` is the verifier's own, if it has one. */
+/** `environment` is the verifier's own; false if it has none. */
 function verifierOf(
   files: Files,
   step: HarborStep,
@@ -173,7 +176,7 @@ function verifierOf(
   return { ...verifier, check: usesPytest ? pytestCheck(verifier) : againWith(verifier) };
 }
 
-/** Of a script without pytest only the verdict is compared. */
+/** Without pytest, only the verdicts are compared. */
 const againWith =
   (verifier: Verifier) =>
   (word: string): SecondRun => ({
@@ -182,7 +185,7 @@ const againWith =
     honest: null,
   });
 
-/** Harbor has none without `timeout_sec`; a day ends what would never end. */
+/** Harbor has no limit without `timeout_sec`; a day ends a run that would never end. */
 const noLimit = 86_400;
 
 const at = (base: string) => (entry: Entry) => ({ ...entry, path: `${base}/${entry.path}` });

@@ -17,7 +17,10 @@ const problem = z.object({
   test: z.string().optional(),
 });
 
-/** HumanEval, and HumanEval+ with inputs, as EvalPlus publishes it, or with tests, as on the hub. */
+/**
+ * HumanEval, and HumanEval+ with inputs, as EvalPlus publishes it, or with tests, as on Hugging
+ * Face.
+ */
 export const humanEval: Suite = {
   name: 'human-eval',
   title: 'HumanEval',

@@ -1,4 +1,4 @@
-/** The labels that a format has for a task; letters that a page cannot show are left out. */
+/** A task's labels for reports, each of at most 80 characters. */
 export const labelsOf = (given: {
   category?: string | undefined;
   difficulty?: string | undefined;

@@ -8,7 +8,7 @@ import { dataFile, tasksOfLines } from './reading.js';
 import type { Readable } from './readable-tasks.js';
 import type { Suite } from './suite.js';
 
-/** `text` and `test_setup_code` are of the full set, `prompt` and `test_imports` of the sanitized one. */
+/** The full set has `text` and `test_setup_code`, the sanitized one `prompt` and `test_imports`. */
 const problem = z.object({
   task_id: z.union([z.number(), z.string()]),
   prompt: z.string().optional(),
@@ -20,12 +20,15 @@ const problem = z.object({
   test_imports: z.array(z.string()).default([]),
   test_setup_code: z.string().default(''),
   test_list: z.array(z.string()).default([]),
-  /** The tests of MBPP+, as on the hub. */
+  /** The tests of MBPP+, as on Hugging Face. */
   test: z.string().optional(),
 });
 type Problem = z.infer<typeof problem>;
 
-/** MBPP, whole and sanitized, and MBPP+ with inputs, as EvalPlus publishes it, or with tests, as on the hub. */
+/**
+ * MBPP, full and sanitized, and MBPP+ with inputs, as EvalPlus publishes it, or with tests, as on
+ * Hugging Face.
+ */
 export const mbpp: Suite = {
   name: 'mbpp',
   title: 'MBPP',
@@ -58,7 +61,7 @@ function programOf(id: string, reference: string, line: Problem): PythonProgram 
   return {
     before: imports.map((each) => `${each}\n`).join(''),
     reference,
-    // The set-up may use what the solution defines.
+    // The setup code may use names that the solution defines.
     tests: `${setup}\n${test ?? list.join('\n')}\n`,
   };
 }

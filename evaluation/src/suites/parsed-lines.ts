@@ -1,9 +1,9 @@
 import type { TestResult, TestResults } from './test-log.js';
 
-/** A reader of one line: what it says of a test, if anything. */
+/** Reads the result of a test from one line; undefined if the line has none. */
 export type LineReader = (line: string) => [test: string, result: TestResult] | undefined;
 
-/** The last word on a test counts. */
+/** A later result of a test replaces an earlier one. */
 export function fromLines(log: string, read: LineReader): TestResults {
   const tests = new Map<string, TestResult>();
   for (const line of log.split('\n')) {
@@ -21,21 +21,23 @@ const escapes = /\u001b(?:[@-Z\\-_]|\[[0-?]{0,64}[ -/]{0,64}[@-~])/g;
 
 export const withoutColours = (log: string): string => log.replace(escapes, '');
 
-/** The number of blanks before the first letter. */
+/** The width of the leading whitespace. */
 export const indentOf = (line: string): number => line.length - line.trimStart().length;
 
-/** Headings above tests by their indent; a heading ends those that are as deep or deeper. */
+/**
+ * The headings above tests, by indent; a heading closes those that are indented as deep or deeper.
+ */
 export class Headings {
   #open: { name: string; indent: number }[] = [];
 
   add(line: string): void {
     const indent = indentOf(line);
     while ((this.#open.at(-1)?.indent ?? -1) >= indent) this.#open.pop();
-    // Hostile output may go deeper with every line.
+    // Hostile output may indent every line deeper.
     if (this.#open.length < 64) this.#open.push({ name: line.trim(), indent });
   }
 
-  /** The name of a test below them. */
+  /** The name of a test with the headings above it. */
   of(test: string): string {
     return [...this.#open.map(({ name }) => name), test].join(' - ');
   }

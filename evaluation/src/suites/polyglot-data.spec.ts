@@ -63,7 +63,7 @@ describe('polyglot', () => {
     ]);
   });
 
-  it('skips languages without a toolchain with a note, and refuses data that have no other', () => {
+  it('skips languages without a toolchain with a note, and refuses data without any other', () => {
     const notes: string[] = [];
     const root = checkout('more', 'python', 'ruby', 'zig');
     expect(read(root, notes).map(({ id }) => id)).toEqual(['python/twice']);
@@ -73,7 +73,7 @@ describe('polyglot', () => {
     expect(() => read(join(root, 'ruby'))).toThrow(/has only exercises in ruby \(1\)/);
   });
 
-  it('results of Go and Rust are those that the runner prints, and must agree with its exit code', () => {
+  it('reads results of Go and Rust from the output, which must agree with the exit code', () => {
     const go =
       '=== RUN   TestA\n--- PASS: TestA (0.00s)\n    --- FAIL: TestB/b (0.01s)\n--- SKIP: TestC (0s)\n';
     expect(goTests(go)).toEqual({ TestA: 'PASSED', 'TestB/b': 'FAILED', TestC: 'SKIPPED' });

@@ -9,26 +9,32 @@ import { judgeJunit } from './test-reports.js';
 
 const language = z.object({
   toolchain: toolchainName,
-  /** Tests that the exercise skips for beginners run all the same. */
+  /** Enables tests that the exercise skips for beginners. */
   unskip: z.object({ from: z.string(), to: z.string() }).optional(),
-  /** A folder that is collected whole, where solutions may have files of their own; it ends with a slash. */
+  /** A folder that is collected as a whole, where solutions may add files; ends with a slash. */
   sources: z.string().optional(),
-  /** The reference's own manifest, with the packages that it needs, and whose place it takes. */
+  /**
+   * The reference's own manifest, with the packages that it needs, and the path of the one that it
+   * replaces.
+   */
   manifest: z.object({ example: z.string(), place: z.string() }).optional(),
-  /** By path, what is beside the tests: texts, and links with their targets. */
+  /** Other files beside the tests, by path: their texts, and links with their targets. */
   files: z.record(z.string(), z.string()).default({}),
   links: z.record(z.string(), z.string()).default({}),
-  /** `{tests}` are the names of the test files. */
+  /** `{tests}` stands for the names of the test files. */
   command: z.array(z.string()),
   env: z.record(z.string(), z.string()).default({}),
   judge: z.enum(['pytest', 'jest', 'junit', 'go', 'cargo']),
-  /** Where the runner's report is. Its path is random, so that a report which the solution made up has another one. */
+  /**
+   * The path of the runner's report. It is random, so a report that the solution forges has another
+   * path.
+   */
   report: z.string().optional(),
-  /** Tests that must fail in the second run of a pass, at the end of a test file. */
+  /** Tests that must fail, appended to a test file in the second run of a pass. */
   decoys: decoyKind,
-  /** A file of their own for them, for a language that has a file for each class. */
+  /** A separate file for them, in a language with one file per class. */
   decoyFile: z.string().optional(),
-  /** Arguments for another order of the tests in the second run. */
+  /** Arguments that change the order of the tests in the second run. */
   reorder: z.array(z.string()).default([]),
 });
 export type Language = z.infer<typeof language>;
@@ -40,7 +46,7 @@ export const exerciseLanguage = (name: string): Language | undefined =>
 
 export const languageNames = (): string[] => Object.keys(table());
 
-/** A test file without the marks of skipped tests. */
+/** A test file with its skipped tests enabled. */
 export function unskipped({ unskip }: Language, test: Entry): Entry {
   if (!unskip) return test;
   const text = test.bytes.toString().replace(new RegExp(unskip.from, 'g'), unskip.to);
@@ -54,7 +60,7 @@ const sealed = (plugin: Parameters<typeof sealFiles>[0]) => ({
   judge: judgeSealed,
 });
 
-/** What runs the test files and judges their results. */
+/** The files and the command that run the tests, and the judge of their results. */
 export function runnerOf(given: Language, tests: string[]): Runner {
   const { report = '' } = given;
   const judges: Record<Language['judge'], () => Pick<Runner, 'judge'> & { files?: Entry[] }> = {
@@ -83,7 +89,10 @@ export function runnerOf(given: Language, tests: string[]): Runner {
   };
 }
 
-/** The verification once more: its tests in another order, and decoys at the end of the test file `host`. */
+/**
+ * The verifier of a second run, with the tests in another order and with decoys at the end of the
+ * test file `host`.
+ */
 export function rerunOf(
   given: Language,
   verifier: Verifier,
@@ -104,7 +113,7 @@ export function rerunOf(
   return { ...changed, files };
 }
 
-/** At the end of the command, which may be a line for a shell. */
+/** Appends the arguments to the command, which may be a line for a shell. */
 function withArguments({ reorder }: Language, verifier: Verifier, word: string): Verifier {
   const { command } = verifier;
   const more = reorder.map((each) => each.replace('{seed}', String(seedOf(word))));

@@ -25,8 +25,9 @@ const config = z.object({
 });
 
 /**
- * Exercism's exercises in the layout of Aider's polyglot benchmark, LANGUAGE/exercises/practice/EXERCISE, or without
- * the folders in between: the whole checkout, the folder of one language, or one exercise.
+ * Exercism's exercises in the layout of Aider's polyglot benchmark,
+ * LANGUAGE/exercises/practice/EXERCISE, or without the folders in between: the whole checkout, the
+ * folder of one language, or one exercise.
  */
 export const polyglot: Suite = {
   name: 'polyglot',
@@ -55,12 +56,16 @@ export const polyglot: Suite = {
   },
 };
 
-/** LANGUAGE/EXERCISE, wherever the data lie. The language is a folder above the exercise, in the data or above them. */
+/**
+ * LANGUAGE/EXERCISE, wherever the data are stored. The language is a folder above the exercise,
+ * within the data or above them.
+ */
 function nameOf(name: string, path: string): string {
   const between = /^(exercises|practice|concept)$/;
   const inside = name.split('/').filter((part) => !between.test(part));
   const above = resolve(path).split(sep);
-  // A folder that is itself an exercise is named by the path, not below it.
+  // The path may itself be the exercise's folder or a packed file, so its last part is not a
+  // language.
   if (inside.length === 1 && (above.at(-1) === inside[0] || isPacked(above.at(-1)))) above.pop();
   const outside = above.filter((part) => part && !between.test(part));
   const [exercise = name, language = outside.at(-1) ?? ''] = inside.toReversed();
@@ -79,7 +84,7 @@ function isBroken({ read }: Readable<TaskFolder>): boolean {
 }
 
 const limits = { build: 1_800, agent: 900, verify: 180 };
-/** The sandbox's usual user: tests run as it, the harness's own files belong to root. */
+/** The sandbox's usual user, which runs the tests; the harness's own files belong to root. */
 const user = 1000;
 
 function taskOf(id: string, files: Map<string, Entry>): Task {
@@ -133,7 +138,7 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
   };
 }
 
-/** The second run: decoys at the end of the first file of tests that can have some. */
+/** The second run, with decoys at the end of the first file that is named like a test. */
 const checkOf =
   (language: Language, verifier: Verifier, tests: Entry[]): Verifier['check'] =>
   (word) => {
@@ -151,7 +156,7 @@ function entryOf(files: Map<string, Entry>, path: string): Entry {
   return found;
 }
 
-/** The text as Aider's benchmark puts it. */
+/** The instruction, worded as in Aider's benchmark. */
 function instructionOf(files: Map<string, Entry>, solution: string[]): string {
   const parts = ['introduction.md', 'instructions.md', 'instructions.append.md']
     .map((name) => fileText(files, `.docs/${name}`))
@@ -166,13 +171,13 @@ Only use standard libraries, don't suggest installing any packages.
 `;
 }
 
-/** What Aider's benchmark says after a first try that failed. */
+/** The message of Aider's benchmark after a failed first try. */
 export const secondTry = (output: string, names: string): string =>
   `${output}\n####\n\nSee the testing errors above.\nThe tests are correct, don't try and change them.\nFix the code in ${names} to resolve the errors.\n`;
 
 /**
- * Each example takes the place of the stub of the same extension, the n-th of them the n-th, or the language's own
- * folder. An example without such a stub is a file of its own.
+ * Each example replaces the stub with the same extension, the n-th example the n-th stub, or is put
+ * into `sources`. An example without such a stub becomes a new file.
  */
 function exampleFiles(
   files: Map<string, Entry>,

@@ -2,8 +2,8 @@ import { fail, invalid, pass, type Verdict, type VerifierOutput } from '../model
 import type { TestResult, TestResults } from './test-log.js';
 
 /**
- * For runners that only print. Names that the tested program prints are of no use to it: the exit code is the engine's,
- * and each test that the reference solution passes must be there.
+ * For runners that only print. Test names printed by the tested program gain nothing: the exit code
+ * is the engine's, and each test that the reference solution passes must be present.
  */
 export const judgePrinted =
   (testsIn: (output: string) => TestResults) =>
@@ -18,11 +18,11 @@ export const judgePrinted =
     return pass(`${count} tests passed.`, { tests });
   };
 
-/** `go test -v`. A name that comes twice, of two packages, has passed when both have. */
+/** Reads `go test -v`. A name that occurs in two packages has passed if both have. */
 export const goTests = (output: string): TestResults =>
   collected(output.matchAll(/^\s*--- (?<word>PASS|FAIL|SKIP): (?<name>\S+)/gm));
 
-/** `cargo test`, of all of its programs. */
+/** Reads `cargo test`, with all of its test programs. */
 export const rustTests = (output: string): TestResults =>
   collected(
     output.matchAll(/^test (?<name>\S+)(?: - should panic)? \.\.\. (?<word>ok|FAILED|ignored)/gm),

@@ -11,7 +11,7 @@ const at = (name: string) => join(folder, name);
 const jsonl = (...values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 const read = (suite: string, path: string) => suiteNamed(suite).read(path);
 
-/** The parts of the program that judges. */
+/** The parts of the judge's program. */
 const verification = ({ steps: [step] }: Task) =>
   Object.fromEntries(
     (step?.verifier.files ?? []).map(({ path, bytes }) => [path.slice(8), bytes.toString()]),
@@ -35,7 +35,7 @@ describe('MBPP', () => {
     challenge_test_list: ['assert False'],
   };
 
-  it('reads the full set, whose set-up uses the solution, and the sanitized one as lines and as a list', () => {
+  it('reads the full set, whose setup uses the solution, and the sanitized one as lines and as a list', () => {
     const lines = write(at('mbpp'), { 'mbpp.jsonl': jsonl(sanitized, full) });
     const [first, second] = read('mbpp', lines);
     const list = write(at('mbpp-list'), {
@@ -52,7 +52,7 @@ describe('MBPP', () => {
     expect(second?.steps[0]?.instruction).toContain(full.text);
   });
 
-  it('says which task has nothing to test it with', () => {
+  it('names the task without tests', () => {
     const path = write(at('untested'), { 'mbpp.jsonl': jsonl({ ...full, test_list: [] }) });
     expect(() => read('mbpp', path)).toThrow('MBPP/3 has neither tests nor inputs');
   });
@@ -71,7 +71,7 @@ describe('EvalPlus', () => {
   };
   const text = JSON.stringify(plus).replace('[[2]]', '[[2.0],[123456789012345678901],[-Infinity]]');
 
-  it('reads HumanEval+ and MBPP+ with inputs, every digit of which stays', () => {
+  it('reads HumanEval+ and MBPP+ with inputs, and keeps all their digits', () => {
     const packed = gzipSync(`${text}\n`);
     const path = write(at('humaneval-plus'), { 'HumanEvalPlus-v0.1.10.jsonl.gz': packed });
     const [task] = read('human-eval', path);
@@ -84,7 +84,7 @@ describe('EvalPlus', () => {
     expect(verification(mbpp!)['tests.py']).toContain(String.raw`\"shapes\":[\"=\",\"T\"]`);
   });
 
-  it('holds an answer against the reference solution, as EvalPlus does', () => {
+  it('compares an answer with the reference solution, as EvalPlus does', () => {
     const line = (more: object) => {
       const value = { ...plus, task_id: 'Mbpp/106', plus_input: {}, ...more };
       const path = write(at(`judged-${Math.random()}`), { 'MbppPlus.jsonl': jsonl(value) });
@@ -102,13 +102,13 @@ describe('EvalPlus', () => {
     expect(fails('def double(n):\n    return n + n', doubled)).toBe(false);
     expect(fails('def double(n):\n    return 2 * n + 1e-9', doubled)).toBe(false);
     expect(fails('def double(n):\n    return 2 * n + 1e-3', doubled)).toBe(true);
-    // A reference that calls itself does not call the answer.
+    // The recursive calls of a reference do not call the answer.
     const recursive = line({
       base_input: [[3]],
       canonical_solution: 'def double(n):\n    return 2 + double(n - 1) if n else 0\n',
     });
     expect(fails('def double(n):\n    return 7', recursive)).toBe(true);
-    // What JSON made a list of was a tuple.
+    // The lists in the JSON were tuples.
     const tuples = line({
       base_input: [[[1], [2]]],
       canonical_solution: 'def double(a, b):\n    return type(a), tuple(b)\n',
@@ -124,7 +124,7 @@ describe('EvalPlus', () => {
     expect(fails('Diff = lambda n: [2]', line(sets))).toBe(true);
   });
 
-  it('runs the tests of the hub’s data sets where numpy is', () => {
+  it('runs tests that use numpy in the image that has it', () => {
     const test = 'import numpy as np\ndef check(candidate):\n    assert candidate(4) == 8\n';
     const path = write(at('hub'), {
       'humaneval.jsonl': jsonl({ ...doubling, task_id: 'Own/1', test }, doubling),

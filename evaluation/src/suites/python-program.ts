@@ -9,21 +9,23 @@ import {
 } from '../model.js';
 import { assetText } from '../asset-text.js';
 
-/** Linux takes 128 KiB for one variable. */
+/** Linux limits one environment variable to 128 KiB. */
 const mostInline = 100_000;
 
-/** The parts of a problem, as Python. */
+/** The parts of a problem, as Python code. */
 export interface PythonProgram {
-  /** Put before the candidate, and before the tests. */
+  /** Runs before the candidate, and before the tests. */
   before?: string;
-  /** The reference solution, for the names that the tests use. */
+  /** The reference solution, which provides the names that the tests use. */
   reference: string;
   tests: string;
-  /** The tested names; by default all that the tests use and the reference solution defines. */
+  /** The tested names; by default those that the tests use and the reference solution defines. */
   names?: string[];
 }
 
-/** Runs the tests in a process of their own, which asks another one for the results of the candidate. */
+/**
+ * Runs the tests in a separate process, which asks another one for the results of the candidate.
+ */
 export function pythonVerifier({
   before = '',
   reference,
@@ -49,7 +51,7 @@ export function pythonVerifier({
   };
 }
 
-/** The judge with the program of its worker; both begin with the codec. */
+/** The judge's program, which contains the worker's; both begin with the codec. */
 function judgeProgram(): string {
   if (program === undefined) {
     const codec = assetText('python-codec.py');

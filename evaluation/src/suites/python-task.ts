@@ -8,17 +8,17 @@ export interface PythonProblem {
   suite: string;
   id: string;
   instruction: string;
-  /** What the agent finds. */
+  /** The files that the agent gets. */
   files: Entry[];
   solution: string;
   tests: PythonProgram | EvalPlusTests;
-  /** The line of the data, as far as it is read. */
+  /** The parsed line of the data. */
   line: object;
 }
 
-/** The clock starts with the container, so it has more than upstream's 3 s for a busy machine. */
+/** The clock starts with the container, so a busy machine needs more than upstream's 3 s. */
 const plainLimits = { build: 600, agent: 600, verify: 8 };
-/** Of thousands of inputs each is a question to the process of the answer. */
+/** Each of thousands of inputs is a call to the answer's process. */
 const longLimits = { ...plainLimits, verify: 60 };
 
 const environment: TaskEnvironment = {
@@ -62,11 +62,11 @@ function testedBy(tests: PythonProblem['tests']) {
       content: tests.text,
       limits: longLimits,
       verifier: evalPlusVerifier(tests),
-      // EvalPlus's own limit: a few right answers are lists of millions.
+      // EvalPlus's own limit: some right answers are lists with millions of items.
       more: { memoryMb: 4096 },
     };
   const verifier = pythonVerifier(tests);
-  // Tests in which EvalPlus’s data sets on the hub compare numbers.
+  // Tests of EvalPlus’s data sets on Hugging Face compare numbers with numpy.
   if (!/^\s*(import|from) numpy\b/m.test(tests.tests))
     return { limits: plainLimits, verifier, more: {} };
   const image = { kind: 'toolchain', name: 'numpy' } as const;

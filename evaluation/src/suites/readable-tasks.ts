@@ -5,7 +5,7 @@ import type { Task } from '../model.js';
 
 /** The source of a task, which may be broken. */
 export interface Readable<T> {
-  /** The name, if the source itself has none. */
+  /** The task's name, if the source itself has none. */
   name: string;
   /** The file and line, or the folder. */
   where: string;
@@ -15,8 +15,9 @@ export interface Readable<T> {
 }
 
 /**
- * One task for each source. A broken source affects only its own task, whose trials give the reason. Throws
- * `invalid_input` if there are no readable sources, because these are not data of the suite.
+ * One task for each source. A broken source affects only its own task, whose trials give the
+ * reason. Throws `invalid_input` if no source is readable, because the data are not of this suite
+ * then.
  */
 export function tasksFrom<T>(
   { suite, path }: { suite: string; path: string },
@@ -49,7 +50,7 @@ export function tasksFrom<T>(
 
 const shownFaults = 3;
 
-/** The names that formats of lines have for it. */
+/** The fields with the task's name in formats of lines. */
 const named = z.object({
   task_id: z.union([z.string(), z.number()]).optional(),
   instance_id: z.string().optional(),
@@ -61,7 +62,7 @@ function idOf(value: unknown): string | undefined {
   return id === undefined || id === '' ? undefined : String(id);
 }
 
-/** One sentence with the place; of wrong fields the first three. */
+/** One sentence with the place, and with at most three wrong fields. */
 export function faultSentence(error: unknown, where: string): string {
   if (error instanceof z.ZodError) {
     const issues = error.issues
@@ -73,7 +74,7 @@ export function faultSentence(error: unknown, where: string): string {
   return message.includes(where) ? message : `${where}: ${message}`;
 }
 
-/** Never run: every trial of it is invalid, with the error as its reason. */
+/** A task that never runs: each of its trials is invalid, with the error as its reason. */
 function brokenTask({
   suite,
   id,

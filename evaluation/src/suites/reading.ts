@@ -7,7 +7,7 @@ import type { Task } from '../model.js';
 import { linesIn, unreadable, type Line } from '../lines.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
 
-/** A task that is a folder, as its relative paths and bytes. */
+/** A task stored as a folder, with its files by relative path. */
 export interface TaskFolder {
   name: string;
   files: Map<string, Entry>;
@@ -74,7 +74,10 @@ function jsonOf({ bytes }: Line, where: string): unknown {
   }
 }
 
-/** Python writes numbers that JSON does not have; nobody reads them from the value. */
+/**
+ * Python writes numbers that JSON does not have. They become null, because their values are not
+ * used.
+ */
 function parsedLine(line: string): unknown {
   try {
     return JSON.parse(line);
@@ -107,8 +110,8 @@ export const tasksOfLines = (
 ) => tasksFrom({ suite, path }, readEachLine(path), taskOf);
 
 /**
- * The tasks of the folders below a path that have a file called `marker`, or of the `tasks.jsonl` packing of them.
- * Names are relative to the path.
+ * The tasks of the folders below a path that contain a file called `marker`, or of a `tasks.jsonl`
+ * file with packed folders. Names are relative to the path.
  */
 export const tasksOfFolders = (
   { suite, path, marker }: { suite: string; path: string; marker: string },
@@ -118,7 +121,7 @@ export const tasksOfFolders = (
 export const readFolders = (path: string, marker: string): TaskFolder[] =>
   readEachFolder(path, marker).map(({ read }) => read());
 
-/** Like `tasksOfFolders`, but an unreadable folder affects only itself. */
+/** Like `readFolders`, but an unreadable folder affects only itself. */
 export function readEachFolder(path: string, marker: string): Readable<TaskFolder>[] {
   if (!exists(path)) return readPackedBelow(path, marker);
   const archive = statSync(path).isFile() ? path : join(path, 'tasks.jsonl');
@@ -127,7 +130,10 @@ export function readEachFolder(path: string, marker: string): Readable<TaskFolde
   throw new AppError('invalid_input', `${path} has no folder with a ${marker}.`);
 }
 
-/** A folder that is there only in the packing of one above it, such as that of one language. */
+/**
+ * A folder that exists only in the packed file of a folder above it, such as the folder of one
+ * language.
+ */
 function readPackedBelow(path: string, marker: string): Readable<TaskFolder>[] {
   let root = path;
   while (!exists(root) && dirname(root) !== root) root = dirname(root);
@@ -142,7 +148,7 @@ function readPackedBelow(path: string, marker: string): Readable<TaskFolder>[] {
   });
 }
 
-/** Lines of folders without the marker are left out; broken ones are not. */
+/** Skips lines of folders without the marker, but not broken lines. */
 function* readPacked(path: string, marker: string): Generator<Readable<TaskFolder>> {
   for (const line of readEachLine(path)) {
     const read = () => unpacked(line.read(), path);
@@ -211,7 +217,7 @@ function exists(path: string): boolean {
   }
 }
 
-/** The files below a folder of a task, with the folder taken off. */
+/** The files below a folder of a task, with paths relative to that folder. */
 export function entriesBelow(files: Map<string, Entry>, prefix: string): Entry[] {
   return [...files.values()]
     .filter(({ path }) => path.startsWith(prefix))

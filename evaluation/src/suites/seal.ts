@@ -15,14 +15,14 @@ import {
   type VerifierOutput,
 } from '../model.js';
 
-/** What a test runner reports of a whole run. */
+/** A test runner's report on a whole run. */
 export interface SealedReport {
   tests: TestResults;
-  /** What failed beside tests, such as files that could not be loaded. */
+  /** Failures outside tests, such as files that could not be loaded. */
   errors: number;
 }
 
-/** Holds the key. Writable for everyone, so that the runner can remove it. */
+/** Contains the key. Writable by everyone, so that the runner can remove the key. */
 const sealFolder = '/verify-seal';
 const plugins = '/verify-plugins';
 
@@ -30,16 +30,17 @@ const plugins = '/verify-plugins';
 export type SealPlugin = 'belay_seal.py' | 'seal-reporter.cjs';
 
 /**
- * A runner's plugin takes the key and removes it before any tested code is loaded, and prints the report sealed with it
- * to the container's log once the run has ended. The log is the engine's: what was printed cannot be changed, and the
- * first sealed line counts. Neither arguments nor environment name a file or hold a secret.
+ * A runner's plugin reads the key and removes it before any tested code is loaded. Once the run has
+ * ended, it prints the report, sealed with the key, to the container's log. The engine keeps the
+ * log, so printed lines cannot be changed, and the first line with a valid seal counts. Neither
+ * arguments nor environment name a file or contain a secret.
  */
 export const sealFiles = (plugin: SealPlugin): Entry[] => [
   folderEntry(plugins),
   fileEntry(`${plugins}/${plugin}`, assetText(plugin), 0o444),
 ];
 
-/** The key is known to this verification alone. */
+/** The key is valid only for this verification. */
 export const sealKey = (proof: string): Entry[] => [
   folderEntry(sealFolder, 0o777),
   fileEntry(`${sealFolder}/key`, proof, 0o444),
@@ -47,7 +48,7 @@ export const sealKey = (proof: string): Entry[] => [
 
 const maxReport = 64 * 2 ** 20;
 
-/** The first report in the output that has the right seal. */
+/** The first report in the output with a valid seal. */
 export function sealedReport({ output, files }: VerifierOutput): SealedReport | undefined {
   const proof = files.get(proofFile)?.toString() ?? '';
   for (const [, seal, text = ''] of output.matchAll(/^belay-seal ([0-9a-f]{64}) ([\w+/=]+)$/gm)) {
@@ -66,16 +67,16 @@ export function sealedCounts(given: VerifierOutput): Counts | undefined {
   return { tests: results.length, failed: bad + report.errors };
 }
 
-/** The engine's code for an end by a signal: the script did not come to its end. */
+/** The engine's exit code for a process killed by a signal: the script did not finish. */
 export const isKilled = ({ exitCode }: VerifierOutput): boolean => exitCode > 128;
 
-/** The output without what only the harness reads. */
+/** The output without the lines that only the harness reads. */
 export const withoutSeals = (output: string): string =>
   output.replace(/\n?^belay-seal [0-9a-f]{64} [\w+/=]+$\n?/gm, '');
 
 /**
- * The runner's report must agree with its exit code: a program that ends the runner early with code 0, or prints or
- * writes what a passed run would, has no sealed report.
+ * The runner's report must agree with its exit code: a program that ends the runner early with code
+ * 0, or imitates the output of a passed run, has no sealed report.
  */
 export function judgeSealed(given: VerifierOutput): Verdict {
   const { exitCode, output } = given;
@@ -96,7 +97,7 @@ export function judgeSealed(given: VerifierOutput): Verdict {
 
 export const pythonPath = plugins;
 
-/** A script that starts pytest by itself, with the plugin beside what the image and the task have set. */
+/** For a script that starts pytest itself: adds the plugin to the settings of image and task. */
 export const withPytestPlugin = (command: string[]): string[] => [
   'sh',
   '-c',
@@ -105,7 +106,7 @@ export const withPytestPlugin = (command: string[]): string[] => [
   ...command,
 ];
 
-/** The second run of a script that starts pytest: decoys in one of its files of tests. */
+/** The second run of a script that starts pytest, with decoys in one of its test files. */
 export const pytestCheck =
   (verifier: Verifier): Verifier['check'] =>
   (word) => {
@@ -125,7 +126,7 @@ export const pytestCheck =
     };
   };
 
-/** A number for seeds, from the word of a second run. */
+/** A number for seeds, derived from the word of a second run. */
 export const seedOf = (word: string): number => Number.parseInt(word.slice(1, 8), 16);
 
 /** For `pytest -p belay_order`, with `pythonPath`. */
@@ -138,7 +139,10 @@ export const orderPlugin = (word: string): Entry =>
     0o444,
   );
 
-/** Pytest with its tests in another order and another seed of hashes. The word’s own tests come last: what was tested has run by then. */
+/**
+ * Runs pytest with its tests in another order and with another hash seed. Tests with the word in
+ * their names come last, after the tested code has run.
+ */
 export function inAnotherOrder(verifier: Verifier, word: string): Verifier {
   const named = (part: string) =>
     part.includes(asPlugin) ? part.replace(asPlugin, withOrder) : part;

@@ -5,8 +5,8 @@ export interface Suite {
   name: string;
   title: string;
   /**
-   * Throws `invalid_input` with a sentence when the data cannot be read. `note` gets a sentence for each part that is
-   * left out.
+   * Throws `invalid_input` with a sentence when the data cannot be read. `note` is called with a
+   * sentence for each part of the data that is skipped.
    */
   read(path: string, note?: (sentence: string) => void): Task[];
 }

@@ -36,7 +36,7 @@ const makers = {
   'swe-bench': sweBenchData,
 };
 
-/** What an agent can see: its image’s context, its files and the instruction. */
+/** Everything that an agent can see: its image’s context, its files and the instruction. */
 function visible({ environment, steps }: Task): string {
   const context = environment.image.kind === 'build' ? environment.image.files : [];
   const files = [...context, ...steps.flatMap((step) => step.files)];
@@ -49,7 +49,7 @@ it.each(Object.entries(makers))('%s: the agent sees neither tests nor solution',
   expect(JSON.stringify(task)).toMatch(/verifier/);
 });
 
-it('a gzipped file and a packed folder are the same tasks', () => {
+it('reads the same tasks from a gzipped file and from a packed folder', () => {
   mkdirSync(at('packed'));
   writeFileSync(at('packed/HumanEval.jsonl.gz'), gzipSync(JSON.stringify(doubling)));
   const [plain] = suiteNamed('human-eval').read(at('human-eval'));
@@ -62,7 +62,7 @@ it('a gzipped file and a packed folder are the same tasks', () => {
   expect(content('archive')).toBe(content('folders'));
 });
 
-it('says what is wrong with data', () => {
+it('reports faults in data', () => {
   expect(() => suiteNamed('polyglot').read(at('nowhere'))).toThrow('does not exist');
   write(at('bad'), { 'x.jsonl': '{"a":1}\nno json\n' });
   expect(() => suiteNamed('swe-bench').read(at('bad'))).toThrow('line 2, is not JSON');
@@ -92,7 +92,7 @@ const withKey = (output: string, more: Partial<VerifierOutput> = {}): VerifierOu
     files: new Map([...(more.files ?? []), [proofFile, Buffer.from('key')]]),
   });
 
-it('reports of JUnit are counted', () => {
+it('counts the tests in reports of JUnit', () => {
   expect(junitCounts(report(3, 1))).toEqual({ tests: 3, failed: 1 });
   expect(junitCounts(Buffer.from('no xml'))).toBeUndefined();
 });
@@ -100,7 +100,7 @@ it('reports of JUnit are counted', () => {
 describe('attacks: reports of a test runner', () => {
   const passing: TestResult[] = ['PASSED', 'PASSED'];
 
-  it('only the first one that has the seal of this verification counts', () => {
+  it('only the first one with the seal of this verification counts', () => {
     const failing: TestResult[] = ['PASSED', 'FAILED'];
     const changed = sealed(failing).replace(/ [^ ]+\n$/, sealed(passing).slice(-40));
     for (const output of [
@@ -191,14 +191,14 @@ describe('SWE-bench', () => {
     expect(judge({ log_parser: 'parse_log_prismjs' }, text).outcome).toBe('pass');
   });
 
-  it('ids that are cut off within their parameters stand for those they begin', () => {
+  it('ids that are cut off within their parameters stand for all that start with them', () => {
     const cut = { log_parser: 'parse_log_pytest', FAIL_TO_PASS: ['a[log(x'], PASS_TO_PASS: [] };
     expect(judge(cut, 'PASSED a[log(x)-1]\nPASSED a[log(x)-2]').outcome).toBe('pass');
     expect(judge(cut, 'PASSED a[log(x)-1]\nFAILED a[log(x)-2]', 1).outcome).toBe('fail');
     expect(judge({ ...cut, FAIL_TO_PASS: ['a'] }, 'PASSED a[1]').outcome).toBe('fail');
   });
 
-  it('wants every FAIL_TO_PASS passed; a PASS_TO_PASS may be skipped', () => {
+  it('requires every FAIL_TO_PASS to pass, while a PASS_TO_PASS may be skipped', () => {
     const pytest = { log_parser: 'parse_log_pytest' };
     expect(judge(pytest, 'PASSED a\nSKIPPED b').outcome).toBe('pass');
     expect(judge(pytest, 'SKIPPED a\nPASSED b').outcome).toBe('fail');
@@ -207,7 +207,7 @@ describe('SWE-bench', () => {
     expect(judge(pytest, 'PASSED a\nPASSED b', 1).cause).toBe('no_result');
   });
 
-  it('believes a parser of failures only when the suite ran', () => {
+  it('accepts a parser of failures only if the suite ran', () => {
     const marked = { log_parser: 'parse_log_marked', eval_type: 'fail_only' as const };
     expect(judge(marked, '12 specs, 0 failures').outcome).toBe('pass');
     expect(judge(marked, '1) a\n12 specs, 1 failure', 1).outcome).toBe('fail');

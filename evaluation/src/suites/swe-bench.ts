@@ -13,12 +13,13 @@ import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench/paths.j
 import { recordedExit } from './swe-bench/scripts.js';
 
 /**
- * SWE-Bench instances: of harness version 5, with their image or their files and their evaluation script, and its
- * classic lines, whose script and environment follow from repository and version.
+ * SWE-Bench instances: those of harness version 5, with their image or their files and their
+ * evaluation script, and classic ones, whose script and environment follow from repository and
+ * version.
  */
 export const sweBench: Suite = sweBenchWith(specOf);
 
-/** The same with other environments. */
+/** The same suite with other environments. */
 export function sweBenchWith(lookup: SpecLookup): Suite {
   return {
     name: 'swe-bench',
@@ -38,7 +39,7 @@ function taskOf({ instance: given, setup, unsupported }: Completed): Task {
   const files = Object.entries(given.base_files ?? {}).map(([path, text]) => fileEntry(path, text));
   const own = files.length > 0;
   const user = own ? 1000 : 0;
-  // A repository of a few files is tested in a second; a planted bug may loop for ever.
+  // A repository with a few files is tested within a second, but a planted bug may loop forever.
   const limits = { ...wholeLimits, ...(own && { verify: 60 }) };
   const verifier = verifierOf(given, own);
   const check = instanceCheck(given, verifier, (output) => testsOfInstance(given, output));
@@ -121,6 +122,6 @@ function environmentOf(
   return { ...common, image: { kind: 'repository', image, repo, commit, node, ...how } };
 }
 
-/** The name that SWE-Bench's own image of an instance has on its hub. */
+/** The name of SWE-Bench's own image of an instance on Docker Hub. */
 const publishedImage = ({ instance_id: id }: Instance): string =>
   `swebench/sweb.eval.x86_64.${id.toLowerCase().replaceAll('__', '_1776_')}:latest`;

@@ -31,7 +31,7 @@ export const terminalBench: Suite = {
   read: (path) => tasksOfFolders({ suite: 'terminal-bench', path, marker: 'task.yaml' }, taskOf),
 };
 
-/** Never in an image: the answer and the tests. */
+/** Files that are never in an image: the answer and the tests. */
 const hidden = /^(solution\.(sh|yaml)|run-tests\.sh|task\.yaml|docker-compose\.yaml|tests\/)/;
 
 function taskOf({ name, files }: TaskFolder): Task {
@@ -104,13 +104,16 @@ function oracleOf(files: Map<string, Entry>): Oracle {
   };
 }
 
-/** A solution that is typed into a terminal, as a script: each command is waited for. */
+/** A solution typed into a terminal, as a script that waits for each command. */
 function typedSolution(yaml: string): string {
   const commands = z.array(z.object({ command: z.string() })).parse(parse(yaml));
   return commands.map(({ command }) => `${command}\n`).join('');
 }
 
-/** Terminal-Bench's verdict by the summary that pytest prints, which must agree with pytest's own report. */
+/**
+ * Terminal-Bench's verdict from the summary that pytest prints, which must agree with pytest's own
+ * report.
+ */
 export function judgePytest(given: VerifierOutput): Verdict {
   if (isKilled(given)) return fail('The test script was killed.', 'no_result');
   const tests = pytestSummary(given.output);

@@ -7,7 +7,7 @@ const report = (counted: number, ...names: string[]) =>
 const judge = (bytes: Buffer) =>
   judgeJunit({ exitCode: 0, output: '', files: new Map([['report', bytes]]) }, 'report');
 
-it('a report of Catch2 counts assertions, of which each test has one at least', () => {
+it('a report of Catch2 counts assertions, of which each test has at least one', () => {
   expect(judge(report(69, 'sorts', 'retains'))).toMatchObject({
     outcome: 'pass',
     tests: { 'run.global.sorts': 'PASSED', 'run.global.retains': 'PASSED' },

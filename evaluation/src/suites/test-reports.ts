@@ -6,7 +6,10 @@ export interface Counts {
   failed: number;
 }
 
-/** Sums of a JUnit report, which pytest, Catch2 and JUnit's console launcher write. Not a result: undefined. */
+/**
+ * The totals of a JUnit report, which pytest, Catch2 and JUnit's console launcher write; undefined
+ * if it is not one.
+ */
 export function junitCounts(report: Buffer | undefined): Counts | undefined {
   const suites = [...(report?.toString() ?? '').matchAll(/<testsuite\s([^>]*)>/g)];
   if (suites.length === 0) return undefined;
@@ -19,7 +22,7 @@ export function junitCounts(report: Buffer | undefined): Counts | undefined {
 }
 
 /**
- * Results by name of a JUnit report. What tests printed is not part of its structure. Undefined when the suites
+ * The results in a JUnit report, by name, ignoring the output of tests. Undefined if the suites
  * count fewer tests.
  */
 export function junitTests(report: Buffer | undefined): TestResults | undefined {
@@ -56,8 +59,8 @@ export function judgeJunit(given: VerifierOutput, path: string): Verdict {
 }
 
 /**
- * The runner's report must agree with its exit code: a program that ends the runner early with code 0, or
- * prints what a passed run would print, has no report.
+ * The runner's report must agree with its exit code: a program that ends the runner early with code
+ * 0, or prints what a passed run would print, has no report.
  */
 export function judgeReport(
   { exitCode, output }: VerifierOutput,

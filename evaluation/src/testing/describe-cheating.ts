@@ -4,7 +4,10 @@ import type { Trial } from '../model.js';
 import type { CheatedSuite } from './cheats.js';
 import type { TrialBench } from './trial-bench.js';
 
-/** The suite judges the reference, nothing, honest agents that leave these things behind, and these cheats rightly. */
+/**
+ * Checks that a suite correctly judges the reference, `nop`, honest agents with these leftovers,
+ * and these cheats.
+ */
 export function describeCheating(
   bench: TrialBench,
   { suite, make, honest, cheats }: CheatedSuite,

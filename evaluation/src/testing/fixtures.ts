@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder of its own for each test file, removed after it. */
+/** A temporary folder for a test file, to be removed after its tests. */
 export function temporary(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'belay-evaluation-'));
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };

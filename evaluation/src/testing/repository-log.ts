@@ -1,6 +1,6 @@
 import type { TestResults } from '../suites/test-log.js';
 
-/** A log as the tests of a repository print it, shortened, and what SWE-Bench's ids of its results are. */
+/** A shortened log of a repository's tests, with their results by SWE-Bench's test ids. */
 export interface RepositoryLog {
   parser: string;
   version?: string;

@@ -13,9 +13,9 @@ export const loses = {
   ) as string,
 };
 
-/** Answers that are judged, and what the checks after a pass find in them. */
+/** Judges answers, including the checks after a pass. */
 export class SecondCheckBench extends TrialBench {
-  /** The verdicts of answers that are the text of this file. */
+  /** The verdicts on answers that are the text of the file `path`. */
   async verdictsOf<Name extends string>(
     suite: string,
     data: string,
@@ -29,7 +29,7 @@ export class SecondCheckBench extends TrialBench {
     ) as Record<Name, Verdict>;
   }
 
-  /** The verdicts of answers to an exercise in Python with two tests. */
+  /** The verdicts on answers to a Python exercise with two tests. */
   python<Name extends string>(answers: Record<Name, string>): Promise<Record<Name, Verdict>> {
     const data = polyglotData(join(this.folder, 'python'));
     write(data, {

@@ -7,20 +7,20 @@ import type { Verdict } from '../model.js';
 import { write } from './fixtures.js';
 import type { TrialBench } from './trial-bench.js';
 
-/** A repository of one file and its hidden test, as an instance of SWE-bench. */
+/** A repository with one file and its hidden test, as an instance of SWE-bench. */
 export interface TestRepository {
-  /** Its tests, which are hidden. */
+  /** Hidden from the agent. */
   test: [path: string, text: string];
-  /** What the agent changes. */
+  /** The file that the agent changes. */
   solution: [path: string, given: string, right: string];
   parser: string;
   run: string;
   failing: string[];
-  /** In place of one with the given file alone. */
+  /** Replaces the image that contains only the given file. */
   image?: string;
 }
 
-/** The verdicts of agents that leave these solutions. */
+/** The verdicts on these solutions. */
 export async function verdictsOf<Name extends string>(
   bench: TrialBench,
   { test, solution, parser, run, failing, image }: TestRepository,
@@ -59,7 +59,7 @@ const patching = (patch: string): Agent => ({
   setup: () => fixedArtifacts(() => ({ ...noArtifacts, patch: Buffer.from(patch) })),
 });
 
-/** A file with another text, or a new one; texts end with a line end. */
+/** A patch that changes a file, or adds it if `before` is null; texts end with a newline. */
 function patchOf(path: string, before: string | null, after: string): string {
   const marked = (text: string, mark: string) => text.replace(/^(?=.|\n)/gm, mark);
   const count = (text: string) => text.split('\n').length - 1;

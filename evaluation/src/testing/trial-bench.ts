@@ -15,19 +15,25 @@ import { temporary } from './fixtures.js';
 
 type Toolchain = 'javascript' | 'java' | 'cpp';
 
-/** Most of the time trials wait for the engine, so more of them run than there are processors. */
+/** Trials mostly wait for the engine, so more of them run than there are processors. */
 class BusyEngine extends Engine {
   override capacity = async () => ({ cpus: Number.MAX_VALUE, memoryMb: Number.MAX_VALUE });
 }
 const engine = new BusyEngine();
 
-/** The engine lists what a container has changed by comparing all files, so tasks do without those that no test uses. */
+/**
+ * The engine compares all files to list what a container has changed, so images for tests omit the
+ * unused ones.
+ */
 const withoutUnused =
   'RUN find /usr/share -mindepth 1 -maxdepth 1 ! -name git-core -exec rm -rf {} + && rm -rf /usr/local/lib/node_modules /usr/lib/systemd /var/lib/dpkg';
 
 const base = { kind: 'toolchain', name: 'base' } as const;
 
-/** Trials in real containers for the tests of one file: the images of these toolchains are there before them. */
+/**
+ * Runs trials in real containers for one test file. The images of these toolchains are built before
+ * its tests.
+ */
 export class TrialBench {
   readonly images = new Images({
     engine,
@@ -54,14 +60,14 @@ export class TrialBench {
     });
   }
 
-  /** An image that the tests made, to be removed after them. */
+  /** Removes an image after the tests. */
   forgetAfter(image: string): void {
     this.#made.push(image);
   }
 
   /**
-   * A trial of the only task of this data by each of the agents, in their order: attempts of one run, a few at once, which
-   * share its run of the reference.
+   * A trial by each of the agents, in their order, of the only task in this data. The trials are
+   * attempts of one run, a few at a time, and share its run of the reference.
    */
   trials(
     suite: string,
@@ -81,7 +87,7 @@ export class TrialBench {
       {
         tasks: suiteNamed(suite)
           .read(data)
-          // However busy the machine is, a limit does not decide a verdict.
+          // Long limits, so that a busy machine does not decide a verdict.
           .map((task) => withLimits(this.#withSmallImage(task), 10)),
         agent,
         attempts: agents.length,
@@ -95,7 +101,7 @@ export class TrialBench {
     );
   }
 
-  /** In place of the base image, and of what a line FROM has it stand in for. */
+  /** Replaces the base image and those in FROM lines with the small one. */
   #withSmallImage(task: Task): Task {
     const { image } = task.environment;
     const source = (): ImageSource => {
@@ -112,7 +118,7 @@ export class TrialBench {
   }
 }
 
-/** An agent that leaves these files as its answer, without a container. */
+/** An agent whose answer is these files, without a container. */
 export const answering = (files: Record<string, string>): Agent => ({
   name: 'answering',
   model: null,

@@ -6,8 +6,9 @@ import { float, pythonJson } from './python-json.js';
 import { tokensOf, type Writer } from './writer.js';
 
 /**
- * The folder that Aider's benchmark leaves, where its own `--stats` looks: DATE--NAME/LANGUAGE/exercises/practice/
- * EXERCISE/.aider.results.json. Of further attempts each has a folder of its own.
+ * The results folder of Aider's benchmark, where its own `--stats` looks:
+ * DATE--NAME/LANGUAGE/exercises/practice/EXERCISE/.aider.results.json. Each further attempt gets a
+ * separate folder.
  */
 export const aiderFiles: Writer = (out, { run, trials }) => {
   const model = run.model ?? run.agent;

@@ -1,4 +1,6 @@
-/** A Common Test Report, as pytest-json-ctrf leaves it, from the names and results of the tests. Durations are not known. */
+/**
+ * A report in the Common Test Report Format, as pytest-json-ctrf writes it. Durations are unknown.
+ */
 export function ctrfOf(tests: Record<string, string>) {
   const all = Object.entries(tests).map(([name, result]) => ({
     name,

@@ -16,7 +16,10 @@ import {
 } from './harbor-trial.js';
 import { kept, suffixOf, uuidOf, verifierFiles, type Writer } from './writer.js';
 
-/** Harbor's job tree: jobs/JOB with config.json and result.json, and below it a folder for each trial. */
+/**
+ * Harbor's job tree: jobs/JOB with config.json and result.json, and below it a folder for each
+ * trial.
+ */
 export const harborFiles: Writer = (out, { run, tasks, trials }) => {
   const name = run.created.slice(0, 19).replace('T', '__').replaceAll(':', '-');
   const jobs = resolve(out, 'native', 'jobs');
@@ -97,7 +100,7 @@ function writeStep(
   );
 }
 
-/** What the format carries as artifacts, file by file beside the manifest. */
+/** Writes the artifacts that the format collects, and returns their manifest. */
 function manifestOf(
   out: string,
   trial: Trial,
@@ -132,7 +135,7 @@ function manifestOf(
 const multiplierConfig = (times: number) =>
   times === 1 ? {} : { timeout_multiplier: float(times) };
 
-/** Harbor's own default is its oracle: a config leaves it out. */
+/** Harbor's default agent is its oracle, so a config omits it. */
 function agentConfig(
   { agent, model }: Pick<RunFile, 'agent' | 'model'>,
   key: string,
@@ -143,7 +146,7 @@ function agentConfig(
   return { [key]: form({ name, ...(model && { model_name: liteLlmName(model) }) }) };
 }
 
-/** config.json leaves out what has its default; result.json does not. */
+/** config.json omits defaults; result.json does not. */
 function trialConfigFile({ trial, name, source, path, job, multiplier }: HarborTrial) {
   return {
     task: { path, source },

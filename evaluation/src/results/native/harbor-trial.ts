@@ -7,28 +7,28 @@ export interface HarborTrial {
   trial: Trial;
   task: Task | undefined;
   name: string;
-  /** The name of the data, as Harbor calls a folder of tasks. */
+  /** The name of the data, which in Harbor is the name of the folder of tasks. */
   source: string;
-  /** The task's own folder. */
+  /** The task's folder. */
   path: string;
   multiplier: number;
   job: { id: string; folder: string };
   out: string;
 }
 
-/** pydantic's form of a time in UTC. */
+/** A time in UTC, as pydantic writes it. */
 export const timeText = (time: Date): string => time.toISOString().replace(/(\.\d+)Z$/, '$1000Z');
 
-/** Harbor has the oracle and nop by these names; the others are ours. */
+/** Harbor has agents named `oracle` and `nop`; all others are Belay's. */
 export const agentName = (agent: string): string => {
   const [kind = ''] = agent.split(':');
   return kind === 'oracle' || kind === 'nop' ? kind : 'belay';
 };
 
-/** LiteLLM's form, which Harbor takes models in. */
+/** The model's name in LiteLLM's form, which Harbor uses. */
 export const liteLlmName = (model: string): string => model.replace(':', '/');
 
-/** Harbor's TrialResult, with every field that it writes and in its order. */
+/** Harbor's TrialResult, with all its fields in their order. */
 export function trialResult(each: HarborTrial, uri: string) {
   const { trial, task, name, source, path, out } = each;
   const times = timesOf(trial);
@@ -63,7 +63,7 @@ export function trialResult(each: HarborTrial, uri: string) {
   };
 }
 
-/** Null for a task of one step. */
+/** Null for a task with one step. */
 export function stepResults({ trial, task }: HarborTrial) {
   if (!trial.steps || !task || task.steps.length < 2) return null;
   const { ended } = timesOf(trial);
@@ -77,7 +77,10 @@ export function stepResults({ trial, task }: HarborTrial) {
   }));
 }
 
-/** Rewards are floats, whichever file they came from. Without any it is an error of the trial. */
+/**
+ * Rewards are floats, whichever file they came from. Null, an error of the trial, if there are
+ * none.
+ */
 export function verifierResult({ rewards, outcome, cause }: Verdict) {
   if (rewards)
     return {
@@ -85,7 +88,7 @@ export function verifierResult({ rewards, outcome, cause }: Verdict) {
         Object.entries(rewards).map(([key, value]) => [key, float(value)]),
       ),
     };
-  // The agent's failure without a reward of the verifier's own counts as one of 0.
+  // A wrong answer without a reward from the verifier counts as a reward of 0.
   return outcome === 'fail' && cause === 'wrong' ? { rewards: { reward: float(0) } } : null;
 }
 
@@ -133,7 +136,7 @@ function agentResult(trial: Trial, out: string) {
   };
 }
 
-/** TrialConfig with its defaults written out. */
+/** Harbor's TrialConfig with its defaults written out. */
 function trialConfig({ trial, name, source, path, job, multiplier }: HarborTrial) {
   return {
     task: {

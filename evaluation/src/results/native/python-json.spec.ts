@@ -1,6 +1,6 @@
 import { float, pythonJson, pythonLines } from './python-json.js';
 
-it('has the bytes of json.dumps', () => {
+it('writes the same bytes as json.dumps', () => {
   const value = {
     a: [1, float(1), float(0.1 + 0.2), float(1e-7), float(1e16)],
     b: {},

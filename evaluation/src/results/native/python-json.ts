@@ -1,4 +1,4 @@
-/** A number that Python has as a float: 1 is written `1.0`. */
+/** A number that Python writes as a float: 1 becomes `1.0`. */
 export class Float {
   constructor(readonly value: number) {}
 }
@@ -6,13 +6,16 @@ export class Float {
 export const float = (value: number): Float => new Float(value);
 
 interface Form {
-  /** Spaces for each level; without, all is one line. */
+  /** Spaces per level; without it, everything is on one line. */
   indent?: number;
-  /** Letters beyond ASCII as they are, as pydantic does; Python's own writer escapes them. */
+  /** Keeps characters beyond ASCII, as pydantic does; Python's own writer escapes them. */
   unicode?: boolean;
 }
 
-/** Objects and maps as JSON with the bytes of Python's `json.dumps`, or with `unicode` those of pydantic's `model_dump_json`. */
+/**
+ * Objects and maps as JSON, byte for byte as Python's `json.dumps` writes them, or with `unicode`
+ * as pydantic's `model_dump_json` does.
+ */
 export function pythonJson(
   value: unknown,
   { indent, unicode = false }: Form = {},
@@ -34,7 +37,7 @@ export function pythonJson(
   return `${open}${line(level + 1)}${parts.join(`,${line(level + 1)}`)}${line(level)}${close}`;
 }
 
-/** Lines of `json.dumps`. */
+/** JSON lines, as Python's `json.dumps` writes them. */
 export const pythonLines = (values: object[]): string =>
   values.map((value) => `${pythonJson(value)}\n`).join('');
 
@@ -44,7 +47,7 @@ const ascii = (text: string): string =>
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** Python turns to exponents below 0.0001 and from 1e16 on, and writes two digits of them. */
+/** Python uses exponents below 0.0001 and from 1e16 on, with at least two digits. */
 function floatText(value: number): string {
   const size = Math.abs(value);
   if (value !== 0 && (size < 1e-4 || size >= 1e16))

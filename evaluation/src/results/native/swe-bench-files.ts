@@ -6,7 +6,10 @@ import { pythonJson, pythonLines } from './python-json.js';
 import { kept, type NativeInput, type Writer } from './writer.js';
 import { hasReport, sweBenchReport } from './swe-bench-report.js';
 
-/** Predictions, the run report and the folder of each evaluated instance; of further attempts with their number. */
+/**
+ * Predictions, the run report and a folder for each evaluated instance. Further attempts have their
+ * number in these names.
+ */
 export const sweBenchFiles: Writer = (out, input) => {
   const attempts = new Set(input.trials.map(({ attempt }) => attempt));
   for (const attempt of attempts) {
@@ -20,7 +23,7 @@ export const sweBenchFiles: Writer = (out, input) => {
 const patchOf = (out: string, trial: Trial): string =>
   kept(out, trial, 'solve', 'patch.diff')?.toString() ?? '';
 
-/** A baseline's empty patch is verified here; SWE-bench's harness runs nothing for one. */
+/** A baseline's empty patch is verified here, but SWE-bench's harness runs nothing for one. */
 const asEmpty = (trial: Trial): Trial => ({
   ...trial,
   verdict: { ...trial.verdict, outcome: 'fail', cause: 'empty_patch' },
@@ -37,7 +40,7 @@ function writeAttempt(out: string, { run, tasks, trials }: NativeInput, number: 
   }));
   writeInside(out, join(native, `predictions${number}.jsonl`), pythonLines(predictions));
   for (const trial of trials) {
-    // The harness runs nothing for an empty patch, and has no report of a run that was not one.
+    // The harness runs nothing for an empty patch, so it writes no files for it.
     if (trial.verdict.cause === 'empty_patch') continue;
     const task = tasks.find(({ id }) => id === trial.task);
     const folder = join(native, 'logs', 'run_evaluation', `belay${number}`, safe, trial.task);
@@ -65,7 +68,7 @@ function writeAttempt(out: string, { run, tasks, trials }: NativeInput, number: 
   );
 }
 
-/** `tests_status` is there when the log had results. */
+/** `tests_status` is present only if the log had results. */
 function instanceReport({ task: id, verdict }: Trial, { tests: lists }: Task) {
   const { tests } = verdict;
   const isGood = goodBy(lists?.type ?? 'pass_and_fail', tests ?? {});

@@ -1,7 +1,10 @@
 import type { Trial } from '../../model.js';
 import { pythonJson } from './python-json.js';
 
-/** Whether SWE-bench's harness would have come to a report: the patch applied and the tests ended in time. */
+/**
+ * Whether SWE-bench's harness would have written a report: the patch applied and the tests ended in
+ * time.
+ */
 export const hasReport = ({ verdict: { outcome, cause } }: Trial): boolean =>
   outcome !== 'invalid' &&
   cause !== 'empty_patch' &&
@@ -9,8 +12,9 @@ export const hasReport = ({ verdict: { outcome, cause } }: Trial): boolean =>
   cause !== 'verifier_timeout';
 
 /**
- * SWE-bench's run report, schema 2, with its order of keys: a file that its harness made of the same verdicts has
- * the same bytes. Failures with a known sign in their log are named too; they stay in the lists that they are in.
+ * SWE-bench's run report, schema 2, in its order of keys: byte for byte the file that its harness
+ * writes for the same verdicts. Failures with a known sign in their log are additionally listed
+ * with their reason.
  */
 export function sweBenchReport(
   instances: string[],
@@ -73,11 +77,11 @@ export function sweBenchReport(
 
 interface Sign {
   reason: string;
-  /** Else the patch may be to blame as well. */
+  /** Whether only the environment can be the cause; if false, the patch may be as well. */
   environment: boolean;
 }
 
-/** The reasons that SWE-Bench has names for, in its order: the first that fits counts. */
+/** The reasons that SWE-Bench names, in its order: the first match counts. */
 const signs: (Sign & { in: RegExp })[] = [
   sign('browser_launch_failed', true, /Failed to launch|Failed to connect to the bus/),
   sign(

@@ -40,7 +40,7 @@ export const terminalBenchFiles: Writer = (out, { run, tasks, trials }) => {
   });
   const ends = trials.map((trial) => timesOf(trial).ended.getTime());
   const ended = Math.max(Date.parse(run.created), ...ends);
-  // RunMetadata. Fields that this harness has nothing for are null.
+  // RunMetadata. Fields without a value in this harness are null.
   write('run_metadata.json', {
     run_id: id,
     dataset_path: run.data,
@@ -97,7 +97,7 @@ function resultOf(trial: Trial, { task, out, run, attempts }: Around) {
     trial_name: `${trial.task}.${trial.attempt}-of-${attempts}.${run}`,
     task_id: trial.task,
     instruction: task?.steps[0]?.instruction ?? '',
-    // Without results of the tests nothing is known.
+    // Unknown without test results.
     is_resolved: verdict.tests ? verdict.outcome === 'pass' : null,
     failure_mode: (verdict.cause && failureModes[verdict.cause]) ?? 'unset',
     parser_results: parserResults(verdict),
@@ -113,7 +113,7 @@ function resultOf(trial: Trial, { task, out, run, attempts }: Around) {
   };
 }
 
-/** Names without their file; a test that was skipped or failed as expected counts as passed. */
+/** Names without their file; tests that were skipped or failed as expected count as passed. */
 function parserResults({ tests }: Verdict): Record<string, string> | null {
   if (!tests) return null;
   const isGood = (result: string) => ['PASSED', 'SKIPPED', 'XFAIL'].includes(result);
@@ -125,7 +125,7 @@ function parserResults({ tests }: Verdict): Record<string, string> | null {
   );
 }
 
-/** For powers of two from 2 on, then 5 and 10, as far as every task has the attempts. */
+/** Pass@k for powers of two from 2 on, then 5 and 10, if every task has that many attempts. */
 function passAtEligibleK(trials: Trial[]): Map<string, unknown> {
   const counts = new Map<string, { n: number; c: number }>();
   for (const { task, verdict } of trials) {

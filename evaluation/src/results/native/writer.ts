@@ -7,7 +7,7 @@ import type { RunFile } from '../run-file.js';
 
 export interface NativeInput {
   run: RunFile;
-  /** All tasks of the data, not only those that were chosen. */
+  /** All tasks of the data, not only the chosen ones. */
   tasks: Task[];
   trials: Trial[];
 }
@@ -15,7 +15,7 @@ export interface NativeInput {
 /** Writes a suite's own result files below the folder. */
 export type Writer = (out: string, input: NativeInput) => void;
 
-/** What was kept of a step of a trial; undefined when there is none. */
+/** A stored file, by its path in the trial's folder; undefined if it does not exist. */
 export function kept(out: string, trial: Trial, ...path: string[]): Buffer | undefined {
   const file = join(trialFolder(out, trial), ...path);
   return existsSync(file) ? readFileSync(file) : undefined;
@@ -27,7 +27,7 @@ export interface TokenUse {
   completion: number | null;
 }
 
-/** The tokens of a trial, from its trajectory; null where no model worked. */
+/** The tokens of a trial, from its trajectory; null without a model. */
 export function tokensOf(out: string, trial: Trial): TokenUse {
   const found = kept(out, trial, 'trajectory.json');
   const { final_metrics: totals } = (found ? JSON.parse(found.toString()) : {}) as {
@@ -40,26 +40,26 @@ export function tokensOf(out: string, trial: Trial): TokenUse {
   };
 }
 
-/** Names of what the verifier of a step left. */
+/** Names of the files stored from a step's verifier. */
 export function verifierFiles(out: string, trial: Trial, step: string): string[] {
   const folder = join(trialFolder(out, trial), step, 'verifier');
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** The same uuid for the same trial, whenever the files are written. */
+/** A UUID derived from the text, which stays the same whenever the files are written. */
 export function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Seven letters of the alphabet of Harbor's trial names, the same for the same trial. */
+/** Seven letters derived from the text, in the alphabet of Harbor's trial names. */
 export function suffixOf(text: string): string {
   const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
   const bytes = createHash('sha256').update(text).digest().subarray(0, 7);
   return [...bytes].map((byte) => alphabet[byte % alphabet.length]).join('');
 }
 
-/** When the phases of a trial began and ended, by its clocks. */
+/** When the phases of a trial began and ended, computed from their durations. */
 export function timesOf({ started, seconds }: Trial) {
   const begun = Date.parse(started);
   const at = (after: number) => new Date(begun + after * 1000);

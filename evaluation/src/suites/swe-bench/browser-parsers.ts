@@ -2,8 +2,8 @@ import { failedTests, fromLines, Headings, indentOf, withoutColours } from '../p
 import type { LogParser, TestResult, TestResults } from '../test-log.js';
 
 /**
- * Karma's line for a test that failed: the browser, then its name. The blank before FAILED belongs to the ids of the
- * data for some repositories.
+ * Karma's line for a failed test: the browser, then the test's name. For some repositories, the ids
+ * in the data include the space before FAILED.
  */
 const karmaFailure =
   (browsers: RegExp): ((log: string) => string[]) =>
@@ -25,7 +25,10 @@ const openlayersKarma = karmaFailure(
   /Chrome\s(?:Headless\s)?[\d.]{1,40}\s\(Linux\s[^)\n]{1,40}\)\s/,
 );
 
-/** Karma's failures, those of mocha, whose names go on to the error, and the cases of the rendering tests. */
+/**
+ * Karma's failures, Mocha's failures, whose names end where the error begins, and the cases of the
+ * rendering tests.
+ */
 const openlayers: LogParser = (log) => {
   const names = openlayersKarma(log);
   let open: string[] | undefined;
@@ -68,7 +71,7 @@ function nextKarma(given: string): TestResults {
   return Object.fromEntries(tests);
 }
 
-/** Messages of assertions have lines that look like headings. */
+/** Messages of assertions contain lines that look like headings. */
 function withoutAssertions(log: string): string {
   const [first = '', ...others] = log.split('AssertionError:');
   let kept = first;
@@ -79,7 +82,7 @@ function withoutAssertions(log: string): string {
   return kept;
 }
 
-/** Cypress: the file, two empty lines, its heading, its tests. */
+/** Cypress: the file, two empty lines, its heading and its tests. */
 function nextCypress(log: string): TestResults {
   let heading: string | undefined;
   let since = Number.POSITIVE_INFINITY;
@@ -96,8 +99,8 @@ function nextCypress(log: string): TestResults {
 }
 
 /**
- * Mocha in a browser, among whatever the examples print. The number of a failure is followed by its headings, each
- * deeper than the one before, and a colon.
+ * Mocha in a browser, mixed with the output of examples. The number of a failure is followed by its
+ * headings, each indented deeper than the one before, and a colon.
  */
 const p5: LogParser = (given) => {
   const log = withoutMarkup(withoutBlocks(withoutColours(given)));
@@ -108,7 +111,7 @@ const p5: LogParser = (given) => {
   return failedTests(names.map((lines) => lines.map((line) => line.trim()).join(':')));
 };
 
-/** Without objects and lists that were printed. */
+/** Removes printed objects and lists. */
 function withoutBlocks(log: string): string {
   const inside = { '}': false, ']': false };
   const kept = log.split('\n').filter((given) => {
@@ -122,7 +125,7 @@ function withoutBlocks(log: string): string {
   return kept.join('\n');
 }
 
-/** Without elements that were printed, from a tag to the one that ends it. */
+/** Removes printed elements, from a tag to its closing tag. */
 function withoutMarkup(log: string): string {
   const open: { name: string; at: number }[] = [];
   const byName = new Map<string, number[]>();
@@ -149,7 +152,7 @@ function withoutMarkup(log: string): string {
   return text + log.slice(end);
 }
 
-/** Those that lie in no other, in order. */
+/** The ranges that lie in no other one, in order. */
 function outermost(ranges: [number, number][]): [number, number][] {
   const found: [number, number][] = [];
   for (const range of ranges) {

@@ -55,31 +55,28 @@ it.each([
   ],
   ['Automattic/wp-calypso', '10.9.0', 'client/a/test/index.js', 'client/a/test/index.js', 'jest'],
   ['scratchfoundation/scratch-gui', '5', 'test/unit/a.test.js', 'test/unit/a.test.js', 'jest'],
-])(
-  '%s %s: tests that must fail are beside the hidden ones',
-  (repo, version, ...[path, host, run]) => {
-    const { script, decoys } = checkOf(repo, version, path);
-    expect(decoys).toBeGreaterThan(0);
-    const added = script.indexOf(`cat /verify/decoys >> '${host}'`);
-    expect(added).toBeGreaterThan(script.indexOf('git apply'));
-    expect(script.indexOf('Start Test Output')).toBeGreaterThan(added);
-    expect(script.slice(added)).toContain(run);
-  },
-);
+])('%s %s: decoys are added to the hidden tests', (repo, version, ...[path, host, run]) => {
+  const { script, decoys } = checkOf(repo, version, path);
+  expect(decoys).toBeGreaterThan(0);
+  const added = script.indexOf(`cat /verify/decoys >> '${host}'`);
+  expect(added).toBeGreaterThan(script.indexOf('git apply'));
+  expect(script.indexOf('Start Test Output')).toBeGreaterThan(added);
+  expect(script.slice(added)).toContain(run);
+});
 
 it.each([
   ['django/django', '4.2', 'tests/basic/views.py'],
   ['GoogleChrome/lighthouse', '2.0', 'lighthouse-core/test/a-test.js'],
   ['alibaba-fusion/next', '1.27', 'cypress/a.cy.js'],
   ['prettier/prettier', '2.3', 'tests/x/__snapshots__/jsfmt.spec.js.snap'],
-])('%s %s: runs the same tests again where %s can have none that must fail', (...of) => {
+])('%s %s: runs the same tests again where %s cannot have decoys', (...of) => {
   const { verifier, decoys, script } = checkOf(...of);
   expect(decoys).toBe(0);
   expect(verifier).toBeDefined();
   expect(script).not.toContain('/verify/decoys');
 });
 
-it('reads the tests below the files that Jest names, and counts a file by its own', () => {
+it('reads the tests below the files that Jest names, and judges a file by its own', () => {
   const { verifier } = checkOf('prettier/prettier', '2.3', 'tests/x/jsfmt.spec.js');
   const results = (...lines: string[]) => {
     const log = ['>>>>> Start Test Output', ...lines, '>>>>> End Test Output'].join('\n');
@@ -96,11 +93,11 @@ it('reads the tests below the files that Jest names, and counts a file by its ow
   expect(results('FAIL tests/x/jsfmt.spec.js', decoy, '  ● formats › a.js')).toMatchObject({
     'tests/x/jsfmt.spec.js': 'FAILED',
   });
-  // None of them failed: what was tested has changed how tests are judged.
+  // No decoy failed, so the tested code has changed how tests are judged.
   expect(results('PASS tests/x/jsfmt.spec.js')).toEqual({ 'tests/x/jsfmt.spec.js': 'PASSED' });
 });
 
-it('names tests that failed as their runner prints them', () => {
+it('names failed tests as their runner prints them', () => {
   const { verifier } = checkOf('django/django', '4.2', 'tests/basic/tests.py');
   const log = `>>>>> Start Test Output\na (basic.tests.One) ... ok\ntest_${word}_u0 (basic.tests.Test${word}) ... FAIL\n>>>>> End Test Output\n`;
   expect(verifier?.judge({ exitCode: 1, output: log, files: new Map() }).tests).toEqual({

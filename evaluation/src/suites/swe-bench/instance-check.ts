@@ -9,16 +9,16 @@ import type { RunnableInstance } from './runnable-instance.js';
 import { runnerNameOf, type RunnerName } from './parsers.js';
 import type { TestResults } from '../test-log.js';
 
-/** How a runner's tests are run again. */
+/** How a runner's tests are run a second time. */
 interface Runner {
-  /** None for runners that no test can be added to: the tests run once more as they are. */
+  /** Absent for runners to which no test can be added: their tests only run once more. */
   decoys?: DecoyKind;
-  /** Where they go: the end of a hidden file, or a file of their own beside or above one. */
+  /** The path for them: a hidden file, or a new one beside or above it; null if there is none. */
   place?(hidden: string, word: string): string | null;
-  /** The script with the tests in another order. */
+  /** Changes the order of the tests in the script. */
   reorder?(script: string, seed: number): string;
   env?(seed: number): Record<string, string>;
-  /** What its log says besides, when its parser does not name tests. */
+  /** Reads further results from the log, if the parser does not name tests. */
   results?(log: string, tests: TestResults, at: { host: string; word: string }): TestResults;
 }
 
@@ -42,7 +42,7 @@ const mocha: Runner = {
   place: (hidden) => (/\.[cm]?js$/.test(hidden) ? hidden : null),
 };
 
-/** TypeScript is left out: what checks its types would refuse the whole file. */
+/** Excludes TypeScript, because a type checker would reject the whole file. */
 const javascriptFile = (hidden: string) =>
   /(^|[._/-]|[a-z](?=S))([Ss]pecs?|tests?)\.[cm]?jsx?$/.test(hidden) ||
   /(^|\/)__tests__\/.*\.jsx?$/.test(hidden)
@@ -50,10 +50,10 @@ const javascriptFile = (hidden: string) =>
     : null;
 
 const inJest: Runner = { decoys: 'jest', place: javascriptFile };
-/** Of these logs only files are read. */
+/** For parsers that read only files from the log. */
 const jestFiles: Runner = { ...inJest, results: jestResults };
 
-/** Karma, and mocha in a page. */
+/** Karma, and Mocha in a page. */
 const inBrowser: Runner = { decoys: 'browser', place: javascriptFile };
 
 const runners: Record<RunnerName | 'console', Runner> = {
@@ -100,8 +100,9 @@ const runners: Record<RunnerName | 'console', Runner> = {
 };
 
 /**
- * The second run of a pass: the same script, with tests that must fail beside the hidden ones once these are in place,
- * in another order where the runner has one; of the others only names and results are compared.
+ * The second run of a pass: the same script, with decoys added to the hidden tests once these are
+ * in place, and in another order if the runner has one. Without decoys, only names and results are
+ * compared.
  */
 export function instanceCheck(
   instance: RunnableInstance,
@@ -142,12 +143,12 @@ export function instanceCheck(
 
 function runnerOf({ log_parser: parser, version }: RunnableInstance): Runner {
   if (parser === 'console_assert') return runners.console;
-  // Before 3.0 and after 8.6 these are tests of Mocha.
+  // Before 3.0 and after 8.6, the tests run in Mocha.
   const isMocha = parser === 'parse_log_lighthouse' && !/^[3-8]\./.test(version);
   return runners[isMocha ? 'again' : runnerNameOf(parser)];
 }
 
-/** Only files that the test patch leaves there. */
+/** Only files that exist after the test patch. */
 function placed(instance: RunnableInstance, runner: Runner, word: string): string | undefined {
   const there = hiddenPaths(instance).filter((path) =>
     instance.test_patch.includes(`\n+++ b/${path}`),
@@ -157,7 +158,7 @@ function placed(instance: RunnableInstance, runner: Runner, word: string): strin
 
 const startMarker = />>>>> Start Test Output/;
 
-/** After the test patch, and before the line that starts the tests. */
+/** Inserts the decoys after the test patch and before the line that starts the tests. */
 function withDecoysIn(script: string, host: string | null): string {
   if (host === null) return script;
   const lines = script.split('\n');

@@ -1,7 +1,7 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 
-/** Lists of tests come as JSON in a string, and as lists. */
+/** Lists of tests are JSON in a string, or lists. */
 const testList = z
   .union([z.string(), z.array(z.string())])
   .transform((value, context) => (typeof value === 'string' ? parsedList(value, context) : value));
@@ -38,7 +38,7 @@ const instance = z.object({
 });
 export type Instance = z.infer<typeof instance>;
 
-/** Rejects with `invalid_input` and what is wrong with it. */
+/** Throws `invalid_input` with the wrong fields. */
 export function parsedInstance(line: unknown): Instance {
   const found = instance.safeParse(line);
   if (found.success) return found.data;

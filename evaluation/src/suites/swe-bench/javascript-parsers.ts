@@ -3,7 +3,7 @@ import { browserParsers } from './browser-parsers.js';
 import { fromLines, Headings, indentOf, type LineReader } from '../parsed-lines.js';
 import type { LogParser, TestResult, TestResults } from '../test-log.js';
 
-/** Jest's line for each file. Of what stands behind the file's name only its time is known. */
+/** Jest's line for each file. The times after the file's name are cut off. */
 const jestFile: LineReader = (line) => {
   const [, word, rest = ''] = /^(PASS|FAIL)\s(.*)$/.exec(line) ?? [];
   if (!word) return undefined;
@@ -12,7 +12,7 @@ const jestFile: LineReader = (line) => {
 };
 const jestFiles: LogParser = (log) => fromLines(log, jestFile);
 
-/** Times of minutes stay with the name, as in SWE-Bench's data. */
+/** Times in minutes remain in the name, as in SWE-Bench's data. */
 const grommet: LogParser = (log) =>
   fromLines(log, (line) => {
     const [, word, rest = ''] = /^(PASS|FAIL)\s(.*)$/.exec(line) ?? [];
@@ -53,7 +53,9 @@ const prism: LogParser = (log) => {
   return Object.fromEntries(tests);
 };
 
-/** From a line `{` to the next one that begins with `}`; the shell may go on behind that. */
+/**
+ * From a line `{` to the next one that begins with `}`, which may continue with the shell's output.
+ */
 function* jsonReports(log: string): Generator<string> {
   let open: string[] | undefined;
   for (const line of log.split('\n')) {
@@ -68,7 +70,7 @@ function* jsonReports(log: string): Generator<string> {
 const titles = z.array(z.object({ fullTitle: z.string() })).default([]);
 const mocha = z.object({ passes: titles, failures: titles });
 
-/** What only looks like a report has no tests. */
+/** Text that only looks like a report has no tests. */
 function mochaReport(text: string): z.infer<typeof mocha> {
   try {
     return mocha.parse(JSON.parse(text));
@@ -77,7 +79,7 @@ function mochaReport(text: string): z.infer<typeof mocha> {
   }
 }
 
-/** Mocha’s tree; only the nearest heading is in a name. */
+/** Mocha’s tree; names contain only the nearest heading. */
 const highlight: LogParser = (log) => {
   const tests = new Map<string, TestResult>();
   let heading: string | undefined;
@@ -92,7 +94,10 @@ const highlight: LogParser = (log) => {
   return Object.fromEntries(tests);
 };
 
-/** ESLint’s mocha prints failures only: a name may go over lines, and ends before the line with its error. */
+/**
+ * ESLint’s mocha prints only failures: a name may span lines, and ends before the line with its
+ * error.
+ */
 const eslint: LogParser = (log) => {
   const tests = new Map<string, TestResult>();
   let open: string[] | undefined;
@@ -107,7 +112,9 @@ const eslint: LogParser = (log) => {
   return Object.fromEntries(tests);
 };
 
-/** Before 3.0 Mocha's JSON, whose names stay as they are escaped there; from 3.0 Jest; from 9.5 Mocha's tree. */
+/**
+ * Before 3.0, Mocha's JSON, whose names stay escaped; from 3.0 on, Jest; from 9.5 on, Mocha's tree.
+ */
 const lighthouse: LogParser = (log, origin) => {
   if (['9.5', '10.0', '10.2'].includes(origin.version)) return lighthouseTree(log);
   return Number.parseFloat(origin.version) >= 3 ? jestFiles(log, origin) : lighthouseJson(log);
@@ -123,7 +130,10 @@ function lighthouseJson(log: string): TestResults {
   });
 }
 
-/** The first heading of each run is in no name: SWE-Bench takes blanks off a run's ends, and with them its indent. */
+/**
+ * The first heading of each run is part of no name: SWE-Bench strips whitespace from both ends of a
+ * run, and thus the heading's indent.
+ */
 function lighthouseTree(log: string): TestResults {
   let headings: Headings | undefined;
   let begun = false;
@@ -145,7 +155,10 @@ function lighthouseTree(log: string): TestResults {
   });
 }
 
-/** Deno’s results in colours, after the name of a test; temporary files are numbered as they come. */
+/**
+ * Deno’s coloured results after the name of a test; temporary files are numbered in order of
+ * appearance.
+ */
 const quarto: LogParser = (log) => {
   const temporary = new Map<string, number>();
   const known = new Set<string>();
@@ -158,7 +171,7 @@ const quarto: LogParser = (log) => {
     const summary = ['passed', 'failed', 'steps'].every((word) => line.includes(word));
     if (line.startsWith('test result:') || line.includes('34mINFO') || summary) return undefined;
     const said = line.includes('32mok') ? 'PASSED' : line.includes('31mFAILED') ? 'FAILED' : null;
-    // A test of which nothing is said has failed.
+    // A test without a result has failed.
     if (!said && known.has(name)) return undefined;
     known.add(name);
     return [name, said ?? 'FAILED'];

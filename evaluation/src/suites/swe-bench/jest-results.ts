@@ -1,8 +1,9 @@
 import type { TestResults } from '../test-log.js';
 
 /**
- * The results of a second run by Jest, whose log names files and, below those that fail, their tests: `word` is in the
- * names of the tests that must fail. They stand at the end of the file `host`, which counts by its own tests.
+ * The results of a second run by Jest, whose log names files and, below a failed file, its failed
+ * tests. `word` is in the names of the decoys, which are at the end of the file `host`; that file
+ * counts by its own tests.
  */
 export function jestResults(
   log: string,
@@ -21,7 +22,7 @@ export function jestResults(
   return Object.fromEntries([...files, ...failing]) as TestResults;
 }
 
-/** The tests that failed, by the file above them. */
+/** The failed tests of each file. */
 function failuresIn(log: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   let file: string | undefined;

@@ -13,7 +13,10 @@ interface Parsed {
   ran: boolean;
 }
 
-/** It prints failures only, so its guard reports by a seal that the test file was through. */
+/**
+ * The runner prints only failures, so its guard reports with a seal that the test file has
+ * finished.
+ */
 function consoleAssert(log: string, outcome: VerifierOutput): Parsed {
   const good =
     outcome.exitCode === 0 &&
@@ -22,7 +25,7 @@ function consoleAssert(log: string, outcome: VerifierOutput): Parsed {
   return { tests: { 'test.js': good ? 'PASSED' : 'FAILED' }, ran: true };
 }
 
-/** Undefined when there is no such parser. */
+/** Undefined if the parser is unknown. */
 function parsedLog(instance: Instance, log: string, outcome: VerifierOutput): Parsed | undefined {
   const { log_parser: name = '' } = instance;
   if (name === 'console_assert') return consoleAssert(log, outcome);
@@ -44,7 +47,7 @@ export function testsOfInstance(
   return parsedLog(instance, log, outcome)?.tests;
 }
 
-/** Failed assertions by their message; those without one are the test file’s own. */
+/** Failed decoys by their message; other failed assertions are the test file’s own. */
 function assertionsIn(log: string): TestResults {
   const messages = Array.from(log.matchAll(/^Assertion failed(?:: (.*))?$/gm), ([, text]) => text);
   const named = messages.filter((text) => /^Q[0-9a-f]{12} \d+$/.test(text ?? ''));
@@ -57,7 +60,9 @@ function assertionsIn(log: string): TestResults {
 export const isKnownParser = (name: string): boolean =>
   name === 'console_assert' || logParserOf(name) !== undefined;
 
-/** Resolved when every test that must pass does. The exit code is the engine's, not what the log says. */
+/**
+ * Resolved if every required test passes. The exit code comes from the engine, not from the log.
+ */
 export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verdict {
   const { exitCode, output } = outcome;
   if (exitCode === patchRefused) return fail('The patch does not apply.', 'patch_refused');
@@ -97,8 +102,8 @@ export function goodBy(type: Instance['eval_type'], tests: Record<string, string
 }
 
 /**
- * Some lists of SWE-Bench have ids that are cut off within their parameters, `test[log(a`: the tests that they begin
- * count, if these agree whether they passed.
+ * Some lists of SWE-Bench have ids that are cut off within their parameters, such as `test[log(a`.
+ * Such an id stands for the tests that start with it, if they all passed or all failed.
  */
 function resultOf(test: string, tests: Record<string, string>): string | undefined {
   if (tests[test] || test.split('[').length <= test.split(']').length) return tests[test];
@@ -109,7 +114,7 @@ function resultOf(test: string, tests: Record<string, string>): string | undefin
   return outcomes.size === 1 ? results[0] : undefined;
 }
 
-/** The markers are commands that `set -x` prints, or lines of their own. */
+/** The markers are commands that `set -x` prints, or separate lines. */
 function between(output: string): string | undefined {
   const start = output.indexOf('>>>>> Start Test Output');
   const end = output.lastIndexOf('>>>>> End Test Output');

@@ -6,7 +6,7 @@ import { logParserNames, logParserOf, suiteRan } from './parsers.js';
 const logs = [...pythonLogs, ...javascriptLogs];
 
 it.each(logs.map((log) => ({ version: '', ...log })))(
-  '$parser $version: reads the ids of the data out of a log',
+  '$parser $version: reads the ids of the data from a log',
   (given) => {
     const { parser, log, tests, version } = given;
     expect(logParserOf(parser)?.(log, { version })).toEqual(tests);
@@ -18,7 +18,7 @@ it('has a log for every parser', () => {
   expect(logParserOf('toString')).toBeUndefined();
 });
 
-it('a suite has run when its runner counts tests, and not when it counts none', () => {
+it('a suite has run if its runner counts tests, but not if it counts none', () => {
   for (const line of [
     'Executed 12 of 12 (1 FAILED)',
     'TOTAL: 3 SUCCESS',
@@ -34,7 +34,7 @@ it('a suite has run when its runner counts tests, and not when it counts none', 
     expect([line, suiteRan(line)]).toEqual([line, false]);
 });
 
-describe('attacks: logs that are made to take long', () => {
+describe('attacks: logs that are made to be slow to read', () => {
   const long = (text: string) => text.repeat(Math.ceil(2 ** 19 / text.length));
   const hostile = [
     long('  1) '),
@@ -52,7 +52,7 @@ describe('attacks: logs that are made to take long', () => {
     Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
   ];
 
-  // Of most parsers each version reads alike, and has no log of its own above.
+  // Most names share a parser, which is measured once for each version.
   const parsers = new Map(
     logs.map(({ parser, version = '' }) => {
       const parse = logParserOf(parser);

@@ -6,7 +6,7 @@ import type { LogParser } from '../test-log.js';
 
 const parsers = { ...pythonParsers, ...javascriptParsers } satisfies Record<string, LogParser>;
 
-/** How tests are run again when a first run has passed; instance-check.ts has each. */
+/** How tests run again after a first run has passed; instance-check.ts defines each. */
 const runnerName = z.enum([
   'pytest',
   'django',
@@ -23,8 +23,8 @@ const runnerName = z.enum([
 export type RunnerName = z.infer<typeof runnerName>;
 
 /**
- * By SWE-Bench's own names. The ids in its data were made by its parsers (swebench/harness/log_parsers, MIT), so these
- * read the same ids out of the same logs.
+ * By SWE-Bench's own names. Its parsers (swebench/harness/log_parsers, MIT) made the ids in its
+ * data, so these read the same ids from the same logs.
  */
 const table = assetTable(
   'swe-bench-parsers.json',
@@ -48,7 +48,10 @@ export const runnerNameOf = (name: string): RunnerName => rowOf(name)?.runner ??
 
 export const logParserNames = (): string[] => Object.keys(table());
 
-/** That a runner ran at least one test, for parsers that see failures only. A count of 0 is none. */
+/**
+ * Whether a runner ran at least one test, for parsers that only read failures. A count of 0 does
+ * not suffice.
+ */
 export const suiteRan = (log: string): boolean => log.split('\n').some((line) => ran.test(line));
 
 const ran = new RegExp(

@@ -1,14 +1,14 @@
 import type { Instance } from './instance.js';
 
-/** Files of the test patch, whether it makes, changes, moves or removes them. */
+/** The files that the test patch adds, changes, moves or removes. */
 export function hiddenPaths({ test_patch: patch }: Pick<Instance, 'test_patch'>): string[] {
   return pathsOf(patch);
 }
 
-/** Words of a folder of tests, as SWE-Bench itself tells tests from code. */
+/** Names of test folders, by which SWE-Bench itself distinguishes tests from code. */
 const testFolder = /^(tests?|specs?|e2e|testing|__tests__)$/i;
 
-/** Settings and shadows of test runners. */
+/** Settings of test runners, and files that they load automatically. */
 const runnerFiles = [
   'conftest\\.py',
   '\\.?pytest\\.(ini|toml)',
@@ -27,8 +27,8 @@ const runnerFiles = [
 ];
 
 /**
- * A POSIX expression for paths that a patch does not change, since they could answer for the tests: what lies in the
- * folders of the hidden tests, a runner's settings, its packages.
+ * A POSIX regular expression for paths that a patch must not change, because they could affect the
+ * test results: the folders of hidden tests, a runner's settings and its packages.
  */
 export function answeringPaths(instance: Pick<Instance, 'test_patch'>): string {
   const folders = new Set(hiddenPaths(instance).flatMap((path) => testFolderOf(path) ?? []));
@@ -36,10 +36,10 @@ export function answeringPaths(instance: Pick<Instance, 'test_patch'>): string {
   return [...trees, `(^|/)(${runnerFiles.join('|')})$`, '(^|/)(node_modules|_?pytest)/'].join('|');
 }
 
-/** The files that the reference changes may be changed by others too. */
+/** Files that the reference changes may also be changed by other patches. */
 export const referencePaths = ({ patch }: Pick<Instance, 'patch'>): string[] => pathsOf(patch);
 
-/** The highest folder of tests above a file. */
+/** The topmost test folder above a file. */
 export function testFolderOf(path: string): string | undefined {
   const parts = path.split('/').slice(0, -1);
   const at = parts.findIndex((part) => testFolder.test(part));
@@ -52,7 +52,7 @@ function pathsOf(patch: string): string[] {
     found.add(path);
   for (const [, path = ''] of patch.matchAll(/^(?:rename|copy) (?:from|to) ([^\r\n]+)/gm))
     found.add(path);
-  // Empty and binary files have no such lines.
+  // Empty and binary files have none of these lines.
   for (const [, path = ''] of patch.matchAll(/^diff --git a\/(\S+) b\/\1\r?$/gm)) found.add(path);
   return [...found].filter((path) => !path.split('/').includes('..'));
 }

@@ -4,7 +4,7 @@ import type { LogParser, TestResult } from '../test-log.js';
 const isResult = (word = ''): word is TestResult =>
   /^(?:PASSED|FAILED|ERROR|SKIPPED|XFAIL)$/.test(word);
 
-/** `SKIPPED [2] file:3: reason` counts skips and names no test. */
+/** `SKIPPED [2] file:3: reason` counts skips and does not name a test. */
 const isCount = (result: string, word = '') => result === 'SKIPPED' && /^\[\d+\]$/.test(word);
 
 /** A line of pytest's summary, `-rA`. */
@@ -15,7 +15,10 @@ const summaryLine: LineReader = (line) => {
 
 const pytest: LogParser = (log) => fromLines(log, summaryLine);
 
-/** Of parameters that are a path, the last part counts: the folders are those of the machine. */
+/**
+ * Of a parameter that is a path, only the last part counts, because folders differ between
+ * machines.
+ */
 const pytestOptions: LogParser = (log) =>
   fromLines(log, (line) => {
     const [test = '', result] = summaryLine(line) ?? [];
@@ -31,7 +34,7 @@ const pytestOptions: LogParser = (log) =>
 
 const wordsOf = (text: string) => text.split(/\s/).filter(Boolean);
 
-/** Names may have blanks; older versions print the result after the name. */
+/** Names may contain spaces; older versions print the result after the name. */
 const pytestLong: LogParser = (log) =>
   fromLines(log, (given) => {
     // oxlint-disable-next-line no-control-regex
@@ -49,7 +52,7 @@ const resultAtEnd: LineReader = (line) => {
   return isResult(last) && words.length > 0 ? [words.join(' '), last] : undefined;
 };
 
-/** Two mouse buttons have had other names since Python 3.11. */
+/** Two mouse buttons have different names since Python 3.11. */
 const matplotlib: LogParser = (log, origin) =>
   pytest(log.replaceAll('MouseButton.LEFT', '1').replaceAll('MouseButton.RIGHT', '3'), origin);
 
@@ -62,7 +65,10 @@ const seaborn: LogParser = (log) =>
     return line.startsWith('PASSED') ? [second, 'PASSED'] : undefined;
   });
 
-/** SymPy's own runner: a letter after each test, and a heading `____ file.py:test ____` for what failed. */
+/**
+ * SymPy's own runner prints a letter after each test, and a heading `____ file.py:test ____` for
+ * each failure.
+ */
 const sympy: LogParser = (log) =>
   fromLines(log, (given) => {
     const line = given.trim();
@@ -73,7 +79,7 @@ const sympy: LogParser = (log) =>
     return result ? [test, result as TestResult] : undefined;
   });
 
-/** unittest's lines as Django's runner prints them; what a test itself prints may stand before its `ok`. */
+/** unittest's lines as Django's runner prints them; a test's own output may precede its `ok`. */
 const django: LogParser = (log) => {
   const tests = new Map<string, TestResult>();
   let latest: string | undefined;
@@ -107,13 +113,16 @@ const endings: [string, TestResult][] = [
   [' ... ERROR', 'ERROR'],
 ];
 
-/** A migration's output stands on the line of one test (django__django-7188). */
+/** The output of a migration is on the line of one test (django__django-7188). */
 const withoutMigration = (test: string): string =>
   test.startsWith('Applying sites.0002_alter_domain_unique...test_no_migrations')
     ? test.slice(test.indexOf('...') + 3).trim()
     : test;
 
-/** Tests into whose line a whole check of a project came, so that `ok` has a line of its own. */
+/**
+ * Tests whose line is interrupted by a whole check of a project, so that `ok` is on a separate
+ * line.
+ */
 function* interrupted(log: string): Generator<string> {
   let open: string | undefined;
   let checked = false;

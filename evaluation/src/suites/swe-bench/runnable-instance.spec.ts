@@ -54,7 +54,7 @@ const classic = (repo: string, version: string, test_patch: string, more: object
 });
 
 let files = 0;
-/** The task of a line, beside one that is always read. */
+/** The task of a line, read together with a valid one. */
 function taskOf(line: object) {
   const sound = classic('psf/requests', '2.31', patch('tests/test_a.py'), { instance_id: 'sound' });
   const path = join(folder, `${++files}.jsonl`);
@@ -66,7 +66,7 @@ function taskOf(line: object) {
   return { ...task, script: script?.bytes.toString() ?? '' };
 }
 
-it('makes the script that SWE-Bench would, for a test patch that must apply', () => {
+it('makes the script that SWE-Bench would make, for a test patch that must apply', () => {
   const tests = patch('tests/basic/tests.py', 'tests/basic/data.json', 'tests/new.py');
   const task = taskOf(classic('django/django', '4.2', tests));
   expect(task.script).toContain(
@@ -116,7 +116,7 @@ it.each([
   expect([unsupported, script]).toEqual([null, expect.stringContaining(command)]);
 });
 
-it('keeps what a line says itself', () => {
+it('keeps a line’s own script and parser', () => {
   const own = { eval_script: '#!/bin/bash\ntrue\n', log_parser: 'parse_log_pytest' };
   const task = taskOf(classic('django/django', '4.2', '', own));
   expect(task.script).toBe(own.eval_script);
@@ -139,6 +139,6 @@ it.each([
     classic('a/b', '', '', { eval_script: 'true', log_parser: 'none' }),
     /There is no parser called none/,
   ],
-])('says in one sentence why a line cannot be run', (line, sentence) => {
+])('gives the reason in one sentence why a line cannot be run', (line, sentence) => {
   expect(taskOf(line).unsupported).toMatch(sentence);
 });

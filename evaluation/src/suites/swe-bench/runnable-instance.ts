@@ -4,7 +4,7 @@ import { hiddenPaths } from './paths.js';
 import { specOf, type SpecLookup } from './specs.js';
 import { quoted } from '../../shell-quoted.js';
 
-/** An instance with what says how it is run. */
+/** An instance with its evaluation script and parser. */
 export interface RunnableInstance extends Instance {
   eval_script: string;
   log_parser: string;
@@ -12,15 +12,16 @@ export interface RunnableInstance extends Instance {
 
 export interface Completed {
   instance: RunnableInstance;
-  /** How its environment is built, of instances that bring no script. */
+  /** How its environment is built, for instances without a script. */
   setup: RepositorySpec['environment'] | null;
   /** Why it cannot be run at all, in one sentence. */
   unsupported: string | null;
 }
 
 /**
- * The classic lines of SWE-Bench name a repository and a version, from which its harness knew the rest: the script and
- * the parser are made as its own were. Lines that have their own keep them.
+ * Classic lines of SWE-Bench contain only a repository and a version, from which its harness
+ * derives the rest. Script and parser are made as the harness does; lines that have their own keep
+ * them.
  */
 export function completed(instance: Instance, lookup: SpecLookup = specOf): Completed {
   const { eval_script: script, log_parser: parser, repo, version } = instance;
@@ -53,12 +54,12 @@ export function completed(instance: Instance, lookup: SpecLookup = specOf): Comp
   };
 }
 
-/** Names of files that are not tests, as SWE-Bench tells them. */
+/** Names of files that are not tests, by SWE-Bench's rules. */
 const noTest = /(\.(json|png|txt|md|jpg|jpeg|pkl|yml|yaml|toml)|csv)$/;
 
 function commandsOf(instance: Instance, { test, environment }: RepositorySpec): string[] {
   const all = hiddenPaths(instance);
-  // Commands in JavaScript are made from snapshots and fixtures too.
+  // Commands for JavaScript are also made from snapshots and fixtures.
   const isPython = 'python' in environment;
   const files = isPython ? all.filter((file) => !noTest.test(file)) : all;
   if (isPython && files.length === 0) return [];
@@ -68,7 +69,7 @@ function commandsOf(instance: Instance, { test, environment }: RepositorySpec): 
 
 const word = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : quoted(path));
 
-/** A word that no line of the patch is. */
+/** A word that the patch does not contain. */
 function endOf(patch: string): string {
   let word = 'EOF_114329324912';
   while (patch.includes(word)) word += '0';
@@ -76,8 +77,9 @@ function endOf(patch: string): string {
 }
 
 /**
- * SWE-Bench's evaluation script, for an image of its own and for one that was built here. The tested code is installed
- * again, since a patch may change what is built or copied; there is no network, so with the tools that are there.
+ * SWE-Bench's evaluation script, for its own image or one that was built here. Installs the tested
+ * code again, because a patch may change files that are built or copied. There is no network, so
+ * only installed tools are used.
  */
 function scriptOf(instance: Instance, spec: RepositorySpec, commands: string[]): string {
   const { test_patch: patch } = instance;

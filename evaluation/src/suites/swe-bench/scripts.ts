@@ -3,7 +3,7 @@ export const patchRefused = 97;
 export const setupFailed = 98;
 export const testPatchRefused = 96;
 
-/** As the harness of SWE-bench records it. */
+/** As SWE-bench's harness records it. */
 const exitMarker = '>>>>> Test Exit Code';
 
 const endMarker = />>>>> End Test Output/;
@@ -11,8 +11,8 @@ const endMarker = />>>>> End Test Output/;
 const testPatch = /^\s*git\s+apply\b.*<<-?\s*['"]?\w+['"]?\s*$/;
 
 /**
- * Keeps the exit code of the command before the end marker, and ends with it. A test patch that does not apply ends the
- * script: tests that are not there fail nobody.
+ * Saves the exit code of the command before the end marker, and exits with it. Exits before the
+ * tests if the test patch does not apply, because missing tests cannot fail.
  */
 export function recordedExit(script: string): string {
   const lines = script

@@ -9,7 +9,7 @@ const lines = z.array(z.string());
 const settings = z
   .object({
     python: z.string(),
-    /** Of a repository in JavaScript; `{version}` is its own. */
+    /** For a repository in JavaScript; `{version}` stands for the repository's version. */
     node: z.string(),
     needs: z.string(),
     packages: words,
@@ -17,9 +17,9 @@ const settings = z
     prepare: lines,
     install: z.string(),
     before: lines,
-    /** A command that the test files are added to, or whole commands. */
+    /** A command to which the test files are appended, or complete commands. */
     test: z.union([z.string(), lines]),
-    /** What makes commands of the test files, in place of `test`. */
+    /** A function that makes commands from the test files, instead of `test`. */
     commands: z.enum(Object.keys(testCommands) as (keyof typeof testCommands)[]),
   })
   .partial();
@@ -31,9 +31,10 @@ const repository = settings.extend({
 });
 
 /**
- * SWE-Bench's environments as data, by repository and version: interpreter, packages and commands of its harness
- * (swebench/harness/constants, MIT); for Multimodal's test split, versions and commands of its task repository
- * (swe-bench-multimodal-dockerfiles, without a licence: nothing else of it is here).
+ * SWE-Bench's environments as data, by repository and version: interpreter, packages and commands
+ * of its harness (swebench/harness/constants, MIT). For Multimodal's test split, versions and
+ * commands of its task repository (swe-bench-multimodal-dockerfiles), which has no licence: nothing
+ * else was copied from it.
  */
 const table = assetTable('swe-bench-specs.json', z.record(z.string(), repository));
 

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 
 type TestCommands = (files: string[], version: string) => string[];
 
-/** A command for each test file, in order and once. */
+/** A command for each test file, sorted and without duplicates. */
 const each =
   (command: (file: string, version: string) => string | null): TestCommands =>
   (files, version) =>
@@ -72,5 +72,7 @@ const prettier = each((given) => {
   return `yarn test ${isTest ? file : posix.dirname(file)}`;
 });
 
-/** The commands of repositories that need more than the names of their test files behind a command. */
+/**
+ * The commands of repositories that need more than the names of test files appended to a command.
+ */
 export const testCommands = { django, prism, scratch, calypso, lighthouse, carbon, prettier };
