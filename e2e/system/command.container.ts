@@ -120,7 +120,7 @@ describeSystem('the belay command', (server) => {
     await server.client.sessions.answer(id, String(summary?.waitingFor[0]?.id), {
       verdict: 'approved',
     });
-    // An answered question is not asked again, whether the session has ended by then or not.
+    // An answered question is not asked again, whether or not the session has ended by then.
     expect(await belay(server.data, ['attach', id])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/■ finished\nx\n/),

@@ -50,7 +50,7 @@ describeSystem('belay eval', (server) => {
     expect(summaryOf('whole')).toMatch(/"score": 0\.5,[^]*"checked": 6,/);
 
     const command = evaluate('killed');
-    // A kill during the preflight is tested too, so the cached preflight of the run before is removed.
+    // The kills should also hit the preflight, so the cached one of the previous run is removed.
     rmSync(join(server.data, 'evaluation'), { recursive: true });
     const startOrResume = () =>
       existsSync(join(folder, 'killed/run.json'))
@@ -92,7 +92,7 @@ describeSystem('belay eval', (server) => {
       await until('the lock', isHeld, { timeoutMs: 90_000 });
       return Number(readFileSync(lock, 'utf8').split(' ')[0]);
     };
-    // No other run of these tests on this machine sleeps as long.
+    // A duration that identifies the containers of this run of the tests.
     const nap = `sleep 3${process.pid}`;
     const containersOf = async () => {
       const all = await engine.listContainers({ filters: { label: ['belay.evaluation'] } });
