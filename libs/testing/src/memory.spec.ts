@@ -2,7 +2,7 @@ import { memoryInUse } from './memory.js';
 
 it('counts what is kept, and nothing that is not', () => {
   const before = memoryInUse().arrayBuffers;
-  // Much more than what earlier tests of this process may have left.
+  // Far more than earlier tests of this process can have left.
   const kept = [new ArrayBuffer(512 * 2 ** 20)];
   expect(memoryInUse().arrayBuffers - before).toBeGreaterThan(384 * 2 ** 20);
   kept.pop();

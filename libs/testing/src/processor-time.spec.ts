@@ -3,7 +3,10 @@ import { runInNewContext } from 'node:vm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
 
-/** Work of so many milliseconds of the processor, measured by the clock: a busy machine makes it less. */
+/**
+ * Computes for this many milliseconds of wall-clock time; on a busy machine, that takes less
+ * processor time.
+ */
 const compute = (milliseconds: number): void => {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
@@ -11,7 +14,7 @@ const compute = (milliseconds: number): void => {
 const wait = (milliseconds: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-it('counts work, and no waiting', () => {
+it('counts work, but no waiting', () => {
   expect(processorMs(() => compute(50))).toBeGreaterThan(1);
   expect(processorMs(() => wait(300))).toBeLessThan(100);
 });
