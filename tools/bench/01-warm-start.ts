@@ -5,7 +5,7 @@ import type { Row } from '../bench-table.ts';
 
 export const title = 'warm start: session created → first output on the dashboard socket';
 
-/** The floor is the same box started raw: what a start costs when nothing is kept ready. */
+/** The floor is starting the same container without Belay: the cost of a start without a pool. */
 export async function measure(): Promise<Row[]> {
   return withServer({ BELAY_POOL: '1' }, async (server) => {
     const model = playing(server, [
