@@ -10,7 +10,10 @@ import { Instruction } from './steps.mjs';
 const pulled = 'debian:bookworm-slim';
 const made = 'belay/base:bookworm';
 
-/** The image that all others begin with: given, here already, pulled, or made from Debian's packages. */
+/**
+ * The image that all others are based on: the given one, one that is present, pulled, or built from
+ * Debian’s packages.
+ */
 export async function prepareBase(docker, say) {
   const given = process.env.BELAY_BASE_IMAGE;
   for (const name of given ? [given] : [pulled, made])
@@ -32,7 +35,7 @@ export async function prepareBase(docker, say) {
   return made;
 }
 
-/** Silence for 20 seconds counts as no hub. */
+/** 20 seconds without data count as an unreachable registry. */
 function pull(docker, name) {
   const [, image, tag] = /^(.*?)(?::([^:/]+))?$/.exec(name);
   const query = new URLSearchParams({ fromImage: image, tag: tag ?? 'latest' });
@@ -84,7 +87,7 @@ async function importFrom(docker, child) {
   });
   const [code] = await ended;
   if (code !== 0) throw new Error(`mmdebstrap failed:\n${said.trim()}`);
-  // Half an image must not pass for a whole one: the name comes last.
+  // Tagged last, so that an incomplete image is never used.
   await docker.post('/images/belay/base:making/tag?repo=belay/base&tag=bookworm');
   await docker.remove('/images/belay/base:making');
 }

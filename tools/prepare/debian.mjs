@@ -2,14 +2,14 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { runProgram } from './run-program.mjs';
 
-/** Whether packages can be installed here without asking anybody: root on Debian, Ubuntu or a relative. */
+/** Whether packages can be installed without asking: as root on Debian, Ubuntu or a derivative. */
 export function canInstall() {
   return process.getuid?.() === 0 && isDebianLike() && findCommand('apt-get') !== undefined;
 }
 
 let last = Promise.resolve();
 
-/** One installation after the other: apt refuses a second one at the same time. */
+/** Installations run in sequence, because apt refuses concurrent ones. */
 export function aptInstall(...packages) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const install = async () => {

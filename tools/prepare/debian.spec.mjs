@@ -19,7 +19,7 @@ describe('installing packages of Debian', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('goes one by one, also after one that failed', async () => {
+  it('runs one by one, and continues after a failure', async () => {
     const all = ['one', 'broken', 'two'].map((name) => aptInstall(name));
     const ended = await Promise.allSettled(all);
     expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

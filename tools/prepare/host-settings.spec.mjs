@@ -38,7 +38,7 @@ describe('what images inherit from the host', () => {
     expect(JSON.parse(policy)).toEqual({ CACertificates: ['AAAABBBB'] });
   });
 
-  it('takes npm registries, and never a token', () => {
+  it('takes npm registries, but never a token', () => {
     put(
       'home/me/.npmrc',
       'registry=https://npm.corp.example/\n//npm.corp.example/:_authToken=hush\n@corp:registry=https://user:hush@npm.corp.example/x/\n',
@@ -71,7 +71,7 @@ describe('what images inherit from the host', () => {
     expect(files['host/apt/99host']).toBe('Acquire::http::Proxy "http://proxy:3128";\n');
   });
 
-  it('leaves the mirrors of another distribution alone', () => {
+  it('ignores the mirrors of another distribution', () => {
     put('etc/os-release', 'ID=ubuntu\nVERSION_CODENAME=noble\n');
     put('etc/apt/sources.list', 'deb http://archive.ubuntu.com/ubuntu noble main\n');
     expect(settings()).not.toHaveProperty(['host/apt/host.sources']);
@@ -97,7 +97,7 @@ describe('Debian’s sources', () => {
   });
 });
 
-it('hands proxies to builds in both spellings', () => {
+it('passes proxies to builds in both spellings', () => {
   expect(proxyArguments({ https_proxy: 'http://proxy:3128' })).toEqual({
     HTTPS_PROXY: 'http://proxy:3128',
     https_proxy: 'http://proxy:3128',
