@@ -119,7 +119,7 @@ describe('npm run release', () => {
     expect(state()).toMatchObject({ changes: '', archive: true });
   });
 
-  it('only says what it would do in a dry run', () => {
+  it('only prints its plan in a dry run', () => {
     const before = state();
     const { status, output } = release('0.1.0', '--dry-run');
     expect(status).toBe(0);
