@@ -96,8 +96,8 @@ module.exports = {
   ],
   // More than a two-core machine has cores, as most tests wait more than they compute.
   maxWorkers: 3,
-  // A worker’s memory grows with each test file; above this size, garbage collection would slow
-  // down the other workers.
+  // Workers are restarted above this size: memory that tests leave behind adds up, and collecting
+  // it would slow down the other workers.
   workerIdleMemoryLimit: '600MB',
   // How many tests of a file may run concurrently; they mostly wait for containers.
   maxConcurrency: 3,

@@ -192,7 +192,7 @@ describe('npm run release', () => {
     expect(state()).toEqual(before);
   });
 
-  it('leaves nothing when it is interrupted', () => {
+  it('leaves nothing behind when it is interrupted', () => {
     const interrupt = 'kill -INT $(ps -o ppid= -p $PPID); exit 1';
     const test = `${scripts['test:package']}; ${interrupt}`;
     commit('package.json', {
@@ -207,7 +207,7 @@ describe('npm run release', () => {
     expect(state()).toEqual(before);
   });
 
-  it('leaves nothing when the commit or the tag is refused', () => {
+  it('leaves nothing behind when the commit or the tag is refused', () => {
     for (const hook of ['pre-commit', 'reference-transaction']) {
       const path = join(folder, '.git/hooks', hook);
       const before = state();

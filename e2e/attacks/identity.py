@@ -1,4 +1,4 @@
-"""Attacks the agent and its init from a program in the sandbox; prints whether each attack fails."""
+"""Attacks the agent and its init from a program in the sandbox, and prints each outcome."""
 import ctypes, os, signal, subprocess
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -212,7 +212,7 @@ describeSystem('input of the user', (server) => {
   });
 });
 
-/** A grey picture. */
+/** A grey PNG image. */
 function png(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), data]);

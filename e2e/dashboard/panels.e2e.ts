@@ -302,7 +302,7 @@ describeSystem('the panels of a session', (server) => {
     await untilInPage(page, () => !document.querySelector('[role=dialog]'));
   });
 
-  it('comments on lines and ranges are drafted, and sent by one Submit', async () => {
+  it('comments on lines and ranges are drafted, and sent with one Submit', async () => {
     const lines = `${changes} [aria-label="Lines of site/index.html"]`;
     await clickOn(page, '#tab-changes');
     await clickOn(page, '[aria-label="Changed files"] [title="site/index.html"]');

@@ -171,7 +171,7 @@ describeSystem('the settings of the server', (server) => {
     await page.close();
   });
 
-  it('a machine joins by the command that the page makes, is chosen for a session, and is removed', async () => {
+  it('a machine joins with the command from the page, is chosen for a session, and is removed', async () => {
     const page = await chromium.open(server, '/settings?section=machines');
     await shows(page, 'main', 'No machines');
     await fill(page, 'New machine', 'two words');

@@ -52,7 +52,7 @@ describeSystem('the belay command', (server) => {
     rmSync(patch);
   });
 
-  it('changes the folder with --apply alone, and only by what the agent did', async () => {
+  it('changes the folder only with --apply, and only what the agent changed', async () => {
     git('init', '-q');
     writeFileSync(join(folder, 'a.txt'), 'one\r\ntwo\r\n');
     git('add', '.');

@@ -45,7 +45,7 @@ describeSystem('belay eval', (server) => {
       .replace(/"created": ".*?"/, '')
       .replace(/"seconds": \{[^}]*\}/, '');
 
-  it('killed at any moment, and again after it resumed, ends in the report of an undisturbed run', async () => {
+  it('killed at any time, also after it resumed, ends in the report of an undisturbed run', async () => {
     expect(await belay(server.data, evaluate('whole'))).toMatchObject({ code: 0 });
     expect(summaryOf('whole')).toMatch(/"score": 0\.5,[^]*"checked": 6,/);
 
@@ -77,7 +77,7 @@ describeSystem('belay eval', (server) => {
     for (const run of runs) expect(run).toMatchObject(end);
   });
 
-  it('kill -9 of the command, or of the npm that started it, ends all of it and its containers', async () => {
+  it('kill -9 of the command, or of the npm that started it, ends all of its processes and containers', async () => {
     const engine = new Docker();
     const ended = (pid: number) => {
       try {

@@ -42,7 +42,7 @@ describe('the verdict on a run under load', () => {
     ['descriptors', { descriptors: 90 }, /40 descriptors open before the load and has 90 after/],
     ['sockets', { sockets: 60 }, /20 sockets open before the load and has 60 after/],
     ['containers', { containers: 3 }, /^3 containers are left/],
-  ])('finds %s that are left', (_, left, sentence) => {
+  ])('finds leftover %s', (_, left, sentence) => {
     expect(loadFaults({ ...good, after: { ...good.after, ...left } })).toEqual([
       expect.stringMatching(sentence),
     ]);

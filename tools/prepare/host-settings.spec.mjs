@@ -17,7 +17,7 @@ describe('what images inherit from the host', () => {
       hostSettings({ env, home: '/home/me', at }).map(({ path, content }) => [path, content]),
     );
 
-  it('is next to nothing on a plain host', () => {
+  it('is almost nothing on a plain host', () => {
     expect(Object.keys(settings()).sort()).toEqual([
       'host/apt/.keep',
       'host/ca/.keep',
@@ -31,7 +31,7 @@ describe('what images inherit from the host', () => {
     expect(settings()['host/ca/corp-root.crt']).toBe('CERT');
   });
 
-  it('tells Chromium of them, too', () => {
+  it('adds them to Chromium, too', () => {
     const root = '-----BEGIN CERTIFICATE-----\nAAAA\nBBBB\n-----END CERTIFICATE-----\n';
     put('usr/local/share/ca-certificates/corp.crt', root);
     const policy = settings()['host/etc/chromium/policies/managed/host.json'];

@@ -1,6 +1,6 @@
 import { allEnded, assertNode } from './machine.mjs';
 
-it.each(['v20.19.0', 'v22.12.0', 'v24.0.0'])('takes Node %s', (version) => {
+it.each(['v20.19.0', 'v22.12.0', 'v24.0.0'])('accepts Node %s', (version) => {
   expect(() => assertNode(version)).not.toThrow();
 });
 

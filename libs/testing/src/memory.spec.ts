@@ -1,6 +1,6 @@
 import { memoryInUse } from './memory.js';
 
-it('counts what is kept, and nothing that is not', () => {
+it('counts memory in use, but no garbage', () => {
   const before = memoryInUse().arrayBuffers;
   // Far more than earlier tests of this process can have left.
   const kept = [new ArrayBuffer(512 * 2 ** 20)];

@@ -27,7 +27,7 @@ it('counts what was done before asynchronous work ended', async () => {
   expect(await behind).toBeGreaterThan(1);
 });
 
-it('the longest stall is that of one piece of work, not of many', async () => {
+it('the longest stall is that of one task, not the sum of many', async () => {
   const many = async () => {
     for (let times = 0; times < 60; times += 1) {
       compute(10);
@@ -38,7 +38,7 @@ it('the longest stall is that of one piece of work, not of many', async () => {
   expect(await longestStallMs(async () => compute(400))).toBeGreaterThan(5);
 });
 
-it('a collection of garbage does not count as a stall', async () => {
+it('a garbage collection does not count as a stall', async () => {
   const collect = garbageCollection();
   const objects = Array.from({ length: 2_000_000 }, (_, at) => ({ at }));
   const collections = async () => {

@@ -54,7 +54,7 @@ export class HostileAgent {
     return agent;
   }
 
-  /** Writes an event into the log. */
+  /** Writes an event to the log. */
   async write(action: string, args: object, id?: string): Promise<void> {
     this.#n += 1;
     const time = new Date().toISOString();

@@ -85,7 +85,7 @@ export function streaming(
   };
 }
 
-/** The connection is reset before the first byte of an answer. */
+/** Resets the connection before the first byte of an answer. */
 export const resetting: ProviderAnswer = (response) => void response.socket?.resetAndDestroy();
 
 export function failedResponse(
