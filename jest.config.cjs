@@ -10,8 +10,9 @@ const isModule = (name) => {
 };
 
 /**
- * The packages that are ES modules. They become CommonJS, as our own code does: Node's modules in contexts of their own
- * (`--experimental-vm-modules`) are never freed, and a worker whose heap is full of them collects garbage all the time.
+ * Packages that are ES modules. They are compiled to CommonJS, like our own code, because Node
+ * never frees modules in separate contexts (`--experimental-vm-modules`): a worker whose heap fills
+ * up with them would constantly collect garbage.
  */
 const modulePackages = readdirSync(packages)
   .flatMap((name) =>
@@ -29,11 +30,11 @@ const swc = (syntax) => [
   },
 ];
 
-/** One project for each part; `name` is what `npm run jest -- --selectProjects NAME` takes. */
+/** One project for each part; `npm run jest -- --selectProjects NAME` selects it by `name`. */
 const project = (name, root, more = {}) => ({
   displayName: name,
   rootDir: __dirname,
-  // What is compiled is kept from run to run, whose temporary folders are their own.
+  // Kept across runs; Jest’s default is in the temporary folder, which each run has to itself.
   cacheDirectory: join(packages, '.cache', 'jest'),
   roots: [`<rootDir>/${root}`],
   testMatch: ['**/*.spec.ts', '**/*.spec.tsx'],
@@ -74,13 +75,13 @@ module.exports = {
         '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
       },
     }),
-    // The readers that are fuzzed are compiled ones.
+    // The fuzz targets are compiled files, so imports are not mapped to sources.
     project('tools', 'tools', {
       moduleNameMapper: {},
       modulePathIgnorePatterns: [],
       testMatch: ['**/*.spec.mjs', '**/*.spec.ts'],
     }),
-    // Real containers, from the outside: the built server, agent and images.
+    // Real containers, tested from outside: the built server, agent and images.
     project('containers', 'e2e/system', {
       testMatch: ['**/*.container.ts'],
     }),
@@ -93,14 +94,15 @@ module.exports = {
       testMatch: ['**/*.e2e.ts'],
     }),
   ],
-  // More than two cores have: most tests wait more than they compute.
+  // More than a two-core machine has cores, as most tests wait more than they compute.
   maxWorkers: 3,
-  // What tests leave in a worker adds up; with so much, collecting garbage takes the processor from the others.
+  // Workers are restarted above this size: memory that tests leave behind adds up, and collecting
+  // it would slow down the other workers.
   workerIdleMemoryLimit: '600MB',
-  // Of the tests of a file that may run at once: most of their time they wait for containers.
+  // How many tests of a file may run concurrently; they mostly wait for containers.
   maxConcurrency: 3,
   testSequencer: '<rootDir>/tools/slowest-first.cjs',
-  // Ends what hangs. What a test waits for has limits of its own, which are shorter and say what did not come; a
-  // machine that does much else takes its time.
+  // Ends tests that hang. The waits in tests have shorter timeouts, which report what did not
+  // happen. Generous, for busy machines.
   testTimeout: 300_000,
 };

@@ -8,9 +8,10 @@ import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
-// npm run bench:suites -- --data FOLDER [--out FOLDER] [--repos FOLDER] [FAMILY…]: runs whole suites with the reference
-// solutions and with nothing, and compares each verdict with FOLDER/verified.tsv. With --out it keeps the runs, and the
-// same command resumes those that were interrupted.
+// npm run bench:suites -- --data FOLDER [--out FOLDER] [--repos FOLDER] [FAMILY…]: runs whole
+// suites with the reference solutions and with an agent that does nothing, and compares each
+// verdict with FOLDER/verified.tsv. With --out the runs are kept, and the same command resumes
+// interrupted ones.
 interface Suite {
   suite: string;
   path: string;
@@ -18,7 +19,7 @@ interface Suite {
   needs?: 'repos';
 }
 
-/** Answers made elsewhere whose score is known. */
+/** Answers from elsewhere with a known score. */
 interface Fixture extends Suite {
   answers: string;
   expected: string;
@@ -135,7 +136,7 @@ function readRows(path: string): Verified[] {
   });
 }
 
-/** Verdicts by task, from a run of the CLI. */
+/** Runs a suite with the CLI; resolves to the verdicts by task. */
 async function evaluate(
   { suite, agent, data, out }: { suite: string; agent: string; data: string; out: string },
   { repos }: { repos?: string },
@@ -175,7 +176,7 @@ function readJson<T>(path: string): T {
   return JSON.parse(readFileSync(path, 'utf8')) as T;
 }
 
-/** Prints what differs; returns how many. */
+/** Prints the differences; returns how many there are. */
 function compare(family: string, rows: Verified[], verdicts: Verdicts): number {
   const compared = rows.flatMap((row) =>
     agents.map((agent) => compareRow(family, row, { agent, verdicts })),
@@ -190,7 +191,7 @@ function compare(family: string, rows: Verified[], verdicts: Verdicts): number {
   return different.length;
 }
 
-/** A row for all tasks counts each of them. */
+/** A row for all tasks counts each task. */
 function compareRow(
   family: string,
   row: Verified,

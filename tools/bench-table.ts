@@ -3,10 +3,10 @@ export interface Row {
   what: string;
   figure: number;
   unit: string;
-  /** null: shown and not judged. */
+  /** null: the figure is shown but not judged. */
   target: number | null;
   floor?: number;
-  /** The figure must not be below the target; without it, not above. */
+  /** If true, the figure must be at least the target; otherwise at most. */
   atLeast?: boolean;
 }
 

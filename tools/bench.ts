@@ -6,8 +6,8 @@ import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction, step } from './prepare/steps.mjs';
 import { productEnvironment, root } from './product-node.mjs';
 
-// npm run bench [-- NUMBERS…]: each file tools/bench/NN-name.ts measures one target of docs/benchmarks.md.
-// The environment is that of the tests.
+// npm run bench [-- NUMBERS…]: each file tools/bench/NN-name.ts measures one target of
+// docs/benchmarks.md. The environment is that of the tests.
 interface Benchmark {
   title: string;
   measure(): Promise<Row[]>;
@@ -26,7 +26,7 @@ await runCommand(async () => {
   for (const file of chosen) {
     const measurement = await measureFile(file);
     measured.push(measurement);
-    // Each as it is measured: what ends the run later takes nothing back.
+    // Reported after each measurement, so that a later crash loses nothing.
     console.log(`\n${benchTable([measurement])}\n`);
     write(measured);
   }
@@ -60,7 +60,10 @@ function choose(wanted: string[]): string[] {
   return files.filter((file) => numbers.length === 0 || numbers.includes(file.slice(0, 2)));
 }
 
-/** A measurement that fails stays in the table, and the command fails. Imported late: only then all is built. */
+/**
+ * A failed measurement stays in the table and makes the command fail. The file is imported here
+ * because it needs the built product.
+ */
 async function measureFile(file: string): Promise<Measurement> {
   const number = Number(file.slice(0, 2));
   let title = file;
@@ -79,7 +82,7 @@ function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
 }
 
-/** The file of this run: each call writes all that is measured so far, and returns its path. */
+/** The results file of this run: each call writes all measurements so far, and returns its path. */
 function resultsFile(): (measurements: Measurement[]) => string {
   const machine = {
     cpu: cpus()[0]?.model,

@@ -6,18 +6,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface BreakingProxy {
   readonly url: string;
   readonly connections: number;
-  /** Breaks every connection as a pulled plug does: without a goodbye. */
+  /** Breaks all connections as a pulled plug does, without closing them properly. */
   cut(): void;
-  /** Half-open connections: nothing passes any more, and neither end is told. New connections wait, too. */
+  /**
+   * Makes connections half-open: no data passes, and neither end notices. New connections wait,
+   * too.
+   */
   freeze(): void;
-  /** What was held passes again. */
+  /** Passes on the data that was held back, and all data from then on. */
   thaw(): void;
-  /** Milliseconds that each piece waits before it passes. */
+  /** Delays each chunk by this many milliseconds. */
   slow(ms: number): void;
   close(): void;
 }
 
-/** Passes connections on to `target` (a port or a Unix socket's path) until they are cut. */
+/** Forwards connections to `target` (a port or a Unix socket’s path) until they are cut. */
 export async function breakingProxy(
   target: number | string,
   listenOn: number | string,
@@ -61,7 +64,7 @@ export async function breakingProxy(
   };
 }
 
-/** What all pieces of all connections pass. */
+/** Holds back or delays the chunks of all connections. */
 class Gate {
   delayMs = 0;
   #opened = Promise.resolve();

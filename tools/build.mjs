@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
-/** Builds what changed, from Nx's cache where it can; resolves to the exit code. */
+/** Builds what changed, from Nx’s cache where possible; resolves to the exit code. */
 export function build({ quiet = false } = {}) {
   const child = spawn(
     productNode(),
@@ -11,7 +11,7 @@ export function build({ quiet = false } = {}) {
     {
       cwd: root,
       stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
-      // Its plugin workers cost more than they save here.
+      // Plugin workers cost more here than they save.
       env: productEnvironment({ NX_ISOLATE_PLUGINS: 'false', NX_TUI: 'false' }),
     },
   );

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { build, transform, type BuildOptions, type Plugin } from 'esbuild';
 import { root } from './product-node.mjs';
 
-/** What is written: esbuild's output is bytes, its transformed code a text. */
+/** A file to write; esbuild outputs bytes, but transformed code is text. */
 interface File {
   path: string;
   contents: string | Uint8Array;
@@ -14,7 +14,10 @@ interface Bundle {
   file: string;
 }
 
-/** The server is made from tsc's output: esbuild alone would lose the decorator metadata that Nest injects by. */
+/**
+ * The server is bundled from tsc’s output: esbuild alone would drop the decorator metadata that
+ * Nest injects by.
+ */
 const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
   server: { entry: 'dist/main.js', file: 'main.cjs' },
   agent: {
@@ -29,7 +32,10 @@ const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
   cli: { entry: 'dist/main.js', file: 'belay.cjs' },
 };
 
-/** Packages that Nest and others load when they are there; those with a native part; files that are sent as they are. */
+/**
+ * Optional packages of Nest and others, packages with native parts, and files that are served as
+ * they are.
+ */
 const external = [
   'better-sqlite3',
   'swagger-ui-dist/*',
@@ -47,7 +53,7 @@ const external = [
   'cpu-features',
 ];
 
-/** In a sandbox the pty's native part lies beside the bundle, on the host in its package. */
+/** The pty’s native part is next to the bundle in a sandbox, and in its package on the host. */
 const nativePty: Plugin = {
   name: 'native-pty',
   setup(esbuild) {
@@ -66,7 +72,9 @@ const nativePty: Plugin = {
   },
 };
 
-/** What dockerode reads at run time to speak with BuildKit lies beside the bundle. */
+/**
+ * Files that dockerode reads at run time to talk to BuildKit; they are written next to the bundle.
+ */
 const protocols = new Map<string, Buffer>();
 const dockerProtocols: Plugin = {
   name: 'docker-protocols',
@@ -84,7 +92,7 @@ const dockerProtocols: Plugin = {
   },
 };
 
-/** The evaluation's tables and programs are in the bundle itself. */
+/** Embeds the evaluation’s tables and programs in the bundle. */
 const evaluationAssets: Plugin = {
   name: 'evaluation-assets',
   setup(esbuild) {
@@ -104,7 +112,7 @@ const evaluationAssets: Plugin = {
   },
 };
 
-/** zod's error messages in all the languages that nobody asks for are half of zod. */
+/** Drops zod’s error messages in other languages, which are half of its size. */
 const englishZod: Plugin = {
   name: 'english-zod',
   setup(esbuild) {
@@ -116,8 +124,8 @@ const englishZod: Plugin = {
 };
 
 /**
- * zod writes and compiles a program for each schema at its first use. An agent uses most of its schemas a few times, and
- * starts more quickly without.
+ * Stops zod from compiling each schema at its first use: an agent uses most schemas only a few
+ * times, and starts faster without it.
  */
 const interpretedZod: Plugin = {
   name: 'interpreted-zod',
@@ -129,7 +137,10 @@ const interpretedZod: Plugin = {
   },
 };
 
-/** Node takes a sixth of an agent's start to load TLS, and an agent in a sandbox of this machine never speaks it. */
+/**
+ * Loads TLS on demand: it takes a sixth of an agent’s start, and an agent in a sandbox of this
+ * machine never uses it.
+ */
 const lateTls: Plugin = {
   name: 'late-tls',
   setup(esbuild) {
@@ -162,11 +173,13 @@ const options = {
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));
-// Each by itself: in one build with the other entries it would load what they share, most of which it does not use.
+// Built separately: in one build with the other entries, it would load shared chunks that it mostly
+// does not use.
 for (const other of bundle.also ?? []) files.push(...(await inParts(other)));
 for (const [name, contents] of protocols) files.push({ path: join(folder, name), contents });
 
-// Renamed into place: a server that starts meanwhile finds the old bundle or the new one.
+// Renamed into place, so that a server that starts meanwhile finds either the old bundle or the new
+// one.
 mkdirSync(folder, { recursive: true });
 for (const { path, contents } of files) {
   writeFileSync(`${path}.new`, contents);
@@ -181,7 +194,7 @@ async function inOneFile({ entry, file }: Bundle): Promise<File[]> {
     entryPoints: [join(root, 'apps', app, entry)],
     outfile: join(folder, file),
     format: 'cjs',
-    // Nest tells providers apart by their class names.
+    // Nest distinguishes providers by their class names.
     keepNames: app === 'server',
     sourcemap: 'linked',
     sourcesContent: false,
@@ -192,9 +205,10 @@ async function inOneFile({ entry, file }: Bundle): Promise<File[]> {
 }
 
 /**
- * What is imported late is a file of its own, and what nobody uses is left out: node keeps a program's text in
- * memory, too much for many idle agents. From the sources, for only ES modules can be taken apart; then as
- * CommonJS, for an ES module that imports node:http loads all of node's fetch.
+ * Puts late imports into separate files and drops unused code, because Node keeps source text in
+ * memory, which adds up over many idle agents. Built from the sources, since only ES modules can be
+ * split; the output is CommonJS, because an ES module that imports node:http loads all of Node’s
+ * fetch.
  */
 async function inParts({ entry, file }: Bundle): Promise<File[]> {
   const libs = ['protocol', 'rpc'];

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { root } from './product-node.mjs';
 
-/** The pages of the documentation, by their path from the root. */
+/** The pages of the documentation, by path from the root. */
 const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.md'], {
   cwd: root,
   encoding: 'utf8',
@@ -14,7 +14,7 @@ const pages = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.m
 const textOf = (page: string) => readFileSync(join(root, page), 'utf8');
 const withoutCode = (text: string) => text.replace(/^```[^]*?^```/gm, '').replace(/`[^`\n]*`/g, '');
 
-/** What a page points to inside the repository: `[page, file, anchor]`. */
+/** The links of a page inside the repository: the target file and the anchor. */
 function linksOf(page: string): { page: string; file: string; anchor?: string }[] {
   const text = withoutCode(textOf(page));
   const targets = [
@@ -31,7 +31,7 @@ function linksOf(page: string): { page: string; file: string; anchor?: string }[
     });
 }
 
-/** The anchors that a page's headings get. */
+/** The anchors of a page’s headings. */
 const anchorsOf = (page: string) =>
   [...textOf(page).matchAll(/^#+\s+(.*)$/gm)].map(([, heading = '']) =>
     heading
@@ -44,7 +44,7 @@ const anchorsOf = (page: string) =>
 describe('the pages of the documentation', () => {
   const links = pages.flatMap(linksOf);
 
-  it('link to files that are there, and to headings that are there', () => {
+  it('link to existing files and headings', () => {
     const broken = links.filter(
       ({ file, anchor }) =>
         !existsSync(join(root, file)) ||
@@ -54,7 +54,7 @@ describe('the pages of the documentation', () => {
     expect(broken).toEqual([]);
   });
 
-  it('are all listed in the README, or in the index of the decisions', () => {
+  it('are all listed in the README or in the index of the decisions', () => {
     const indexes = ['README.md', 'docs/decisions/README.md'];
     const listed = new Set(indexes.flatMap(linksOf).map(({ file }) => file));
     const docs = pages.filter((page) => page.startsWith('docs/'));

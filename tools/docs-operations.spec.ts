@@ -28,7 +28,7 @@ describe('the fields of a schema', () => {
   });
 });
 
-it('puts every operation under its group, also those whose name has none', () => {
+it('puts every operation under its group, even one without a group in its name', () => {
   const operation = (name: string) => ({
     name,
     title: 'T',

@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as this page shows it. */
+/** The parts of JSON Schema that this page shows. */
 export interface JsonSchema {
   type?: string | string[];
   description?: string;
@@ -45,7 +45,7 @@ const groups = {
   workspace: 'Workspace and history',
 };
 
-/** The page of all operations. */
+/** The page with all operations. */
 export function operationsPage(operations: DocumentedOperation[]): string {
   const sections = Object.entries(groups).map(([group, title]) => {
     const members = operations.filter((operation) => groupOf(operation.name) === group);
@@ -64,7 +64,7 @@ ${sections.join('\n\n')}
 `;
 }
 
-/** `ask`, `think` and `finish` have no group in their name; they stand with the plan. */
+/** `ask`, `think` and `finish` have no group in their names; they are listed with the plan. */
 function groupOf(name: string): string {
   const [group = ''] = name.split('.');
   return group in groups ? group : 'plan';
@@ -100,7 +100,7 @@ function table(fields: FieldRow[], { io }: { io: 'input' | 'output' }): string {
 
 const cell = (text: string) => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
-/** One row for each field, those of nested objects and lists after it by their path. */
+/** One row for each field, followed by the fields of nested objects and lists with their paths. */
 export function rows(schema: JsonSchema, prefix = ''): FieldRow[] {
   const properties = Object.entries(schema.properties ?? {});
   return properties.flatMap(([name, property]) => {
@@ -151,7 +151,7 @@ function numbers({ minimum, exclusiveMinimum, maximum }: JsonSchema): string {
   return `above ${exclusiveMinimum}${listed(most)}`;
 }
 
-/** JavaScript's own largest integers say nothing. */
+/** JavaScript’s largest integers are defaults, not limits of the schema. */
 function range(least?: number, most?: number, unit = ''): string {
   const isLimit = (value?: number): value is number =>
     value !== undefined && Math.abs(value) !== Number.MAX_SAFE_INTEGER;

@@ -6,7 +6,8 @@ import { z } from 'zod';
 import { operationsPage, type DocumentedOperation, type JsonSchema } from './docs-operations.ts';
 import { productNode, root } from './product-node.mjs';
 
-// npm run docs writes docs/operations.md and the schema of manifests from the definitions; with `--check` it only compares.
+// npm run docs generates docs/operations.md and the schema of manifests from the definitions; with
+// `--check` it only compares.
 await write('docs/operations.md', 'markdown', operationsPage(await definitions()));
 const { manifestSchema } = await import('@belay/protocol');
 await write('docs/action-manifest.schema.json', 'json', JSON.stringify(manifestSchema()));
@@ -22,7 +23,7 @@ async function write(file: string, parser: string, content: string): Promise<voi
   }
 }
 
-/** The operations as built, their schemas as JSON Schema. */
+/** The built operations, with their schemas as JSON Schema. */
 async function definitions(): Promise<DocumentedOperation[]> {
   const tsc = join(root, 'node_modules/.bin/tsc');
   const built = spawnSync(productNode(), [tsc, '-b', 'libs/protocol'], {
@@ -30,7 +31,7 @@ async function definitions(): Promise<DocumentedOperation[]> {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (built.status !== 0) process.exit(1);
-  // Imported late: only now it is built.
+  // Imported here because it has only just been built.
   const { operations } = await import('@belay/protocol');
   return Object.values(operations).map((operation) => ({
     ...operation,

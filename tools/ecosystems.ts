@@ -10,8 +10,9 @@ import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { step } from './prepare/steps.mjs';
 import { productEnvironment } from './product-node.mjs';
 
-// npm run test:ecosystems: pip, cargo and go install from private registries by the proxy, as on a host that is set up
-// with them and with a private CA. Takes minutes, as cargo and go are large: not a part of npm test.
+// npm run test:ecosystems: installs with pip, cargo and go from private registries through the
+// proxy, as on a host that is configured for them and has a private CA. Not a part of npm test,
+// because cargo and go are large and it takes minutes.
 await runCommand(async () => {
   const environment = await prepareMachine({ tests: true });
   Object.assign(process.env, productEnvironment(environment));
@@ -39,7 +40,7 @@ async function onPrivateHost(
     prepareEcosystemsImage(docker, settings, say),
   );
   try {
-    // Imported late: only now everything that it uses is built.
+    // Imported here because it needs the built product.
     const { installAll } = await import('./ecosystems/install.ts');
     return await installAll({ registries, image, home: join(root, 'home') });
   } finally {

@@ -1,4 +1,5 @@
-// Prepares the machine for the tests and prints the environment they need: eval "$(node tools/environment.mjs)"
+// Prepares the machine for the tests and prints their environment: eval "$(node
+// tools/environment.mjs)"
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 
 await runCommand(async () => {

@@ -40,7 +40,7 @@ describe('an exported name', () => {
     expect(shared('export const read = 1;', line)).toEqual([]);
   });
 
-  it('may be that of a variant, and of nothing else', () => {
+  it('may be that of a variant, but of nothing else', () => {
     const line = 'export const title = 1;';
     const [one, other] = ['tools/bench/01-warm-start.ts', 'tools/bench/02-cold-start.ts'];
     expect(shared(line, line, [one, other])).toEqual([]);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Files that may export the same names, among themselves alone. */
+/** Files that may share exported names among themselves. */
 interface Allowance {
   files: RegExp;
   why: string;
@@ -24,10 +24,13 @@ const allowances: Allowance[] = [
   { files: /^tools\/bench\/\d\d-/, why: 'tools/bench.ts runs each file by the same two names' },
 ];
 
-/** Tests export nothing, and projects of examples are not ours. */
+/** Tests export nothing, and the projects in examples are not our code. */
 const notSources = /\.(?:spec|e2e|container)\.|\.d\.ts$|^examples\/.*\/project\//;
 
-/** Names that several files export, as `name: file, file`: a name means one thing in the whole repository. */
+/**
+ * Names that several files export, as `name: file, file`; a name should mean one thing in the whole
+ * repository.
+ */
 export function sharedNames(sources: ReadonlyMap<string, string>): string[] {
   const places = new Map<string, Map<string, string>>();
   for (const [path, text] of sources) {
@@ -42,7 +45,7 @@ export function sharedNames(sources: ReadonlyMap<string, string>): string[] {
     .map(([name, found]) => `${name}: ${[...found.values()].join(', ')}`);
 }
 
-/** Files that are named after something else than their one value. */
+/** Files with a single value whose name comes from elsewhere. */
 const namedOtherwise: Allowance[] = [
   { files: /^tools\/(?:layers|plain-language)\.ts$/, why: 'a command has the name of its script' },
   { files: /^apps\/web\/src\/player\/no-highlighter\.ts$/, why: 'it replaces the dashboard’s' },
@@ -82,7 +85,7 @@ function wordsOf(name: string): ReadonlySet<string> {
   );
 }
 
-/** The tracked sources, and those that are new, by their paths. */
+/** The sources, tracked or new, by path. */
 export function sourcesIn(root: string): Map<string, string> {
   const list = ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx', '*.mjs'];
   const listed = execFileSync('git', list, { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
@@ -92,7 +95,7 @@ export function sourcesIn(root: string): Map<string, string> {
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
-/** What `export { … }` passes on is a name of the file that declares it. */
+/** Re-exports by `export { … }` do not count; the name belongs to the file that declares it. */
 function exportedNames(text: string): string[] {
   return [...exportedValues(text), ...declaredAs('interface|type', text)];
 }

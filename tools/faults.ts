@@ -15,10 +15,10 @@ const usage = `Usage: npm run test:faults [-- --seed N --minutes M --sessions S]
   Breaks a server, its agents and everything that they depend on by a random schedule, which the seed determines, while
   agents work and a viewer watches. In the end nothing may be lost, duplicated or shown wrongly. Needs root.`;
 
-/** What a session may take to end once nothing is broken any more. */
+/** How long sessions may take to end after the last fault. */
 const calmMs = 180_000;
 
-// Takes minutes: not a part of npm test.
+// Not a part of npm test, because it takes minutes.
 await runCommand(async () => {
   const { values } = parseArgs({
     options: {
@@ -50,7 +50,7 @@ await runCommand(async () => {
   }
 });
 
-/** Imported late: only now everything that it uses is built. */
+/** Imported here because it needs the built product. */
 async function inWorld(
   folder: string,
   size: Size,
@@ -85,7 +85,7 @@ async function suffer(world: World, { seed, minutes }: { seed: number; minutes: 
   return faults.length === 0 ? 0 : 1;
 }
 
-/** One fault after the other, with pauses. Returns how many. */
+/** Runs faults in sequence, with pauses; resolves to their number. */
 async function lane(
   world: World,
   faults: readonly Fault[],
@@ -103,7 +103,7 @@ async function lane(
   return count;
 }
 
-/** Waits until all sessions have ended and the viewer has seen it. */
+/** Waits until all sessions have ended and the viewer has received everything. */
 async function calm(world: World): Promise<void> {
   const deadline = Date.now() + calmMs;
   const { client } = world.server;

@@ -8,14 +8,14 @@ const sleeps = /(?<!jest\.)\bsetTimeout\(|\bsetTimeout\b.*\btimers\/promises\b/;
 /** Lines of a test that wait for a time instead of a condition. */
 const sleepsIn = (text: string): string[] => text.split('\n').filter((line) => sleeps.test(line));
 
-it('finds a fixed sleep, and leaves time limits of Jest', () => {
+it('finds a fixed sleep, but not time limits of Jest', () => {
   expect(
     sleepsIn('await new Promise((done) => setTimeout(done, 50));\njest.setTimeout(60_000);'),
   ).toHaveLength(1);
   expect(sleepsIn("import { setTimeout as sleep } from 'node:timers/promises';")).toHaveLength(1);
 });
 
-it('no test sleeps: `until`, `staysTrue` and `pause` are in libs/testing', () => {
+it('no test sleeps; libs/testing has `until`, `staysTrue` and `pause`', () => {
   const files = execFileSync('git', ['ls-files', ...tests], { cwd: root, encoding: 'utf8' });
   const found = files
     .split('\n')

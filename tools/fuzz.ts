@@ -14,7 +14,7 @@ const usage = `Usage: npm run fuzz [-- READERS… --minutes M --seed N]
   them, one minute each. An input that breaks a reader is written to fuzz-results; add it to the seeds in
   tools/fuzz/targets.ts, so that npm test keeps trying it.`;
 
-/** A reader that takes longer for 4 KiB could stall the server. */
+/** A reader that takes longer for 4 KiB could block the server. */
 const slowMs = 1_000;
 
 await runCommand(async () => {
@@ -52,7 +52,7 @@ await runCommand(async () => {
   return broken === 0 ? 0 : 1;
 });
 
-/** Returns whether the reader held. */
+/** Resolves to whether the reader passed. */
 async function fuzz(
   name: string,
   target: Target,
@@ -68,7 +68,7 @@ async function fuzz(
   const until = Date.now() + minutes * 60_000;
   let runs = 0;
   while (Date.now() < until) {
-    // Asking for the coverage costs more than a run, so it is asked once for several.
+    // Reading the coverage costs more than a run, so it is read once for several runs.
     const inputs = Array.from({ length: 4 }, () =>
       mutate(random.pick(corpus), random.pick(corpus), random),
     );

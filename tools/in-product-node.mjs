@@ -1,5 +1,6 @@
-// node tools/in-product-node.mjs TOOL.ts ARGUMENTS…: runs a TypeScript tool in the product's own Node, which strips its
-// types. Any Node that npm has runs this; the packages are installed first where they are missing.
+// node tools/in-product-node.mjs TOOL.ts ARGUMENTS…: runs a TypeScript tool in the product’s own
+// Node, which strips the types. Itself runs in any Node that comes with npm, and installs missing
+// packages first.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { runCommand } from './prepare/machine.mjs';

@@ -18,7 +18,7 @@ describe('the rules for imports', () => {
   });
   afterEach(() => rmSync(copy, { recursive: true }));
 
-  it('hold, and each finds an import that breaks it', () => {
+  it('hold, and each finds an import that violates it', () => {
     const planted: [file: string, target: string, rule: string][] = [
       ['apps/server/src/storage/planted.ts', '../sessions/search.js', 'apps/server/src: storage'],
       ['apps/server/src/mcp/planted.ts', '../api/problem.js', 'apps/server/src: mcp'],

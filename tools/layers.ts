@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
-/** A violation as dependency-cruiser reports it in JSON. */
+/** A violation in the JSON output of dependency-cruiser. */
 interface Violation {
   rule: { name: string };
   from: string;
@@ -18,7 +18,7 @@ export interface ForbiddenImport {
   to: string;
 }
 
-/** Where sources are: what is built of them is only imported, which the rules see as well. */
+/** The folders of sources; build output is only checked as the target of imports. */
 const sourcesIn = (root: string): string[] =>
   ['apps', 'libs']
     .filter((folder) => existsSync(join(root, folder)))
@@ -26,11 +26,11 @@ const sourcesIn = (root: string): string[] =>
     .concat('evaluation/src', 'e2e')
     .filter((folder) => existsSync(join(root, folder)));
 
-/** Imports of a folder, the repository or a copy of it, that `.dependency-cruiser.cjs` forbids. */
+/** Imports in a folder, the repository or a copy of it, that `.dependency-cruiser.cjs` forbids. */
 export function forbiddenImports(root = repository): ForbiddenImport[] {
   const depcruise = join(repository, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
   const config = join(repository, '.dependency-cruiser.cjs');
-  // Of the repository alone: a copy has the same names.
+  // Only for the repository, because a copy has the same file names.
   const cache = root === repository ? ['--cache', '--cache-strategy', 'content'] : [];
   const { stdout, stderr } = spawnSync(
     process.execPath,

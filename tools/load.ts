@@ -7,8 +7,8 @@ import { productEnvironment, root } from './product-node.mjs';
 import { plot } from './load/plot.ts';
 import { loadFaults } from './load/verdict.ts';
 
-// npm run test:load [-- --minutes N]: many agents and viewers for a while, on a server of its own. The environment is
-// that of the tests.
+// npm run test:load [-- --minutes N]: many agents and viewers for a while, on a new server. The
+// environment is that of the tests.
 const help = `Usage: npm run test:load [-- OPTIONS]
 
   --minutes N   how long the load lasts (10)
@@ -38,7 +38,7 @@ await runCommand(async () => {
     viewers: positive('viewers', values.viewers),
   };
   Object.assign(process.env, productEnvironment(await prepareMachine({ tests: true })));
-  // Imported late: only then all is built.
+  // Imported here because it needs the built product.
   const { runLoad } = await import('./load/run-load.ts');
   const outcome = await runLoad(load);
   writeFileSync(values.plot, plot(outcome, load));

@@ -5,7 +5,7 @@ import { namesAskedIn, operationNames } from './operation-names.ts';
 import { root } from './product-node.mjs';
 
 describe('what sources know of operations', () => {
-  it('are the traits of their definitions, and outputs as they were parsed', () => {
+  it('are the traits of their definitions, and parsed outputs', () => {
     expect(operationNames(root)).toContain('terminal.run');
     expect(operationNames(root)).toContain('ask');
     expect(namesAskedIn(root)).toEqual([]);
@@ -25,7 +25,7 @@ describe('what sources know of operations', () => {
     'const { text } = result.args.output as { text: string };',
     'return (output as RunResult).exitCode;',
     "const page = (await client.sessions.call(id, 'files.read', input)) as Page;",
-  ])('does not pass over %s', (line) => {
+  ])('finds %s', (line) => {
     expect(found(line)).toEqual([`planted.ts:2: ${line}`]);
   });
 
@@ -41,7 +41,7 @@ describe('what sources know of operations', () => {
   });
 });
 
-/** What is found in a source with this as its second line. */
+/** The findings in a source that has this as its second line. */
 function found(line: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'belay-names-'));
   try {

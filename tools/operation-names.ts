@@ -6,8 +6,9 @@ const definitions = 'libs/protocol/src/operations';
 const tests = /\.spec\.tsx?$|\/testing\/|-bench\.ts$/;
 
 /**
- * Where sources ask for an operation's name instead of a trait of its definition, or cast an output instead of parsing
- * it, as `path:line: code`. Tests may; the definitions are what is asked.
+ * Where sources compare an operation’s name instead of using a trait of its definition, or cast an
+ * output instead of parsing it, as `path:line: code`. Tests and the definitions themselves are
+ * exempt.
  */
 export function namesAskedIn(root: string, files: readonly string[] = sourcesOf(root)): string[] {
   const asks = patternsFor(operationNames(root));
@@ -20,7 +21,7 @@ export function namesAskedIn(root: string, files: readonly string[] = sourcesOf(
   );
 }
 
-/** The names of all operations, as the keys of their groups. */
+/** The names of all operations: the keys of their groups. */
 export function operationNames(root: string): string[] {
   const folder = join(root, definitions);
   return readdirSync(folder).flatMap((file) =>
@@ -40,7 +41,7 @@ function patternsFor(names: readonly string[]): RegExp[] {
   const groups = escaped([...new Set(names.map((name) => name.split('.')[0] ?? ''))]);
   return [
     new RegExp(`[!=]==? ['"\`](?:${dotted})['"\`]|['"\`](?:${dotted})['"\`] [!=]==?`),
-    // Words such as ask mean other things, too.
+    // Words such as ask have other meanings, too.
     new RegExp(`\\b(?:action|operation|name)\\)? [!=]==? ['"\`](?:${plain})['"\`]`),
     new RegExp(`case ['"\`](?:${dotted})['"\`]:|new Set\\(\\[.*['"\`](?:${dotted})['"\`]`),
     /[!=]==? operations(?:\.|\[['"`])|\boperations(?:\.\w+|\[['"`][a-z.]+['"`]\]) [!=]==?/,

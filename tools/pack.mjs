@@ -1,4 +1,4 @@
-// npm run pack: builds what changed and makes dist/belay-VERSION.tgz, which `npm install --global` takes.
+// npm run pack: builds what changed and creates dist/belay-VERSION.tgz, for `npm install --global`.
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import { runProgram } from './prepare/run-program.mjs';
 import { step } from './prepare/steps.mjs';
 import { root } from './product-node.mjs';
 
-/** What runs from the package as it does from a checkout, at the same places. */
+/** Files that run from the package as from a checkout, at the same paths. */
 const parts = [
   'LICENSE',
   'README.md',
@@ -45,7 +45,7 @@ export async function packProduct() {
 
 const isShipped = (path) => !/\.spec\.mjs$|\.(cjs|js)\.map$/.test(path);
 
-/** All else is in the bundles. Packages for other platforms are left out by npm. */
+/** All other dependencies are in the bundles. npm skips packages for other platforms. */
 function descriptionOfPackage() {
   const { name, version, description, license, engines, optionalDependencies } = json('.');
   const pty = json('apps/agent').dependencies['@lydell/node-pty'];
@@ -66,7 +66,10 @@ function descriptionOfPackage() {
   };
 }
 
-/** What the server’s bundle takes from its package: a native part, and files that are sent as they are. */
+/**
+ * What the server’s bundle loads from packages: a native part, and files that are served as they
+ * are.
+ */
 const unbundled = (all) =>
   Object.fromEntries(['better-sqlite3', 'swagger-ui-dist'].map((name) => [name, all[name]]));
 

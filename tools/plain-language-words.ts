@@ -1,10 +1,10 @@
-/** An expression that the project does not use, and what it says instead. */
+/** An expression that the project does not use, and its replacement. */
 export interface OldWord {
   pattern: RegExp;
   say: string;
 }
 
-/** Words of a dialect that the project once had; each is found in prose and inside of identifiers. */
+/** Words of a dialect that the project once used; each is found in prose and inside identifiers. */
 export const oldWords: OldWord[] = [
   word('rooms?', 'module (code); space, capacity or budget (disk, context)'),
   word('doors?', 'API, gateway or entry point'),
@@ -70,7 +70,7 @@ export const oldWords: OldWord[] = [
   ].map(([text = '', say = '']) => phrase(String.raw`\b${text}\b`, say)),
 ];
 
-/** A place where an old word is the right one. */
+/** A place where an old word is correct. */
 export interface Exception {
   path: RegExp;
   /** The word is allowed on lines that match. */
@@ -99,10 +99,10 @@ export const exceptions: Exception[] = [
   { path: /\/harbor\.spec\.ts$/, line: /door/, why: 'the story of a task in a test' },
 ];
 
-/** Folders and files whose words are still to be replaced. */
+/** Folders and files in which old words are not replaced yet. */
 export const notYet: string[] = [];
 
-/** Text of others, data, and the words themselves. */
+/** Third-party texts, data, and the words themselves. */
 export const foreign: RegExp[] = [
   /^package-lock\.json$/,
   /^LICENSE$/,
@@ -114,7 +114,9 @@ export const foreign: RegExp[] = [
   /\.(?:png|svg|ico|woff2|jpe?g|gz|tar|zip)$/,
 ];
 
-/** A word by itself, with a capital, and as a part of a name in camel case; not within other words. */
+/**
+ * A word on its own, capitalized, or as part of a name in camel case, but not within other words.
+ */
 function word(expression: string, say: string, { notAfter = '' } = {}): OldWord {
   const capital = expression
     .split('|')

@@ -60,11 +60,11 @@ describe('the lint of plain language', () => {
     '    private readonly log: EventLog,',
     '  private constructor(readonly name: string) {}',
     '  #count = 0;',
-  ])('leaves alone: %s', (text) => {
+  ])('ignores: %s', (text) => {
     expect(found('a/b.ts', text)).toEqual([]);
   });
 
-  it('allows an exception in its own place only', () => {
+  it('allows an exception only in its own place', () => {
     expect(found('README.md', 'leaves you holding the rope.')).toEqual([]);
     expect(found('docs/cli.md', 'leaves you holding the rope.')).toEqual(['1 rope']);
   });

@@ -5,8 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { exceptions, foreign, notYet, oldWords } from './plain-language-words.ts';
 import { root } from './product-node.mjs';
 
-// Part of npm run check:lint: finds words that the project does not use any more in every tracked file, TypeScript's
-// `private` where `#private` is the style, and errors that are ignored without a reason. tools/plain-language-words.ts has the words and the exceptions.
+// Part of npm run check:lint. Finds in every tracked file: words that the project does not use any
+// more, TypeScript’s `private` where `#private` is the style, and errors that are ignored without a
+// reason. tools/plain-language-words.ts has the words and the exceptions.
 
 export interface WordFinding {
   path: string;
@@ -15,7 +16,7 @@ export interface WordFinding {
   say: string;
 }
 
-/** What is to be replaced in a file, by its lines; line 0 is its path. */
+/** The findings in a file, by line; line 0 is the path. */
 export function findingsIn(path: string, text: string): WordFinding[] {
   const lines = [path, ...text.split('\n')];
   return lines.flatMap((content, line) =>
@@ -36,13 +37,19 @@ function oldWordsIn(path: string, line: string): { found: string; say: string }[
   );
 }
 
-/** Fields and methods; properties of a constructor's parameters, which end with a comma, are Nest's style. */
+/**
+ * Finds fields and methods. Properties in a constructor’s parameters, which end with a comma, are
+ * Nest’s style.
+ */
 function privateIn(path: string, line: string): { found: string; say: string }[] {
   if (!/\.tsx?$/.test(path) || !/^\s*private\s(?!constructor\().*[^,]$/.test(line)) return [];
   return [{ found: line.trim(), say: '#private' }];
 }
 
-/** Errors that are dropped without a reason; tests, and values that an error leaves undefined, need none. */
+/**
+ * Finds errors that are dropped without a reason, except in tests and where an error yields
+ * undefined as a value.
+ */
 function ignoredIn(path: string, line: string): { found: string; say: string }[] {
   if (!/^(apps|libs|evaluation)\/.*\.tsx?$/.test(path) || /\.spec\.|\/testing\//.test(path))
     return [];
@@ -51,7 +58,10 @@ function ignoredIn(path: string, line: string): { found: string; say: string }[]
   return dropped.test(line) ? [{ found: line.trim(), say: 'ignoreError(why)' }] : [];
 }
 
-/** Tracked files whose text is the project's own: those below `chosen`, or all whose words were replaced already. */
+/**
+ * Tracked files with the project’s own text: those below `chosen`, or all in which old words are
+ * replaced.
+ */
 function ownFiles(chosen: string[]): string[] {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], {
     cwd: root,
@@ -82,6 +92,6 @@ function check(chosen: string[]): number {
   return findings.length > 0 ? 1 : 0;
 }
 
-// Arguments are folders and files to look at, also those that are still to come.
+// Arguments are the files and folders to check, including those in `notYet`.
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href)
   process.exitCode = check(process.argv.slice(2));

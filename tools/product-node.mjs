@@ -9,18 +9,24 @@ export const root = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/,
 
 const require = createRequire(join(root, 'package.json'));
 
-/** Else this is an installed package: built, with its packages beside it. npm packs no lock file. */
+/**
+ * Otherwise this is an installed package, already built, with its dependencies; npm packs no lock
+ * file.
+ */
 export const isCheckout = existsSync(join(root, 'package-lock.json'));
 
-/** What may be kept between starts. */
+/** Files that may be kept between starts. */
 export const cacheFolder = isCheckout
   ? join(root, 'node_modules/.cache')
   : join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'belay');
 
-/** Where npm has put a package; undefined where it is not installed, as one for another platform. */
+/**
+ * The folder of an npm package, or undefined if it is not installed, such as one for another
+ * platform.
+ */
 export function packageFolder(name) {
   const own = join(root, 'node_modules', name);
-  // Node remembers where it found nothing, and npm may have installed it since.
+  // Node caches failed lookups, and npm may have installed the package since.
   if (existsSync(own)) return own;
   try {
     return dirname(require.resolve(`${name}/package.json`));
@@ -29,7 +35,7 @@ export function packageFolder(name) {
   }
 }
 
-/** The Node that the product runs on: the pinned package, else the Node that runs this when it is new enough. */
+/** The product’s Node: the pinned package, or else the current Node if it is new enough. */
 export function productNode() {
   const folder = packageFolder(`node-${process.platform}-${process.arch}`);
   if (folder) return join(folder, 'bin/node');
@@ -39,7 +45,10 @@ export function productNode() {
   );
 }
 
-/** The environment of child processes: the product's Node and the packages' commands come first. */
+/**
+ * The environment of child processes; the product's Node and the packages' commands are first in
+ * PATH.
+ */
 export function productEnvironment(more = {}) {
   const path = [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter);
   return { ...process.env, PATH: path, ...more };

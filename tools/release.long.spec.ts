@@ -119,7 +119,7 @@ describe('npm run release', () => {
     expect(state()).toMatchObject({ changes: '', archive: true });
   });
 
-  it('only says what it would do in a dry run', () => {
+  it('only prints its plan in a dry run', () => {
     const before = state();
     const { status, output } = release('0.1.0', '--dry-run');
     expect(status).toBe(0);
@@ -192,7 +192,7 @@ describe('npm run release', () => {
     expect(state()).toEqual(before);
   });
 
-  it('leaves nothing when it is interrupted', () => {
+  it('leaves nothing behind when it is interrupted', () => {
     const interrupt = 'kill -INT $(ps -o ppid= -p $PPID); exit 1';
     const test = `${scripts['test:package']}; ${interrupt}`;
     commit('package.json', {
@@ -207,7 +207,7 @@ describe('npm run release', () => {
     expect(state()).toEqual(before);
   });
 
-  it('leaves nothing when the commit or the tag is refused', () => {
+  it('leaves nothing behind when the commit or the tag is refused', () => {
     for (const hook of ['pre-commit', 'reference-transaction']) {
       const path = join(folder, '.git/hooks', hook);
       const before = state();

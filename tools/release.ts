@@ -7,8 +7,8 @@ import { Instruction, step } from './prepare/steps.mjs';
 import { releaseNotes, unreleasedNotes, versionsIn } from './release/changelog.ts';
 import { assertNewVersion, filesWithVersion } from './release/version.ts';
 
-// npm run release -- VERSION: from a tested tree to a commit and a tag, or nothing. It works on the repository that it is
-// called in, with that repository's npm scripts.
+// npm run release -- VERSION: turns a tested tree into a commit and a tag, or changes nothing. It
+// works on the repository of the current folder, with the npm scripts there.
 const help = `Usage: npm run release -- VERSION [--dry-run]
 
   On a clean branch main: runs npm test (which includes npm run check) and npm run test:long, moves the section
@@ -30,7 +30,7 @@ await runCommand(async () => {
     return console.log(`${notes}\n\nA release of ${version} would have these notes.`);
   await step('tests', () => npm('test'));
   await step('long tests', () => npm('run', 'test:long'));
-  // The tests take long: what was edited meanwhile was not tested.
+  // Checked again: the tests take long, and edits made meanwhile are untested.
   checkInput(version);
   await step('release', () => make(version));
   console.log(
@@ -62,7 +62,7 @@ function checkInput(version: string): string {
   return unreleasedNotes(changelog);
 }
 
-/** All of it or nothing: what was written, committed and packed is undone when a step fails. */
+/** All or nothing: if a step fails, what was written, committed and packed is undone. */
 function make(version: string): void {
   const before = git('rev-parse', 'HEAD');
   const archive = join(folder, `dist/belay-${version}.tgz`);
@@ -71,7 +71,7 @@ function make(version: string): void {
   const date = new Date().toISOString().slice(0, 10);
   texts.set('CHANGELOG.md', releaseNotes(changelog, version, date));
   const files = [...texts.keys()];
-  // Ctrl-C ends the command that runs, whose failure undoes the rest.
+  // Ctrl-C ends the running command, whose failure undoes the rest.
   const ignore = () => {};
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, ignore);
   try {
@@ -99,7 +99,7 @@ function git(...args: string[]): string {
   return runHere('git', args, 'pipe').trim();
 }
 
-/** Returns what a command wrote to standard output, unless it is shown. */
+/** Returns the command’s standard output if `output` is `pipe`. */
 function runHere(command: string, args: string[], output: 'inherit' | 'pipe'): string {
   const { error, status, stderr, stdout } = spawnSync(command, args, {
     cwd: folder,

@@ -2,13 +2,16 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** The data folder of a server that is given none: as the server itself and `belay` find it. */
+/** The default data folder, determined as the server itself and `belay` do. */
 export function usualDataFolder(env = process.env) {
   const xdg = env.XDG_DATA_HOME || join(homedir(), '.local', 'share');
   return env.BELAY_DATA || join(xdg, 'belay');
 }
 
-/** The address, with a code that logs in once, of the server that works on a data folder; undefined when none answers. */
+/**
+ * The address of the server that uses a data folder, with a code for one login; undefined if none
+ * answers.
+ */
 export async function runningServer(folder) {
   try {
     const { url, token } = JSON.parse(readFileSync(join(folder, 'server.json'), 'utf8'));

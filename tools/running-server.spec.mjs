@@ -23,12 +23,12 @@ describe('the server that runs already', () => {
   });
   const known = (file) => writeFileSync(join(folder, 'server.json'), JSON.stringify(file));
 
-  it('is found by what it wrote beside its data', async () => {
+  it('is found by the file beside its data', async () => {
     known({ url, token: 'good' });
     expect(await runningServer(folder)).toBe(`${url}/?code=once`);
   });
 
-  it('is not one that another data folder belongs to, nor one that is gone', async () => {
+  it('is neither one with another data folder, nor one that has ended', async () => {
     expect(await runningServer(folder)).toBeUndefined();
     known({ url, token: 'of another' });
     expect(await runningServer(folder)).toBeUndefined();

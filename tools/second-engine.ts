@@ -14,8 +14,9 @@ const programs = ['dockerd', 'containerd', 'unshare'] as const;
 type Program = (typeof programs)[number];
 
 /**
- * A Docker Engine of its own beside the machine's, with `live-restore` and a containerd that outlives it as under
- * systemd: its dockerd can be killed without ending other work. Takes root, dockerd, containerd and unshare.
+ * A second Docker Engine beside the machine’s, with `live-restore` and a containerd that outlives
+ * it, as under systemd: its dockerd can be killed without ending other work. Requires root,
+ * dockerd, containerd and unshare.
  */
 export class SecondEngine {
   static async start(): Promise<SecondEngine> {
@@ -46,9 +47,9 @@ export class SecondEngine {
     this.#paths = paths;
   }
 
-  /** Resolves when it answers. */
+  /** Resolves once dockerd answers. */
   async startDockerd(): Promise<void> {
-    // A killed dockerd leaves it behind, and a new one would refuse to start beside it.
+    // A killed dockerd leaves its pid file behind, and a new one would refuse to start.
     rmSync(this.#path('docker.pid'), { force: true });
     writeFileSync(this.#path('daemon.json'), '{}');
     const more = ['--host', this.host, '--live-restore', '--bridge=none', '--iptables=false'];
@@ -70,7 +71,7 @@ export class SecondEngine {
     if (this.#dockerd) await end(this.#dockerd, 'SIGKILL');
   }
 
-  /** Takes an image over from the machine's engine. */
+  /** Copies an image from the machine’s engine. */
   async copyImage(name: string): Promise<void> {
     const image = await new Dockerode().getImage(name).get();
     const progress = await this.#docker.loadImage(image, { quiet: true });
@@ -78,13 +79,13 @@ export class SecondEngine {
     await once(progress, 'end');
   }
 
-  /** The agent's runtime, as the machine's own engine has it; returns the volume's name. */
+  /** Copies the agent’s runtime from the machine’s engine; returns the volume’s name. */
   async copyRuntime(volume: string): Promise<string> {
     await this.copyImage(volume.replace(/^belay-runtime-(\w+).*$/, 'belay/runtime:$1'));
     return prepareRuntime(this.#api, () => {});
   }
 
-  /** The process that a session's container runs, as the machine numbers it. */
+  /** The pid of the main process of a session’s container, in the machine’s numbering. */
   async pidOf(session: string): Promise<number> {
     const filters = { label: [`belay.session=${session}`] };
     const [container] = await this.#docker.listContainers({ filters });
@@ -92,13 +93,13 @@ export class SecondEngine {
     return (await this.#docker.getContainer(container.Id).inspect()).State.Pid;
   }
 
-  /** How many containers and volumes there are. */
+  /** The number of containers and volumes. */
   async inventory(): Promise<number> {
     const { Volumes } = await this.#docker.listVolumes();
     return (await this.#docker.listContainers({ all: true })).length + (Volumes ?? []).length;
   }
 
-  /** Ends it, and removes all that it had. */
+  /** Ends the engine, and removes everything in it. */
   async dispose(): Promise<void> {
     if (this.#dockerd) {
       const containers = await this.#docker.listContainers({ all: true }).catch(() => []);
@@ -134,7 +135,8 @@ export class SecondEngine {
   #run(name: Program, paths: [flag: string, file: string][], more: string[] = []): ChildProcess {
     const log = openSync(this.#path(`${name}.log`), 'a');
     const flags = paths.flatMap(([flag, path]) => [`--${flag}`, this.#path(path)]);
-    // In a network of its own: a dockerd without a bridge removes the one that is there.
+    // Runs in a separate network namespace, because a dockerd without a bridge removes an existing
+    // one.
     const command = ['--net', '--', this.#paths[name], ...flags, ...more];
     const child = spawn(this.#paths.unshare, command, { stdio: ['ignore', log, log] });
     closeSync(log);

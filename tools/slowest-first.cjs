@@ -1,9 +1,10 @@
-// The sequencer of the Jest that runs: a package of Jest’s own, at its version.
+// The sequencer of the running Jest, from one of Jest’s own packages.
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The files that take longest, in order. Where nothing was measured yet, as in CI, Jest begins with the largest files
- * and would leave these, which are short, to the end: one worker would wait minutes for the other.
+ * The slowest files, in order. Without earlier measurements, as in CI, Jest starts with the largest
+ * files and would leave these, which are short, to the end, where one worker would wait minutes for
+ * another.
  */
 const slowest = [
   'evaluation/src/cheating.long.spec.ts',
@@ -29,7 +30,7 @@ const rank = ({ path }) => {
   return at < 0 ? slowest.length : at;
 };
 
-/** Jest’s own order, behind the files that take longest. */
+/** The slowest files first, then Jest’s own order. */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
     return super.sort(tests).toSorted((one, other) => rank(one) - rank(other));

@@ -7,7 +7,7 @@ const test = (path, size) => ({
   context: { config: { cache: false }, hasteFS: { getSize: () => size } },
 });
 
-it('begins the slowest files first, then the largest ones', () => {
+it('starts the slowest files first, then the largest ones', () => {
   const [first, second] = slowest;
   const tests = [test('a.spec.ts', 1), test(second, 2), test('b.spec.ts', 9), test(first, 1)];
   const order = new SlowestFirst({}).sort(tests).map(({ path }) => path);
@@ -16,6 +16,6 @@ it('begins the slowest files first, then the largest ones', () => {
   );
 });
 
-it.each(slowest)('%s is there', (file) => {
+it.each(slowest)('%s exists', (file) => {
   expect(existsSync(`${root}/${file}`)).toBe(true);
 });

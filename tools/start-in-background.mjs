@@ -9,13 +9,14 @@ const pollMs = 100;
 const readyTimeoutMs = 60_000;
 
 /**
- * Starts the server in a session of its own, with its log in a file, and returns when it answers. Prints one line of
- * JSON with its process id. One that does not get so far is ended.
+ * Starts the server in its own process session, with its log in a file, and returns once it
+ * answers. Prints one line of JSON with its process id. A server that does not become ready is
+ * ended.
  */
 export async function startInBackground({ file, args, env, folder }, log) {
   const began = performance.now();
   const server = spawn(file, args, {
-    // Its line of readiness has the token, which belongs in no log.
+    // The readiness line contains the token, which must not be logged.
     stdio: ['ignore', 'ignore', openSync(log, 'a', 0o600)],
     detached: true,
     env,

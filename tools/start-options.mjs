@@ -21,7 +21,7 @@ const flags = new Map([
   ['--dev', { dev: true }],
 ]);
 
-/** Options with a value: where it goes, what is read of it, and what is said when it is not right. */
+/** Options with a value: the key for it, how it is read, and the error for an invalid value. */
 const valued = new Map([
   ['--data', { key: 'data', read: (text) => text, error: '--data needs a folder.' }],
   [
@@ -39,9 +39,9 @@ const valued = new Map([
   ['--port', { key: 'port', read: readPort, error: '--port needs a number from 0 to 65535.' }],
 ]);
 
-/** Reads the command line of `npm start`; returns options, or `error`, one sentence. */
+/** Parses the command line of `npm start`; returns options, or `error`, one sentence. */
 export function parseStart(args, env = {}) {
-  // Without `--` before them npm reads the options as its own and does not pass them on.
+  // Without `--` before them, npm takes the options as its own and does not pass them on.
   const taken = ['port', 'data', 'open', 'install', 'tunnel', 'inspect', 'types'].find(
     (name) => `npm_config_${name}` in env,
   );
@@ -67,7 +67,7 @@ export function parseStart(args, env = {}) {
   return options;
 }
 
-/** Changes the options; returns what is wrong with an argument. */
+/** Changes `options`; returns an error for a wrong argument. */
 function readArguments(args, options) {
   const rest = args.values();
   for (const arg of rest) {
@@ -85,7 +85,7 @@ function readArguments(args, options) {
   }
 }
 
-/** The flags that only `npm run dev` takes. */
+/** Flags that only `npm run dev` accepts. */
 function devFlag({ dev }, arg) {
   const [name, port] = splitOnce(arg, '=');
   if (dev && name === '--no-types') return { types: false };

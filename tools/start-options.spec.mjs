@@ -20,20 +20,20 @@ describe('the options of npm start', () => {
     expect(parseStart([...flags, '--port=5000', '--data=/tmp/a=b'])).toMatchObject(wanted);
   });
 
-  it('takes the port of the environment when none is said', () => {
+  it('takes the port of the environment when none is given', () => {
     expect(parseStart([], { BELAY_PORT: '0' }).port).toBe(0);
     expect(parseStart(['--port', '7'], { BELAY_PORT: 'http' }).port).toBe(7);
     expect(parseStart([], { BELAY_PORT: 'http' }).error).toMatch(/BELAY_PORT is http/);
   });
 
   it.each([{ npm_config_port: '5000' }, { npm_config_open: '' }])(
-    'says what npm kept for itself: %j',
+    'reports what npm kept for itself: %j',
     (env) => {
       expect(parseStart([], env).error).toMatch(/Put -- before the options/);
     },
   );
 
-  it('takes those of npm run dev with --dev alone', () => {
+  it('takes those of npm run dev only with --dev', () => {
     const wanted = { dev: true, port: 5000, types: false, inspect: '--inspect=9230' };
     const flags = ['--inspect=9230', '--no-types', '--port', '5000'];
     expect(parseStart(['--dev', ...flags])).toMatchObject(wanted);
@@ -50,7 +50,7 @@ describe('the options of npm start', () => {
     [['--port', '70000'], /--port needs a number/],
     [['--data'], /--data needs a folder/],
     [['demo'], /no option demo/],
-  ])('answers %j with one sentence', (args, sentence) => {
+  ])('rejects %j with one sentence', (args, sentence) => {
     const { error } = parseStart(args);
     expect(error).toMatch(sentence);
     expect(error).toMatch(/\.$/);

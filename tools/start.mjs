@@ -23,7 +23,8 @@ await runCommand(async () => {
   const folder = options.data
     ? resolve(process.env.INIT_CWD ?? '.', options.data)
     : usualDataFolder();
-  // Before anything is built or installed: these are the likeliest reasons to fail.
+  // Checked before anything is built or installed, because these are the most likely reasons to
+  // fail.
   await assertAlone(folder);
   await assertFree(options.port);
   const environment = await prepareMachine({ install: options.install });
@@ -58,7 +59,10 @@ function portSentence(error, host, port) {
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 
-/** What to run: the built server, or what runs the server and the dashboard from their sources. */
+/**
+ * The command to run: the built server, or the program that runs server and dashboard from their
+ * sources.
+ */
 function commandOf({ port, folder, environment, tunnel, dev, inspect, types }) {
   const args = dev
     ? [
@@ -77,20 +81,23 @@ function commandOf({ port, folder, environment, tunnel, dev, inspect, types }) {
       BELAY_PORT: String(port),
       BELAY_DATA: folder,
       ...(tunnel && { BELAY_TUNNEL: tunnel }),
-      // Compiled code is kept between starts.
+      // Keeps compiled code between starts.
       NODE_COMPILE_CACHE: join(cacheFolder, 'belay-compile'),
       NODE_ENV: 'production',
     }),
   };
 }
 
-/** Runs the server until it ends. Ctrl-C stops the server alone; agents keep running and the next start adopts them. */
+/**
+ * Runs the server until it ends. Ctrl-C stops only the server; agents keep running, and the next
+ * start adopts them.
+ */
 function serve({ file, args, env, folder }, { open }) {
   const began = performance.now();
   const server = spawn(file, args, {
-    // At a terminal it asks there what waits for the user.
+    // At a terminal, the server asks its questions there.
     stdio: [process.stdin.isTTY ? 'inherit' : 'ignore', 'pipe', 'inherit'],
-    // A group of its own: Ctrl-C in the terminal reaches it through us, once.
+    // In its own process group, so that only we forward Ctrl-C to it, once.
     detached: true,
     env,
   });
@@ -121,7 +128,7 @@ function untilEnd(server) {
   return new Promise((done, failed) => {
     server.on('error', failed);
     server.on('exit', (code, signal) => {
-      // With an exit code it has said itself why.
+      // A server that exits with a code has reported the reason itself.
       if (asked === 0 && signal) console.error(`The server was ended by ${signal}.`);
       done(asked > 0 ? 0 : code || 1);
     });
@@ -137,7 +144,7 @@ function readyLine(line) {
   }
 }
 
-/** The command line knows how; without a screen it opens nothing. */
+/** The command line knows how to open a browser; without a display it opens nothing. */
 function openInBrowser(folder) {
   const command = join(root, 'apps/cli/bin/belay.mjs');
   spawn(productNode(), [command, 'open', '--data', folder], {

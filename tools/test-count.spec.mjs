@@ -15,13 +15,13 @@ describe('the count line', () => {
     expect(countLine(sumCounts(runs))).toBe('41 passed, 1 failed');
   });
 
-  it('names what was skipped, and only then', () => {
+  it('names skipped tests only if there are any', () => {
     expect(countLine(countsOf(report({ numPassedTests: 3, numPendingTests: 1 })))).toBe(
       '3 passed, 0 failed, 1 skipped',
     );
   });
 
-  it('counts a suite that cannot load as failed', () => {
+  it('counts a suite that cannot be loaded as failed', () => {
     const counts = countsOf(report({ numPassedTests: 3, numRuntimeErrorTestSuites: 2 }));
     expect(counts.failed).toBe(2);
     expect(exitCodeFor(counts)).toBe(1);

@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { Docker } from './prepare/docker-api.mjs';
 
 /**
- * A folder for all temporary files of one run of the tests, and a process beside it that removes what the run leaves:
- * that waits until its standard input closes, which the kernel does however the run ends.
+ * A folder for all temporary files of one test run, and a process that removes what the run leaves
+ * behind. That process waits until its standard input closes, which happens however the run ends.
  * @param {string} [dockerHost]
  * @returns {{ folder: string, done: () => Promise<void> }} `done` resolves when everything is removed.
  */
 export function temporaryRun(dockerHost = '') {
   const folder = mkdtempSync(join(tmpdir(), 'belay-test-'));
-  // Some tests work as other users: a database server does.
+  // Some tests run programs as other users, such as a database server.
   chmodSync(folder, 0o711);
   const watcher = spawn(process.execPath, [fileURLToPath(import.meta.url), folder, dockerHost], {
-    // A Ctrl-C in the terminal ends the run, and not what cleans up after it.
+    // Ctrl-C in the terminal must end the run, but not its cleanup.
     detached: true,
     stdio: ['pipe', 'inherit', 'inherit'],
   });
@@ -31,14 +31,14 @@ export function temporaryRun(dockerHost = '') {
   };
 }
 
-/** Ends the processes and removes the containers and the files of a run. */
+/** Ends the processes and removes the containers and files of a run. */
 export async function removeLeftovers(folder, dockerHost) {
   await endProcesses(folder);
   if (dockerHost) await removeContainers(new Docker(dockerHost), folder);
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Until none is left: one that is found may just be starting another. */
+/** Repeats until none is left, because a process may be starting another when it is found. */
 async function endProcesses(folder) {
   for (let tries = 0; tries < 100; tries += 1) {
     const found = processesUsing(folder);
@@ -52,11 +52,11 @@ function kill(pid) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
-/** The processes that have the folder as their TMPDIR, or that work in it. */
+/** The processes whose TMPDIR is the folder, or that work in it. */
 export function processesUsing(folder) {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => pid !== process.pid && belongsTo(pid, folder));
@@ -73,7 +73,7 @@ function belongsTo(pid, folder) {
   );
 }
 
-/** A process may end while it is looked at, and one of another user may not be looked at. */
+/** A process may end during the check, and those of other users may not be readable. */
 function tryTo(read) {
   try {
     return read();
@@ -82,7 +82,10 @@ function tryTo(read) {
   }
 }
 
-/** Servers of the tests label what they make with their data folder, which is in that of the run. */
+/**
+ * The servers of tests label their resources with their data folder, which is inside the run’s
+ * folder.
+ */
 async function removeContainers(docker, folder) {
   const isOurs = ({ Labels }) => Labels?.['belay.data']?.startsWith(`${folder}/`);
   const filters = `filters=${encodeURIComponent(JSON.stringify({ label: ['belay.data'] }))}`;

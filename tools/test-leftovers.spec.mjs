@@ -6,7 +6,7 @@ import { Docker } from './prepare/docker-api.mjs';
 import { root } from './product-node.mjs';
 import { processesUsing } from './test-leftovers.mjs';
 
-/** A run that starts a helper of a helper in its folder, and a container, and then works for ever. */
+/** A run that starts a nested helper in its folder and a container, and then never ends. */
 const run = (dockerHost, image) => `
   import { spawn } from 'node:child_process';
   import { writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ async function begun() {
   return { child, ...JSON.parse(String(line)) };
 }
 
-it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async (signal) => {
+it.each(['SIGKILL', 'SIGTERM'])('nothing is left behind by a run that %s ended', async (signal) => {
   const { child, folder, container } = await begun();
   const docker = new Docker(process.env.DOCKER_HOST);
   expect(await docker.exists(`/containers/${container}/json`)).toBe(true);
@@ -53,7 +53,7 @@ it.each(['SIGKILL', 'SIGTERM'])('nothing is left of a run that %s ended', async 
   expect(await docker.exists(`/containers/${container}/json`)).toBe(false);
 });
 
-it('another run beside it is left alone', async () => {
+it('a concurrent run is not affected', async () => {
   const one = await begun();
   const other = await begun();
   await until('its helpers', () => processesUsing(other.folder).length === 3);

@@ -1,5 +1,5 @@
-// npm run test:package: packs Belay, installs the package with npm into a folder of its own, and uses it as it is there,
-// with the Node that runs this. Takes a minute, so `npm test` leaves it out.
+// npm run test:package: packs Belay, installs the package with npm into a temporary folder, and
+// uses it from there, with the current Node. Not a part of `npm test`, because it takes a minute.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -54,7 +54,7 @@ await runCommand(async () => {
   }
 });
 
-/** Runs the installed command; all that it keeps is in the folder. */
+/** Runs the installed command, with all of its data in the folder. */
 function belayIn(folder) {
   const own = (name) => join(folder, name);
   const environment = {

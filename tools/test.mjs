@@ -19,7 +19,7 @@ const usage = `Usage: npm test [-- JEST-OPTIONS]
 
   npm run jest -- …  is the same without preparing anything. The last line is the count.`;
 
-/** The names of files whose tests take long and rarely fail, for Jest. */
+/** The names of files whose tests take long and rarely fail, as a pattern for Jest. */
 const longFiles = '\\.long\\.';
 
 const words = process.argv.slice(2);
@@ -31,12 +31,12 @@ const onlyLong = words[0] === '--long';
 const chosen = onlyLong ? words.slice(1) : words;
 const isChosen = chosen.length > 0;
 
-// Whatever goes wrong, the last line is the count: a machine that cannot be prepared is a failed test too.
+// The last line is always the count, so a machine that cannot be prepared counts as a failed test.
 let counts = { passed: 0, failed: 1 };
 await runCommand(async () => {
   const environment = await prepareMachine({ tests: true });
   const run = temporaryRun(environment.DOCKER_HOST);
-  // The folder, the processes and the containers of the run are removed however it ends.
+  // However the run ends, its folder, processes and containers are removed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
     process.once(signal, () => void run.done().then(() => process.exit(1)));
   try {
@@ -48,13 +48,13 @@ await runCommand(async () => {
 console.log(countLine(counts));
 process.exitCode = exitCodeFor(counts);
 
-/** The checks run beside the tests, which wait more than they compute. */
+/** The checks run in parallel with the tests, which wait more than they compute. */
 async function runAll(environment) {
   const runs = [jest(environment), ...(isChosen || onlyLong ? [] : [check()])];
   return sumCounts((await Promise.all(runs)).flat());
 }
 
-/** One after the other: the tests run beside them. */
+/** Runs the checks in sequence, because the tests run in parallel with them. */
 async function check() {
   const runs = [];
   for (const name of ['types', 'lint', 'layers', 'docs', 'format']) {
@@ -68,7 +68,7 @@ async function check() {
   return runs;
 }
 
-/** The files that Jest runs: those that it is told, else the long ones, else all others. */
+/** Jest’s arguments: the given ones, or else those for the long tests or for all others. */
 function filesOf() {
   if (isChosen) return ['--passWithNoTests', ...chosen];
   if (onlyLong) return ['--testPathPatterns', longFiles];
@@ -86,7 +86,7 @@ async function jest(environment) {
     );
     if (!existsSync(report)) return { failed: 1 };
     const counted = countsOf(JSON.parse(readFileSync(report, 'utf8')));
-    // Jest also fails for what is not a test, such as a leaked handle that ended it.
+    // Jest also fails for reasons other than tests, such as a leaked handle.
     if (code !== 0 && counted.failed === 0) counted.failed = 1;
     return counted;
   } finally {
@@ -94,7 +94,7 @@ async function jest(environment) {
   }
 }
 
-/** Jest's JSON goes to its file; its own standard output would repeat it. */
+/** Jest’s JSON goes to a file; its standard output would repeat it. */
 function spawned(command, args, environment = {}) {
   return new Promise((done, failed) => {
     const child = spawn(command, args, {

@@ -1,4 +1,5 @@
-// Compiles the agent once, with the node that ships, so that no sandbox has to: see start.cjs.
+// Compiles the agent once, with the Node that ships with it, so that sandboxes need not: see
+// start.cjs.
 const { mkdirSync, readdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { Module } = require('node:module');
 const { join } = require('node:path');
@@ -6,15 +7,16 @@ const { Script } = require('node:vm');
 
 const runtime = '/opt/belay';
 const folder = join(runtime, 'compiled');
-/** As BELAY_CONNECTION in the Dockerfile. */
+/** Must match BELAY_CONNECTION in the Dockerfile. */
 const socket = '/rehearsal.sock';
-/** What is compiled by then has to do. */
+/** Time limit; whatever is compiled by then is used. */
 const timeoutMs = 20_000;
 
 const { rehearse } = require(join(runtime, 'rehearsal.cjs'));
 
 rehearse(socket).then(() => {
-  // A short session runs, and so compiles, what every session begins with. Then the agent ends this process.
+  // Running a short session compiles what every session needs at its start. The agent then ends
+  // this process.
   const { load, loaded } = require(join(runtime, 'start.cjs'));
   process.once('exit', () => {
     mkdirSync(folder);
@@ -26,7 +28,7 @@ rehearse(socket).then(() => {
   for (const name of readdirSync(runtime)) if (/^import-.*\.cjs$/.test(name)) load(name);
 });
 
-/** Whether Node takes what was written. */
+/** Whether Node accepts the compiled code. */
 function isTaken(name) {
   const source = Module.wrap(readFileSync(join(runtime, name), 'utf8'));
   const cachedData = readFileSync(join(folder, name));

@@ -1,11 +1,12 @@
-// Starts the agent with its code compiled beforehand. Node’s own compile cache keeps a file as it is before it runs, and
-// each function would be compiled at its first call, in every sandbox. This one has what ran in compile.cjs.
+// Starts the agent with code compiled in advance. Node’s own compile cache stores a file as it is
+// before it runs, so each function would be compiled at its first call, in every sandbox. This code
+// includes the functions that ran in compile.cjs.
 const { readFileSync } = require('node:fs');
 const { Module } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
-/** Each file of the agent’s bundle that was loaded, by name. */
+/** The loaded files of the agent’s bundle, by name. */
 const loaded = new Map();
 
 function load(name) {
@@ -13,7 +14,7 @@ function load(name) {
   if (known) return known.module.exports;
   const filename = join(__dirname, name);
   const source = Module.wrap(readFileSync(filename, 'utf8'));
-  // What was compiled by another Node is ignored.
+  // Node ignores code compiled by another version.
   const script = new Script(source, { filename, cachedData: compiled(name) });
   const module = { exports: {} };
   loaded.set(name, { module, script });
@@ -26,7 +27,7 @@ function compiled(name) {
   try {
     return readFileSync(join(__dirname, 'compiled', name));
   } catch {
-    return undefined; // It is not there while compile.cjs makes it, and for what is rarely used.
+    return undefined; // Missing while compile.cjs runs, and for files that are rarely used.
   }
 }
 

@@ -8,7 +8,7 @@ describeSystem('attacks: the boundary of a sandbox', (server) => {
       'ls /sys/class/net',
       'test -S /var/run/docker.sock || echo closed /var/run/docker.sock',
       'for f in /opt/belay/x /usr/x /etc/hosts; do : >>$f || echo "closed $f"; done 2>/dev/null',
-      // The positive control: what belongs to the user can be written.
+      // Positive control: the user’s files are writable.
       ': >>/workspace/x && echo open /workspace/x',
     ].join('; ');
     const { text } = await server.client.sessions.call(session.id, 'terminal.run', {

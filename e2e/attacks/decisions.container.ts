@@ -29,7 +29,7 @@ describeSystem('attacks: decisions of the user', (server) => {
       await client.answer(session.id, String(args['id']), { verdict: 'rejected' });
     }
     await session.finished();
-    // The control: the second `echo *` ran without a question.
+    // Control: the second `echo *` ran without a question.
     expect(session.events.filter((event) => event.action === 'approval')).toHaveLength(3);
     const results = session.events.filter((event) => isEvent(event, 'result'));
     expect(results.map(({ args }) => args.ok)).toEqual([true, true, false, false, true]);

@@ -5,7 +5,10 @@ import { OutsideWorld } from '../system/outside-world.js';
 const host = 'code.example.org';
 const hidden = 'hidden.example.org';
 
-/** Says by raw TLS and by raw HTTP what curl would not: `tls NAME` and `http HOST`, through a tunnel to the allowed host. */
+/**
+ * Sends over raw TLS and raw HTTP what curl would not: `tls NAME` and `http HOST`, through a tunnel
+ * to the allowed host.
+ */
 const client = `
 import os, socket, ssl, sys
 proxy = os.environ['http_proxy'].split('//')[1].rstrip('/').split(':')
@@ -43,7 +46,7 @@ else:
 
 const refused = (event: Event) => isEvent(event, 'egress') && event.args.verdict === 'refused';
 
-describe('attacks: the way out of a sandbox', () => {
+describe('attacks: egress of a sandbox', () => {
   const outside = new OutsideWorld();
   let server: BelayServer;
   beforeAll(async () => {
@@ -73,7 +76,7 @@ describe('attacks: the way out of a sandbox', () => {
     return (await server.client.sessions.call(session.id, 'terminal.run', call)).text;
   };
 
-  it('is held to the host that was allowed: server names of TLS, hosts of HTTP, curl too', async () => {
+  it('is limited to the allowed host: TLS server names, HTTP hosts, and curl', async () => {
     const session = await open();
     const python = (kind: string, name: string) =>
       shell(session, `python3 client.py ${kind} ${name}`);
@@ -92,7 +95,7 @@ describe('attacks: the way out of a sandbox', () => {
     session.close();
   });
 
-  it('stands still in a pause, and goes on after it', async () => {
+  it('stops while the session is paused, and works again afterwards', async () => {
     const session = await open();
     await server.client.sessions.pause(session.id);
     await session.state('paused');
@@ -106,7 +109,7 @@ describe('attacks: the way out of a sandbox', () => {
     session.close();
   });
 
-  it('is closed with the end of the session, though its programs still run', async () => {
+  it('is closed when the session ends, even while its programs still run', async () => {
     const loop = `for i in $(seq 300); do curl -sS http://${host}/index.html; sleep 0.2; done`;
     const model = script(server.data, [
       {

@@ -4,7 +4,7 @@ import { describeSystem, idle, prepared, type BelayServer, type Followed } from 
 
 const script = readFileSync(join(__dirname, 'identity.py'), 'utf8');
 
-/** What each way answered, by its target. */
+/** The outcome of each attack, by target. */
 async function attacked(server: BelayServer, session: Followed) {
   const call = server.client.sessions.call.bind(server.client.sessions);
   await call(session.id, 'files.write', { path: 'identity.py', content: script });
@@ -16,16 +16,16 @@ async function attacked(server: BelayServer, session: Followed) {
 }
 
 const open = (lines: string[]) => lines.filter((line) => line.endsWith('OPEN'));
-/** The engine’s seccomp profile denies these to everything in a sandbox. */
+/** The engine’s seccomp profile denies these for every process in a sandbox. */
 const denied = / (readv|take descriptor) /;
-/** The positive control: everything else works on a program of their own. */
+/** Positive control: all other attacks succeed against the attacker’s own process. */
 function expectOpen(lines: string[]): void {
   const possible = lines.filter((line) => !denied.test(line));
   expect(open(lines)).toEqual(possible);
   expect(possible).toHaveLength(11);
 }
 
-/** A command works and is recorded: the session lives. */
+/** The session still runs a command and records it. */
 async function expectAlive(server: BelayServer, session: Followed): Promise<void> {
   const run = { command: 'echo alive' };
   const result = await server.client.sessions.call(session.id, 'terminal.run', run);
@@ -50,7 +50,7 @@ describeSystem('attacks: the identity of an agent', (server) => {
     session.close();
   });
 
-  it('is not shared with programs of a root sandbox, which may end it and no more', async () => {
+  it('is not shared with programs of a root sandbox, which can end the agent but no more', async () => {
     const session = await idle(server, { sandbox: 'root' });
     const answers = await attacked(server, session);
     expect(open(answers('agent'))).toEqual([]);
@@ -60,7 +60,7 @@ describeSystem('attacks: the identity of an agent', (server) => {
     session.close();
   });
 
-  it('does not come with its exit codes: a program that reports success in the shell’s place is seen', async () => {
+  it('does not include its exit codes: a program that reports success in place of the shell is detected', async () => {
     const session = await idle(server);
     const forge = `
 d=$(dirname "$(find /var/lib/belay -name start -path '*/terminals/*' | head -n 1)")
@@ -74,12 +74,12 @@ done`;
     const result = await run(`(${forge}); sleep 0.2; echo after; (exit 7)`);
     expect(result.exitCode).toBe(7);
     expect(result.text).toMatch(/^after\n[^]*; 7 is taken\]/);
-    // The positive control: a program that forges nothing.
+    // Positive control: a program that forges nothing.
     expect(await run('echo on; (exit 3)')).toMatchObject({ text: 'on\n', exitCode: 3 });
     session.close();
   });
 
-  it('cannot be taken by dialling the socket', async () => {
+  it('cannot be taken over by connecting to the socket', async () => {
     const session = await idle(server);
     const run = { command: dial, wait: 120 };
     const second = await server.client.sessions.call(session.id, 'terminal.run', run);
@@ -89,7 +89,7 @@ done`;
     session.close();
   });
 
-  it('is the user’s own for files and programs, in any image', async () => {
+  it('is the sandbox’s user for files and programs, in any image', async () => {
     const session = await idle(server, { image: prepared('BELAY_TEST_BUSYBOX') });
     const call = server.client.sessions.call.bind(server.client.sessions);
     await call(session.id, 'files.write', { path: 'made', content: 'x' });
@@ -99,7 +99,7 @@ done`;
     expect(
       text.replaceAll(/\s*\t/g, ' ').replaceAll(/ +\n/g, '\n').split('\n').filter(Boolean),
     ).toEqual(['Uid: 1000 1000 1000 1000', 'Gid: 1000 1000 1000 1000', 'Groups:', '1000:1000']);
-    // What only the user may enter, its agent may, too; and what only root may is closed to it.
+    // The agent can enter folders that only the user may enter.
     await call(session.id, 'files.write', { path: 'own/file', content: 'two' });
     const read = await call(session.id, 'files.read', { path: 'own/file' });
     expect(read.content).toBe('two');

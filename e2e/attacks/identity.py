@@ -1,4 +1,4 @@
-"""Attacks the agent and its init from a program of their sandbox; prints for each way whether it is closed."""
+"""Attacks the agent and its init from a program in the sandbox, and prints each outcome."""
 import ctypes, os, signal, subprocess
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -29,7 +29,7 @@ def read_memory(pid):
     buffer = ctypes.create_string_buffer(8)
     mine, theirs = Piece(ctypes.addressof(buffer), 8), Piece(address, 8)
     count = libc.process_vm_readv(pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0)
-    # Another process has nothing at this address, which only one that may read it is told.
+    # EFAULT means that reading is allowed: the other process has nothing mapped at this address.
     if count < 0 and ctypes.get_errno() != 14:
         call(count)
 

@@ -8,7 +8,7 @@ const mebibyte = 2 ** 20;
 describeSystem(
   'attacks: the disk of the server',
   (server) => {
-    it('13: what a program prints is kept up to a limit, and it goes on', async () => {
+    it('13: output is stored up to a limit, and its program keeps running', async () => {
       const session = await idle(server, { approvals: 'auto' });
       const shell = async (command: string) =>
         (await server.client.sessions.call(session.id, 'terminal.run', { command, wait: 120 }))
@@ -23,7 +23,7 @@ describeSystem(
       session.close();
     });
 
-    it('47: a session whose log is full waits and says so, can be stopped, and others work', async () => {
+    it('47: a session with a full log waits with a reason and can be stopped, and others work', async () => {
       const write = (step: number) => ({
         operation: 'files.write',
         input: { path: `${step}.txt`, content: 'x'.repeat(200_000) },
@@ -31,7 +31,7 @@ describeSystem(
       const turns = Array.from({ length: 20 }, (_, step) => ({ calls: [write(step)] }));
       const model = script(server.data, turns);
       const session = await start(server, { task: 'Write', model, approvals: 'auto' });
-      // Nothing can be stored any more, so no event says it: the summary does.
+      // The log is full, so only the summary can show the state, not an event.
       const summary = () => server.client.sessions.get(session.id);
       const isWaiting = async () => (await summary()).state === 'waiting';
       await until('the state', isWaiting, { timeoutMs: 120_000 });

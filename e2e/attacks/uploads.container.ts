@@ -10,7 +10,7 @@ import { pack, type Headers } from 'tar-stream';
 
 type Entry = [Headers, string?];
 
-describeSystem('attacks: workspaces that are sent, and waits', (server) => {
+describeSystem('attacks: uploaded workspaces, and waits', (server) => {
   const create = () => {
     const turns = [{ calls: [{ operation: 'ask', input: { question: 'Done?' } }] }];
     const model = script(server.data, turns);
@@ -51,7 +51,7 @@ describeSystem('attacks: workspaces that are sent, and waits', (server) => {
       return left.length === 0;
     });
 
-  /** The control: the same way with an honest archive. */
+  /** Control: an honest archive works the same way. */
   const isUnharmed = async (): Promise<void> => {
     await nothingIsLeft();
     const { id } = await create();
@@ -64,7 +64,7 @@ describeSystem('attacks: workspaces that are sent, and waits', (server) => {
     await server.client.sessions.remove(id);
   };
 
-  it('an archive that lies about a size, a path, a link or a kind fails its own session', async () => {
+  it('an archive with a false size, path, link or type fails its own session', async () => {
     const link: Entry = [{ name: 'l', type: 'symlink', linkname: '/home' }];
     const lies: [Entry[], RegExp, ((tar: Buffer) => Buffer)?][] = [
       [[[{ name: 'f' }, 'x'.repeat(600)]], /it is incomplete/, (tar) => tar.subarray(0, 1_024)],
@@ -90,7 +90,7 @@ describeSystem('attacks: workspaces that are sent, and waits', (server) => {
     await isUnharmed();
   });
 
-  it('a stop, a deletion and kill -9 of the server in the middle leave nothing', async () => {
+  it('a stop, a deletion or a kill -9 of the server during the upload leaves nothing behind', async () => {
     const half = (await archive([{ name: 'f' }, 'x'.repeat(500_000)])).subarray(0, 300_000);
     const sending = async () => {
       const { id } = await create();
@@ -128,7 +128,7 @@ describeSystem('attacks: workspaces that are sent, and waits', (server) => {
     const call = (input: object) => server.client.sessions.call(session.id, 'terminal.read', input);
     expect(await call({ until: { port }, wait: 1 })).toMatchObject({ happened: 'time' });
     const never = call({ until: { text: 'never' }, wait: 3_600 });
-    // Its terminal closes first, or its agent is gone.
+    // Either its terminal closes first, or its agent is lost.
     const ended = never.then(
       ({ happened }) => happened,
       (error: unknown) => error instanceof AppError && 'end',

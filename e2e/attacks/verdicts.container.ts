@@ -5,7 +5,7 @@ import { belay, describeSystem, prepared } from '@belay/testkit';
 
 const lines = (values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
-/** Every string and number that looks like a secret, printed as a whole line. */
+/** Prints everything that looks like a secret, each on a line. */
 const printSecrets = `import os, re
 def printed(text):
     for found in set(re.findall('[0-9a-f]{24,64}', str(text))):
@@ -13,7 +13,7 @@ def printed(text):
 `;
 const wrong = 'def double(n):\n    return n\n';
 
-/** Programs that do not solve the problem, and what they try instead. */
+/** Programs that do not solve the problem, with the trick that each tries instead. */
 const cheats: Record<string, string> = {
   'the proof in a frame': `${printSecrets}import sys
 def double(n):
@@ -91,7 +91,7 @@ describeSystem('attacks: verdicts of a benchmark', (server) => {
       .toSorted();
   };
 
-  it('HumanEval and MBPP: what the program says of itself is not a result', async () => {
+  it('HumanEval and MBPP: a program cannot report its own success', async () => {
     const programs = {
       ...cheats,
       honest: 'def double(n):\n    print("a word")\n    return 2 * n\n',

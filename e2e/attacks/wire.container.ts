@@ -24,7 +24,7 @@ async function expectAlive(server: BelayServer, session: Followed): Promise<void
 
 describeSystem('attacks: the agent connection', (server) => {
   it.each(['hardened', 'root'] as const)(
-    '01, 08, 10, 11, 12, 19, 26: programs of a %s sandbox get no further than its request',
+    '01, 08, 10, 11, 12, 19, 26: programs of a %s sandbox get no further than the upgrade request',
     async (sandbox) => {
       const [session, other] = [await idle(server, { sandbox }), await idle(server)];
       const { pid } = server;
@@ -71,15 +71,16 @@ describeSystem('attacks: the agent connection', (server) => {
     },
   );
 
-  it('01, 08, 10, 41, 46: not even with the id of the agent does a message end the server', async () => {
+  it('01, 08, 10, 41, 46: no message ends the server, not even one sent with the agent’s id', async () => {
     const [session, other] = [await idle(server), await idle(server)];
     const container = await containerOf(session.id);
     const { Mounts } = await container.inspect();
     const folder = Mounts.find(({ Destination }) => Destination === '/run/belay')?.Source ?? '';
-    // As if the agent’s id had been stolen, which no program can: the server takes another one for it.
+    // Simulates a stolen agent id, which no program can obtain: the server’s record is changed to
+    // expect this one.
     const id = 'an-id-that-was-stolen';
     await server.end();
-    // On a busy machine runc may give up freezing it.
+    // On a busy machine, runc may fail to freeze the container.
     await until('the pause', () =>
       container.pause().then(
         () => true,
@@ -92,7 +93,7 @@ describeSystem('attacks: the agent connection', (server) => {
     const agent = createHash('sha256').update(id).digest('hex');
     writeFileSync(file, JSON.stringify({ ...record, agent }));
     await server.start();
-    // It reconnects first.
+    // The other session reconnects first.
     await eventually(() => expectAlive(server, other));
     const before = memoryOf(server);
     const attack = async (...messages: Buffer[]) => {
@@ -118,11 +119,11 @@ describeSystem('attacks: the agent connection', (server) => {
     await until('the refusal', () =>
       refused.replies.some((text) => text.includes('nested deeper')),
     );
-    // A second one with the id is refused while the first is connected.
+    // While the first connection is open, a second one with the same id is refused.
     await expect(attack()).rejects.toThrow('409');
     refused.socket.terminate();
     const long = { kind: 'call', id: 'x'.repeat(70 * mebibyte), name: 'hello' };
-    // The server lets the next one in once it has seen that the last is gone.
+    // The server accepts the next connection once it has noticed that the previous one is closed.
     const after = (...messages: Buffer[]) =>
       until('it is let in', () => attack(...messages).catch(() => undefined));
     const ended = await after(greeting('{"self":"a","peer":null}'), frame(1, long, '{}'));

@@ -1,4 +1,4 @@
-"""Attacks the socket of the agent connection from a program of the sandbox; prints what came of each way."""
+"""Attacks the socket of the agent connection from a program in the sandbox; prints each outcome."""
 import json, os, socket, struct, sys, time
 
 folder = '/run/belay'
@@ -16,12 +16,12 @@ def connect():
 
 
 def frame(payload, announced=None):
-    """A WebSocket frame of bytes, which may announce more than it has."""
+    """A binary WebSocket frame; the announced length may exceed that of the payload."""
     return b'\x82\xff' + struct.pack('>Q', announced or len(payload)) + bytes(4) + payload
 
 
 def message(head, content):
-    """The first frame of the agent connection, after a hello."""
+    """A hello and the first message of the agent connection, each as a frame."""
     head = json.dumps(head).encode()
     body = struct.pack('>II', len(head), len(content)) + head + content
     hello = b'\x01' + bytes(6) + b'{"self":"hostile","peer":null}'
@@ -29,7 +29,7 @@ def message(head, content):
 
 
 def attempt(name, after=b'', path='/agent', headers='x-belay-agent: a-program-of-the-sandbox'):
-    """The status that a program gets, which sends more without waiting for it."""
+    """Prints the status line of the response; further bytes are sent without waiting for it."""
     dialled = connect()
     answer = b''
     try:
@@ -86,7 +86,7 @@ def is_open(dialled):
         return False
 
 
-# The server closes what is above its limit as it comes to it.
+# The server closes connections above its limit one after the other.
 deadline = time.monotonic() + 20
 while (idle := list(filter(is_open, idle))) and len(idle) > 8 and time.monotonic() < deadline:
     time.sleep(0.05)

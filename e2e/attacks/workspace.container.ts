@@ -25,13 +25,13 @@ describeSystem('attacks: a hostile folder and a hostile session', (server) => {
 
   const apply = (commands: string, onStdout?: (text: string) => void) => {
     const finish = { finish: 'done' };
-    // What the user runs meanwhile may have to be looked at first.
+    // The first finish is refused if the agent has not yet seen what the user ran.
     const model = script(server.data, [{ calls: [run(commands)] }, finish, finish]);
     const options = ['--workspace', folder, '--approve', 'auto', '--apply', '--json'];
     return belay(server.data, ['run', 'Change', '-m', model, ...options], { cwd: base, onStdout });
   };
 
-  it('runs no program of the folder, and its changes are applied (02)', async () => {
+  it('runs no program of the folder, and applies the changes (02)', async () => {
     const canary = hostileRepository(folder, join(base, 'canary'));
     put(folder, 'mine.txt', 'not committed\n');
     const ran = await apply('git log --oneline; sed -i s/one/ONE/ a.txt; echo x > new.slow');
@@ -46,12 +46,12 @@ describeSystem('attacks: a hostile folder and a hostile session', (server) => {
     expect(patched).toMatchObject({ code: 0, stdout: '', stderr: `Applied to ${folder}.\n` });
     expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('ONE\ntwo\n');
     expect(canary.ran()).toBe('');
-    // The positive control: plain git runs them.
+    // Positive control: plain git runs them.
     gitIn(folder, 'status');
     expect(canary.ran()).not.toBe('');
   });
 
-  it('takes nothing from outside, and says what it did not take (20, 21)', async () => {
+  it('copies nothing from outside the folder, and reports what it left out (20, 21)', async () => {
     put(outside, 'secret.txt', 'the secret\n');
     gitIn(outside, 'init', '-q');
     gitIn(outside, 'add', '.');
@@ -70,7 +70,7 @@ describeSystem('attacks: a hostile folder and a hostile session', (server) => {
     expect(readFileSync(join(outside, 'secret.txt'), 'utf8')).toBe('the secret\n');
   });
 
-  it('a session cannot write through a link that stands in the folder; nothing is applied', async () => {
+  it('a session cannot write through a link in the folder; nothing is applied', async () => {
     put(folder, 'inner/a.txt', 'one\n');
     put(folder, 'b.txt', 'one\n');
     put(outside, 'a.txt', 'one\n');
@@ -80,10 +80,10 @@ describeSystem('attacks: a hostile folder and a hostile session', (server) => {
       const touch = { command: 'touch /tmp/go', terminal: 'other' };
       await server.client.sessions.call(session?.id ?? '', 'terminal.run', touch);
     };
-    // It ends only when the folder was changed.
+    // Waits until the folder has been changed.
     const wait = 'until [ -f /tmp/go ]; do sleep 0.1; done';
     const ran = await apply(`${wait}; echo two > inner/a.txt; echo two > b.txt`, (text) => {
-      // The folder has been sent by now, and nothing was applied yet.
+      // At this point the folder has been sent and nothing has been applied.
       if (swapped || !text.includes('"action":"terminal.run"')) return;
       swapped = true;
       rmSync(join(folder, 'inner'), { recursive: true });

@@ -1,7 +1,7 @@
 import { chord, click, clickOn, fill, shows, untilInPage } from '@belay/testkit';
 import { accessibilityFaults, describeAccessiblePages } from './accessible-pages.js';
 
-/** Each theme and each size once; the others are in accessibility.long.e2e.ts. */
+/** Each theme and each size once; accessibility.long.e2e.ts covers the other combinations. */
 describeAccessiblePages(
   [
     ['light', 1440, 900],

@@ -18,9 +18,9 @@ import {
 const axe = readFileSync(join(repositoryRoot, 'node_modules/axe-core/axe.min.js'), 'utf8');
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
-/** The violations that axe finds, one a line: the rule, the element and the reason. */
+/** The violations that axe finds, one per line: rule, element and reason. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  // An element that is fading in has too little contrast, and one may begin to at any moment.
+  // Elements that are fading in have too little contrast, and a fade may begin at any moment.
   await page.evaluate(() => {
     const still = new CSSStyleSheet();
     still.replaceSync(
@@ -45,17 +45,17 @@ interface Axe {
   run(what: Document, options: object): Promise<unknown>;
 }
 
-/** The theme, and the width and height of the page. */
+/** The theme, and the width and height of the viewport. */
 type Look = [theme: 'light' | 'dark', width: number, height: number];
 
 export interface AccessibleScene {
   server: BelayServer;
   chromium: Chromium;
-  /** The id of a session that has ended. */
+  /** The id of an ended session. */
   ended: () => string;
 }
 
-/** Looks at every page in these looks; `more` adds what is looked at besides. */
+/** Tests every page in each of these looks; `more` adds further tests. */
 export function describeAccessiblePages(
   looks: Look[],
   more: (scene: AccessibleScene) => void = () => {},
@@ -131,7 +131,7 @@ export function describeAccessiblePages(
         const wide = await page.evaluate(() => document.documentElement.scrollWidth);
         expect({ path, wide }).toEqual({ path, wide: width });
       }
-      // The page sent no request to another host.
+      // The page has sent no request to another host.
       expect(chromium.complaints).toEqual([]);
       await page.close();
     });

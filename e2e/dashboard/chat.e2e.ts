@@ -45,7 +45,7 @@ describeSystem('the chat', (server) => {
         { calls: [run('rm --recursive everything')] },
         { expect: 'Use the bin instead', finish: 'All **done**.' },
       ],
-      // So slow that a busy page draws it in the middle.
+      // Slow enough that even a busy page renders an intermediate state.
       80,
     );
     const session = await start(server, { task: 'Talk', model, approvals: 'ask' });
@@ -86,7 +86,7 @@ describeSystem('the chat', (server) => {
     await fill(page, 'Reason', 'Use the bin instead');
     await click(page, 'Deny', chat);
     await session.finished();
-    // The rule allowed the second call.
+    // The rule allowed the second call, so it is not among these.
     const asked = session.events.filter((event) => isEvent(event, 'approval'));
     expect(asked.map(({ args }) => args.subject)).toEqual([
       '(exit 3)',
@@ -101,7 +101,7 @@ describeSystem('the chat', (server) => {
     session.close();
   });
 
-  it('an approval shows all that it allows, and an answer that comes before it can be read is none', async () => {
+  it('an approval shows all that it allows, and ignores an answer given before it can be read', async () => {
     const lines = Array.from({ length: 12 }, (_, index) => `echo line-${index + 1}-of-twelve`);
     const url = `https://example.com/${'far/'.repeat(30)}?token=${'a1'.repeat(60)}&last=one`;
     const model = script(server.data, [
@@ -119,7 +119,8 @@ describeSystem('the chat', (server) => {
     await click(page, 'Deny', waiting);
     await shows(page, waiting, url);
     await untilInPage(page, () => document.body.dataset['answered'] === 'at once');
-    // The key is for what the page knew to wait in that moment, the question before at most.
+    // The key answers at most what the page considered waiting at that moment, which was the
+    // previous question.
     await shows(page, '[aria-live=polite]', /new question|Nothing is waiting|no open question/);
     await click(page, 'Deny…', waiting);
     await fill(page, 'Reason', 'Too far');
@@ -135,7 +136,7 @@ describeSystem('the chat', (server) => {
   it('a card links to its terminal and moment; messages queue or steer; pause, resume, stop and restart work', async () => {
     const model = script(server.data, [
       { calls: [run('until [ -f one ]; do sleep 0.1; done; echo one-is-there')] },
-      // The steering message ends the wait, while the first command runs on.
+      // The steering message ends the wait; the first command keeps running.
       { calls: [run('until [ -f two ]; do sleep 0.1; done', { terminal: 'second' })] },
       { calls: [run('sleep 600', { terminal: 'third' })] },
       { calls: [run('sleep 601', { terminal: 'third' })] },
@@ -155,7 +156,7 @@ describeSystem('the chat', (server) => {
     const sent = () => session.events.filter((event) => isEvent(event, 'message'));
     await session.until(() => sent().length >= 2, 'both messages');
     expect(sent().map(({ args }) => args.delivery)).toEqual(['queue', 'steer']);
-    // Then the agent has taken the second one, and nothing moves any more.
+    // By then the agent has received the second message, and the layout is stable.
     await shows(page, chat, 'until [ -f two ]');
     await click(page, 'Edit', chat);
     await fill(page, 'Text of the queued message', 'When you are done: mop up.');
@@ -198,7 +199,10 @@ describeSystem('the chat', (server) => {
   });
 });
 
-/** In the page: answers by keys and by click in the moment in which a text appears among what waits for the user. */
+/**
+ * Runs in the page: answers by key and by click as soon as a text appears in what waits for the
+ * user.
+ */
 function answerAtOnce(where: string, text: string): void {
   const look = () => {
     const waiting = document.querySelector(where);

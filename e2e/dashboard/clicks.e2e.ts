@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Chromium, click, shows } from '@belay/testkit';
 
-// Nobody can click what moves at the last moment: the button gives way to the pointer, once.
+// Moves the button away once, when the pointer approaches; no user could click it in time.
 const page = `<!doctype html>
 <div id="above"></div>
 <button onclick="said.textContent += 'deleted '">Delete</button><br>
@@ -15,7 +15,7 @@ const page = `<!doctype html>
   });
 </script>`;
 
-test('a click of these tests reaches what it names, and nothing else', async () => {
+test('a click by name reaches only the element with that name', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'belay-clicks-'));
   const chromium = new Chromium();
   try {

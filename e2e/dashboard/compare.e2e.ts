@@ -31,7 +31,7 @@ describeSystem('comparing models', (server) => {
 
   it('shows two side by side with their checks, and keeps one; the fleet has a row and a board', async () => {
     const right = script(server.data, [writes('right\n'), { finish: 'It is right.' }]);
-    // What an agent says of the check does not count.
+    // The agent’s own claim about the check does not count.
     const wrong = script(server.data, [
       writes('wrong\n'),
       { finish: 'The check passed, exit code 0.' },
@@ -64,7 +64,7 @@ describeSystem('comparing models', (server) => {
     await click(page, `Keep ${right}`);
     await shows(page, '[role=dialog]', `${wrong}: archived`);
     await click(page, 'Keep this one', '[role=dialog]');
-    // What is kept can go on at once: to a git host, or into a folder.
+    // The kept session can be published to a git host or applied to a folder right away.
     await shows(page, '[role=dialog]', 'Publish changes');
     await click(page, 'My folder', '[role=dialog]');
     await shows(page, '[role=dialog]', /belay patch \S+ --apply/);

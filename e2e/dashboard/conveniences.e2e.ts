@@ -37,7 +37,7 @@ describeSystem('conveniences of a session', (server) => {
         calls: [run('echo see src/a.js:7; until [ -f go ]; do sleep 0.1; done')],
       },
       { finish: 'Seen.' },
-      // The user makes a file by hand, which may have to be looked at first.
+      // The first finish is refused if the agent has not yet seen the file that the user created.
       { finish: 'Seen.' },
     ]);
     session = await start(server, { task: 'Show me', title: 'Handy', model });
@@ -88,7 +88,7 @@ describeSystem('conveniences of a session', (server) => {
     await eventually(async () => expect(await field(page)).toBe('Show me'));
     await page.keyboard.press('ArrowDown');
     await eventually(async () => expect(await field(page)).toBe(''));
-    // Escape is for an agent that works, as far as the page knows.
+    // Escape pauses only while the page shows the agent as working.
     await shows(page, `${chat} form`, 'After this turn');
     await page.keyboard.press('Escape');
     await session.event((event) => isEvent(event, 'pause'));

@@ -20,7 +20,7 @@ describeSystem('the demo in the dashboard', (server) => {
     await page.waitForFunction(() => location.pathname.startsWith('/sessions/'), { polling: 100 });
     const id = (await page.evaluate(() => location.pathname)).split('/')[2] ?? '';
     const session = new Followed(server, id);
-    // The agent may be done before a slow page shows its first output.
+    // On a slow page, the agent may be done before its first output is shown.
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
     await page.reload();
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
@@ -39,7 +39,7 @@ describeSystem('the demo in the dashboard', (server) => {
     expect(session.events.map((event) => event.seq)).toEqual(
       session.events.map((_, index) => index + 1),
     );
-    // Each message of the agent is in the chat once, although the page was loaded twice.
+    // The chat shows each message of the agent once, although the page was loaded twice.
     const said = session.events.filter((event) => event.action === 'say' && event.args.text);
     const last = String(said.at(-1)?.args.text).split(/[*`_\n]/)[0] ?? '';
     await shows(page, '[aria-label="Chat"]', last);
@@ -52,7 +52,7 @@ describeSystem('the demo in the dashboard', (server) => {
     await page.close();
   });
 
-  it('asks one question and one approval in its other form, and does what the user decided', async () => {
+  it('asks one question and one approval in its ask-first form, and does what the user decides', async () => {
     const session = await start(server, {
       task: 'Ask me first.',
       workspace: 'example:ask-first',

@@ -17,7 +17,7 @@ describe('npm run dev', () => {
     sources.remove();
   });
 
-  it('shows changes of a component and of the server, while page and agent go on', async () => {
+  it('shows changes to a component and to the server while page and agent keep running', async () => {
     const model = script(server.data, [
       { calls: [run('i=0; until [ -f go ]; do i=$((i+1)); echo line-$i; sleep 0.2; done')] },
       { finish: 'All is there.' },
@@ -27,7 +27,7 @@ describe('npm run dev', () => {
     const page = await chromium.open(server, `/sessions/${session.id}`);
     await fill(page, 'Message to the agent', 'not sent yet');
     await click(page, 'Now');
-    // Gone with the page; what was typed is kept over a reload.
+    // A reload would lose this marker but keep the typed text.
     await page.evaluate(() => void Object.assign(globalThis, { isSamePage: true }));
 
     const component = 'apps/web/src/features/chat/composer/message-box.tsx';

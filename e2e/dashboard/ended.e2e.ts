@@ -16,7 +16,7 @@ import {
 const code = '[aria-label="Code"]';
 const changes = '[aria-label="Changes"]';
 
-// With one sandbox at most, the next session evicts that of the ended one.
+// With a limit of one sandbox, starting the next session evicts that of the ended one.
 describeSystem(
   'an ended session',
   (server) => {

@@ -38,7 +38,10 @@ describeSystem('the board of benchmark runs', (server) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** The arguments of a run of these problems; its results are in the folder of this name. */
+  /**
+   * The arguments of a benchmark run of these problems; its results are in a folder of the same
+   * name.
+   */
   const evaluate = (name: string, problems: object[], ...more: string[]): string[] => {
     const data = join(folder, `${name}.jsonl`);
     writeFileSync(data, problems.map((each) => `${JSON.stringify(each)}\n`).join(''));
@@ -56,7 +59,7 @@ describeSystem('the board of benchmark runs', (server) => {
     const problems = [problem('good', '2 * n'), problem('broken', 'n'), problem('fine', 'n + n')];
     const command = evaluate('oracle', problems, '--agent', 'oracle', '--preflight');
     const ended = belay(server.data, command);
-    // The list is live, so no reload is needed.
+    // The list updates live, so no reload is needed.
     await shows(page, runs, 'human-eval · oracle');
     await clickOn(page, `${runs} a`);
     await shows(page, tasks, 'Own/fine');
@@ -76,7 +79,7 @@ describeSystem('the board of benchmark runs', (server) => {
     await shows(page, detail, 'Preflight flagged this task: The reference solution does not pass');
     await shows(page, `${detail} [aria-label="Answer"]`, 'return n');
     await shows(page, `${detail} [aria-label="Test log"]`, 'AssertionError');
-    // The URL holds the view.
+    // The view is part of the URL.
     await page.reload();
     await shows(page, detail, 'AssertionError');
     await shows(page, tasks, 'Own/broken');
@@ -94,7 +97,7 @@ describeSystem('the board of benchmark runs', (server) => {
       { calls: [run('until [ -f go ]; do sleep 0.1; done')] },
       { calls: [run("printf 'def double(n):\\n    return 2 * n\\n' > solution.py")] },
       { finish: 'Doubled.' },
-      // The file was made by hand, and may have to be looked at first.
+      // The first finish is refused if the agent has not yet seen the file that the user created.
       { finish: 'Doubled.' },
     ]);
     const command = evaluate('model', [problem('only', '2 * n')], '--model', model);
@@ -142,7 +145,7 @@ describeSystem('the board of benchmark runs', (server) => {
   });
 });
 
-/** Clicks the run whose name has this text. */
+/** Clicks the run whose name contains this text. */
 async function clickRun(page: Page, text: string): Promise<void> {
   const names = await page.$$eval('[aria-label="Benchmark runs"] a', (all) =>
     all.map((link) => (link as HTMLElement).innerText.trim()),

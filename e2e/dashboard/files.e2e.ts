@@ -38,7 +38,10 @@ printf '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"><script>t
 truncate --size 2200000 large.bin
 touch part9.txt part10.txt`;
 
-/** As on a busy machine, on which a difference may be hidden before the worker that finds it has started. */
+/**
+ * Delays workers, as on a busy machine: a difference may be hidden before the worker that computes
+ * it has started.
+ */
 function holdWorkers(): void {
   const { postMessage } = Worker.prototype;
   const held: (() => void)[] = [];
@@ -135,7 +138,7 @@ describeSystem('the files of a session', (server) => {
     await call('files.write', { path: 'shared.txt', content: 'theirs\n' });
     await shows(page, code, 'This file changed while you edited it.');
     await shows(page, lines, 'mine: first');
-    // Saving with the conflict in sight destroys nothing.
+    // Saving while the conflict is shown overwrites nothing.
     await clickOn(page, `${code} .view-line`);
     await page.waitForSelector(editorFocus);
     await chord(page, 'Control', 's');
@@ -173,12 +176,12 @@ describeSystem('the files of a session', (server) => {
     await hides(page, lines, 'again');
   });
 
-  it('a save is refused over an edit that the page has not seen yet, and an existing file is not made anew', async () => {
+  it('a save is refused over an edit that the page has not seen yet, and an existing file is not created again', async () => {
     await click(page, 'shared.txt', code);
     await shows(page, lines, 'theirs');
     await typeAtStart(page, 'unseen ');
     await shows(page, code, 'not saved.');
-    // Changed by a program after its call: no event tells the page.
+    // A program changes the file after its call has ended, so the page receives no event.
     await call('terminal.run', { command: "(sleep 1; printf 'by a program\\n' > shared.txt) &" });
     const written = async () => (await textAt('shared.txt')) === 'by a program\n';
     await until('the change', written);
@@ -275,7 +278,7 @@ describeSystem('the files of a session', (server) => {
     await hides(page, `${code} [aria-label="Files"]`, 'found.txt');
   });
 
-  it('files are opened by a few letters, listed by their numbers, and shown as what they are', async () => {
+  it('files are opened by a few letters, sorted by number, and shown according to their type', async () => {
     const tree = `${code} [aria-label="Files"]`;
     await shows(page, tree, /part9\.txt\s+part10\.txt/);
     await chord(page, 'Control', 'p');
@@ -301,7 +304,7 @@ describeSystem('the files of a session', (server) => {
     expect(await page.evaluate(() => 'drawn' in window)).toBe(false);
   });
 
-  it('2,000 changed files can be read through, of which only what is seen is drawn', async () => {
+  it('2,000 changed files can be read through, and only the visible ones are rendered', async () => {
     const write =
       'for i in $(seq -w 2000); do seq -f "line %.0f of many in the file $i" 30 > $i.txt; done';
     const model = script(server.data, [{ calls: [run(write)] }, { finish: 'All written.' }]);
@@ -319,7 +322,7 @@ describeSystem('the files of a session', (server) => {
       diff?.scrollTo(0, diff.scrollHeight);
       return diff?.textContent?.includes('2000.txt');
     });
-    // The diff is cut before it: its lines are fetched.
+    // The diff was cut off before this file, so its lines are fetched.
     await clickOn(other, `${changes} button:has([title="2000.txt"])`);
     await untilInPage(other, () => {
       const diff = document.querySelector('[aria-label="Diff"]');

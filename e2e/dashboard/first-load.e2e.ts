@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Chromium, describeSystem, repositoryRoot, shows } from '@belay/testkit';
 
-it('a session as one file has no editor in it, and at most 2.5 MB', () => {
+it('a session as one file contains no editor and has at most 2.5 MB', () => {
   const player = readFileSync(join(repositoryRoot, 'apps/web/dist/site/player.html'), 'utf8');
   expect(player).not.toContain('monaco');
   expect(Buffer.byteLength(player)).toBeLessThanOrEqual(2_500_000);

@@ -21,13 +21,13 @@ import {
 } from '@belay/testkit';
 
 const rows = '[aria-label="Sessions"]';
-/** Waits until the row of a session has the focus. */
+/** Waits until the row of a session is focused. */
 const focuses = (page: Page, name: string): Promise<unknown> =>
   hasFocus(page, `article[aria-label="${name}"]`);
 const noneSelected = (page: Page): Promise<void> =>
   untilInPage(page, () => !document.querySelector('[role=toolbar]'));
 
-/** Uses the keyboard, because a click may miss a row that moves. */
+/** Uses the keyboard because a click may miss a row that moves. */
 async function pick(page: Page, name: string): Promise<void> {
   await focusOn(page, `[aria-label="Select ${name}"]`);
   await page.keyboard.press('Space');
@@ -42,7 +42,7 @@ describeSystem('control of many sessions', (server) => {
   afterAll(() => chromium.dispose());
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
-  /** Sessions that ask for one call each. */
+  /** Starts sessions that each ask for approval of one call. */
   const asking = async (...titles: string[]): Promise<Followed[]> => {
     const sessions = [];
     for (const title of titles) {
@@ -69,7 +69,7 @@ describeSystem('control of many sessions', (server) => {
     await shows(page, rows, 'Run this command? echo newer');
     await page.keyboard.press('y');
     await shows(page, 'body', 'Focus a session first');
-    // Who has waited longest is first.
+    // The session that has waited longest comes first.
     await page.keyboard.press('j');
     await focuses(page, 'older');
     await page.keyboard.press('j');
@@ -82,7 +82,7 @@ describeSystem('control of many sessions', (server) => {
     await page.keyboard.press('y');
     await newer?.event((event) => isEvent(event, 'approve'));
     expect(older?.events.some((event) => isEvent(event, 'approve'))).toBe(false);
-    // Its row is where it was, and stays there.
+    // The row stays in its place.
     await shows(page, `${rows} [aria-label="newer"]`, 'Run this command? sleep 600');
     await focuses(page, 'newer');
     await page.keyboard.press('x');
@@ -110,7 +110,7 @@ describeSystem('control of many sessions', (server) => {
     await page.close();
   });
 
-  it('a click anywhere on a line opens its session, but on its menu', async () => {
+  it('a click anywhere on a row except its menu opens the session', async () => {
     const [session] = await asking('wide');
     const page = await chromium.open(server);
     await shows(page, rows, 'Run this command? echo wide');
@@ -138,7 +138,7 @@ describeSystem('control of many sessions', (server) => {
     for (const session of sessions) await session.event((event) => isEvent(event, 'approve'));
     await noneSelected(page);
     await click(page, 'All', '[aria-label="Which sessions"]');
-    // Each session waits for approval of its next call by now, so the order of the rows is final.
+    // By now each session waits for approval of its next call, so the order of the rows is final.
     for (const name of ['red', 'green'])
       await shows(page, `${rows} [aria-label="${name}"]`, 'Run this command? sleep 600');
     for (const name of ['red', 'green']) await pick(page, name);
@@ -216,7 +216,7 @@ describeSystem('control of many sessions', (server) => {
     await click(page, 'Evaluations');
     await shows(page, 'main', 'The server cannot be reached. Nothing is lost');
     await server.start();
-    // The page may find the server by itself before.
+    // The page may have reconnected before the click.
     await untilInPage(page, () => {
       const buttons = [...document.querySelectorAll<HTMLElement>('main button')];
       buttons.find((button) => button.innerText.trim() === 'Try again')?.click();

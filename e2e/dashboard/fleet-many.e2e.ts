@@ -60,7 +60,10 @@ describeSystem('a fleet of 200 sessions', (server) => {
   });
 });
 
-/** How far each column of the first row is from its name, in pixels: the left edges, and the right ones of figures. */
+/**
+ * The horizontal offset between each column of the first row and its heading, in pixels: of left
+ * edges, and of right edges for figures.
+ */
 function columnOffsets(): number[] {
   const row = document.querySelector('article > div');
   const header = [...document.querySelectorAll('main div')].find(

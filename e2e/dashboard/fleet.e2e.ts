@@ -42,7 +42,8 @@ describeSystem(
         model: script(server.data, [
           { calls: [run('until [ -f go ]; do sleep 0.1; done')] },
           { finish: 'It came.' },
-          // The file was made by hand, and may have to be looked at first.
+          // The first finish is refused if the agent has not yet seen the file that the user
+          // created.
           { finish: 'It came.' },
         ]),
       });
@@ -54,7 +55,7 @@ describeSystem(
         await page.keyboard.press('Enter');
       }
       await click(page, 'Start 2 sessions');
-      // They are compared on a page of their own.
+      // Comparisons have their own page.
       await shows(page, 'main', 'Keep this one');
       await click(page, 'Fleet', 'header');
       await shows(page, rows, 'Which colour?');
@@ -64,13 +65,13 @@ describeSystem(
       expect(order.indexOf('Which colour?')).toBeLessThan(order.indexOf('Wait for a file'));
       await untilInPage(page, () => document.title === '(2) Belay');
 
-      // There is capacity for three.
+      // There is capacity for three sessions.
       const model = script(server.data, [{ finish: 'At last.' }]);
       const queued = await start(server, { task: 'Stand in line', model });
       await shows(page, rows, 'Waiting for a free sandbox');
 
       await click(page, 'Allow once', rows);
-      // The other rows stay where they are from now on.
+      // From here on, the other rows keep their positions.
       await shows(page, rows, 'At last.');
       await fill(page, 'Answer: Which colour?', 'amber');
       await click(page, 'Answer', rows);
@@ -95,7 +96,7 @@ describeSystem(
 
     it('starts several tasks from one form; Markdown in a task does not split it', async () => {
       const page = await chromium.open(server, '/new');
-      // A model of the last time that is gone starts nothing out of sight.
+      // A remembered model that no longer exists does not start a session unnoticed.
       await page.evaluate(() => {
         localStorage.setItem('belay.new-session', JSON.stringify({ models: ['openai:gone'] }));
       });
@@ -162,7 +163,7 @@ describeSystem(
       await choose(page, 'select[aria-label="Tag"]', 'harvest');
       await hides(page, rows, 'Stand in line');
       await shows(page, rows, 'Orchard');
-      // The URL holds the filter: back removes it, forward restores it.
+      // The filter is part of the URL: back removes it, forward restores it.
       await page.goBack();
       await shows(page, rows, 'Stand in line');
       await page.goForward();

@@ -21,7 +21,7 @@ import {
   untilInPage,
 } from '@belay/testkit';
 
-describeSystem('git in and out, and actions from it', (server) => {
+describeSystem('cloning, publishing, and actions from git', (server) => {
   const chromium = new Chromium();
   const git = new GitServer();
   let provider: ProviderServer;
@@ -37,7 +37,7 @@ describeSystem('git in and out, and actions from it', (server) => {
   });
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
-  it('begins with a clone, and opens a pull request with what was shown', async () => {
+  it('begins with a clone, and opens a pull request with the changes that were shown', async () => {
     const source = join(server.data, 'repository');
     put(source, 'README.md', 'Welcome\n');
     gitIn(source, 'init', '-q', '-b', 'main', '--template=');
@@ -81,7 +81,7 @@ describeSystem('git in and out, and actions from it', (server) => {
     expect(gitIn(bare, 'show', 'belay/say-hello:README.md')).toBe('Hello\n');
   });
 
-  it('installs an action, asks before an update, and shows the picture and the sound that it leaves', async () => {
+  it('installs an action, asks before an update, and shows the picture and the sound that it produces', async () => {
     const source = join(server.data, 'actions');
     const manifest = (more: object) =>
       put(
@@ -149,7 +149,7 @@ describeSystem('git in and out, and actions from it', (server) => {
     await plays(page);
   });
 
-  it('has a model without tool calling start one in the background, and plays the sound that comes later', async () => {
+  it('lets a model without tool calling start an action in the background, and plays the sound that arrives later', async () => {
     const manifest = {
       name_for_human: 'Singer',
       name_for_model: 'singer',
@@ -191,18 +191,18 @@ describeSystem('git in and out, and actions from it', (server) => {
   });
 });
 
-/** A browser plays what the user has asked for. */
+/** Browsers only play what the user has clicked. */
 async function plays(page: Page): Promise<void> {
   await clickOn(page, '[aria-label="Chat"] audio[aria-label="tone.wav"]');
   await untilInPage(page, async () => {
     const sound = document.querySelector('audio');
-    // What is loaded at this moment is asked for again.
+    // Retries, because `play` rejects while the sound is still loading.
     if (sound?.currentTime === 0) await sound.play().catch(() => undefined);
     return sound !== null && sound.duration > 0.4 && sound.currentTime > 0;
   });
 }
 
-/** Half a second of 440 Hz: 8,000 samples a second of one byte. */
+/** Half a second of a 440 Hz tone: 8,000 one-byte samples per second. */
 function tone(): Buffer {
   const samples = Buffer.from(
     Array.from({ length: 4_000 }, (_, at) => 128 + 60 * Math.sin((at * 440 * 2 * Math.PI) / 8_000)),

@@ -103,7 +103,7 @@ describeSystem('preferences and notifications', (server) => {
     const notified = () => page.evaluate(() => document.body.dataset['notified'] ?? '');
     const seen = await start(server, { task: 'Seen', model, approvals: 'auto' });
     await seen.finished();
-    // The page has received its end by then.
+    // By then the page has received the end of the session.
     await click(page, 'Fleet', 'header');
     await shows(page, '[aria-label="Seen"]', 'finished');
     await staysTrue('no notification', 300, async () => (await notified()) === '');

@@ -153,7 +153,7 @@ describeSystem('input of the user', (server) => {
     await hides(page, 'main', 'has its own guidance');
   });
 
-  it('a hunk is accepted, or commented, which answers no question', async () => {
+  it('accepting a hunk or commenting on it answers no question', async () => {
     await clickOn(page, '#tab-changes');
     const hunk = `${changes} li:has([aria-label="Lines of a.txt"])`;
     await shows(page, hunk, 'first');
@@ -171,7 +171,7 @@ describeSystem('input of the user', (server) => {
     await shows(page, chat, 'It is b now.');
   });
 
-  it('a new file with a foreign name is rejected by that name', async () => {
+  it('a new file with a non-ASCII name is rejected by that name', async () => {
     const model = script(server.data, [
       { calls: [foreign, write('docs/b10.md', 'ten\n'), write('docs/b9.md', 'nine\n')] },
       { finish: 'Written.' },
@@ -212,7 +212,7 @@ describeSystem('input of the user', (server) => {
   });
 });
 
-/** A grey picture. */
+/** A grey PNG image. */
 function png(width: number, height: number): Buffer {
   const chunk = (type: string, data: Buffer): Buffer => {
     const body = Buffer.concat([Buffer.from(type), data]);

@@ -29,7 +29,7 @@ describeSystem('attacks: another server of this machine in the same browser', (s
     const preview = await page.browserContext().newPage();
     await preview.goto(address);
     const cookie = received.find(Boolean) ?? '';
-    // The browser does send it: what holds is not that it is hidden.
+    // The browser does send the cookie: the protection does not depend on hiding it.
     expect(cookie).toMatch(/^belay_\d+=/);
     expect(cookie).not.toContain(server.token);
     expect(await preview.evaluate(() => localStorage.length)).toBe(0);
@@ -49,7 +49,7 @@ describeSystem('attacks: another server of this machine in the same browser', (s
     await page.browserContext().close();
   });
 
-  it('leaves several tabs, a reload and a second link as they are', async () => {
+  it('does not affect several tabs, a reload or a second link', async () => {
     const page = await chromium.open(server);
     await shows(page, 'main', 'No sessions yet');
     await page.waitForFunction(() => location.hash === '', { polling: 100 });
@@ -59,7 +59,7 @@ describeSystem('attacks: another server of this machine in the same browser', (s
     const { code } = await server.client.server.loginCode();
     await tab.goto(`${server.url}/settings?code=${code}`);
     await shows(tab, 'main', 'Notifications');
-    // The first tab still has its key, and the link stays good for this browser.
+    // The first tab still has its key, and the link remains valid in this browser.
     await tab.goto(`${server.url}/settings?code=${code}`);
     await shows(tab, 'main', 'Notifications');
     const status = await page.evaluate(async () => {

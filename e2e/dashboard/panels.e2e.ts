@@ -42,7 +42,7 @@ describeSystem('the panels of a session', (server) => {
   const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
     server.client.sessions.call(session.id, operation, input);
 
-  /** Of the terminal `main`, as the log has them. */
+  /** The columns of the terminal `main` according to the log. */
   const columns = () => {
     const last = session.events.findLast(
       (event) => isEvent(event, 'terminal') && event.args.terminal === 'main',
@@ -50,7 +50,7 @@ describeSystem('the panels of a session', (server) => {
     return last && isEvent(last, 'terminal') ? last.args.columns : 0;
   };
 
-  /** The focus comes with the control. */
+  /** Taking over also focuses the terminal. */
   const takeOver = async () => {
     await click(page, 'Take over', terminal);
     await shows(page, terminal, 'You’re in control');
@@ -59,7 +59,10 @@ describeSystem('the panels of a session', (server) => {
     await hasFocus(page, `${terminal} textarea`);
   };
 
-  /** Once the page has asked for the size that fits, and for no other in a while. */
+  /**
+   * Resolves to the columns once the page has requested the fitting size and has not changed it for
+   * a while.
+   */
   const settledColumns = async () => {
     for (let before = -1; ;) {
       const now = await until('the size of the terminal', columns);
@@ -249,7 +252,7 @@ describeSystem('the panels of a session', (server) => {
       return image?.complete && image.naturalWidth > 0;
     });
     const clickAt = async (part: number) => {
-      // Each frame is another picture.
+      // Each frame replaces the image element.
       const box = await until('the picture', async () => {
         const picture = await page.$(`${browser} img`);
         const now = await picture?.boundingBox();
@@ -263,7 +266,7 @@ describeSystem('the panels of a session', (server) => {
     await page.keyboard.type('abc');
     await says(/told abc/);
     await click(page, 'Hand back', browser);
-    // Many calls, one line.
+    // Several calls are summarized in one line.
     await shows(page, chat, 'You, in the browser: 2 clicks, typed “abc”');
     await shows(page, chat, 'Read 3 files');
     await untilInPage(page, () => {
@@ -276,7 +279,7 @@ describeSystem('the panels of a session', (server) => {
     }
   });
 
-  it('the changes have the colours of their language, a tree, and the lines around them', async () => {
+  it('the changes have syntax colours, a tree, and the lines around them', async () => {
     await clickOn(page, '#tab-changes');
     await untilInPage(page, () =>
       document.querySelector('[aria-label="Lines of site/index.html"] .text-code-string'),
@@ -299,7 +302,7 @@ describeSystem('the panels of a session', (server) => {
     await untilInPage(page, () => !document.querySelector('[role=dialog]'));
   });
 
-  it('comments on lines and ranges are drafted, and sent by one Submit', async () => {
+  it('comments on lines and ranges are drafted, and sent with one Submit', async () => {
     const lines = `${changes} [aria-label="Lines of site/index.html"]`;
     await clickOn(page, '#tab-changes');
     await clickOn(page, '[aria-label="Changed files"] [title="site/index.html"]');

@@ -6,7 +6,7 @@ import { BelayServer, Chromium, click, fill, repositoryRoot, shows, start } from
 
 const chat = '[aria-label="Chat"]';
 
-describe('a picture of the chat', () => {
+describe('a picture in the chat', () => {
   const chromium = new Chromium();
   let provider: ProviderServer;
   let server: BelayServer;
@@ -21,7 +21,7 @@ describe('a picture of the chat', () => {
     await provider.close();
   });
 
-  it('is an image of the request that the model’s provider gets', async () => {
+  it('is sent as an image to the model’s provider', async () => {
     const ask = { id: 'call_1', name: 'ask', input: '{"question":"What does it look like?"}' };
     const finish = { id: 'call_2', name: 'finish', input: '{"summary":"I saw it."}' };
     provider.answer(
@@ -45,7 +45,7 @@ describe('a picture of the chat', () => {
     session.close();
 
     const messages = provider.requests.at(-1)?.body['messages'] as { content: Part[] }[];
-    // An answer to a question of the agent is the result of its call.
+    // The answer to a question of the agent is the result of its call.
     const parts = messages.flatMap(({ content }) =>
       content.flatMap((part) => part.content ?? part),
     );

@@ -15,7 +15,7 @@ import {
 } from '@belay/testkit';
 import { until } from '@belay/testing';
 
-/** A development server: a page, and a WebSocket by which it learns that a file is another one now. */
+/** A development server with a page that is notified of file changes over a WebSocket. */
 const program = `
 import { createHash } from 'node:crypto';
 import { readFileSync, watch } from 'node:fs';
@@ -79,7 +79,7 @@ describeSystem('previews', (server) => {
   const frame = async (): Promise<Frame> => {
     let found: Frame | null | undefined;
     await until('the page is in the frame', async () => {
-      // A reload puts another frame in the place of the first.
+      // A reload replaces the frame.
       const element = await page.$('iframe[title="Preview of port 5173"]');
       found = await element?.contentFrame().catch(() => null);
       return (await found?.title().catch(() => '')) === 'connected';
@@ -87,7 +87,7 @@ describeSystem('previews', (server) => {
     return found as Frame;
   };
 
-  it('shows what the agent serves, live by its WebSocket, in the sizes of devices', async () => {
+  it('shows what the agent serves, live over its WebSocket, in the sizes of devices', async () => {
     await shows(page, 'body', 'It runs on port 5173.');
     await click(page, 'Browser');
     await click(page, 'Preview', panel);
@@ -106,12 +106,12 @@ describeSystem('previews', (server) => {
     await choose(page, 'select[aria-label="Size"]', 'phone');
     const isNarrow = () => document.querySelector('#size')?.textContent === '390 wide';
     await shown.waitForFunction(isNarrow, polled);
-    // What a program sets is kept, in a frame of another site, too.
+    // Cookies set by the served program are kept, although the frame belongs to another site.
     const cookie = await shown.evaluate(async () => (await fetch('/cookie')).text());
     expect(cookie).toBe('visited=yes');
   });
 
-  it('attacks: leaves the dashboard, its API and other addresses out of the page’s reach', async () => {
+  it('attacks: the page cannot reach the dashboard, its API or other addresses', async () => {
     const shown = await frame();
     const tried = await shown.evaluate(async (dashboard: string) => {
       const answers = async (address: string) =>
@@ -147,7 +147,7 @@ describeSystem('previews', (server) => {
     await shown.evaluate((dashboard: string) => {
       location.href = `${dashboard}/health`;
     }, server.url);
-    // The policy of the dashboard keeps the frame from leading there.
+    // The dashboard’s policy prevents the frame from navigating there.
     await until('it is blocked', async () =>
       page.frames().some((each) => each.url().startsWith('chrome-error:')),
     );
@@ -184,7 +184,7 @@ describeSystem('previews', (server) => {
     await new Promise((resolve) => site.close(resolve));
   });
 
-  it('opens once by an address of the command line', async () => {
+  it('opens once at an address from the command line', async () => {
     const printed = await belay(server.data, ['preview', session.id.slice(0, 12)]);
     expect(printed).toMatchObject({ code: 0, stderr: '' });
     const tab = await page.browserContext().newPage();
@@ -199,7 +199,7 @@ describeSystem('previews', (server) => {
     expect(wrong.stderr).toContain('It must be a port from 1 to 65535.');
   });
 
-  it('says so when nothing is served any more', async () => {
+  it('reports that nothing is served any more', async () => {
     const kill = { command: 'pkill -f server.mjs', terminal: 'other' };
     await server.client.sessions.call(session.id, 'terminal.run', kill);
     await shows(page, panel, 'No server is running');

@@ -5,7 +5,7 @@ const chat = '[aria-label="Chat"]';
 const conversation = '[aria-label="Conversation"]';
 const screen = '[aria-label="Terminal"] .xterm-rows';
 
-/** A turn that prints numbered lines for a while, and ends when a file appears. */
+/** A turn that prints numbered lines until a file appears. */
 const counts = (name: string) => ({
   say: `Begin of ${name}.`,
   calls: [
@@ -22,7 +22,7 @@ describeSystem('a page that loses its server', (server) => {
 
   it('shows a notice and resumes without loss after kill -9, offline and after a reload; two viewers see the same', async () => {
     const finish = { finish: 'All is there.' };
-    // A file was made by hand, and may have to be looked at first.
+    // The first finish is refused if the agent has not yet seen the file that the user created.
     const model = script(server.data, [counts('one'), counts('two'), finish, finish]);
     const session = await start(server, { task: 'Count', title: 'Counts', model });
     const path = `/sessions/${session.id}`;
@@ -51,7 +51,7 @@ describeSystem('a page that loses its server', (server) => {
     await page.reload();
     await shows(page, screen, /two-\d+/);
 
-    // A viewer may watch, but change nothing.
+    // Viewers can watch but not change anything.
     const offered = await viewer.$$eval('header button', (all) =>
       all.map((each) => each.ariaLabel ?? each.innerText),
     );

@@ -60,7 +60,7 @@ describeSystem('the settings of the server', (server) => {
       }),
     );
     await page.goto(`${server.url}/new`);
-    // The loaded list of models shifts the layout below it.
+    // The list of models moves the layout below it when it loads.
     await shows(page, 'main', 'scripted:example');
     await click(page, 'More: approvals, limits, network, image, MCP');
     await eventually(async () => {
@@ -150,7 +150,7 @@ describeSystem('the settings of the server', (server) => {
     await shows(page, 'main', 'No MCP servers');
     await click(page, 'Add MCP server');
     await fill(page, 'Name', 'remote');
-    // Another server that asks for OAuth is this one’s own MCP server.
+    // Belay’s own MCP server stands in for a server that requires OAuth.
     await fill(page, 'URL', `${server.url}/mcp`);
     await click(page, 'Save and connect');
     await shows(page, '[aria-label="remote"]', 'not connected');
@@ -171,7 +171,7 @@ describeSystem('the settings of the server', (server) => {
     await page.close();
   });
 
-  it('a machine joins by the command that the page makes, is chosen for a session, and is removed', async () => {
+  it('a machine joins with the command from the page, is chosen for a session, and is removed', async () => {
     const page = await chromium.open(server, '/settings?section=machines');
     await shows(page, 'main', 'No machines');
     await fill(page, 'New machine', 'two words');
@@ -181,7 +181,7 @@ describeSystem('the settings of the server', (server) => {
     await shows(page, 'main code', 'belay join');
     const command = await textOf(page, 'main code');
     expect(command).toMatch(/^belay join http:\/\/127\.0\.0\.1:\d+ --token join-\S+ --container$/);
-    // Bare, which needs nothing but this machine.
+    // Without containers, which needs nothing but this machine.
     const [, ...args] = command.replace(' --container', '').split(' ');
     const home = mkdtempSync(join(tmpdir(), 'belay-joined-'));
     const joined = belay(home, args, {
@@ -215,12 +215,12 @@ describeSystem('the settings of the server', (server) => {
     await click(page, 'Remove', '[role=dialog]');
     await shows(page, 'main', 'No machines');
     expect((await joined).stderr).toMatch(/was removed|is not valid, or was revoked/);
-    // What ran there may end a moment later.
+    // Processes of the joined machine may end a moment later.
     rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     await page.close();
   });
 
-  it('the reference of the API is drawn from this server alone', async () => {
+  it('the API reference loads from this server alone', async () => {
     const page = await chromium.open(server, '/docs');
     await shows(page, '.swagger-ui', 'Belay');
     await clickOn(page, '[id="operations-tag-server"], .opblock-tag');

@@ -36,10 +36,10 @@ describeSystem('the timeline', (server) => {
   const chromium = new Chromium();
   let session: Followed;
   let page: Page;
-  /** The end of the first step. */
+  /** The last event of the first step. */
   let early = 0;
 
-  /** Confirms the dialog, and follows the session that the page leads to. */
+  /** Confirms the dialog and follows the session that the page opens. */
   const confirmFork = async () => {
     await click(page, 'Fork', '[role=dialog]');
     await page.waitForFunction(
@@ -86,7 +86,7 @@ describeSystem('the timeline', (server) => {
     await shows(page, screen, 'early-print');
     await shows(page, '[aria-label="Plan"]', 'early');
     await shows(page, file, 'version one');
-    // A card has a mark to unfold it, a picture, a verb and what it is about.
+    // A card shows a disclosure mark, an icon, a verb and its subject.
     for (const [operation, label] of [
       ['files.write', 'Write a.txt'],
       ['files.read', 'Read a.txt'],
@@ -124,7 +124,7 @@ describeSystem('the timeline', (server) => {
       session: session.id,
       seq: early,
     });
-    // The fork played the second step on its own.
+    // The fork ran the second step itself.
     await shows(page, file, 'version two');
     forked.close();
 
@@ -136,7 +136,7 @@ describeSystem('the timeline', (server) => {
     const sent = await other.event((event) => isEvent(event, 'message'));
     expect(sent.args.text).toBe('Go another way.');
     await shows(page, chat, 'Go another way.');
-    // It is the second turn of the model that was chosen.
+    // The second turn of the chosen model’s script.
     await shows(page, chat, 'In which unit should the guide show distances?');
     await server.client.sessions.stop(other.id);
     other.close();
@@ -155,7 +155,7 @@ describeSystem('the timeline', (server) => {
     await shows(shared, chat, 'Showing event');
     await hides(shared, chat, 'Two steps.');
     expect(await shared.$('#message')).toBeNull();
-    // The workspace was empty, so the first commit follows no other.
+    // The workspace was empty, so the first commit has no parent.
     await focusOn(shared, '[aria-label="Moment of the session"]');
     await shared.keyboard.press('Home');
     for (let at = 1; at < early; at += 1) await shared.keyboard.press('ArrowRight');
@@ -164,7 +164,7 @@ describeSystem('the timeline', (server) => {
     await hides(shared, file, 'version two');
   });
 
-  it('shows the times of then, whatever the clock says now', async () => {
+  it('shows durations as of then, whatever the clock says now', async () => {
     const later = await chromium.open(server);
     await later.evaluateOnNewDocument(() => {
       const now = Date.now.bind(Date);
@@ -180,7 +180,7 @@ describeSystem('the timeline', (server) => {
     await later.browserContext().close();
   });
 
-  it('a link leads to its moment; a viewer watches by another, until that is revoked', async () => {
+  it('a link leads to its moment; a viewer watches with another until it is revoked', async () => {
     const context = page.browserContext();
     await context.overridePermissions(server.url, ['clipboard-read', 'clipboard-sanitized-write']);
     await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);

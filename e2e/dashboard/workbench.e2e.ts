@@ -25,7 +25,7 @@ const terminal = '[aria-label="Terminal"]';
 const rows = `${terminal} .xterm-rows`;
 const widthOf = (page: Page, panel: string): Promise<number> =>
   page.$eval(`section[aria-label="${panel}"]`, (element) => (element as HTMLElement).offsetWidth);
-/** Waits until the panel is so wide, in pixels. */
+/** Waits until the width of the panel, in pixels, satisfies the condition. */
 const becomes = (
   page: Page,
   panel: string,
@@ -34,7 +34,7 @@ const becomes = (
   until(`the right width of ${panel}`, async () => isRight(await widthOf(page, panel)), {
     state: () => widthOf(page, panel),
   });
-/** Waits until these panels are in front, each in a region of its own. */
+/** Waits until exactly these panels are in front, one in each region. */
 const inFront = (page: Page, ...names: string[]): Promise<void> =>
   eventually(async () => {
     const panels = await page.$$eval('section:has(> div > [role=tablist])', (regions) =>
@@ -42,7 +42,7 @@ const inFront = (page: Page, ...names: string[]): Promise<void> =>
     );
     expect(panels).toEqual(names);
   });
-/** Waits until plan and terminal are in one region, or are not. */
+/** Waits until plan and terminal are in the same region, or in different ones. */
 const together = (page: Page, wanted: boolean): Promise<void> =>
   eventually(async () => {
     const isOne = await page.evaluate(() => {
@@ -81,7 +81,7 @@ describeSystem('the workbench', (server) => {
     await shows(page, '[aria-label="Chat"]', 'Allow once');
     await shows(page, '[aria-label="Code"]', 'Follow');
     await inFront(page, 'Chat', 'Code');
-    // Each panel says what will be in it.
+    // Each empty panel describes what it will show.
     await shows(page, '[aria-label="Code"]', /Files appear here[^]*a file opens here/);
     await clickOn(page, '#tab-browser');
     await shows(page, '[aria-label="Browser"]', 'Pages that the agent opens appear here');
@@ -114,7 +114,7 @@ describeSystem('the workbench', (server) => {
     await page.keyboard.type('echo by-keys-$((6*7))');
     await page.keyboard.press('Enter');
     await shows(page, rows, 'by-keys-42');
-    // The program receives Tab, so Tab cannot leave the terminal.
+    // Tab goes to the program, so it cannot leave the terminal.
     await page.keyboard.press('Tab');
     expect(await focused(page)).toMatch(/^Terminal main/);
     await chord(page, 'Alt', '1');
@@ -140,7 +140,7 @@ describeSystem('the workbench', (server) => {
     expect(fits).toBe(true);
   });
 
-  it('an error stays until it is dismissed, beside what can be clicked on any screen', async () => {
+  it('an error stays until it is dismissed, and covers no control on any screen', async () => {
     await page.evaluate(closeClipboard);
     await runFromPalette(page, 'Copy a link');
     await shows(page, '[role=alert]', 'The clipboard is closed');
@@ -168,7 +168,7 @@ describeSystem('the workbench', (server) => {
     await page.keyboard.press('Escape');
     await untilInPage(page, () => !document.querySelector('[aria-label="Search the terminal"]'));
 
-    // A terminal that is drawn anew in between takes the clicks at another row.
+    // If the terminal is redrawn in between, the clicks land on another row.
     await eventually(async () => {
       const word = await positionOf(page, rows, 'row-16.');
       await page.mouse.click(word.x, word.y, { count: 2 });
@@ -235,7 +235,7 @@ describeSystem('the workbench', (server) => {
     await shows(page, terminal, 'Agent in control');
   });
 
-  it('output that is too long for a reload begins at a line, below a notice of what is above', async () => {
+  it('output that is too long for a reload begins at a whole line, below a notice of what is missing', async () => {
     const command = `seq -f "flood-%.0f $(printf %0180d 0)" 12000`;
     await server.client.sessions.call(session.id, 'terminal.run', { command, terminal: 'flood' });
     const showFlood = async () => {
@@ -283,7 +283,7 @@ describeSystem('the workbench', (server) => {
   });
 });
 
-/** Waits until a row of tabs that is wider than its place shows no scrollbar, and all of the chosen tab. */
+/** Waits until a row of tabs that is too narrow shows no scrollbar and all of the selected tab. */
 async function showsChosen(page: Page, row: string): Promise<void> {
   await page.waitForFunction(
     (where: string) => {
@@ -301,7 +301,7 @@ async function showsChosen(page: Page, row: string): Promise<void> {
   );
 }
 
-/** Drags the border right of the chat by so many pixels. */
+/** Drags the border on the right of the chat by this many pixels. */
 async function dragBorder(page: Page, by: number): Promise<void> {
   const box = await (await page.waitForSelector('[role=separator]'))?.boundingBox();
   if (!box) throw new Error('There is no border.');
@@ -329,7 +329,7 @@ const focused = (page: Page): Promise<string> =>
     return (element?.getAttribute('aria-label') ?? element?.innerText ?? '').trim();
   });
 
-/** Waits until an element with such a name has the focus. */
+/** Waits until an element with a matching name is focused. */
 const focuses = (page: Page, name: RegExp): Promise<void> =>
   eventually(async () => expect(await focused(page)).toMatch(name));
 
@@ -367,7 +367,7 @@ async function unreachedByTab(page: Page): Promise<string[]> {
   );
 }
 
-/** Elements that look clickable, but are in no focusable element. */
+/** Elements with a pointer cursor that are not inside a focusable element. */
 const onlyForThePointer = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll<HTMLElement>('body *')]
@@ -380,7 +380,7 @@ const onlyForThePointer = (page: Page): Promise<string[]> =>
       .map((each) => each.outerHTML.slice(0, 120)),
   );
 
-/** In the page: whether no control of the header and no tab is below a toast. */
+/** Runs in the page: whether no toast overlaps a tab or a control of the header. */
 function noneUnderToasts(): boolean {
   const toast = document.querySelector('[aria-live=polite] [role=alert]')?.getBoundingClientRect();
   const controls = document.querySelectorAll('header :is(a, button), [role=tab]');
@@ -394,14 +394,14 @@ function noneUnderToasts(): boolean {
   );
 }
 
-/** In the page: copying fails, with as much to say as most errors. */
+/** Runs in the page: makes copying fail with an error as long as most. */
 function closeClipboard(): void {
   const reason =
     'The clipboard is closed to this page. Allow it in the settings of your browser, then copy again.';
   navigator.clipboard.writeText = () => Promise.reject(new Error(reason));
 }
 
-/** In the page: names of visible buttons that a click would not reach. */
+/** Runs in the page: names of visible buttons that a click would not reach. */
 function coveredButtons(): string[] {
   return [...document.querySelectorAll<HTMLElement>('header button, [role=tab]')]
     .filter((button) => button.checkVisibility())

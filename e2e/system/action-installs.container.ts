@@ -10,14 +10,14 @@ describeSystem('actions', (server) => {
   const filters = () => ({ label: [`belay.data=${server.data}`] });
   const images = async () => (await docker.listImages({ filters: filters() })).length;
   const hasImages = (count: number) => eventually(async () => expect(await images()).toBe(count));
-  /** Of an action of this name no container is there. */
+  /** Waits until no container of this action is left. */
   const nothingLeftOf = (name: string) =>
     eventually(async () => {
       const left = await docker.listContainers({ all: true, filters: filters() });
       expect(left.filter(({ Labels }) => Labels['belay.action'] === name)).toEqual([]);
     });
 
-  /** An action whose set-up is the given script. */
+  /** An action with this script as its set-up. */
   function withSetup(name: string, setup: string): string {
     const folder = join(server.data, 'sources', name);
     mkdirSync(folder, { recursive: true });
@@ -134,7 +134,7 @@ describeSystem('actions', (server) => {
     await nothingLeftOf('hostile');
   });
 
-  it('that a killed server was installing or running leave nothing once it is there again', async () => {
+  it('that a killed server was installing or running leave nothing behind once it is back', async () => {
     const own = `belay.data=${server.data}`;
     const ofActions = async () => {
       const labelled = { all: true, filters: { label: [own, 'belay.action'] } };
@@ -147,7 +147,7 @@ describeSystem('actions', (server) => {
       const labelled = { all: true, filters: { label: [own, 'belay.action'] } };
       return {
         containers: (await docker.listContainers(labelled)).length,
-        // Those of sessions are theirs.
+        // Volumes of sessions are not counted.
         volumes: (Volumes ?? []).filter(({ Labels }) => !Labels['belay.sandbox']).length,
         networks: networks.length,
         images: await images(),
@@ -167,7 +167,7 @@ describeSystem('actions', (server) => {
     await Promise.all([installing, calling]);
     await server.start();
     await eventually(async () => expect(await owned()).toEqual(before));
-    // The control: what was installed works on.
+    // Control: installed actions still work.
     expect(await cli('test', 'roll_dice')).toMatchObject({ code: 0 });
     expect(await cli('remove', 'slow')).toMatchObject({ code: 0 });
     await hasImages(before.images - 1);
@@ -183,7 +183,7 @@ const counter = {
   command: ['node', 'server.mjs'],
 };
 
-/** MCP by hand, without packages: one tool that says what it sees. */
+/** A minimal MCP server without packages; its only tool reports its user and folder. */
 const counterServer = `
 import { createInterface } from 'node:readline';
 const answers = {

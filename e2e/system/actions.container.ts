@@ -10,7 +10,7 @@ const secret = 'sk-only-for-keeper';
 const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** Shows what it was given, and leaves files; the honest one. */
+/** A well-behaved action: prints its input and writes files. */
 const keeper = `#!/bin/sh
 echo "args: $*"
 echo "input: $(cat)"
@@ -21,7 +21,10 @@ echo made > /workspace/made.txt 2>/dev/null
 exit 0
 `;
 
-/** Counts its calls in a container, looks for what is left of the one before, and leaves all it can. */
+/**
+ * Counts its calls in one container, looks for traces of the previous call, and leaves traces of
+ * its own.
+ */
 const chatty = `#!/bin/sh
 echo $$ >> /tmp/calls
 echo "call $(wc -l < /tmp/calls) knows $(echo $KEY | wc -c)"
@@ -35,7 +38,7 @@ echo left > "/output/$1"
 exit 0
 `;
 
-/** Does what its first argument says. */
+/** Attacks according to its first argument. */
 const hostile = `#!/bin/sh
 case "$1" in
   hello) echo hello ;;
@@ -51,7 +54,7 @@ case "$1" in
 esac
 `;
 
-// Another run of these tests on this machine has its own.
+// Concurrent runs of these tests on this machine use other names.
 const withVolume = `belay-test-volume:actions-${process.pid}`;
 
 const later = `#!/bin/sh
@@ -92,7 +95,7 @@ function tests(server: BelayServer): void {
     writeFileSync(join(folder, name, 'run'), run);
     chmodSync(join(folder, name, 'run'), 0o755);
   };
-  /** How an install of these, or of all in the folder, has ended. */
+  /** The final state of an install of these actions, or of all in the folder. */
   const installed = async (...names: string[]) => {
     const tar = execFileSync('tar', ['-C', folder, '-c', '.']);
     const found = await api('POST', '/api/actions/uploads', tar);
@@ -116,7 +119,8 @@ function tests(server: BelayServer): void {
     write('hostile', hostile, {});
     write('impatient', hostile, { timeout_seconds: 10 });
     write('later', later, { timeout_seconds: 600 }, { asynchronous: true });
-    // An image whose volume the engine would put on its disk, and a service that writes into its own system.
+    // An image whose volume the engine would create on its disk, and a service that writes to its
+    // own file system.
     const plain = await docker.createContainer({ Image: process.env['BELAY_TEST_BUSYBOX'] });
     const [repo, tag] = withVolume.split(':');
     await plain.commit({ repo, tag, changes: 'VOLUME /data' });
@@ -148,7 +152,7 @@ function tests(server: BelayServer): void {
   };
   const nothingIsLeft = () => eventually(async () => expect(await left()).toEqual([]));
 
-  it('run by REST alone: arguments, input, its secret and its files, and nothing is left', async () => {
+  it('run over REST alone with arguments, input, secret and files, and leave nothing behind', async () => {
     const output = await direct('alone', { args: ['a b'], key: 'v' });
     expect(output).toMatchObject({
       text: `args: a b key=v\ninput: {"args":["a b"],"key":"v"}\nknows its secret\nsaid: …\n`,
@@ -163,7 +167,7 @@ function tests(server: BelayServer): void {
     await nothingIsLeft();
   });
 
-  it('have an empty workspace of their own without a session, and none is left', async () => {
+  it('have an empty workspace of their own without a session, and leave none behind', async () => {
     const first = await direct('keeper', { args: ['a'] });
     expect(first).toMatchObject({ exitCode: 0, errors: '' });
     expect((await direct('list', {})).text).toBe('/workspace: 0\n');
@@ -249,7 +253,7 @@ function tests(server: BelayServer): void {
     second.close();
   });
 
-  it('that stay warm keep a container for one session, and nothing of a call but /tmp', async () => {
+  it('that stay warm keep a container for one session, and only /tmp between calls', async () => {
     const [one, other] = await Promise.all(
       [0, 1].map(() => idle(server, { approvals: 'auto', actions: ['chatty', 'brief'] })),
     );
@@ -262,7 +266,7 @@ function tests(server: BelayServer): void {
     const first = await call(one!.id, 'a');
     expect(first).toMatchObject({ text: said(1, secret.length + 1), files: [{ name: 'a' }] });
     const [kept] = await left();
-    // What was set meanwhile is there, and what was before is not.
+    // The new secret is available, and the previous call’s files and processes are gone.
     await api('PUT', '/api/actions/chatty/secrets/KEY', { value: 'sk-another' });
     const second = await call(one!.id, 'b');
     expect(second).toMatchObject({
@@ -271,16 +275,16 @@ function tests(server: BelayServer): void {
     });
     expect(await left()).toEqual([kept]);
 
-    // Another session has its own, and a call without a session none that stays.
+    // Another session gets its own container; a call without a session gets one that is not kept.
     expect((await call(other!.id, 'c')).text).toBe(said(1, 'sk-another'.length + 1));
     expect((await direct('chatty', { args: ['d'] })).text).toContain('call 1 ');
     await until('the call to go', async () => (await left()).length === 2);
     expect(await left()).toContainEqual(kept);
 
-    // A failure keeps nothing; the next call begins anew.
+    // After a failure the container is not kept; the next call gets a new one.
     expect(await call(one!.id, 'fail')).toMatchObject({ exitCode: 3 });
     expect((await call(one!.id, 'e')).text).toContain('call 1 ');
-    // Two at once are not in one container.
+    // Concurrent calls do not share a container.
     const both = await Promise.all(['f', 'g'].map((name) => call(one!.id, name, 'slowly')));
     const counts = new Set(both.map(({ text }) => /^call \d/.exec(text)?.[0]));
     expect(counts).toEqual(new Set(['call 1', 'call 2']));
@@ -297,7 +301,7 @@ function tests(server: BelayServer): void {
   });
 
   it('that are hostile harm nothing and learn nothing', async () => {
-    // The control: it runs.
+    // Control: the action runs.
     expect((await direct('hostile', { args: ['hello'] })).text).toBe('hello\n');
     const port = new URL(server.url).port;
     const [disk, root, look, dial, files] = await Promise.all([
@@ -326,7 +330,7 @@ function tests(server: BelayServer): void {
       /A service of the action served wrote more than 64 MiB/,
     );
 
-    // So does a set-up, which fails.
+    // The limits also apply to a set-up, which then fails.
     const setup =
       '#!/bin/sh\nyes noise | head -n 99999\ndd if=/dev/zero of=/fill bs=1M count=200; sleep 60\n';
     write('swelling', '#!/bin/sh\n', {});
@@ -351,7 +355,7 @@ function tests(server: BelayServer): void {
     expect(outcomes[0]).toMatch(/took more than 10 s|fork/);
     expect(outcomes[1]).toMatch(/printed more than 16 MiB/);
     expect(outcomes[2]).toMatch(/ran out of memory|137/);
-    // The control: everything works as before, and nothing is left.
+    // Control: everything still works, and nothing is left behind.
     expect((await direct('hostile', { args: ['hello'] })).text).toBe('hello\n');
     await nothingIsLeft();
   });

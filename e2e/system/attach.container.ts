@@ -3,7 +3,7 @@ import { Terminal } from '@xterm/headless';
 import { until } from '@belay/testing';
 import { built, describeSystem, run, script, start, type BelayServer } from '@belay/testkit';
 
-/** A user at a terminal, who sees what an emulator shows of it. */
+/** A user at a terminal who sees what a terminal emulator displays. */
 class TerminalUser {
   readonly #pty: IPty;
   readonly #screen = new Terminal({ cols: 90, rows: 30, allowProposedApi: true });
@@ -63,7 +63,7 @@ describeSystem('a session on the whole terminal', (server) => {
     try {
       await person.sees('Hello there.');
       await person.sees(/Allow terminal\.run\?[^]*echo from the agent[^]*\[y\]es/);
-      // A key that was meant for something else.
+      // A key that the user meant for something else.
       person.types('y');
       await person.sees('This has just appeared');
       expect(session.events.some(({ action }) => action === 'approve')).toBe(false);
@@ -82,7 +82,7 @@ describeSystem('a session on the whole terminal', (server) => {
       await person.sees('from the agent');
       person.types('\u0015What now?\r');
       await person.sees('second answer');
-      // Whoever leaves before the end is told by the exit code that the session goes on.
+      // Quitting before the end would be reported by another exit code.
       await person.sees(/^ *finished · Greet · 3 steps/);
       person.types('\u001bOP');
       await person.sees('show or hide this help');

@@ -52,7 +52,7 @@ describeSystem('the belay command', (server) => {
     rmSync(patch);
   });
 
-  it('changes the folder with --apply alone, and only by what the agent did', async () => {
+  it('changes the folder only with --apply, and only what the agent changed', async () => {
     git('init', '-q');
     writeFileSync(join(folder, 'a.txt'), 'one\r\ntwo\r\n');
     git('add', '.');
@@ -120,7 +120,7 @@ describeSystem('the belay command', (server) => {
     await server.client.sessions.answer(id, String(summary?.waitingFor[0]?.id), {
       verdict: 'approved',
     });
-    // An answered question is not asked again, whether the session has ended by then or not.
+    // An answered question is not asked again, whether or not the session has ended by then.
     expect(await belay(server.data, ['attach', id])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/■ finished\nx\n/),

@@ -56,7 +56,7 @@ describeSystem('the user and an agent', (server) => {
     const stopped = Date.now();
     await server.client.sessions.stop(session.id);
     expect((await session.ended()).args).toMatchObject({ state: 'stopped' });
-    // The command would take a hundred.
+    // The command itself would take 100 s.
     expect(Date.now() - stopped).toBeLessThan(40_000);
     session.close();
   });
@@ -93,7 +93,8 @@ describeSystem('the user and an agent', (server) => {
           { operation: 'ask', input: { question: 'Ready?' } },
         ],
       },
-      // The prompt told the new numbers. Then a program changes the file behind the next edit.
+      // The prompt reported the new numbers. Then a program changes the file just before the next
+      // edit.
       { calls: [edit(3, 'TWO'), run('sed -i 1d n.txt'), edit(3, 'THREE')] },
       { expect: 'conflict.*n.txt changed since you last read it', calls: [edit(2, 'Two')] },
       { finish: 'done' },
@@ -134,7 +135,7 @@ describeSystem('the user and an agent', (server) => {
   });
 });
 
-/** A tar archive of one small file, by the ustar format. */
+/** A tar archive (ustar) of one small file. */
 function tarOf(name: string, text: string): Uint8Array {
   const header = Buffer.alloc(512);
   header.write(name, 0);

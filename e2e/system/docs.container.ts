@@ -9,7 +9,10 @@ import {
   script,
 } from '@belay/testkit';
 
-/** Pages whose commands are run, in alphabetical order; each begins with the server’s address and token alone. */
+/**
+ * Pages whose commands are run, in alphabetical order; each starts with only the server’s address
+ * and token.
+ */
 const pages = [
   'access.md',
   'acp.md',
@@ -32,7 +35,7 @@ describeSystem('the commands of the docs', (server) => {
       ...(asking.includes(page) ? [question] : []),
       { calls: [{ operation: 'files.write', input: { path: 'a.txt', content: 'one\n' } }] },
       { finish: 'Done.' },
-      // What the reader runs beside the agent may have to be looked at first.
+      // The first finish is refused if the agent has not yet seen what the reader ran.
       { finish: 'Done.' },
     ]);
     const environment = {
@@ -64,7 +67,7 @@ describeSystem('the commands of the docs', (server) => {
         page: git.url('').replace(/\/$/, ''),
       });
       git.intercept = (request, response) => hub.handle(request, response);
-      // The sandbox sees a working copy on its branch, and no token.
+      // The sandbox has a working copy on its branch, and no token.
       const look =
         'git status --short --branch && git remote get-url origin && git log --format=%s && ! grep -r glpat . && ! env | grep glpat';
       const model = script(server.data, [

@@ -119,9 +119,9 @@ describe('through the proxy of a host that has one', () => {
     expect(outside.asked.some((target) => target.startsWith('other'))).toBe(false);
   });
 
-  it('actions reach the hosts that they declare, and say which others were refused', async () => {
+  it('actions reach the hosts that they declare, and report which others were refused', async () => {
     const actions = join(outside.files, 'actions');
-    // The example as it is, but for TLS: its authority is nobody’s here.
+    // The unmodified example except for TLS: the test’s certificate authority is not trusted here.
     cpSync(join(repositoryRoot, 'examples/actions/web-query'), join(actions, 'web-query'), {
       recursive: true,
     });
@@ -161,7 +161,7 @@ describe('through the proxy of a host that has one', () => {
 
 const cargoConfig = '[registries.corp]\nindex = "sparse+https://crates.example.org/"\n';
 
-/** A home with settings, a page, and a repository that git can clone from any web server. */
+/** A home folder with settings, a page, and a repository that git can clone from any web server. */
 function layOut(files: string): void {
   mkdirSync(join(files, '.cargo'));
   writeFileSync(join(files, '.cargo/config.toml'), cargoConfig);

@@ -58,7 +58,7 @@ describeSystem('egress', (server) => {
       .filter((event) => isEvent(event, 'result'))
       .map((event) => JSON.stringify(event.args.output));
     expect(outputs[0]).toMatch(/403/);
-    // No program listens on this port of the sandbox: its localhost is not the host’s.
+    // Nothing listens on this port of the sandbox: its localhost is not the host’s.
     expect(outputs[0]).not.toMatch(/200/);
     expect(outputs[1]).toMatch(/Could not resolve|Couldn't connect|Failed to connect/);
     await session.event(connection('refused'));

@@ -45,12 +45,12 @@ describeSystem('belay eval', (server) => {
       .replace(/"created": ".*?"/, '')
       .replace(/"seconds": \{[^}]*\}/, '');
 
-  it('killed at any moment, and again after it resumed, ends in the report of an undisturbed run', async () => {
+  it('killed at any time, also after it resumed, ends in the report of an undisturbed run', async () => {
     expect(await belay(server.data, evaluate('whole'))).toMatchObject({ code: 0 });
     expect(summaryOf('whole')).toMatch(/"score": 0\.5,[^]*"checked": 6,/);
 
     const command = evaluate('killed');
-    // A kill during the preflight is tested too, so the cached preflight of the run before is removed.
+    // The kills should also hit the preflight, so the cached one of the previous run is removed.
     rmSync(join(server.data, 'evaluation'), { recursive: true });
     const startOrResume = () =>
       existsSync(join(folder, 'killed/run.json'))
@@ -77,7 +77,7 @@ describeSystem('belay eval', (server) => {
     for (const run of runs) expect(run).toMatchObject(end);
   });
 
-  it('kill -9 of the command, or of the npm that started it, ends all of it and its containers', async () => {
+  it('kill -9 of the command, or of the npm that started it, ends all of its processes and containers', async () => {
     const engine = new Docker();
     const ended = (pid: number) => {
       try {
@@ -92,7 +92,7 @@ describeSystem('belay eval', (server) => {
       await until('the lock', isHeld, { timeoutMs: 90_000 });
       return Number(readFileSync(lock, 'utf8').split(' ')[0]);
     };
-    // No other run of these tests on this machine sleeps as long.
+    // A duration that identifies the containers of this run of the tests.
     const nap = `sleep 3${process.pid}`;
     const containersOf = async () => {
       const all = await engine.listContainers({ filters: { label: ['belay.evaluation'] } });

@@ -9,7 +9,10 @@ const write = (path: string, content: string) => ({
   operation: 'files.write',
   input: { path, content },
 });
-/** A commit of what an operation changed; the first of a log records how the workspace came. */
+/**
+ * A commit of changes by an operation, as opposed to the first commit, which records the initial
+ * workspace.
+ */
 const isChange = (event: Event) => isEvent(event, 'commit') && event.args.parent !== null;
 const commitOf = (event: Event) => (isChange(event) ? String(event.args.commit) : undefined);
 
@@ -103,7 +106,7 @@ describeSystem('the history', (server) => {
     expect(forked).toMatchObject({ forkedFrom: { session: session.id, seq: first!.seq } });
     const other = new Followed(server, forked.id);
     await other.ended();
-    // It continued at the script’s second turn, from the files of the first.
+    // It continued with the script’s second turn and the files of the first.
     const patch = Buffer.from(await server.client.sessions.patch(forked.id)).toString();
     expect(patch).toContain('+second');
     expect(other.events.filter((event) => event.action === 'files.write')).toHaveLength(2);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { built } from '@belay/testkit';
 
-/** `belay join` as a process of its own, with a folder of its own. */
+/** `belay join` as a process with a home folder of its own. */
 export class JoinProcess {
   output = '';
   child!: ChildProcess;
@@ -17,7 +17,7 @@ export class JoinProcess {
 
   start(...args: string[]): this {
     this.output = '';
-    // What the settings of this machine’s shells do is not part of a test.
+    // Keeps the shell settings of this machine out of the test.
     const env = {
       ...process.env,
       HOME: this.home,
@@ -51,12 +51,12 @@ export class JoinProcess {
     return ((await exit) as [number | null])[0];
   }
 
-  /** Waits until it has ended, which it may have before. */
+  /** Waits until the process has ended; it may have ended before. */
   async ended(): Promise<void> {
     await until('join to end', () => this.child.exitCode !== null, { state: () => this.output });
   }
 
-  /** The processes that it has on record as agents. */
+  /** The process ids that it has recorded for its agents. */
   agents(): number[] {
     const folder = join(this.home, 'belay/joined');
     return filesBelow(folder)
@@ -64,7 +64,7 @@ export class JoinProcess {
       .flatMap((name) => recordedIn(join(folder, name)));
   }
 
-  /** Waits for the process of the one agent that runs. */
+  /** Waits until exactly one agent runs; resolves to its process id. */
   agent(): Promise<number> {
     return until('one agent', () => {
       const [agent = 0, ...others] = this.agents().filter(processRuns);
@@ -73,7 +73,7 @@ export class JoinProcess {
   }
 }
 
-/** What is removed meanwhile is looked for again. */
+/** Retries when an entry is removed during the listing. */
 export function filesBelow(folder: string): string[] {
   for (let tries = 0; ; tries += 1) {
     try {

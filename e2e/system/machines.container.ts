@@ -37,7 +37,7 @@ describeSystem(
       rmSync(home, { recursive: true, force: true, maxRetries: 10 });
     });
 
-    it('is shown with what it is, says that nothing is confined, and no token is good twice', async () => {
+    it('is listed with its details and a note that nothing is confined, and no token is valid twice', async () => {
       expect(machine.output).toMatch(/Nothing is confined: agents of .* with all permissions of /);
       expect(await server.client.machines.list()).toMatchObject([
         { name: 'laptop', host: hostname(), kind: 'bare', connected: true, sessions: [] },
@@ -50,7 +50,7 @@ describeSystem(
       expect(stored).not.toContain(token.slice(-20));
     });
 
-    it('runs a session that is directed to it, whose files outlive the end of its agent', async () => {
+    it('runs a session assigned to it, whose files outlive its agent', async () => {
       const model = script(server.data, [
         { calls: [run('echo "here: $(hostname) $BELAY_TOKEN."; echo kept > kept.txt')] },
         { finish: 'done' },
@@ -90,7 +90,7 @@ describeSystem(
       await until('its files are gone', () => sessionsOf(home).length === 0);
     });
 
-    it('goes on exactly after kill -9 of the join process and of the server', async () => {
+    it('resumes exactly after kill -9 of the join process and of the server', async () => {
       const count = 'for i in $(seq 1 20); do echo step $i; sleep 0.2; done';
       const model = script(server.data, [{ calls: [run(count)] }, { finish: 'done' }]);
       const session = await start(server, { task: 'Count', model, machine: 'laptop' });
@@ -114,7 +114,7 @@ describeSystem(
       await until('its agent is gone', () => machine.agents().length === 0);
     });
 
-    it('has its agent’s end reported, and one that was away too long is refused', async () => {
+    it('reports the end of its agent, and an agent that was away too long is refused', async () => {
       const model = script(server.data, [
         { calls: [run('sleep 100', { wait: 100 })] },
         { calls: [run('sleep 100', { wait: 100 })] },
@@ -127,7 +127,7 @@ describeSystem(
       expect(killed.args.reason).toMatch(/The agent ended: .*SIGKILL/);
       await server.client.sessions.restart(session.id);
       await session.event(({ action }) => action === 'terminal.run', killed.seq);
-      // A laptop that sleeps: nothing of it runs.
+      // Simulates a laptop that sleeps: all of its processes are stopped.
       const [old, joined] = [await machine.agent(), machine.child.pid ?? 0];
       for (const pid of [old, joined]) process.kill(pid, 'SIGSTOP');
       await server.end('SIGKILL');
@@ -148,7 +148,7 @@ describeSystem(
       await server.client.sessions.remove(session.id);
     });
 
-    it('joins over TLS with a certificate authority of one’s own, ends cleanly, and is removed', async () => {
+    it('joins over TLS with a private certificate authority, ends cleanly, and is removed', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'belay-tls-'));
       const front = await tlsInFrontOf(server, folder);
       const other = new JoinProcess(folder);
@@ -184,7 +184,7 @@ describeSystem(
       }
     });
 
-    it('is not used without being named, and a name that is none is one sentence', async () => {
+    it('is not used unless it is named, and an unknown name is reported in one sentence', async () => {
       const model = script(server.data, [{ finish: 'x' }]);
       const refused = await belay(server.data, ['run', 'x', '-m', model, '--machine', 'nobody']);
       expect(refused).toMatchObject({
@@ -201,7 +201,7 @@ describeSystem(
 );
 
 describeSystem('a machine that makes containers', (server) => {
-  it('makes containers that hold no more than the server’s own, and goes on exactly when it is cut off', async () => {
+  it('makes containers as confined as the server’s own, and resumes exactly after it was cut off', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'belay-contained-'));
     const front = await tlsInFrontOf(server, folder);
     const secret = join(folder, 'secret.txt');
@@ -222,7 +222,7 @@ describeSystem('a machine that makes containers', (server) => {
       expect(listed).toMatch(/^laptop +connected +bare: nothing is confined · /m);
       expect(listed).toMatch(new RegExp(`^box +connected +container on ${hostname()} · `, 'm'));
 
-      // What the machine has, seen from a bare session beside it.
+      // What a session without a container can see on the machine.
       const look = `cat ${secret} || echo no file; ls /sys/class/net; id -u; grep CapEff /proc/self/status; touch /usr/mark && rm /usr/mark || echo read-only`;
       const looked = await start(server, {
         task: 'Look',
@@ -261,7 +261,8 @@ describeSystem('a machine that makes containers', (server) => {
         '/etc/hosts',
         '/run/belay',
       ]);
-      // Neither the environment nor a file of it has what the server knows it by.
+      // The container’s environment has no secret by which the server identifies the machine or the
+      // agent.
       expect(JSON.stringify(made.Config.Env)).not.toMatch(/TOKEN|agent-/);
 
       front.cut();
@@ -278,7 +279,8 @@ describeSystem('a machine that makes containers', (server) => {
       expect((await containerOf(session.id)).id).toBe(container.id);
       session.close();
 
-      // Deleted while nobody is there: the next join removes the container and the files.
+      // Deleted while the machine is disconnected: the next join removes the container and the
+      // files.
       await box.end('SIGKILL');
       await server.client.sessions.remove(session.id);
       expect(await leftOf(folder)).toEqual({ containers: 1, volumes: 2 });
@@ -318,7 +320,7 @@ describeSystem('a machine that makes containers', (server) => {
     }
   });
 
-  it('says in one sentence why it makes no containers, and keeps the token for a second try', async () => {
+  it('reports in one sentence why it makes no containers, and keeps the token for a second try', async () => {
     const { token: unused } = await invite(server, 'spare');
     const home = mkdtempSync(join(tmpdir(), 'belay-spare-'));
     const away = new JoinProcess(home, { DOCKER_HOST: 'unix:///nowhere/docker.sock' });
@@ -342,7 +344,7 @@ const joinedFolderIn = (home: string): string => {
   return join(folder, readdirSync(folder)[0] ?? '');
 };
 
-/** What a machine that makes containers has made and not removed. */
+/** Containers and volumes that the joined machine has created and not removed. */
 async function leftOf(home: string): Promise<{ containers: number; volumes: number }> {
   const filters = { label: [`belay.data=${joinedFolderIn(home)}`] };
   const containers = await docker.listContainers({ all: true, filters });
@@ -360,7 +362,7 @@ const sessionsOf = (home: string): string[] => {
   return entries.filter((name) => /sessions\/belay-/.test(name));
 };
 
-/** A proxy that ends TLS with a certificate that nobody knows. */
+/** A proxy that terminates TLS with a self-signed certificate. */
 async function tlsInFrontOf(
   server: BelayServer,
   folder: string,

@@ -84,7 +84,7 @@ describeSystem('tools of an MCP server', (server) => {
     slow.close();
   });
 
-  it('run in a container by default, which has nothing of the host and goes with the server', async () => {
+  it('run by default in a container without access to the host, which is removed with the server', async () => {
     const added = await server.client.mcp.create(containedServer);
     expect(added).toMatchObject({ state: 'connected', error: null });
     const input = {
@@ -112,7 +112,7 @@ describeSystem('tools of an MCP server', (server) => {
     const variables = (said[1] ?? '').split(' ');
     expect(variables).toEqual(expect.arrayContaining(['HOME', 'MCP_SECRET', 'PATH']));
     expect(variables.filter((name) => name.startsWith('BELAY'))).toEqual([]);
-    // The control: on the host the same program reads and reaches both.
+    // Control: on the host, the same program can read and reach both.
     expect(JSON.parse(said[2] ?? '')).toMatchObject({
       read: expect.stringContaining(server.token),
       dial: 'reached',
@@ -132,7 +132,7 @@ describeSystem('tools of an MCP server', (server) => {
   });
 });
 
-/** The names of the containers of programs. */
+/** The names of the containers that run programs. */
 async function programs(data: string): Promise<string[]> {
   const filters = { label: [`belay.data=${data}`, 'belay.program'] };
   const found = await docker.listContainers({ all: true, filters });

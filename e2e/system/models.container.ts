@@ -85,7 +85,7 @@ describe('a model behind a URL', () => {
     answered([calling('call_1', run('echo remember; printf "é\\t日本"'))], 'First.');
     answered([calling('call_2', run('cat missing.txt')), calling('call_3', run('pwd'))]);
     const held = Promise.withResolvers<void>();
-    provider.answer(() => held.resolve()); // never answered: the agent is killed while it waits
+    provider.answer(() => held.resolve()); // never answers: the agent is killed while it waits
     const session = await start(server, { task: 'Remember', model: chatCompletions.model });
     await held.promise;
     const { messages, ...rest } = provider.requests.at(-1)?.body ?? {};

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 
 /**
- * An internet on this machine, behind the proxy of a host that has one: whatever name is asked for, port 443 is an
- * HTTPS server with a certificate of a private authority, and any other port the same without TLS. It serves `files`.
+ * A simulated internet behind the host’s proxy. For any name, port 443 is an HTTPS server with a
+ * certificate of a private authority; every other port is the same without TLS. Serves `files`.
  */
 export class OutsideWorld {
   readonly files = mkdtempSync(join(tmpdir(), 'belay-outside-'));
-  /** Every `host:port` that was asked for. */
+  /** Every `host:port` that was requested. */
   readonly asked: string[] = [];
   readonly #secrets = mkdtempSync(join(tmpdir(), 'belay-authority-'));
   readonly #servers: Server[] = [];
@@ -40,14 +40,14 @@ export class OutsideWorld {
     this.#proxy = `http://127.0.0.1:${await this.#listen(proxy)}`;
   }
 
-  /** What the environment of a server has whose host is behind this proxy. */
+  /** The environment of a server whose host is behind this proxy. */
   get environment(): Record<string, string> {
     const names = { HTTPS_PROXY: this.#proxy, HTTP_PROXY: this.#proxy, NO_PROXY: '' };
     const lower = Object.entries(names).map(([name, value]) => [name.toLowerCase(), value]);
     return { ...names, ...Object.fromEntries(lower) };
   }
 
-  /** Puts a page there. */
+  /** Adds a page. */
   serve(path: string, content: string): void {
     writeFileSync(join(this.files, path), content);
   }

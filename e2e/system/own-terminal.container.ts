@@ -38,7 +38,7 @@ describe('a server that was started at a terminal', () => {
     client = createClient({ url, token });
   });
   afterAll(async () => {
-    // Ctrl-C goes to it as before.
+    // Ctrl-C still ends the server.
     terminal.write('\u0003');
     await until('it has ended', () => ended);
     await removeSandboxes(data);

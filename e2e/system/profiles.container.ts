@@ -49,7 +49,7 @@ describeSystem('sandbox profiles', (server) => {
     const read = () => sessions().call(session.id, 'files.read', { path: 'made.txt' });
     expect(await read()).toMatchObject({ content: 'one\n' });
 
-    // A new container has the workspace’s files, but the system of the image.
+    // The new container has the workspace’s files and the image’s unchanged system.
     await sessions().stop(session.id);
     await sessions().restart(session.id);
     // The script has ended, so the agent asks how to continue.
@@ -80,7 +80,7 @@ describeSystem('sandbox profiles', (server) => {
     session.close();
   });
 
-  it('share folders of the host that the command line names, one of them for reading only', async () => {
+  it('share folders of the host that the command line names, one of them read-only', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'belay-mount-'));
     for (const name of ['reports', 'results']) {
       mkdirSync(join(folder, name));

@@ -53,7 +53,7 @@ describeSystem('what the model is told', (server) => {
     expect(Number(memory)).toBeLessThan(totalmem() / 2 ** 20);
     expect(printed.stdout).toMatch(/── Tool: terminal_run, \d+ tokens/);
 
-    // Its sandbox is gone: it is started for this, and the log gives the same prompt.
+    // The sandbox is gone, so the command starts one; the log yields the same prompt.
     await killAgent(session.id);
     let again = printed;
     const isPrinted = async () => {

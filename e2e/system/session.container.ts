@@ -74,7 +74,8 @@ describeSystem('a session', (server) => {
     expect(HostConfig.SecurityOpt).toContain('no-new-privileges');
     expect(HostConfig.MemorySwap).toBe(HostConfig.Memory);
     expect(JSON.stringify(HostConfig.Mounts ?? HostConfig.Binds)).not.toContain('docker.sock');
-    // The agent starts as root to become another user than its programs, which are user 1000 without rights.
+    // The agent starts as root so that it can run as a different user than its programs, which are
+    // the unprivileged user 1000.
     expect(HostConfig.CapAdd?.map((name: string) => name.replace(/^CAP_/, ''))).toEqual([
       'SETGID',
       'SETUID',
@@ -135,7 +136,7 @@ describeSystem('a session', (server) => {
     }
   });
 
-  it('fails with both texts when a script expected another one', async () => {
+  it('fails with both texts when a script expected a different one', async () => {
     const model = script(server.data, [
       { calls: [run('echo apples')] },
       { expect: 'pears', finish: 'never' },
@@ -170,7 +171,7 @@ describeSystem('a session that cannot start', (server) => {
     ['a script that is not there', { model: 'scripted:/no/such.yaml' }, /\/no\/such\.yaml/],
     ['a workspace that does not exist', { workspace: 'missing' }, /workspace/i],
     ['an unknown example', { workspace: 'example:missing' }, /missing/],
-  ])('%s is one clear sentence, and no session is left', async (_, more, sentence) => {
+  ])('%s is reported in one clear sentence, and no session is left', async (_, more, sentence) => {
     const failure = await server.client.sessions
       .create({ task: 'x', model: fine(), ...more })
       .catch((error: Error) => error);

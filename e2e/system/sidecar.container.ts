@@ -34,7 +34,7 @@ describeSystem('the browser of an image without Chromium', (server) => {
     const shot = await call('browser.screenshot', {});
     const picture = await server.client.sessions.blob(session.id, shot.image);
     expect(Buffer.from(picture.subarray(0, 2)).toString('hex')).toBe('ffd8');
-    // It shares only the sandbox’s network, so it has no network card either.
+    // It shares the network of the sandbox, so it has no network card either.
     await expect(call('browser.open', { url: `${server.url}/health` })).rejects.toThrow();
     await session.event((event) => isEvent(event, 'result') && !event.args.ok);
 

@@ -105,7 +105,7 @@ describeSystem('clients that start belay and speak over its standard input', (se
     return { agent, prompt, textOf, close };
   };
 
-  it('ACP’s client drives a session by belay acp, and another one goes on with it', async () => {
+  it('ACP’s client drives a session by belay acp, and another one continues it', async () => {
     const say = 'I write a file now, and tell you of it.';
     const write = { operation: 'files.write', input: { path: 'a.txt', content: 'one\n' } };
     const turns = [{ say, calls: [write] }, { finish: 'Done.' }, { finish: 'Again.' }];
@@ -117,7 +117,7 @@ describeSystem('clients that start belay and speak over its standard input', (se
     });
     expect(await first.prompt(sessionId, 'Write')).toMatchObject({ stopReason: 'end_turn' });
     expect(await readFile(join(folder, 'a.txt'), 'utf8')).toBe('one\n');
-    // In pieces, as they came, and then the summary.
+    // Chunks as they were streamed, then the summary.
     expect(first.textOf('agent_message_chunk').length).toBeGreaterThan(2);
     expect(first.textOf('tool_call_update').join()).toContain('"type":"diff"');
     await first.close();

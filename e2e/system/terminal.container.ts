@@ -11,7 +11,7 @@ const read = { operation: 'terminal.read', input: {} };
 const list = { operation: 'terminal.list', input: {} };
 
 describeSystem('the terminal of a model', (server) => {
-  it('waits for a server exactly, shows it as running, and tells of its end', async () => {
+  it('waits exactly for a server, shows it as running, and reports its end', async () => {
     const dying = { background: true, until: { port: 8124 }, wait: 50 };
     const model = script(server.data, [
       { calls: [run('sleep 1; exit 3', dying)] },
@@ -33,7 +33,7 @@ describeSystem('the terminal of a model', (server) => {
     session.close();
   });
 
-  it('is left at once when the user steers, and calls that have not begun are not run', async () => {
+  it('stops waiting at once when the user steers, and calls that have not begun are not run', async () => {
     const write = { operation: 'files.write', input: { path: 'unwanted.txt', content: 'x' } };
     const model = script(server.data, [
       { calls: [run('echo begun; sleep 100', { wait: 100 }), write] },
@@ -53,14 +53,14 @@ describeSystem('the terminal of a model', (server) => {
     session.close();
   });
 
-  it('takes as long as it ran, whatever its approval took', async () => {
+  it('measures a command without the wait for its approval', async () => {
     const model = script(server.data, [{ calls: [run('true')] }, { finish: 'done' }]);
     const session = await start(server, { task: 'Ask', model, approvals: 'delay' });
     await session.finished();
     const asked = session.events.find((event) => isEvent(event, 'approval'));
     const ran = session.events.find((event) => resultOf(event, 'terminal.run'));
     if (!asked || !ran || !isEvent(ran, 'result')) throw new Error(session.words());
-    // The approval took two seconds, which began a little before it was told.
+    // The two seconds of the approval begin a little before its event.
     const passed = (Date.parse(ran.time) - Date.parse(asked.time)) / 1_000;
     expect(passed - ran.args.seconds).toBeGreaterThan(1);
     session.close();

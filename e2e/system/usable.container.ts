@@ -3,7 +3,7 @@ import { describeSystem, run, script, start } from '@belay/testkit';
 
 const commit =
   'git init -q r; cd r; git commit -q --allow-empty -m x; git log -1 --format=%ae; cd ..';
-/** A package that takes no network: pip takes it from a file. */
+/** A local package that pip can install without a network. */
 const wheel = `python3 -c "
 import zipfile
 with zipfile.ZipFile('answer-1.0-py3-none-any.whl', 'w') as z:
@@ -16,7 +16,7 @@ with zipfile.ZipFile('answer-1.0-py3-none-any.whl', 'w') as z:
 const picture =
   'iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5ErkJggg==';
 
-describeSystem('a sandbox as it is found', (server) => {
+describeSystem('a sandbox out of the box', (server) => {
   it.each(['hardened', 'root'] as const)(
     'commits, and installs with pip, as %s',
     async (sandbox) => {

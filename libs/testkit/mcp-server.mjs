@@ -1,7 +1,7 @@
 /**
- * An MCP server for tests, made with the SDK’s server side: over standard input and output, or over streamable HTTP
- * with `http [port]`, where it prints its port; `/sse` serves the older
- * HTTP+SSE. With `MCP_TOKEN` set, HTTP requests need that token.
+ * An MCP server for tests, made with the SDK: over standard input and output, or with `http [port]`
+ * over streamable HTTP, printing its port. `/sse` serves the older HTTP+SSE. If `MCP_TOKEN` is set,
+ * HTTP requests require it.
  */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -18,13 +18,16 @@ import { z } from 'zod';
 const onePixel =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** How often each tool was called, and which calls were cancelled. */
+/** The number of calls of each tool, and the calls that were cancelled. */
 const counts = new Map();
 const cancelled = [];
 
 const text = (value) => ({ content: [{ type: 'text', text: value }] });
 
-/** The tools by their names. `run` is given the input, the call, and the server that it came to. */
+/**
+ * The tools by name. `run` receives the input, the call, and the server’s request headers and
+ * `add`.
+ */
 const tools = {
   echo: {
     title: 'Echo',
@@ -126,7 +129,7 @@ function toolServer(headers = {}) {
   const add = (name, { run, ...config }) =>
     server.registerTool(name, config, (...given) => {
       counts.set(name, (counts.get(name) ?? 0) + 1);
-      // Without a schema there is no input.
+      // For a tool without a schema, the SDK passes no input.
       const [call, input = {}] = given.toReversed();
       return run(input, call, { headers, add });
     });

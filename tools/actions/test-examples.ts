@@ -7,7 +7,7 @@ import { step } from '../prepare/steps.mjs';
 
 const folder = join(repositoryRoot, 'examples/actions');
 
-/** Resolves to the exit code: 1 when an example fails, or what is removed leaves something. */
+/** Resolves to the exit code: 1 if an example fails, or if the removal leaves anything behind. */
 export async function testExamples(): Promise<number> {
   const server = new BelayServer({ BELAY_LOG_LEVEL: 'warn' });
   await server.start();
@@ -41,7 +41,7 @@ async function testOne({ data }: BelayServer, folderName: string): Promise<void>
   }
 }
 
-/** A host that a call needs without a key, and that has no address here. */
+/** A declared host that this machine cannot resolve, unless the action needs secrets. */
 async function hostAway(folderName: string): Promise<string | undefined> {
   const { permissions } = manifestOf(folderName);
   if (permissions.secrets.length > 0) return undefined;

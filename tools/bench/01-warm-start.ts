@@ -8,7 +8,7 @@ export const title = 'warm start: session created → first output on the dashbo
 /** With fewer, the 95th percentile would be the slowest of all. */
 const samplesTaken = 40;
 
-/** The floor is the same box started raw: what a start costs when nothing is kept ready. */
+/** The floor is starting the same container without Belay: the cost of a start without a pool. */
 export async function measure(): Promise<Row[]> {
   return withServer({ BELAY_POOL: '1' }, async (server) => {
     const model = playing(server, [

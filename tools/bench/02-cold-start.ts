@@ -4,7 +4,7 @@ import type { Row } from '../bench-table.ts';
 
 export const title = 'cold start: no agent kept ready, image present, hardened';
 
-/** Raw and whole starts take turns, so that both meet the same machine. */
+/** Bare and whole starts alternate, so that both run under the same load. */
 export async function measure(): Promise<Row[]> {
   return withServer({ BELAY_POOL: '0' }, async (server) => {
     const model = playing(server, [

@@ -5,12 +5,15 @@ import type { Row } from '../bench-table.ts';
 export const title = '20 agents at once: all start, and one more is queued with a reason';
 
 const count = 20;
-/** As many boxes without Belay at once, in which Node starts: what engine, machine and Node take for them alone. */
+/**
+ * Limit of p95 relative to the floor, which is as many containers that start Node at once without
+ * Belay.
+ */
 const limit = 1.3;
 
 export async function measure(): Promise<Row[]> {
   return withServer({ BELAY_POOL: '0', BELAY_MAX_SANDBOXES: String(count) }, async (server) => {
-    // The first of all pays for what the engine loads once.
+    // The first start includes what the engine loads once.
     await rawStart('node');
     const raw = async (program: 'node' | 'echo') =>
       percentile(await Promise.all(Array.from({ length: count }, () => rawStart(program))), 0.95);

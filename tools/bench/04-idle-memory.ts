@@ -5,14 +5,14 @@ import type { Row } from '../bench-table.ts';
 
 export const title = 'memory of an idle agent (its cgroup)';
 
-/** The floor is a Node that does nothing, in the same image and from the same volume. */
+/** The floor is an idle Node in the same image and from the same volume. */
 export async function measure(): Promise<Row[]> {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
     const container = await containerOf(session.id);
     const bare = await bareNode();
     try {
-      // An agent is at rest after ten seconds without an event.
+      // An agent is idle after ten seconds without an event.
       await new Promise((done) => setTimeout(done, 12_000));
       const { anonymous, total } = memoryOf(container.id);
       const floor = memoryOf(bare.id);
@@ -52,7 +52,10 @@ async function bareNode() {
   return container;
 }
 
-/** Bytes of a container, by cgroup version 2 or 1: what is its own, and all that is charged to it. */
+/**
+ * Bytes of a container according to cgroup version 2 or 1: its private memory, and all memory
+ * charged to it.
+ */
 function memoryOf(id: string): { anonymous: number; total: number } {
   const places = [
     `/sys/fs/cgroup/system.slice/docker-${id}.scope`,

@@ -5,7 +5,7 @@ import type { Row } from '../bench-table.ts';
 
 export const title = 'keystroke → its echo on the dashboard socket';
 
-/** The floor is one request to the server over the same socket that does nothing. */
+/** The floor is a request over the same socket that makes the server do nothing. */
 export async function measure(): Promise<Row[]> {
   return withServer({}, async (server) => {
     const session = await idleSession(server);

@@ -14,7 +14,7 @@ const size = 100_000_000;
 const columns = 99;
 const make = `head -c ${size} /dev/zero | tr '\\0' 'b' | fold -w ${columns} | head -c ${size} > big`;
 
-/** Belay and the floor take turns, so that both meet the same machine. */
+/** Belay and the floor alternate, so that both run under the same load. */
 export async function measure(): Promise<Row[]> {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
@@ -48,21 +48,26 @@ export async function measure(): Promise<Row[]> {
   });
 }
 
-/** Runs a command in the session's terminal; returns where its output stands there. */
+/** Runs a command in the session’s terminal; resolves to the offsets of its output. */
 type Run = (command: string) => Promise<{ from: number; to: number }>;
 
 interface Seen {
   lost: number;
-  /** Megabytes a second. */
+  /** Megabytes per second. */
   speed: number;
-  /** Per cent of the bytes that were skipped and read from the log. */
+  /** Percentage of the bytes that were skipped and read from the log. */
   share: number;
 }
 
-/** The terminal's bytes from the command before on, with space for the prompts and the typed line. */
+/**
+ * The terminal’s bytes since the previous command, with space for the prompts and the typed line.
+ */
 const screen = Buffer.alloc((size / (columns + 1)) * (columns + 2) + 64 * 1024);
 
-/** What a viewer has when a command has run: live bytes, and out of the log those that were skipped for it. */
+/**
+ * What a viewer has once a command has run: the live bytes, and from the log those that were
+ * skipped.
+ */
 async function watched(server: BelayServer, id: string, run: Run): Promise<Seen> {
   screen.fill(0);
   const { to: begin } = await run(':');
@@ -98,7 +103,7 @@ async function watched(server: BelayServer, id: string, run: Run): Promise<Seen>
   };
 }
 
-/** Bytes of the file that did not come, or came wrong: the terminal makes two of each line end. */
+/** Bytes of the file that are missing or wrong; the terminal turns each line end into two bytes. */
 function missing(whole: Buffer): number {
   const line = Buffer.from(`${'b'.repeat(columns)}\r\n`);
   const lines = size / (columns + 1);
@@ -108,7 +113,7 @@ function missing(whole: Buffer): number {
   return wrong;
 }
 
-/** node-pty to a raw socket client, nothing between: megabytes per second. */
+/** Speed from node-pty to a raw socket client with nothing in between, in megabytes per second. */
 async function ptyAlone(): Promise<number> {
   const { folder, remove } = temporaryFolder();
   const line = `${'b'.repeat(columns)}\n`;

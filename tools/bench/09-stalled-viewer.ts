@@ -12,9 +12,15 @@ export const title =
   'a viewer that stalls during 60 s of flood: the server’s memory, and other viewers';
 
 const seconds = 60;
-/** By then the server’s heap has the size that it takes in such a flood, with or without the stalled viewer. */
+/**
+ * By then the server’s heap has grown to its size under such a flood, with or without the stalled
+ * viewer.
+ */
 const warmUpSeconds = 30;
-/** About 10 MB a second: many times what a stalled viewer could be sent, and little enough for a disk. */
+/**
+ * About 10 MB per second: far more than a stalled viewer could receive, but not too much for a
+ * disk.
+ */
 const flood =
   'yes 0123456789abcdef | head -c 1000000 > /tmp/m; while :; do cat /tmp/m; sleep 0.1; done\r';
 
@@ -71,7 +77,7 @@ async function echoFor(duration: number, echoed: () => Promise<void>): Promise<n
   return samples;
 }
 
-/** Watches from a process of its own and stops that in the middle of the flood. */
+/** Starts a viewer in another process, and stops that in the middle of the flood. */
 async function stall(server: BelayServer, session: string): Promise<ChildProcess> {
   const file = fileURLToPath(new URL('stalled-viewer-process.ts', import.meta.url));
   const child = spawn(process.execPath, [file, session], {

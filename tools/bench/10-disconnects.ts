@@ -14,7 +14,10 @@ const cutsEach = 500;
 const within = { timeoutMs: 30_000, intervalMs: 2 };
 const count = 'i=0; while :; do i=$((i+1)); echo "<$i>"; sleep 0.005; done';
 
-/** Both sides are cut at the same time, each at random moments; a second viewer that is never cut looks on. */
+/**
+ * Both sides are disconnected concurrently, each at random moments; a second viewer stays
+ * connected.
+ */
 export async function measure(): Promise<Row[]> {
   const runtime = temporaryFolder();
   const measureIn = async (server: BelayServer): Promise<Row[]> => {
@@ -30,7 +33,7 @@ export async function measure(): Promise<Row[]> {
     try {
       await sessions.call(session.id, 'terminal.run', { command: count, background: true });
       const writing = keepWriting(server, session.id, stop.signal);
-      // Awaited below; a failure of something else is the one to show.
+      // Awaited below; if something else fails first, that error should be reported.
       writing.catch(() => {});
       const [viewers, agents] = await Promise.all([
         breaks(proxy, () => cut.bytes),
@@ -76,14 +79,17 @@ const times = (what: string, samples: number[]): Row[] => [
   { what: `${what}, p95`, figure: percentile(samples, 0.95), unit: 'ms', target: null },
 ];
 
-/** Cuts, waits until bytes come again, and a random moment; returns how long each took to be back. */
+/**
+ * Disconnects repeatedly after random pauses; returns how long it took each time until bytes
+ * arrived again.
+ */
 async function breaks(proxy: BreakingProxy, received: () => number): Promise<number[]> {
   const samples: number[] = [];
   for (let index = 0; index < cutsEach; index++) {
     await new Promise((done) => setTimeout(done, Math.random() * 40));
     proxy.cut();
     const begun = performance.now();
-    // What was on its way before the cut is no sign of life.
+    // Bytes that were in transit before the cut do not count.
     await new Promise((done) => setTimeout(done, 5));
     const before = received();
     await until('new bytes after a break', () => received() > before, within);
@@ -92,7 +98,7 @@ async function breaks(proxy: BreakingProxy, received: () => number): Promise<num
   return samples;
 }
 
-/** Puts a proxy in the place of the connection’s socket as soon as the server listens on it. */
+/** Replaces the connection’s socket by a proxy as soon as the server listens on it. */
 async function interceptConnection(folder: string, signal: AbortSignal): Promise<BreakingProxy> {
   for (;;) {
     const found = existsSync(folder)
@@ -111,7 +117,10 @@ async function interceptConnection(folder: string, signal: AbortSignal): Promise
   }
 }
 
-/** A user’s calls all the time, so that events come too; each waits through the breaks. */
+/**
+ * Calls an operation continuously as the user, so that there are events too; each call waits for
+ * reconnection.
+ */
 async function keepWriting(
   { client }: BelayServer,
   session: string,
@@ -128,7 +137,7 @@ async function keepWriting(
   return written;
 }
 
-/** What a viewer receives of a session, held against what it should receive. */
+/** Compares what a viewer receives of a session with what it should receive. */
 function watchAll(live: LiveConnection, id: string) {
   const pieces: Buffer[] = [];
   const seen = { gaps: 0, duplicates: 0, lastSeq: 0, end: 0, bytes: 0 };
@@ -161,7 +170,7 @@ function watchAll(live: LiveConnection, id: string) {
   });
 }
 
-/** The numbers that the terminal's log holds; too few would prove nothing. */
+/** The numbers in the terminal’s log; throws if there are too few to prove anything. */
 function numbersIn(log: Uint8Array): number[] {
   const found = [
     ...Buffer.from(log)

@@ -55,7 +55,7 @@ export async function measure(): Promise<Row[]> {
   ];
 }
 
-/** Rows a second, by transactions of 100 rows as wide as an event. */
+/** Rows per second, in transactions of 100 rows as large as events. */
 function bareInserts(): number {
   const { folder, remove } = temporaryFolder();
   const database = new Sqlite(join(folder, 'bare.db'));
@@ -80,7 +80,10 @@ function bareInserts(): number {
   return (batches * batch) / seconds;
 }
 
-/** Events a second through the log of the product: checked, numbered, folded into the summary, published. */
+/**
+ * Events per second through the log of the product: validated, numbered, added to the summary,
+ * published.
+ */
 async function appends(): Promise<number> {
   const logs = await new TestLogs().open();
   await logs.session('s');
@@ -96,7 +99,7 @@ async function appends(): Promise<number> {
   return (batches * batch) / seconds;
 }
 
-/** Events a second that reach viewers, all of them together; the sender is a process of its own. */
+/** Events per second that reach all viewers together; the sender is a separate process. */
 async function fanOut(kind: Kind): Promise<number> {
   const file = fileURLToPath(new URL('fan-out-sender.ts', import.meta.url));
   const sender = spawn(process.execPath, [file, kind], { stdio: ['pipe', 'pipe', 'inherit'] });

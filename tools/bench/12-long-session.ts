@@ -25,15 +25,16 @@ interface Load {
   command(call: number): string;
 }
 
-/** The first of the sessions in the fleet. */
+/** The first session of the fleet. */
 const fleet = 'main a[href^="/sessions/"]';
-/** Eight calls a second, ten times as fast as models ask for them; and as fast as the machine can. */
+/** Eight calls per second, ten times as many as models make; and as many as the machine can run. */
 const steady: Load = { calls: 100, command: (n) => `sleep 0.1; seq ${n} 999` };
 const flatOut: Load = { calls: 300, command: (n) => `seq ${n} 999` };
 
 /**
- * The floor of opening is a session of a few events. That of a frame is an empty page in the same browser in the same
- * seconds: agent, server and the drawing of pages share the machine, and what it waits for too is not the page's own.
+ * The floor of opening is a session of a few events. The floor of a frame is an empty page in the
+ * same browser at the same time: agent, server and rendering share the machine, so a page also
+ * waits for the others.
  */
 export async function measure(): Promise<Row[]> {
   return withServer({}, (server) => withChromium((chromium) => measureIn(server, chromium)));
@@ -49,14 +50,14 @@ async function measureIn(server: BelayServer, chromium: Chromium): Promise<Row[]
   await opening(page, long.id);
   const empty = await chromium.open(server, '/icon.svg');
   short.close();
-  // Another follower of the log would take processor time from the page.
+  // A second follower of the log would take processor time from the page.
   long.close();
   const goOn = (words: string) => async () => {
     await server.client.sessions.message(long.id, { text: 'Go on', delivery: 'steer' });
     await asks(server, long.id, words);
     await shows(page, '[aria-label="Chat"]', words);
   };
-  // One after the other: a trace costs frames.
+  // In sequence, because tracing costs frames.
   const [frame, floorOfFrame] = await longestFrames([page, empty], goOn('Steadily done.'));
   const [busy, floorOfBusy] = await longestFrames([page, empty], goOn('Quickly done.'));
   const work = await mostPageWork(page, goOn('Traced.'));
@@ -86,7 +87,7 @@ async function measureIn(server: BelayServer, chromium: Chromium): Promise<Row[]
   ];
 }
 
-/** A working session whose log has grown long without viewers. */
+/** A running session whose log has grown long without viewers. */
 async function longSession(server: BelayServer): Promise<Followed> {
   const ask = (question: string): Turn[] => [
     { calls: [{ operation: 'ask', input: { question } }] },
@@ -109,7 +110,7 @@ async function longSession(server: BelayServer): Promise<Followed> {
   return session;
 }
 
-/** Turns of a model that asks for ten calls at a time. */
+/** Turns of a model that makes ten calls at a time. */
 function working({ calls, command }: Load): Turn[] {
   return Array.from({ length: calls / 10 }, (_, turn) => ({
     say: `Reply ${turn}.`,
@@ -117,7 +118,7 @@ function working({ calls, command }: Load): Turn[] {
   }));
 }
 
-/** From the click on a row of the fleet until the last event stands in the chat; the median, in milliseconds. */
+/** Median milliseconds from the click on a row of the fleet until the chat shows the last event. */
 async function opening(page: Page, id: string): Promise<number> {
   const taken: number[] = [];
   for (let sample = 0; sample <= samples; sample += 1) {
@@ -128,7 +129,7 @@ async function opening(page: Page, id: string): Promise<number> {
   return median(taken.slice(1));
 }
 
-/** In the page. */
+/** Runs in the page. */
 function open(id: string): Promise<number> {
   return new Promise((done) => {
     const begun = performance.now();
@@ -144,7 +145,9 @@ function open(id: string): Promise<number> {
   });
 }
 
-/** Waits for a question. Asks the server, not the page: to read what a page shows has it laid out once more. */
+/**
+ * Waits for a question. Polls the server, because reading what the page shows would force a layout.
+ */
 async function asks(server: BelayServer, id: string, question: string): Promise<void> {
   for (;;) {
     const summary = await server.client.sessions.get(id);

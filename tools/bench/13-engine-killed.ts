@@ -8,7 +8,7 @@ export const title = 'kill -9 of dockerd with live-restore';
 
 const agents = 5;
 
-/** In an engine of its own, for the machine's has other work too. */
+/** Uses a separate engine, because the machine’s has other work too. */
 export async function measure(): Promise<Row[]> {
   const engine = await SecondEngine.start();
   try {
@@ -32,7 +32,7 @@ async function killEngine(server: BelayServer, engine: SecondEngine): Promise<Ro
   await mustReport(server);
   const refused = [cut, await create(server)];
   for (const session of refused) await mustFail(session);
-  // One that dies now is missed by nobody but the engine.
+  // While the engine is down, the server cannot notice this death.
   process.kill(pid, 'SIGKILL');
   for (const session of sessions)
     await session.until(() => session.terminal().includes('<step 7>'), 'work without an engine');
@@ -44,7 +44,7 @@ async function killEngine(server: BelayServer, engine: SecondEngine): Promise<Ro
   const reported = performance.now();
   await allAnswer(server, sessions);
   const adopted = performance.now();
-  // The victim's container is gone; its files are kept.
+  // The victim’s container is removed, but its files are kept.
   const halfMade = await left(engine, before - 1);
   for (const session of refused) {
     await server.client.sessions.restart(session.id);
@@ -84,7 +84,7 @@ async function killEngine(server: BelayServer, engine: SecondEngine): Promise<Ro
 
 const usual = new Set(['starting', 'running', 'finished']);
 
-/** The checks report it; the sessions see nothing. */
+/** The checks must report the failure; sessions are not affected. */
 async function mustReport(server: BelayServer): Promise<void> {
   const [docker] = await server.client.server.checks();
   if (!docker || docker.ok || !/Docker does not respond/.test(docker.detail))
@@ -96,7 +96,7 @@ async function create(server: BelayServer): Promise<Followed> {
   return follow(server, (await server.client.sessions.create({ task: 'Wait', model })).id);
 }
 
-/** A session whose start is under way: the engine has made something of it. */
+/** Starts a session and waits until the engine has created something for it. */
 async function startUntilMade(
   server: BelayServer,
   engine: SecondEngine,
@@ -113,7 +113,7 @@ async function mustFail(session: Followed): Promise<void> {
   if (!/Docker does not respond/.test(reason)) throw new Error(`The session says: ${reason}`);
 }
 
-/** How many containers and volumes are left over ten seconds later. */
+/** How many containers and volumes exceed the wanted number after at most ten seconds. */
 async function left(engine: SecondEngine, wanted: number): Promise<number> {
   const deadline = Date.now() + 10_000;
   for (;;) {

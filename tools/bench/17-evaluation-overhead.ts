@@ -21,7 +21,10 @@ const problem = (number: number) => ({
   test: 'def check(candidate):\n    assert candidate(4) == 8\n',
 });
 
-/** Trials and bare containers take turns, so that both meet the same machine; of both the mean of as many. */
+/**
+ * Trials and bare containers alternate, so that both run under the same load; both are averaged
+ * over equally many.
+ */
 export async function measure(): Promise<Row[]> {
   const { folder, remove } = temporaryFolder();
   try {
@@ -78,7 +81,7 @@ async function helperImage(): Promise<string> {
   return tag;
 }
 
-/** The same box and the same program, by the command-line client. */
+/** The same container and program, started with the command-line client. */
 async function dockerRun(image: string, program: string): Promise<void> {
   const limits = ['--network=none', '--cap-drop=ALL', '--init', '--memory=1g', '--cpus=1'];
   const box = [...limits, '--security-opt=no-new-privileges', '--pids-limit=512'];

@@ -12,13 +12,19 @@ export const title = 'the platform’s own cost of a step, shell call `echo`';
 
 const early = 20;
 const late = 2_000;
-/** So many steps on each side of the measured one are sampled as well. */
+/** This many steps before and after the measured one are sampled as well. */
 const around = 9;
-/** Processor time is taken over so many steps, beside the sampled ones: to ask for it takes time as well. */
+/**
+ * Processor time is measured over this many steps, apart from the sampled ones, because reading it
+ * takes time.
+ */
 const stretch = 100;
 const stretches = { early: early + around + 1, late: late - around - 1 - stretch };
 
-/** From the end of a reply to the last byte of the next request. The floor is that request’s bytes alone over one wire. */
+/**
+ * From the end of a reply to the last byte of the next request. The floor is sending only that
+ * request’s bytes over one connection.
+ */
 export async function measure(): Promise<Row[]> {
   let spent: (step: number) => Promise<void> = async () => undefined;
   const times = new Map<number, number>();
@@ -39,7 +45,7 @@ export async function measure(): Promise<Row[]> {
         if (Object.values(stretches).some((from) => from === step || from === begun))
           times.set(step, await processorTime(server, session.id));
       };
-      // A viewer would take processor time from what is measured.
+      // A viewer would take processor time from the measured steps.
       session.close();
       return Promise.race([model.steps, untilEnded(server, session.id)]);
     });
@@ -69,7 +75,7 @@ export async function measure(): Promise<Row[]> {
   }
 }
 
-/** Rejects when the session ends; asks rarely, which costs the measured steps nothing. */
+/** Rejects when the session ends; polls rarely, so as not to affect the measured steps. */
 async function untilEnded(server: BelayServer, id: string): Promise<never> {
   for (;;) {
     await new Promise((done) => setTimeout(done, 5_000));
@@ -83,13 +89,16 @@ interface Step {
   bytes: number;
 }
 
-/** The medians of the steps around one. */
+/** The medians of the steps around this one. */
 function at(steps: readonly Step[], step: number): Step {
   const near = steps.slice(step - 1 - around, step + around);
   return { ms: median(near.map(({ ms }) => ms)), bytes: median(near.map(({ bytes }) => bytes)) };
 }
 
-/** A language model that asks for `count` commands and then ends; it reads no request, and replies at once. */
+/**
+ * A language model that calls for `count` commands and then finishes; it ignores the requests and
+ * replies at once.
+ */
 async function openModel(count: number, stepped: (step: number) => Promise<void>) {
   const samples: Step[] = [];
   const { promise: steps, resolve } = Promise.withResolvers<Step[]>();
@@ -134,7 +143,7 @@ function reply(response: ServerResponse, step: number, count: number): void {
   response.end(`${chunk({ delta: {}, finish_reason: 'tool_calls' })}data: [DONE]\n\n`);
 }
 
-/** The bytes of a step's request, posted to the same process over a connection that is kept. */
+/** Posts as many bytes as the step’s request to the same process, over a kept-alive connection. */
 async function floorOf(url: string, { bytes }: Step): Promise<number> {
   const body = Buffer.alloc(bytes, 'x');
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -11,14 +11,14 @@ import { median } from './statistics.ts';
 import { fullSize, syntheticRepository } from './synthetic-repository.ts';
 import type { Row } from '../bench-table.ts';
 
-/** Of the whole repository; 1 is all of it, which takes about 2 GB of disk. */
+/** Share of the whole repository to copy; 1, for all of it, takes about 2 GB of disk. */
 const share = Number(process.env.BELAY_BENCH_COPY_IN ?? 0.1);
 
 export const title = `copy-in of a repository: ${Math.round(fullSize.files * share)} files, ${Math.round((fullSize.bytes * share) / 2 ** 20)} MiB and its history`;
 
 const rounds = 3;
 
-/** Copies by Belay and by tar take turns, so that both meet the same machine. */
+/** Copies by Belay and by tar alternate, so that both run under the same load. */
 export async function measure(): Promise<Row[]> {
   const { folder, remove } = temporaryFolder();
   const model = await openModel();
@@ -56,7 +56,7 @@ export async function measure(): Promise<Row[]> {
   }
 }
 
-/** Seconds. */
+/** In seconds. */
 interface Copy {
   asked: number;
   listed: number;
@@ -138,7 +138,7 @@ async function tarToVolume(repository: string): Promise<number> {
   }
 }
 
-/** A language model that finishes at once; `asked` is when its next request comes. */
+/** A language model that finishes at once; `asked` resolves to the time of its next request. */
 async function openModel() {
   let next: ((at: number) => void) | undefined;
   const server = createServer((request, response) => {

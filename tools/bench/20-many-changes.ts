@@ -9,7 +9,10 @@ export const title = 'the changes of 2,000 files in the dashboard';
 
 const samples = 5;
 
-/** The floor of opening is one changed file; that of a frame an empty page in the same browser in the same seconds. */
+/**
+ * The floor of opening is one changed file; that of a frame is an empty page in the same browser at
+ * the same time.
+ */
 export async function measure(): Promise<Row[]> {
   return withServer({}, (server) => withChromium((chromium) => measureIn(server, chromium)));
 }
@@ -45,7 +48,7 @@ async function measureIn(server: BelayServer, chromium: Chromium): Promise<Row[]
   ];
 }
 
-/** A finished session that wrote so many files of 30 lines. */
+/** A finished session that wrote this many files of 30 lines. */
 async function changed(server: BelayServer, count: number): Promise<Followed> {
   const line = `export const line%.0f: string = 'of file $i'; // a line of code`;
   const write = `for i in $(seq -w ${count}); do seq -f "${line}" 30 > $i.ts; done`;
@@ -56,7 +59,7 @@ async function changed(server: BelayServer, count: number): Promise<Followed> {
   return session;
 }
 
-/** From the click on the tab until the first file’s lines are drawn; the median, in milliseconds. */
+/** Median milliseconds from the click on the tab until the lines of the first file are rendered. */
 async function opening(page: Page, address: string): Promise<number> {
   const taken: number[] = [];
   for (let sample = 0; sample <= samples; sample += 1) {
@@ -67,7 +70,7 @@ async function opening(page: Page, address: string): Promise<number> {
   return median(taken.slice(1));
 }
 
-/** In the page. */
+/** Runs in the page. */
 function open(): Promise<number> {
   return new Promise((done) => {
     const begun = performance.now();
@@ -81,7 +84,7 @@ function open(): Promise<number> {
   });
 }
 
-/** In the page: a screen in each frame, for some hundred frames. */
+/** Runs in the page: scrolls by one screen per frame, for 300 frames. */
 function scrollThrough(): Promise<void> {
   return new Promise((done) => {
     const diff = document.querySelector('[aria-label="Changes"] [aria-label="Diff"]');
@@ -96,7 +99,7 @@ function scrollThrough(): Promise<void> {
   });
 }
 
-/** Of JavaScript, after a collection, in MB. */
+/** JavaScript memory after a garbage collection, in MB. */
 async function memory(page: Page): Promise<number> {
   const session = await page.createCDPSession();
   await session.send('HeapProfiler.collectGarbage');

@@ -12,7 +12,10 @@ export const title = '`npm run dev`: a change of a component → seen, of the se
 
 const samples = 5;
 
-/** The floor of a component is Vite alone with one module, that of the server the start of the built one. */
+/**
+ * The floor of the component is Vite alone with one module; that of the server is starting the
+ * built one.
+ */
 export async function measure(): Promise<Row[]> {
   const start = await timed(3, () => withServer({}, () => Promise.resolve()));
   const sources = new SourceCopy();
@@ -83,7 +86,7 @@ async function viteAlone(chromium: Chromium): Promise<number> {
   }
 }
 
-/** From the write of a file until the page’s heading has the new text; the median, in milliseconds. */
+/** Median milliseconds from writing a file until the page’s heading has the new text. */
 async function seen(
   page: Page,
   change: (before: string, after: string) => void,
@@ -94,7 +97,7 @@ async function seen(
   for (let sample = 1; sample <= samples; sample++) {
     const before = sample === 1 ? heading : `${heading} ${sample - 1}`;
     const after = `${heading} ${sample}`;
-    // Vite takes two changes that follow each other at once for one.
+    // Vite merges two changes in quick succession into one.
     await sleep(500);
     const shown = page.waitForFunction(hasHeading, { polling: 10 }, after);
     const begun = performance.now();
@@ -105,10 +108,10 @@ async function seen(
   return median(taken);
 }
 
-/** In the page. */
+/** Runs in the page. */
 const hasHeading = (text: string): boolean => document.querySelector('h1')?.textContent === text;
 
-/** From the write of a file until a response has its effect; the median, in milliseconds. */
+/** Median milliseconds from writing a file until responses reflect the change. */
 async function serverAnswered(server: BelayServer, sources: SourceCopy): Promise<number> {
   const path = 'apps/server/src/api/rest/monitoring.controller.ts';
   const statement = 'const ok = database && diskSpace;';

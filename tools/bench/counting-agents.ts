@@ -3,7 +3,7 @@ import { follow, playing } from './platform.ts';
 
 const steps = 20;
 
-/** Agents at work whose every step can be counted at the end. */
+/** Working agents whose steps can all be counted at the end. */
 export async function countingAgents(server: BelayServer, count: number): Promise<Followed[]> {
   const calls = Array.from({ length: steps }, (_, index) => ({
     calls: [
@@ -26,7 +26,7 @@ export async function countingAgents(server: BelayServer, count: number): Promis
   return sessions;
 }
 
-/** Resolves when every agent answers a call through the server. */
+/** Resolves once every agent answers a call through the server. */
 export async function allAnswer(server: BelayServer, sessions: Followed[]): Promise<void> {
   await Promise.all(
     sessions.map(async ({ id }) => {
@@ -41,7 +41,10 @@ export async function allAnswer(server: BelayServer, sessions: Followed[]): Prom
   );
 }
 
-/** Waits for the ends; counts gaps and repetitions in the events’ numbers, the steps’ results and what they printed. */
+/**
+ * Waits until all sessions finish; counts gaps and duplicates in event numbers, results of steps,
+ * and printed lines.
+ */
 export async function lostInAll(sessions: Followed[]): Promise<number> {
   for (const session of sessions) await session.finished();
   return sessions.reduce((sum, session) => sum + lostEvents(session), 0);

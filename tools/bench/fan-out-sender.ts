@@ -1,4 +1,5 @@
-// The sending half of 11-events.mjs: prints its address, and on a line of input sends batches of events.
+// The sending half of 11-events.ts: prints its address, and sends batches of events for each line
+// of input.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -7,7 +8,7 @@ import { TestServer } from '@belay/server/dist/testing/server.js';
 import { Server } from 'socket.io';
 import { sample } from './sample-event.ts';
 
-/** Where viewers find a sender; the product has a token and a session too. */
+/** The address of a sender; the product also needs a token and a session. */
 export interface SenderAddress {
   url: string;
   token?: string;
@@ -47,7 +48,7 @@ async function bareSocketIo(): Promise<Sender> {
   };
 }
 
-/** The server of the product, whole but for containers and models. */
+/** The whole server of the product, except containers and models. */
 async function product(): Promise<Sender> {
   const server = await new TestServer().start();
   const session = await server.session();

@@ -6,7 +6,10 @@ declare global {
   }
 }
 
-/** The longest time between two frames of each page while `work` is done, in whole milliseconds: a screen's interval is 16.7. */
+/**
+ * The longest time between two frames of each page during `work`, in whole milliseconds; a screen’s
+ * interval is 16.7.
+ */
 export async function longestFrames(
   [page, empty]: [Page, Page],
   work: () => Promise<void>,
@@ -17,7 +20,7 @@ export async function longestFrames(
   return [await longest(page), await longest(empty)];
 }
 
-/** In the page. */
+/** Runs in the page. */
 function watchFrames() {
   let longest = 0;
   let last: number | undefined;

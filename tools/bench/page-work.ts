@@ -1,6 +1,6 @@
 import type { Page } from 'puppeteer-core';
 
-/** One entry of a trace of Chromium; `tdur` is processor time in microseconds. */
+/** One entry of a Chromium trace; `tdur` is processor time in microseconds. */
 interface TraceEvent {
   pid: number;
   tid: number;
@@ -10,8 +10,8 @@ interface TraceEvent {
 }
 
 /**
- * The most processor time that one task of a page's main thread took during `work`, in milliseconds.
- * A frame also waits while other programs have the processor; this does not count that.
+ * The longest task of a page’s main thread during `work`, in milliseconds of processor time. In
+ * contrast to frame times, waiting for a busy processor does not count.
  */
 export async function mostPageWork(page: Page, work: () => Promise<void>): Promise<number> {
   await page.tracing.start({ categories: ['-*', 'toplevel'] });
@@ -28,7 +28,7 @@ export async function mostPageWork(page: Page, work: () => Promise<void>): Promi
   return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1_000;
 }
 
-/** The main thread of the page that did the most: Chromium keeps spare pages ready. */
+/** Selects the main thread that did the most work, as Chromium also keeps spare pages ready. */
 function threadOf(events: TraceEvent[]): (event: TraceEvent) => boolean {
   const name = (event: TraceEvent) => `${event.pid}/${event.tid}`;
   const main = new Set(

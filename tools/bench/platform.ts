@@ -19,7 +19,7 @@ import type { Container } from 'dockerode';
 
 export { containerOf, docker };
 
-/** Runs a measurement against a real server with real sandboxes, and removes all of it after it. */
+/** Runs a measurement with a real server and real sandboxes, and removes them afterwards. */
 export async function withServer<T>(
   environment: Record<string, string>,
   measure: (server: BelayServer) => Promise<T>,
@@ -33,7 +33,7 @@ export async function withServer<T>(
   }
 }
 
-/** Runs a measurement with a browser of its own. */
+/** Runs a measurement with a new browser. */
 export async function withChromium<T>(measure: (chromium: Chromium) => Promise<T>): Promise<T> {
   const chromium = new Chromium({ motion: true });
   await chromium.start();
@@ -44,9 +44,9 @@ export async function withChromium<T>(measure: (chromium: Chromium) => Promise<T
   }
 }
 
-/** A session that waits for the user, so that a measurement has its sandbox to itself. */
+/** A session that waits for the user, so that the measurement has the sandbox to itself. */
 export const idleSession = (server: BelayServer) => idle(server);
-/** A viewer with a socket of its own; a proxy's address may stand in for the server's. */
+/** A viewer with its own socket; `url` may be that of a proxy. */
 export const viewer = (server: BelayServer, url = server.url) =>
   new LiveConnection({ url, token: server.token });
 export const playing = (server: BelayServer, turns: Turn[]) => script(server.data, turns);
@@ -66,13 +66,16 @@ export async function warm(server: BelayServer, count: number): Promise<void> {
   }
 }
 
-/** Programs of a raw box that print one line. */
+/** Programs for a bare container that print one line. */
 const printed = {
   echo: ['echo', 'ready'],
   node: ['/opt/belay/node', '-p', '0'],
 };
 
-/** The same box without Belay: create, start, first output, remove. The floor of a cold start, in milliseconds. */
+/**
+ * The same container without Belay: create, start, first output, remove. The floor of a cold start,
+ * in milliseconds.
+ */
 export async function rawStart(program: keyof typeof printed = 'echo'): Promise<number> {
   const begun = performance.now();
   const runtime = { Source: prepared('BELAY_RUNTIME'), Target: '/opt/belay', ReadOnly: true };
@@ -102,7 +105,7 @@ export async function rawStart(program: keyof typeof printed = 'echo'): Promise<
   return took;
 }
 
-/** One `docker exec` of the command-line client, in milliseconds. */
+/** Duration of one `docker exec` with the command-line client, in milliseconds. */
 export async function dockerExec(container: Container, ...command: string[]): Promise<number> {
   const begun = performance.now();
   const child = spawn('docker', ['exec', container.id, ...command], { stdio: 'ignore' });

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { containerOf, type BelayServer } from '@belay/testkit';
 
-/** Linux counts processor time in hundredths of a second for programs. */
+/** Linux reports the processor time of processes in hundredths of a second. */
 const tickMs = 10;
 
-/** Milliseconds that the server and a session's container have had a processor: other load does not change them. */
+/**
+ * Processor time of the server and a session’s container in milliseconds; other load does not
+ * count.
+ */
 export async function processorTime(server: BelayServer, session: string): Promise<number> {
   const container = await containerOf(session);
   const { cpu_stats: of } = await container.stats({ stream: false, 'one-shot': true });

@@ -1,4 +1,5 @@
-// Run as a process of its own, so that it can be stopped in the middle: a viewer that takes nothing any more.
+// A viewer in its own process, so that it can be stopped in the middle and then receives nothing
+// any more.
 import { LiveConnection } from '@belay/client';
 
 const [session = ''] = process.argv.slice(2);

@@ -6,7 +6,7 @@ export function percentile(samples: number[], share: number): number {
 
 export const median = (samples: number[]) => percentile(samples, 0.5);
 
-/** Runs something a number of times, one after the other; returns the milliseconds that each took. */
+/** Runs something several times in sequence; returns the milliseconds of each run. */
 export async function timed(times: number, once: (time: number) => unknown): Promise<number[]> {
   const samples: number[] = [];
   for (let time = 0; time < times; time++) {

@@ -3,10 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A large repository as there are: its files, their bytes, and as base64 about 350 MB of history. */
+/** The size of a typical large repository; in base64, its content makes about 350 MB of history. */
 export const fullSize = { files: 39_000, bytes: 500e6 };
 
-/** Makes a share of it, committed and packed. A few files in a hundred have most of the bytes, as in real ones. */
+/**
+ * Creates a share of it, committed and packed. As in real repositories, a few percent of the files
+ * have most of the bytes.
+ */
 export function syntheticRepository(folder: string, share: number): void {
   const count = Math.round(fullSize.files * share);
   const weights = Array.from({ length: count }, (_, at) => 1 + 400 / (1 + (at % 97)) ** 1.2);

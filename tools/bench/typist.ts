@@ -1,6 +1,9 @@
 import type { BelayServer, Followed } from '@belay/testkit';
 
-/** Takes input control of a terminal; each call types one letter and waits until the terminal has printed more. */
+/**
+ * Takes over a terminal; each call of the result types one letter and waits until the terminal
+ * prints more.
+ */
 export async function typist(server: BelayServer, session: Followed): Promise<() => Promise<void>> {
   const { live } = server;
   const terminal = { session: session.id, terminal: 'main' };
@@ -14,7 +17,10 @@ export async function typist(server: BelayServer, session: Followed): Promise<()
   };
 }
 
-/** From now on the viewer only counts the bytes of one terminal: kept, a flood would slow the measurement itself. */
+/**
+ * Makes the viewer only count the bytes of one terminal from now on, because keeping a flood would
+ * slow down the measurement.
+ */
 export function countOnly(session: Followed, name: string): () => number {
   let count = 0;
   session.terminals.set = function set(terminal, bytes) {

@@ -5,7 +5,7 @@ import { runProgram } from '../prepare/run-program.mjs';
 import { step } from '../prepare/steps.mjs';
 import { root } from '../product-node.mjs';
 
-/** Bundles the agent from its sources; returns the volume that has it, of which new sandboxes are made. */
+/** Bundles the agent from its sources; resolves to the volume with it, which new sandboxes use. */
 export async function buildAgent(dockerHost: string): Promise<string> {
   return step('agent', async (say) => {
     await runProgram(process.execPath, [join(root, 'tools/bundle.ts'), 'agent'], { cwd: root });

@@ -6,7 +6,7 @@ import { root } from '../product-node.mjs';
 
 let wereWrong = false;
 
-/** Checks the types of what changed, behind everything else that runs, and prints the errors. */
+/** Checks the types of what changed, at low priority, and prints the errors. */
 export async function checkTypes(ended: AbortSignal): Promise<void> {
   const compiler = spawn(
     join(root, 'node_modules/.bin/tsc'),

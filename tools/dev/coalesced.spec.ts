@@ -1,7 +1,7 @@
 import { coalesced } from './coalesced.ts';
 
 describe('coalesced work', () => {
-  it('runs once for what asks together, and once more for what asks while it runs', async () => {
+  it('runs once for simultaneous calls, and once more for calls during the run', async () => {
     let runs = 0;
     const going: (() => void)[] = [];
     const ask = coalesced(() => {
@@ -19,7 +19,7 @@ describe('coalesced work', () => {
     expect(runs).toBe(2);
   });
 
-  it('goes on after work that failed', async () => {
+  it('continues after work that failed', async () => {
     let runs = 0;
     const ask = coalesced(async () => {
       runs += 1;

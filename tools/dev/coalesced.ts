@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** An editor writes several files when all are saved. */
+/** Editors may write several files at once when saving. */
 const gatherMs = 20;
 
-/** Runs the work, one run at a time; all that ask for it during a run get one more, behind it. */
+/** Limits work to one run at a time; all calls during a run share one further run after it. */
 export function coalesced(work: () => Promise<void>): () => Promise<void> {
   let last = Promise.resolve();
   let next: Promise<void> | undefined;

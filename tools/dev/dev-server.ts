@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { root } from '../product-node.mjs';
 import { serverProgram } from './server-build.ts';
 
-/** The line by which a server reports that it is ready. */
+/** The line with which a server reports that it is ready. */
 export interface ServerReady {
   ready: true;
   url: string;
@@ -18,7 +18,7 @@ export interface ServerReady {
 export class DevServer {
   #child: ChildProcess | undefined;
   #ready: Promise<ServerReady | undefined> = Promise.resolve(undefined);
-  /** The same after a restart: the names of login cookies have it. */
+  /** Kept across restarts, because the names of login cookies contain it. */
   #port: string;
   readonly #nodeArguments: readonly string[];
 
@@ -27,12 +27,12 @@ export class DevServer {
     this.#nodeArguments = [...productArguments(), '--enable-source-maps', ...nodeArguments];
   }
 
-  /** Undefined when the server does not run; while it starts, a promise. */
+  /** Pending while the server starts; undefined when it is not running. */
   get ready(): Promise<ServerReady | undefined> {
     return this.#ready;
   }
 
-  /** Ends the server that runs and starts another; resolves to undefined when that ends at once. */
+  /** Ends the running server and starts a new one; resolves to undefined if that ends at once. */
   restart(environment: Record<string, string>): Promise<ServerReady | undefined> {
     const ended = this.end();
     this.#ready = ended.then(() => this.#start(environment));
@@ -50,7 +50,7 @@ export class DevServer {
 
   #start(environment: Record<string, string>): Promise<ServerReady | undefined> {
     const child = spawn(process.execPath, [...this.#nodeArguments, serverProgram], {
-      // At a terminal it asks there what waits for the user.
+      // At a terminal, the server asks its questions there.
       stdio: [process.stdin.isTTY ? 'inherit' : 'ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,

@@ -11,22 +11,23 @@ import { pipeline, type Duplex } from 'node:stream';
 import type { Connect } from 'vite';
 
 interface FrontOptions {
-  /** The port of the server; while the server restarts, a promise. Undefined when it does not run. */
+  /** The server’s port; pending while the server restarts, undefined when it is not running. */
   serverPort: () => Promise<string | undefined>;
   /** Serves the modules of the dashboard. */
   modules: Connect.Server;
-  /** Takes the upgrades of Vite’s client; it never listens itself. */
+  /** Handles the upgrades of Vite’s client; it does not listen itself. */
   updates: Server;
 }
 
-/** What Vite serves of a page: its own modules, our sources and packages. */
+/** Paths that Vite serves to a page: its own modules, our sources and packages. */
 const modulePath = /^\/(@|__|src\/|node_modules\/)/;
-/** Previews have hosts of their own, where a program may serve the same paths. */
+/** Previews have their own host names, and their programs may serve the same paths. */
 const previewHost = /^p-/;
 
 /**
- * One address for server and dashboard. Everything goes to the server as it came, so that its checks of Host, Origin
- * and login hold; only the dashboard’s modules come from Vite. What comes while the server restarts waits for it.
+ * One address for server and dashboard. Requests reach the server unchanged, so that its checks of
+ * Host, Origin and login apply; only the dashboard’s modules come from Vite. Requests during a
+ * restart of the server wait for it.
  */
 export function createFront({ serverPort, modules, updates }: FrontOptions): Server {
   const front = createServer((request, response) => {
@@ -44,7 +45,7 @@ export function createFront({ serverPort, modules, updates }: FrontOptions): Ser
 
 const isOfPreview = ({ headers }: IncomingMessage): boolean => previewHost.test(headers.host ?? '');
 
-/** A kept connection may be one to a server that has ended. */
+/** A kept-alive connection could lead to a server that has ended. */
 const agent = new Agent({ keepAlive: false });
 
 async function forward(
@@ -64,7 +65,7 @@ async function forward(
     response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answer.rawHeaders);
     pipeline(answer, response, () => undefined);
   });
-  // The server was ended meanwhile: the browser asks again.
+  // The server has ended meanwhile: the browser retries.
   asked.on('error', () => response.destroy());
   response.on('close', () => asked.destroy());
   request.pipe(asked);

@@ -1,5 +1,6 @@
-// npm run dev: server and dashboard from their sources, at one address. tools/start.mjs starts it in the place of the
-// built server, with the same environment, and it reports with the same line that it is ready.
+// npm run dev: server and dashboard from their sources, at one address. tools/start.mjs starts this
+// program in place of the built server, with the same environment; it reports readiness with the
+// same line.
 import { once } from 'node:events';
 import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer, type Server } from 'node:http';
@@ -51,7 +52,7 @@ const checkAllTypes = coalesced(() => checkTypes(ended.signal));
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => void end());
 await restartServer();
 
-/** The effect is seen first; errors of types follow. */
+/** Applies the change before it reports type errors. */
 async function onChange(path: string): Promise<void> {
   const isIn = (folder: string) => path.startsWith(join(root, folder, 'src') + sep);
   const isOfLibs = (libs: readonly string[]) => libs.some((lib) => isIn(`libs/${lib}`));
@@ -62,19 +63,19 @@ async function onChange(path: string): Promise<void> {
 }
 
 async function createVite(): Promise<ViteDevServer> {
-  // The server runs as in production; with that here React would not exchange components.
+  // The server runs in production mode, in which React could not hot-swap components here.
   process.env.NODE_ENV = 'development';
   const made = await createServer({
     configFile: join(root, 'apps/web/vite.config.mts'),
     appType: 'custom',
-    // Standard output has the line of readiness.
+    // Standard output is for the readiness line.
     logLevel: 'warn',
     server: {
       middlewareMode: true,
       hmr: { server: updates },
-      // Other origins get no more of the modules than of the server.
+      // Other origins have no more access to the modules than to the server.
       cors: false,
-      // In a work tree the packages may be links.
+      // In a git worktree, the packages may be links.
       fs: { allow: [root, realpathSync(join(root, 'node_modules'))] },
     },
   });
@@ -91,7 +92,7 @@ async function serverPort(): Promise<string | undefined> {
   return ready && new URL(ready.url).port;
 }
 
-/** The command line finds the server by the address at which the dashboard is, too. */
+/** Stores the dashboard’s address, so that the command line uses it for the server, too. */
 function announce(): void {
   const file = join(BELAY_DATA, 'server.json');
   const saved = JSON.parse(readFileSync(file, 'utf8')) as object;

@@ -10,7 +10,10 @@ export const serverLibs = ['protocol', 'rpc', 'docker', 'host'];
 
 export const serverProgram = join(root, 'apps/server/dist/dev/main.cjs');
 
-/** Builds the server from its sources, without checking types; packages are loaded at its start. `run` prints errors. */
+/**
+ * Builds the server from its sources without checking types; packages are not bundled. `run` prints
+ * errors and resolves to whether the build succeeded.
+ */
 export async function serverBuild(): Promise<{
   run: () => Promise<boolean>;
   dispose: () => Promise<void>;
@@ -22,7 +25,7 @@ export async function serverBuild(): Promise<{
     platform: 'node',
     target: 'node24',
     format: 'cjs',
-    // Nest tells providers apart by their class names.
+    // Nest distinguishes providers by their class names.
     keepNames: true,
     sourcemap: 'linked',
     sourcesContent: false,
@@ -37,14 +40,14 @@ export async function serverBuild(): Promise<{
     run: () =>
       build.rebuild().then(
         () => true,
-        // esbuild has printed what is wrong.
+        // esbuild has printed the errors.
         () => false,
       ),
     dispose: () => build.dispose(),
   };
 }
 
-/** Nest injects by the metadata of decorators, which esbuild alone does not write. */
+/** Adds the metadata of decorators that Nest injects by, which esbuild does not write. */
 const decoratorMetadata: Plugin = {
   name: 'decorator-metadata',
   setup(build) {
@@ -56,7 +59,7 @@ const decoratorMetadata: Plugin = {
       if (known?.source === source) return { contents: known.code, loader: 'ts' };
       const options = { filename: path, sourceMaps: 'inline', swcrc: false, jsc } as const;
       const made = await transform(source, { ...options, module: { type: 'es6' } }).catch(
-        // A syntax error: esbuild, which is given the source, reports it in two lines.
+        // On a syntax error, esbuild gets the source and reports the error in two lines.
         () => undefined,
       );
       if (!made) return { contents: source, loader: 'ts' };

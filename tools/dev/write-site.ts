@@ -2,12 +2,13 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { root } from '../product-node.mjs';
 
-/** Before the application: Vite’s client, and what React needs to exchange components. */
+/** Loaded before the application: Vite’s client, and what React needs to hot-swap components. */
 const scripts = ['/@vite/client', '/@id/@vitejs/plugin-react/preamble'];
 
 /**
- * A site for the server whose page loads the dashboard’s sources. The server sends it as the built one, behind its login
- * and under its headers: Vite’s own page has a script inside, which they forbid.
+ * A site for the server whose page loads the dashboard’s sources. The server serves it like the
+ * built one, behind its login and with its headers. Vite’s own page contains an inline script,
+ * which those headers forbid.
  */
 export function writeSite(): string {
   const web = join(root, 'apps/web');

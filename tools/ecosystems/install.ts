@@ -7,12 +7,12 @@ import { word, type Registries } from './registries.ts';
 
 const installs = {
   pip: `pip install --quiet --target packages belay-demo && PYTHONPATH=packages python3 -c 'import belay_demo; print(belay_demo.word)'`,
-  // Debian's cargo knows sparse registries, once they are enabled.
+  // Debian’s cargo supports sparse registries, but they must be enabled.
   cargo: `cd rust && RUSTC_BOOTSTRAP=1 cargo -Z sparse-registry run --quiet`,
   go: `cd go && export GOPATH=/tmp/go GOFLAGS=-mod=mod && go get example.org/demo@v1.0.0 && go run .`,
 };
 
-/** A small program for each of cargo and go that prints its package's word. */
+/** Small programs for cargo and go that print the word of their package. */
 const projects = [
   {
     path: 'rust/Cargo.toml',
@@ -31,7 +31,7 @@ const projects = [
   },
 ];
 
-/** Installs by each package manager in a sandbox of this image; returns an exit code. */
+/** Installs with each package manager in a sandbox of this image; resolves to the exit code. */
 export async function installAll({
   registries,
   image,

@@ -3,7 +3,9 @@ import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { runProgram } from '../prepare/run-program.mjs';
 
-/** An address of this machine that is not loopback, which clients would not send through a proxy. */
+/**
+ * An address of this machine other than loopback, because clients do not use a proxy for loopback.
+ */
 export function ownAddress(): string {
   const all = Object.values(networkInterfaces()).flat();
   const found = all.find((each) => each && !each.internal && each.family === 'IPv4');
@@ -11,7 +13,9 @@ export function ownAddress(): string {
   return found.address;
 }
 
-/** A private CA and a certificate of it for the address; returns the server's key and certificate. */
+/**
+ * Creates a private CA and a certificate for the address; returns the server’s key and certificate.
+ */
 export async function privateCertificate(
   root: string,
   address: string,
@@ -30,7 +34,7 @@ export async function privateCertificate(
   return { key: read('server.key'), cert: read('server.crt') };
 }
 
-/** The settings of a host that has registries of its own; the home folder is `home`. */
+/** Writes the settings of a host with private registries; the home folder is `home`. */
 export function setUp(root: string, url: string): void {
   place(root, 'etc/pip.conf', `[global]\nindex-url = ${url}/pip/simple/\n`);
   place(root, 'home/.config/pip/pip.conf', `[global]\nindex-url = ${url}/pip/simple/\n`);

@@ -8,20 +8,23 @@ import { gzipSync } from 'node:zlib';
 import { tar } from '../prepare/tar.mjs';
 import { zip } from './zip.ts';
 
-/** The word that each package says, so that a program proves that it has it. */
+/** The word in each package; a program that prints it has the package. */
 export const word = 'through-the-connection';
 
 export interface Registries {
   url: string;
-  /** The paths that were requested. */
+  /** The requested paths. */
   requested: string[];
   close(): Promise<void>;
 }
 
-/** What a registry serves, by path. */
+/** The files of a registry, by path. */
 type Served = [path: string, body: string | Buffer][];
 
-/** A registry of one package for each of pip (PEP 503), cargo (sparse index) and go (GOPROXY), over HTTPS. */
+/**
+ * Registries with one package each for pip (PEP 503), cargo (sparse index) and go (GOPROXY), over
+ * HTTPS.
+ */
 export async function startRegistries({
   host,
   key,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { zip } from './zip.ts';
 
-it('makes archives that others read', () => {
+it('makes archives that other programs can read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-zip-'));
   const file = join(folder, 'a.zip');
   writeFileSync(

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** A ZIP archive of stored files: `{ path, content }`, as wheels and modules of go are. */
+/** A ZIP archive of uncompressed files, as for wheels and Go modules. */
 export function zip(files: { path: string; content: string }[]): Buffer {
   const parts: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -10,7 +10,7 @@ export function zip(files: { path: string; content: string }[]): Buffer {
     const body = Buffer.from(content);
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
-    common.writeUInt16LE(0x21, 8); // 1 January 1980, the first day of the format.
+    common.writeUInt16LE(0x21, 8); // 1 January 1980, the first date of the format.
     common.writeUInt32LE(crc32(body), 10);
     common.writeUInt32LE(body.length, 14);
     common.writeUInt32LE(body.length, 18);

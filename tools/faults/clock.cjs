@@ -1,4 +1,5 @@
-// Loaded into a server before its own code: its wall clock is off by as many milliseconds as the file says.
+// Loaded into a server before its own code: shifts the wall clock by the number of milliseconds in
+// a file.
 const { readFileSync } = require('node:fs');
 
 const file = process.env.BELAY_FAULTS_CLOCK;
@@ -9,7 +10,7 @@ function read() {
   try {
     offset = Number(readFileSync(file, 'utf8')) || 0;
   } catch {
-    // Not written yet.
+    // The file is not written yet.
   }
 }
 

@@ -6,13 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from './random.ts';
 import type { World } from './world.ts';
 
-/** Does harm and ends it; returns what it did, for the schedule that is printed. */
+/** Causes a fault and ends it; resolves to a description for the printed schedule. */
 export type Fault = (world: World, random: Random) => Promise<string>;
 
-/** Faults of processes: only one at a time, since each needs the others to come back. */
+/** Faults of processes, only one at a time, since recovery needs the other processes. */
 export const ofProcesses: Fault[] = [killServer, endServer, killContainer, killAgent, killEngine];
 
-/** Faults of what the processes live on. */
+/** Faults in the environment of the processes. */
 export const ofEnvironment: Fault[] = [fillDisk, lockDatabase, jumpClock, cut, freeze, slow];
 
 async function killServer(world: World, random: Random): Promise<string> {
@@ -29,7 +29,7 @@ async function endServer(world: World): Promise<string> {
   return 'restart of the server';
 }
 
-/** On a full or locked disk it does not start: its user would try again. */
+/** Retries as a user would, since the server does not start on a full or locked disk. */
 async function startServer(world: World): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -47,7 +47,7 @@ async function killContainer(world: World, random: Random): Promise<string> {
   return `kill -9 of the container of ${id}${killed}`;
 }
 
-/** The agent alone: the init of its container sees it end. */
+/** Kills only the agent; the init of its container notices. */
 async function killAgent(world: World, random: Random): Promise<string> {
   const { id } = random.pick(world.witnesses);
   const init = await world.engine.pidOf(id).catch(() => 0);
@@ -78,11 +78,11 @@ async function fillDisk(world: World, random: Random): Promise<string> {
   const file = join(world.disk, 'filler');
   const { bavail, bsize } = statfsSync(world.disk);
   try {
-    // The last write fails, as it should.
+    // The last write is expected to fail.
     writeFileSync(file, Buffer.alloc(bavail * bsize));
     writeFileSync(`${file}-rest`, Buffer.alloc(bsize));
   } catch {
-    // Full.
+    // The disk is full.
   }
   await delay(ms);
   for (const each of [file, `${file}-rest`]) rmSync(each, { force: true });

@@ -1,4 +1,7 @@
-/** Numbers that a seed determines: the same seed, the same schedule. Mulberry32, by Tommy Ettinger (public domain). */
+/**
+ * Random numbers that depend only on the seed, for reproducible schedules. Mulberry32, by Tommy
+ * Ettinger (public domain).
+ */
 export class Random {
   #state: number;
 
@@ -6,7 +9,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, and without, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);

@@ -28,7 +28,7 @@ interface Stored {
   state?: string;
 }
 
-/** What a witness of this log finds when the server has something else. */
+/** What a witness of this log reports when the server has stored something else. */
 async function found(seen: { events?: Event[]; terminal?: string }, stored: Stored = {}) {
   let listener: SessionListener | undefined;
   const viewer = { watch: (_id: string, callbacks: SessionListener) => (listener = callbacks) };
@@ -46,7 +46,7 @@ async function found(seen: { events?: Event[]; terminal?: string }, stored: Stor
 }
 
 describe('a witness of the faults', () => {
-  it('finds nothing where nothing was lost, doubled or shown wrongly', async () => {
+  it('finds nothing when nothing was lost, duplicated or shown wrongly', async () => {
     expect(await found({})).toEqual([]);
   });
 

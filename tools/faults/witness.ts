@@ -3,7 +3,7 @@ import type { BelayClient, LiveConnection } from '@belay/client';
 import { isEnded, isEvent, type Event } from '@belay/protocol';
 import type { Turn } from '@belay/testkit';
 
-/** A session's work: each step leaves one line in a file, and one in the terminal. */
+/** A session’s work: each step writes one line to a file and one to the terminal. */
 export function countingTurns(steps: number): Turn[] {
   const step = (n: number): Turn => ({
     calls: [
@@ -16,11 +16,14 @@ export function countingTurns(steps: number): Turn[] {
   return [...Array.from({ length: steps }, (_, index) => step(index + 1)), { finish: 'counted' }];
 }
 
-/** What a viewer saw of one session, through all that happened, to be held against what is stored. */
+/**
+ * Records what a viewer receives of one session during all faults, and compares it with what is
+ * stored.
+ */
 export class Witness {
   readonly events: Event[] = [];
   readonly bytes: Buffer[] = [];
-  /** Events and bytes that came twice, or left a gap. */
+  /** Duplicates and gaps in events and bytes. */
   readonly wrong: string[] = [];
   readonly id: string;
   readonly #steps: number;
@@ -41,14 +44,14 @@ export class Witness {
     });
   }
 
-  /** Whether it has finished, and the viewer has seen all of it. */
+  /** Whether the session has ended and the viewer has received all of it. */
   async settled(client: BelayClient): Promise<boolean> {
     const { state, lastSeq } = await client.sessions.get(this.id);
     if (!isEnded(state) || this.events.at(-1)?.seq !== lastSeq) return false;
     return this.#end >= (await client.sessions.terminal(this.id, 'main')).length;
   }
 
-  /** A sentence for each thing that was lost, doubled or shown wrongly. */
+  /** One sentence for everything that was lost, duplicated or shown wrongly. */
   async faults(client: BelayClient): Promise<string[]> {
     const stored = await client.sessions.events(this.id, { limit: 50_000 });
     const terminal = Buffer.from(await client.sessions.terminal(this.id, 'main'));
@@ -66,7 +69,7 @@ export class Witness {
     return [...found, ...(await this.#inFiles(client, stored))];
   }
 
-  /** Each step that has a good result was done once; one that broke off was done at most once. */
+  /** A step with a good result must have run exactly once; an interrupted one at most once. */
   async #inFiles(client: BelayClient, stored: readonly Event[]): Promise<string[]> {
     const patch = Buffer.from(await client.sessions.patch(this.id)).toString();
     const lines = [...patch.matchAll(/^\+(\d+)$/gm)].map(([, number]) => Number(number));
@@ -89,7 +92,7 @@ export class Witness {
   }
 }
 
-/** The log itself: numbered without gaps, and one result for each call. */
+/** Checks the log itself: no gaps in the numbers, and at most one result for each call. */
 function inLog(stored: readonly Event[]): string[] {
   const found = stored.flatMap(({ seq }, index) =>
     seq === index + 1 ? [] : [`event ${seq} is stored as number ${index + 1}`],
@@ -99,7 +102,7 @@ function inLog(stored: readonly Event[]): string[] {
   return found;
 }
 
-/** The numbers of the steps whose command ended with 0. */
+/** The numbers of the steps whose command exited with 0. */
 function goodSteps(stored: readonly Event[]): number[] {
   const done = new Set(
     stored.flatMap((event) =>

@@ -10,22 +10,22 @@ import { countingTurns, Witness } from './witness.ts';
 
 export interface Size {
   sessions: number;
-  /** Of each session. */
+  /** Steps of each session. */
   steps: number;
 }
 
 interface Intercepted {
-  /** Of the proxy's own socket; another one there is the server's. */
+  /** The inode of the proxy’s socket; a socket with another one is the server’s. */
   inode: number | undefined;
   proxy: BreakingProxy | undefined;
 }
 
-/** Size of the server's disk: the data folder is a file system of its own, so that it can be full. */
+/** Size of the file system for the server’s data, which is small enough to be filled. */
 const diskMib = 192;
 
 /**
- * A server with its own disk and its own Docker Engine, agents that count, and a viewer of each. All connections pass
- * proxies that can break. Takes root.
+ * A server with its own disk and its own Docker Engine, agents that count, and a viewer for each of
+ * them. All connections go through proxies that can break. Requires root.
  */
 export class World {
   static async open(folder: string, { sessions, steps }: Size): Promise<World> {
@@ -68,13 +68,13 @@ export class World {
     return this.#server;
   }
 
-  /** What viewers see by, or agents are connected by. */
+  /** The proxies of the viewers' or the agents' connections. */
   proxies(of: 'viewers' | 'agents'): BreakingProxy[] {
     if (of === 'viewers') return this.#viewers ? [this.#viewers] : [];
     return [...this.#intercepted.values()].flatMap(({ proxy }) => proxy ?? []);
   }
 
-  /** Ended sessions that did not finish are started again, as their user would do. */
+  /** Restarts ended sessions that did not finish, as their user would. */
   async restartFallen(): Promise<void> {
     for (const { id } of this.witnesses) {
       const summary = await this.server.client.sessions.get(id).catch(() => undefined);
@@ -112,7 +112,7 @@ export class World {
       BELAY_IMAGE: image,
       BELAY_RUNTIME: await this.engine.copyRuntime(prepared('BELAY_RUNTIME')),
       BELAY_LOG_LEVEL: 'warn',
-      // Of the usual 200 its disk has less.
+      // The disk is smaller than the default of 200.
       BELAY_KEEP_FREE_MB: '16',
       XDG_RUNTIME_DIR: this.#runtime,
       BELAY_FAULTS_CLOCK: this.clock,
@@ -133,7 +133,7 @@ export class World {
     return new Witness(id, steps, this.viewer);
   }
 
-  /** Puts a proxy in the place of each agent's socket, each time the server listens on it. */
+  /** Replaces each agent’s socket by a proxy whenever the server listens on it. */
   async #intercept(): Promise<void> {
     for (const socket of agentSockets(this.#runtime)) {
       const known = this.#intercepted.get(socket);
@@ -142,10 +142,11 @@ export class World {
       try {
         renameSync(socket, real);
       } catch {
-        // The server removed it meanwhile.
+        // The server has removed the socket meanwhile.
         continue;
       }
-      // Closing removes the socket's name, so it comes after the server's own has left it.
+      // Closing the old proxy removes the socket’s path, so it must follow the rename of the
+      // server’s socket.
       known?.proxy?.close();
       this.#intercepted.set(socket, { inode: undefined, proxy: undefined });
       const proxy = await breakingProxy(real, socket);
@@ -154,14 +155,17 @@ export class World {
   }
 }
 
-/** Where sandboxes have their sockets. The server makes each in a folder beside, whose name begins with `~`. */
+/**
+ * The paths of the sandboxes’ sockets. The server prepares each in a sibling folder whose name
+ * begins with `~`.
+ */
 function agentSockets(runtime: string): string[] {
   const instances = foldersIn(join(runtime, 'belay'));
   const sandboxes = instances.flatMap(foldersIn).filter((path) => !basename(path).startsWith('~'));
   return sandboxes.map((path) => join(path, 'agent.sock'));
 }
 
-/** None of one that the server has just removed. */
+/** Empty for a folder that the server has just removed. */
 function foldersIn(path: string): string[] {
   try {
     return readdirSync(path).map((name) => join(path, name));
@@ -170,7 +174,7 @@ function foldersIn(path: string): string[] {
   }
 }
 
-/** Undefined while the server is putting it there. */
+/** Undefined while the server is creating the socket. */
 function inodeOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }

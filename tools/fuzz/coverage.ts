@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises';
 
-/** What of some files has run: V8's own block coverage. */
+/** Which code of some files has run, according to V8's block coverage. */
 export class Coverage {
   static async start(files: RegExp): Promise<Coverage> {
     const session = new Session();
@@ -19,12 +19,15 @@ export class Coverage {
     this.#files = files;
   }
 
-  /** Blocks that have run so far. */
+  /** The number of different blocks that have run. */
   get blocks(): number {
     return this.#known.size;
   }
 
-  /** Whether a block ran, since the last call, that never had; how often it ran counts roughly, as powers of two. */
+  /**
+   * Whether a new block has run since the last call. A block counts once for each order of
+   * magnitude (powers of two) of its run count.
+   */
   async isNew(): Promise<boolean> {
     const before = this.#known.size;
     const { result } = await this.#session.post('Profiler.takePreciseCoverage');

@@ -1,6 +1,6 @@
 import type { Random } from '../faults/random.ts';
 
-/** Bytes that readers of text care about. */
+/** Bytes with a meaning to parsers of text. */
 const telling = [
   '\0',
   '\n',
@@ -25,7 +25,7 @@ const telling = [
 ];
 const longest = 4_096;
 
-/** A copy with a few random changes, in the manner of libFuzzer; `other` lends pieces. */
+/** A copy with a few random changes, similar to libFuzzer; some insert pieces of `other`. */
 export function mutate(input: Buffer, other: Buffer, random: Random): Buffer {
   let changed = input;
   const times = 1 + Math.floor(random.next() * 4);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { isRefusal, targets, type Target } from './targets.ts';
 
-/** The same inputs in every run; npm run fuzz looks for others. */
+/** The same inputs in every run; npm run fuzz searches for new ones. */
 const seed = 20_260_101;
 
-/** Bytes, text, and the seeds with something put into them. */
+/** Bytes, text, JSON, and the seeds with insertions. */
 const inputs = ({ seeds }: Target) =>
   fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -30,7 +30,7 @@ function mustHold(target: Target, input: Buffer): void {
   }
 }
 
-/** Milliseconds; the fastest of three runs, since what else the machine does only adds to it. */
+/** Milliseconds of the fastest of three runs, since other load can only make a run slower. */
 function fastest(run: () => void): number {
   const times = [1, 2, 3].map(() => {
     const begun = performance.now();
@@ -58,7 +58,8 @@ describe.each(Object.entries(targets))('the reader of %s', (_name, target) => {
       const repeated = (times: number) => Buffer.concat(Array.from({ length: times }, () => bytes));
       const short = fastest(() => mustHold(target, repeated(250)));
       const long = fastest(() => mustHold(target, repeated(2_000)));
-      // Eight times the length: quadratic time would be 64 times. Of short times, noise is the larger part.
+      // For eight times the length, quadratic time would be 64 times as long. Short times are
+      // mostly noise.
       expect(long).toBeLessThan(Math.max(300, 32 * short));
     }
   });

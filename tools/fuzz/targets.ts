@@ -13,13 +13,13 @@ import { parsedInstance } from '../../evaluation/dist/suites/swe-bench-instance.
 import { pytestSummary } from '../../evaluation/dist/suites/terminal-bench.js';
 import { junitCounts } from '../../evaluation/dist/suites/test-reports.js';
 
-/** A reader of hostile bytes. It may refuse them, by one of our own errors, and do nothing else. */
+/** A reader of hostile bytes. It may only return or reject them with an `AppError`. */
 export interface Target {
-  /** Compiled files whose coverage shows that an input is new. */
+  /** Compiled files whose coverage shows whether an input is new. */
   covers: RegExp;
-  /** Inputs to begin with: what the reader is made for, and what it once fell over. */
+  /** Initial inputs: typical ones, and those that once broke the reader. */
   seeds: readonly (string | Uint8Array)[];
-  /** Throws when the reader does not hold what it promises. */
+  /** Throws if the reader violates its contract. */
   read(bytes: Buffer): void;
 }
 
@@ -181,7 +181,7 @@ export const targets: Record<string, Target> = {
 
 const bracketed = (log: string) => `>>>>> Start Test Output\n${log}\n>>>>> End Test Output`;
 
-/** What is not JSON never reaches the reader. */
+/** Only JSON reaches the reader. */
 function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString());
@@ -194,7 +194,10 @@ function encoded(frame: Parameters<typeof encode>[0]): Buffer {
   return encode(frame).subarray(headerBytes);
 }
 
-/** Whoever receives a frame that cannot be decoded closes the connection; the reader must not fail in another way. */
+/**
+ * A frame that cannot be decoded makes the receiver close the connection; other errors are bugs of
+ * the reader.
+ */
 function decoded(bytes: Buffer): ReturnType<typeof decode> | undefined {
   try {
     return decode(bytes);
@@ -204,5 +207,5 @@ function decoded(bytes: Buffer): ReturnType<typeof decode> | undefined {
   }
 }
 
-/** A reader's own error is a refusal: bytes that cannot be read are the sender's fault, and are said to be. */
+/** A reader rejects unreadable bytes with an `AppError`, because they are the sender’s fault. */
 export const isRefusal = (error: unknown): boolean => error instanceof AppError;

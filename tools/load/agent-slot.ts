@@ -5,7 +5,7 @@ import type { BelayServer } from '@belay/testkit';
 /** Much longer than a session takes. */
 const sessionTimeoutMs = 10 * 60_000;
 
-/** One session after the other, each watched by a number of viewers and deleted when it has ended. */
+/** Runs sessions in sequence, each watched by a number of viewers and deleted after its end. */
 export class AgentSlot {
   finished = 0;
   /** How often a viewer saw a session from its first event to its last. */
@@ -22,11 +22,11 @@ export class AgentSlot {
     this.#viewers = viewers;
   }
 
-  /** Resolves after `end`, when its last session is deleted. */
+  /** Resolves after `end`, once the last session is deleted. */
   async run(): Promise<void> {
     const address = { url: this.#server.url, token: this.#server.token };
     while (!this.#end.signal.aborted) {
-      // Each session has new viewers: a dashboard that is opened and closed.
+      // Each session has new viewers, like a dashboard that is opened and closed.
       const viewers = Array.from({ length: this.#viewers }, () => new LiveConnection(address));
       try {
         await this.#session(viewers);
@@ -64,7 +64,10 @@ export class AgentSlot {
   }
 }
 
-/** Watches a session from its first event; resolves with its end. Rejects when an event was missed. */
+/**
+ * Watches a session from its first event; resolves to its final state. Rejects if an event was
+ * missed.
+ */
 function endSeen(viewer: LiveConnection, session: string): Promise<SessionState> {
   const { promise, resolve, reject } = Promise.withResolvers<SessionState>();
   let last = 0;

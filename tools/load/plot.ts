@@ -32,7 +32,10 @@ const panels: Panel[] = [
   { title: 'Containers', lines: [{ name: 'containers', of: (s) => s.containers }] },
 ];
 
-/** The samples as an SVG: a panel for each quantity over the same minutes, the idle server before and after included. */
+/**
+ * Draws the samples as SVG: one panel per quantity over the same time axis, which includes the idle
+ * server before and after.
+ */
 export function plot({ samples, before, after, sessions }: LoadOutcome, load: Load): string {
   const all = [before, ...samples, after];
   const height = top + panels.length * (panelHeight + gap);
@@ -103,7 +106,7 @@ function drawPanel({ title, lines }: Panel, { all, x, y, judged }: Frame): strin
 const text = (x: number, y: number, words: string, more = '') =>
   `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" ${more}>${words}</text>`;
 
-/** Round values from 0 to the first that is not below, about five. */
+/** About five round values, from 0 to the first that is not below the maximum. */
 function ticks(most: number): number[] {
   const rough = most / 5;
   const unit = 10 ** Math.floor(Math.log10(rough));

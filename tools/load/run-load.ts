@@ -11,15 +11,15 @@ export interface Load {
 }
 
 const sampleEverySeconds = 5;
-/** A session lasts about a minute, so that many end and begin while others work. */
+/** A session lasts about a minute, so that many end and begin while others run. */
 const turns = 12;
 const secondsOfTurn = 4;
-/** Small ones: fifty agents share the machine. */
+/** Small, because fifty agents share the machine. */
 const memoryMb = 256;
-/** How long the server may take to let go of what has ended. */
+/** How long the server may take to release the resources of ended sessions. */
 const settleSeconds = 60;
 
-/** Keeps the load on a server of its own for as long as asked, and looks at that server all the time. */
+/** Runs the load on a new server for the given time, and samples that server continuously. */
 export async function runLoad({ minutes, agents, viewers }: Load): Promise<LoadOutcome> {
   const server = new BelayServer({
     BELAY_LOG_LEVEL: 'warn',
@@ -60,7 +60,7 @@ export async function runLoad({ minutes, agents, viewers }: Load): Promise<LoadO
   }
 }
 
-/** Output of many sizes, and a file now and then, which makes a commit. */
+/** Output of various sizes, and occasionally a file, which causes a commit. */
 const workingTurns = () => [
   ...Array.from({ length: turns }, (_, turn) => ({
     say: `Turn ${turn}.`,
@@ -82,7 +82,7 @@ function report({ seconds, megabytes, descriptors, sockets, containers }: Sample
   );
 }
 
-/** The last sample of the idle server: as soon as it is as before, or when it had the time to be. */
+/** The last sample of the idle server: once it is as before, or after the time limit. */
 async function settled(server: BelayServer, before: Sample, begun: number): Promise<Sample> {
   const end = performance.now() + settleSeconds * 1000;
   for (;;) {

@@ -1,16 +1,16 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { docker, type BelayServer } from '@belay/testkit';
 
-/** What the server held at one moment. */
+/** The resources of the server at one moment. */
 export interface Sample {
   /** Since the load began. */
   seconds: number;
   /** Resident memory. */
   megabytes: number;
   descriptors: number;
-  /** Those of the descriptors that are sockets. */
+  /** Descriptors that are sockets. */
   sockets: number;
-  /** Containers of its sessions, running or not. */
+  /** Containers of the server’s sessions, running or not. */
   containers: number;
 }
 
@@ -39,7 +39,7 @@ function descriptorsOf(pid: number): string[] {
     try {
       return [readlinkSync(`${folder}/${name}`)];
     } catch {
-      return []; // Closed meanwhile.
+      return []; // It has been closed meanwhile.
     }
   });
 }

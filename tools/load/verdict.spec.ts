@@ -2,7 +2,7 @@ import type { Sample } from './sample.ts';
 import { loadFaults, slope, type LoadOutcome } from './verdict.ts';
 
 const idle: Sample = { seconds: 0, megabytes: 100, descriptors: 40, sockets: 20, containers: 0 };
-/** A sample every 5 seconds of 10 minutes, with a sawtooth as a garbage collector makes it. */
+/** A sample every 5 seconds for 10 minutes, with the sawtooth of a garbage collector. */
 const samples = (megabytes: (seconds: number) => number): Sample[] =>
   Array.from({ length: 120 }, (_, index) => {
     const seconds = index * 5;
@@ -18,13 +18,13 @@ const good: LoadOutcome = {
 };
 
 describe('the verdict on a run under load', () => {
-  it('takes memory that goes up and down for flat, and what was loaded during the warm-up', () => {
+  it('treats fluctuating memory, and growth during the warm-up, as flat', () => {
     expect(loadFaults(good)).toEqual([]);
     const warming = samples((seconds) => 200 - 120 * Math.exp(-seconds / 60));
     expect(loadFaults({ ...good, samples: warming })).toEqual([]);
   });
 
-  it('finds memory that grows by a little all the time', () => {
+  it('finds memory that grows slowly but steadily', () => {
     const [fault, ...more] = loadFaults({
       ...good,
       samples: samples((seconds) => 200 + seconds / 12),
@@ -42,13 +42,13 @@ describe('the verdict on a run under load', () => {
     ['descriptors', { descriptors: 90 }, /40 descriptors open before the load and has 90 after/],
     ['sockets', { sockets: 60 }, /20 sockets open before the load and has 60 after/],
     ['containers', { containers: 3 }, /^3 containers are left/],
-  ])('finds %s that are left', (_, left, sentence) => {
+  ])('finds leftover %s', (_, left, sentence) => {
     expect(loadFaults({ ...good, after: { ...good.after, ...left } })).toEqual([
       expect.stringMatching(sentence),
     ]);
   });
 
-  it('is bad when nothing was measured, or a session failed', () => {
+  it('is bad when nothing was measured or a session failed', () => {
     expect(loadFaults({ ...good, sessions: 0 })).toHaveLength(1);
     expect(loadFaults({ ...good, samples: samples(() => 200).slice(0, 4) })).toHaveLength(1);
     expect(loadFaults({ ...good, failures: ['Session 1 failed.'] })).toEqual(['Session 1 failed.']);

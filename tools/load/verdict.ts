@@ -1,27 +1,33 @@
 import type { Sample } from './sample.ts';
 
-/** What a run under load left behind. */
+/** The outcome of a run under load. */
 export interface LoadOutcome {
-  /** While the load lasted. */
+  /** During the load. */
   samples: Sample[];
   /** With the server idle: before the load, and after its end. */
   before: Sample;
   after: Sample;
-  /** Sessions that finished, and viewers that saw one of them from its first event to its last. */
+  /** Finished sessions, and views of a session from its first event to its last. */
   sessions: number;
   views: number;
   /** What went wrong for a session or a viewer, in sentences. */
   failures: string[];
 }
 
-/** The first part of a run is not judged: caches fill, and the garbage collector finds its pace. */
+/** The first part of a run is not judged: caches fill, and the garbage collector adapts. */
 const warmUpShare = 1 / 3;
-/** Growth of the memory over the rest that is still flat, as a share of it: a collector's sawtooth has no slope. */
+/**
+ * Growth of memory that still counts as flat, as a share of it; a collector’s sawtooth has no
+ * slope.
+ */
 const flatShare = 0.1;
-/** Descriptors and sockets that an idle server may have more than before: connections that are kept to the engine. */
+/**
+ * How many more descriptors or sockets an idle server may have than before, for kept connections to
+ * the engine.
+ */
 const keptOpen = 8;
 
-/** Sentences; none when all is well. */
+/** One sentence per fault. */
 export function loadFaults(outcome: LoadOutcome): string[] {
   const { before, after, sessions, failures } = outcome;
   const left = (what: 'descriptors' | 'sockets') =>
@@ -48,7 +54,10 @@ export function afterWarmUp(samples: readonly Sample[]): Sample[] {
   return samples.filter(({ seconds }) => seconds >= end * warmUpShare);
 }
 
-/** Megabytes for each second: the median of the slopes between all pairs, which no single spike moves (Theil and Sen). */
+/**
+ * Megabytes per second: the median of the slopes between all pairs of samples, which single spikes
+ * do not affect (Theil–Sen).
+ */
 export function slope(samples: readonly Sample[]): number {
   const slopes = samples.flatMap((a, index) =>
     samples.slice(index + 1).map((b) => (b.megabytes - a.megabytes) / (b.seconds - a.seconds)),

@@ -10,7 +10,10 @@ import { Instruction } from './steps.mjs';
 const pulled = 'debian:bookworm-slim';
 const made = 'belay/base:bookworm';
 
-/** The image that all others begin with: given, here already, pulled, or made from Debian's packages. */
+/**
+ * The image that all others are based on: the given one, one that is present, pulled, or built from
+ * Debian’s packages.
+ */
 export async function prepareBaseImage(docker, say) {
   const given = process.env.BELAY_BASE_IMAGE;
   for (const name of given ? [given] : [pulled, made])

@@ -1,7 +1,7 @@
 import { aptInstall, canInstall, findCommand } from './debian.mjs';
 import { Instruction } from './steps.mjs';
 
-/** The browser of the tests; returns its path. */
+/** The browser for the tests; returns its path. */
 export async function prepareChromium(say, { install = true } = {}) {
   const found = find();
   if (found) return found;

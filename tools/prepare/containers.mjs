@@ -1,5 +1,6 @@
-// What `belay join --container` needs of its machine: an engine that runs, the agent’s runtime, and the sandbox’s image
-// unless another is given. Prints one line of JSON, with `error` when there is something for the user to do.
+// Prepares what `belay join --container` needs on its machine: a running engine, the agent’s
+// runtime, and the sandbox’s image unless another is given. Prints one line of JSON, with `error`
+// if the user has to do something.
 import { prepareEngine } from './engine.mjs';
 import { prepareRuntime, prepareSandboxImage } from './images.mjs';
 import { Instruction } from './steps.mjs';

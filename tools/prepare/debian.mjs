@@ -9,7 +9,8 @@ export function canInstall() {
 }
 
 /**
- * Installs packages and what they need. Throws an instruction with apt's last lines when one cannot be installed.
+ * Installs packages with their dependencies. Throws an instruction with apt's last lines when one
+ * cannot be installed.
  * @param {...string} packages
  */
 export async function aptInstall(...packages) {
@@ -20,8 +21,8 @@ export async function aptInstall(...packages) {
 const lockTimeoutMs = 10 * 60_000;
 
 /**
- * apt refuses to work beside another apt, which may be the system's own or that of a second `npm test`: it is started
- * again until the other has ended. `DPkg::Lock::Timeout` would wait for one of its three locks only.
+ * Retries while another apt holds a lock: the system's own, or that of a second `npm test`.
+ * `DPkg::Lock::Timeout` would wait for only one of apt's three locks.
  */
 async function aptGet(...args) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' };

@@ -5,7 +5,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Instruction } from './steps.mjs';
 
-/** Where an engine may listen, the likeliest first: DOCKER_HOST, the CLI's context, the usual sockets. */
+/**
+ * Where an engine may listen, most likely first: DOCKER_HOST, the CLI’s context, the usual sockets.
+ */
 export function candidateHosts(env = process.env, home = homedir()) {
   if (env.DOCKER_HOST) return [env.DOCKER_HOST];
   const sockets = [
@@ -18,7 +20,7 @@ export function candidateHosts(env = process.env, home = homedir()) {
   return [context, ...sockets.filter(Boolean).map((path) => `unix://${path}`)].filter(Boolean);
 }
 
-/** The endpoint of the context chosen with `docker context use`, when one is. */
+/** The endpoint of the context chosen with `docker context use`, if any. */
 function contextHost(env, home) {
   try {
     const folder = env.DOCKER_CONFIG ?? join(home, '.docker');
@@ -34,7 +36,7 @@ function contextHost(env, home) {
   }
 }
 
-/** The few calls of the Engine API that preparation needs, over Node's own http. */
+/** The few calls of the Engine API that preparation needs, using only Node’s http. */
 export class Docker {
   constructor(host) {
     this.host = host;
@@ -66,7 +68,9 @@ export class Docker {
     await this.call('DELETE', path, { accept: [404, 409] });
   }
 
-  /** Calls that answer with a line of JSON for each step: build, pull, import. Throws what the engine says. */
+  /**
+   * Calls with a response of JSON lines: build, pull, import. Throws the engine’s error message.
+   */
   async stream(path, { body, type, timeout, onLine = () => {} } = {}) {
     let failure;
     let rest = '';
@@ -130,7 +134,10 @@ function messageOf(text) {
   }
 }
 
-/** Sandboxes reach the server by a socket in a folder of this machine: an engine elsewhere has no such folder. */
+/**
+ * Sandboxes reach the server through a socket in a folder of this machine, which a remote engine
+ * cannot mount.
+ */
 function socketOf(host) {
   if (host.startsWith('unix://')) return host.slice('unix://'.length);
   throw new Instruction(

@@ -10,12 +10,12 @@ import { Instruction } from './steps.mjs';
 const logFile = '/var/log/belay-dockerd.log';
 const ownHost = 'unix:///var/run/docker.sock';
 
-/** Throws the instruction at once when no Docker Engine answers here and none can be provided. */
+/** Throws an instruction at once if no Docker Engine answers here and none can be provided. */
 export async function assertEngine({ install = true } = {}) {
   if (!(await findEngine())) assertCanProvide(install);
 }
 
-/** Finds a Docker Engine that answers, or provides one where that is possible; returns its client. */
+/** Finds a Docker Engine that answers, or provides one where possible; returns its client. */
 export async function prepareEngine(say, { install = true } = {}) {
   const found = await findEngine();
   if (found) return found;
@@ -37,7 +37,10 @@ async function provideEngine(say) {
   return new Docker(ownHost);
 }
 
-/** The client of the first engine that answers; undefined when none does. Throws what the user has to do about one. */
+/**
+ * The client of the first engine that answers, or undefined. Throws an instruction if the user has
+ * to fix the access to one.
+ */
 async function findEngine() {
   const failures = [];
   for (const host of candidateHosts()) {
@@ -76,14 +79,17 @@ function missing() {
     : 'Belay needs Docker and none answers: start Docker Desktop (https://docs.docker.com/desktop), then run this again.';
 }
 
-/** Without an init system: a dockerd of its own session that outlives this command. */
+/**
+ * For machines without an init system: starts a dockerd in its own session that outlives this
+ * command.
+ */
 async function startDaemon() {
   const docker = new Docker(ownHost);
   if (isAlive('/var/run/docker.pid', 'dockerd')) return waitFor(docker);
   clearRemains();
   const log = openSync(logFile, 'a', 0o600);
   const from = statSync(logFile).size;
-  // live-restore: containers outlive a restart of the engine.
+  // live-restore: containers survive a restart of the engine.
   const daemon = spawn(findCommand('dockerd'), ['--live-restore'], {
     detached: true,
     stdio: ['ignore', log, log],
@@ -117,7 +123,7 @@ async function waitFor(docker, check = () => {}) {
   }
 }
 
-/** Pid files of a dockerd or containerd that was killed would keep a new one from starting. */
+/** Pid files of a killed dockerd or containerd would prevent a new one from starting. */
 function clearRemains() {
   const files = {
     '/var/run/docker.pid': 'dockerd',
@@ -127,7 +133,10 @@ function clearRemains() {
     if (!isAlive(file, name)) rmSync(file, { force: true });
 }
 
-/** Whether the process of a pid file lives and is what it should be: pids are reused, and zombies are dead. */
+/**
+ * Whether the process of a pid file runs and is the expected program: pids are reused, and zombies
+ * count as dead.
+ */
 export function isAlive(pidFile, name, proc = '/proc') {
   try {
     const pid = Number(readFileSync(pidFile, 'utf8').trim());

@@ -26,7 +26,7 @@ describe('a pid file of the engine', () => {
     expect(isAlive(pidFile(), 'dockerd', folder)).toBe(false);
   });
 
-  it('does not count for a zombie, which a killed dockerd stays where nobody reaps it', () => {
+  it('does not count for a zombie, which a killed dockerd remains while it is not reaped', () => {
     processOf(70, '70 (dockerd) Z 1 70 70 0 -1');
     expect(isAlive(pidFile(), 'dockerd', folder)).toBe(false);
   });
@@ -40,32 +40,32 @@ describe('a pid file of the engine', () => {
   });
 });
 
-describe('where an engine is looked for', () => {
+describe('the places to look for an engine', () => {
   let home;
   beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'belay-home-'))));
   afterEach(() => rmSync(home, { recursive: true }));
 
-  it('is DOCKER_HOST alone when it is set', () => {
+  it('are DOCKER_HOST alone when it is set', () => {
     expect(candidateHosts({ DOCKER_HOST: 'tcp://10.0.0.1:2375' }, home)).toEqual([
       'tcp://10.0.0.1:2375',
     ]);
   });
 
-  it('is never another machine', () => {
+  it('are never another machine', () => {
     expect(() => new Docker('tcp://10.0.0.1:2375')).toThrow(
       /tcp:.* needs an engine on this machine/,
     );
   });
 
-  it('is the usual sockets else', () => {
+  it('are the usual sockets otherwise', () => {
     expect(candidateHosts({ XDG_RUNTIME_DIR: '/run/user/7' }, home).slice(0, 2)).toEqual([
       'unix:///var/run/docker.sock',
       'unix:///run/user/7/docker.sock',
     ]);
   });
 
-  it('begins with the context that was chosen', () => {
-    // sha256 of the context's name, as Docker's CLI stores it.
+  it('begin with the chosen context', () => {
+    // The SHA-256 of the context’s name, as Docker’s CLI stores it.
     const meta = join(
       home,
       '.docker/contexts/meta/fe9c6bd7a66301f49ca9b6a70b217107cd1284598bfc254700c989b916da791e',

@@ -3,8 +3,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * What the host's own set-up says about mirrors, proxies and private certificates, as files for a build's
- * context under host/. Images inherit it; credentials never do.
+ * The host’s settings for mirrors, proxies and private certificates, as files under host/ in a
+ * build’s context. Images inherit them, but never credentials.
  */
 export function hostSettings({ env = process.env, home = homedir(), at = '' } = {}) {
   const read = (path) => (existsSync(at + path) ? readFileSync(at + path, 'utf8') : '');
@@ -18,7 +18,7 @@ export function hostSettings({ env = process.env, home = homedir(), at = '' } = 
   ];
 }
 
-/** Proxies that a build needs in its environment; Docker knows these names as arguments of any build. */
+/** The proxies for a build’s environment; Docker accepts these names as arguments of any build. */
 export function proxyArguments(env = process.env) {
   const names = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'];
   const found = names.flatMap((name) => [
@@ -49,7 +49,7 @@ function certificates(at, env) {
   return [keep, ...splitBundle(readFileSync(extra, 'utf8'))];
 }
 
-/** update-ca-certificates takes one certificate for each file. */
+/** update-ca-certificates requires one certificate per file. */
 function splitBundle(text) {
   return certificatesIn(text).map((content, index) => ({
     path: `host/ca/extra-${index}.crt`,
@@ -60,7 +60,7 @@ function splitBundle(text) {
 const certificatesIn = (text) =>
   text.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
 
-/** Chromium does not look at the system's certificates; a policy tells it of those that were added. */
+/** Chromium ignores the system’s certificates; a policy adds those of the host. */
 function chromiumPolicy(files) {
   const found = files
     .flatMap(({ content }) => certificatesIn(content))
@@ -70,7 +70,7 @@ function chromiumPolicy(files) {
   return [{ path: 'host/etc/chromium/policies/managed/host.json', content }];
 }
 
-/** The host's mirrors, when it is the Debian that images are made of; and its apt proxies. */
+/** The host’s mirrors, if it has the Debian release of the images, and its apt proxies. */
 function aptFiles(at, read) {
   const files = [{ path: 'host/apt/.keep', content: '' }];
   if (/^VERSION_CODENAME=bookworm$/m.test(read('/etc/os-release'))) {
@@ -103,7 +103,7 @@ function listed(at, folder, pattern) {
   return names.sort().map((name) => `${folder}/${name}`);
 }
 
-/** Stanzas of Debian's own suites from both formats of apt's sources, each suite once. */
+/** Stanzas of Debian’s own suites from both formats of apt sources, each suite once. */
 export function debianSources(texts) {
   const seen = new Map();
   for (const text of texts) {
@@ -180,7 +180,7 @@ function pipFiles(env, home, read) {
   return [{ path: 'host/etc/pip.conf', content: `${lines.join('\n')}\n` }];
 }
 
-/** An address of the network without a password in it; files of the host mean nothing in an image. */
+/** A network address without credentials; paths of the host mean nothing in an image. */
 function isPublicAddress(value) {
   try {
     const url = new URL(value);

@@ -17,7 +17,7 @@ describe('what images inherit from the host', () => {
       hostSettings({ env, home: '/home/me', at }).map(({ path, content }) => [path, content]),
     );
 
-  it('is next to nothing on a plain host', () => {
+  it('is almost nothing on a plain host', () => {
     expect(Object.keys(settings()).sort()).toEqual([
       'host/apt/.keep',
       'host/ca/.keep',
@@ -31,14 +31,14 @@ describe('what images inherit from the host', () => {
     expect(settings()['host/ca/corp-root.crt']).toBe('CERT');
   });
 
-  it('tells Chromium of them, too', () => {
+  it('adds them to Chromium, too', () => {
     const root = '-----BEGIN CERTIFICATE-----\nAAAA\nBBBB\n-----END CERTIFICATE-----\n';
     put('usr/local/share/ca-certificates/corp.crt', root);
     const policy = settings()['host/etc/chromium/policies/managed/host.json'];
     expect(JSON.parse(policy)).toEqual({ CACertificates: ['AAAABBBB'] });
   });
 
-  it('takes npm registries, and never a token', () => {
+  it('takes npm registries, but never a token', () => {
     put(
       'home/me/.npmrc',
       'registry=https://npm.corp.example/\n//npm.corp.example/:_authToken=hush\n@corp:registry=https://user:hush@npm.corp.example/x/\n',
@@ -71,7 +71,7 @@ describe('what images inherit from the host', () => {
     expect(files['host/apt/99host']).toBe('Acquire::http::Proxy "http://proxy:3128";\n');
   });
 
-  it('leaves the mirrors of another distribution alone', () => {
+  it('ignores the mirrors of another distribution', () => {
     put('etc/os-release', 'ID=ubuntu\nVERSION_CODENAME=noble\n');
     put('etc/apt/sources.list', 'deb http://archive.ubuntu.com/ubuntu noble main\n');
     expect(settings()).not.toHaveProperty(['host/apt/host.sources']);
@@ -97,7 +97,7 @@ describe('Debian’s sources', () => {
   });
 });
 
-it('hands proxies to builds in both spellings', () => {
+it('passes proxies to builds in both spellings', () => {
   expect(proxyArguments({ https_proxy: 'http://proxy:3128' })).toEqual({
     HTTPS_PROXY: 'http://proxy:3128',
     https_proxy: 'http://proxy:3128',

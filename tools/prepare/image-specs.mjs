@@ -10,12 +10,13 @@ import { Instruction } from './steps.mjs';
 const npmVersion = '11.6.2';
 const platform = `${process.platform}-${process.arch}`;
 
-/** Debian with the programs that the others have; unlike them it needs no npm package. */
+/** Debian with the programs that other images use. In contrast to those it needs no npm package. */
 export const systemSpec = () => spec('belay/system', 'system', { files: hostSettings() });
 
 /**
- * Every other image: the one that it is made `from` (none: Debian alone), the small files that its tag is a hash of,
- * and `large`, which brings the big parts (named by version in the tag) only when it is built.
+ * All other images: the image that each is built `from` (if none, plain Debian), the small `files`
+ * that its tag is a hash of, and `large`, which fetches the big parts (in the tag by version) only
+ * for a build.
  */
 export function imageSpecs() {
   const from = systemSpec();
@@ -49,11 +50,14 @@ export function imageSpecs() {
   };
 }
 
-/** For the long test of package managers: the sandbox's image `from` with cargo, go and the settings of a host. */
+/**
+ * For the long test of package managers: the sandbox’s image `from` with cargo, go and the settings
+ * of a host.
+ */
 export const ecosystemsSpec = (settings, from) =>
   spec('belay/test-ecosystems', 'ecosystems', { from, files: settings });
 
-/** The runtime image: its base and the agent's bundle, whose content is in the tag. */
+/** The runtime image: its base and the agent’s bundle, whose content is part of the tag. */
 export function runtimeSpec(from) {
   const bundle = join(root, 'apps/agent/dist/bundle');
   const files = [
@@ -68,7 +72,7 @@ export function runtimeSpec(from) {
   return { tag: `belay/runtime:${hash}`, hash, from, files, large, offline: true };
 }
 
-/** `offline`: it is built without a network. */
+/** `offline`: built without a network. */
 function spec(repository, folder, given = {}) {
   const { from, files = [], versions = [], large = async () => [], offline = false } = given;
   const all = [...filesIn(folder), ...files];
@@ -104,7 +108,7 @@ function folderOf(name) {
   );
 }
 
-/** npm by itself, from the registry that this machine is set up with. */
+/** Fetches npm from the registry that this machine is configured for. */
 async function fetchNpm(folder) {
   await runProgram('npm', ['pack', `npm@${npmVersion}`, '--silent', '--pack-destination', folder]);
   await runProgram('tar', ['-xzf', join(folder, `npm-${npmVersion}.tgz`), '-C', folder]);

@@ -62,12 +62,12 @@ describe('a lock between commands', () => {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'belay-lock-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('lets one work at a time', async () => {
+  it('lets one run at a time', async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
       most = Math.max(most, ++inside);
-      // The others have time to come in.
+      // Gives the others time to enter.
       for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
       inside--;
     };
@@ -81,7 +81,7 @@ describe('a lock between commands', () => {
     await expect(withLock('x', async () => 'done', { folder })).resolves.toBe('done');
   });
 
-  it('is given back after a failure', async () => {
+  it('is released after a failure', async () => {
     const fails = async () => {
       throw new Error('no');
     };

@@ -16,17 +16,17 @@ import { filter, installationLabel, isOld, removeOldRuntimes } from './old-runti
 import { Instruction } from './steps.mjs';
 import { tar } from './tar.mjs';
 
-/** What the images below are made from, built when it is missing. */
+/** The base of the images below, built if missing. */
 export async function prepareSystemImage(docker, say) {
   return ensureImage(docker, systemSpec(), say);
 }
 
-/** The sandbox's image, built when it is missing; returns its tag. */
+/** The sandbox’s image, built if missing; returns its tag. */
 export async function prepareSandboxImage(docker, say) {
   return ensureImage(docker, imageSpecs().sandbox, say);
 }
 
-/** Images that only tests use: Debian with nothing added, and busybox. */
+/** Images for tests only: plain Debian, and busybox. */
 export async function prepareTestImages(docker, say) {
   const { debian, busybox } = imageSpecs();
   return {
@@ -35,15 +35,18 @@ export async function prepareTestImages(docker, say) {
   };
 }
 
-/** The image of the long test of package managers, from the sandbox's image and the settings of a host. */
+/**
+ * The image for the long test of package managers: the sandbox’s image with the settings of a host.
+ */
 export function prepareEcosystemsImage(docker, settings, say) {
   return ensureImage(docker, ecosystemsSpec(settings, imageSpecs().sandbox), say);
 }
 
-/** The runtime's image and the volume made of it; returns the volume's name. */
+/** The runtime’s image and a volume filled from it; returns the volume’s name. */
 export async function prepareRuntime(docker, say) {
   const spec = runtimeSpec(imageSpecs().runtimeBase);
-  // Of this installation alone: another one, which removes its own in time, may have the same build.
+  // One volume per installation: another one may have the same build, and removes its own volume
+  // when it is old.
   const volume = `belay-runtime-${spec.hash}-${hashOf({ files: [], versions: [root] }).slice(0, 6)}`;
   if (await isFilled(docker, volume)) return volume;
   await ensureImage(docker, spec, say);
@@ -73,7 +76,7 @@ async function ensureImage(docker, spec, say) {
   return spec.tag;
 }
 
-/** The classic builder by the Engine API: it needs no CLI and is in every engine. */
+/** Uses the classic builder over the Engine API, which needs no CLI and is in every engine. */
 async function buildImage(docker, spec, from) {
   const args = { ...proxyArguments(), BASE_IMAGE: from };
   const query = new URLSearchParams({
@@ -103,12 +106,13 @@ async function buildImage(docker, spec, from) {
 }
 
 /**
- * A container that was created and never starts fills a fresh volume, marks it as filled and keeps
- * `docker volume prune` from taking it.
+ * Creates a container that never starts. This fills a new volume, marks it as filled, and protects
+ * it from `docker volume prune`.
  */
 async function fill(docker, volume, spec) {
   if (await isFilled(docker, volume)) return;
-  // What is there without its mark may be half filled; a volume in use stays (the engine refuses).
+  // A volume without its container may be incomplete; the engine refuses to remove one that is in
+  // use.
   await docker.remove(`/volumes/${volume}`);
   await docker.post(`/volumes/create`, { Name: volume, Labels: { 'belay.runtime': spec.hash } });
   await docker.post(`/containers/create?name=${volume}`, {
@@ -131,7 +135,7 @@ async function isFilled(docker, volume) {
 
 const repositoryOf = (tag) => tag.split(':')[0];
 
-/** The stages of this build, and images of the same name from builds of long ago that nothing uses. */
+/** Removes the stages of this build, and unused images of the same name from old builds. */
 async function removeLeftovers(docker, tag) {
   const stages = filter({ dangling: ['true'], label: [`belay.stage=${repositoryOf(tag)}`] });
   await docker.post(`/images/prune?${stages}`);

@@ -14,13 +14,13 @@ describe('attacks: the lock between commands', () => {
     rmSync(join(lockFolder(), `belay-${uid}-${name}.lock`), { force: true });
   });
 
-  it('is not held up by a lock that any user can put into the temporary folder', async () => {
-    // The process with the number 1 never ends.
+  it('is not delayed by a lock that any user can create in the temporary folder', async () => {
+    // The process with number 1 never ends.
     writeFileSync(planted, '1');
     expect(await withLock(name, async () => 'done')).toBe('done');
   });
 
-  // Only root can give a folder to another user.
+  // Only root can change the owner of a folder.
   (uid === 0 ? it : it.skip)('is not taken in the folder of another user', async () => {
     const { chownSync, statSync } = await import('node:fs');
     const theirs = join(folder, 'theirs');

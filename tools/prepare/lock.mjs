@@ -14,8 +14,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Instruction } from './steps.mjs';
 
 /**
- * Does `work` while no other command of this user does work of that name; a dead holder's lock is taken over. The
- * folder is this user's own: in one that all users share, another user's lock would hold this one up for ever.
+ * Runs `work` while no other command of this user runs work of that name; the lock of a dead holder
+ * is taken over. The folder is private, because in a shared one, another user’s lock could block
+ * this one forever.
  */
 export async function withLock(name, work, { folder = lockFolder(), onWait = () => {} } = {}) {
   makePrivate(folder);
@@ -36,7 +37,7 @@ export async function withLock(name, work, { folder = lockFolder(), onWait = () 
   }
 }
 
-/** XDG's folder of what can be made again; never the temporary folder. */
+/** The XDG cache folder, never the temporary folder. */
 export function lockFolder(env = process.env) {
   return join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'belay', 'locks');
 }

@@ -12,9 +12,9 @@ import { preparePackages } from './packages.mjs';
 import { preparePostgres } from './postgres.mjs';
 import { Instruction, step } from './steps.mjs';
 
-/** Makes this machine ready, each step only where something is missing; returns the product's environment. */
+/** Prepares this machine, doing only what is missing; returns the product’s environment. */
 export async function prepareMachine({ install = true, tests = false } = {}) {
-  // First what the user may have to fix; the rest takes minutes.
+  // Problems that the user has to fix are reported first; the rest takes minutes.
   await assertEngine({ install });
   const docker = step('Docker Engine', (say) => prepareEngine(say, { install }));
   const product = prepareProduct(docker);
@@ -22,7 +22,10 @@ export async function prepareMachine({ install = true, tests = false } = {}) {
   return Object.assign({}, ...(await allEnded(steps)));
 }
 
-/** The packages and the build beside the engine and the images: each waits only for what it needs. */
+/**
+ * Prepares packages and build in parallel with engine and images; each step waits only for what it
+ * needs.
+ */
 async function prepareProduct(docker) {
   const image = (name, prepare, ...needed) =>
     Promise.all([docker, ...needed]).then(([engine]) => step(name, (say) => prepare(engine, say)));
@@ -41,7 +44,7 @@ async function prepareProduct(docker) {
   };
 }
 
-/** What tests need besides, for their environment. */
+/** The additional environment of the tests. */
 function prepareTests({ docker, product, install }) {
   return [
     Promise.all([docker, product]).then(async ([engine, { BELAY_IMAGE }]) => {
@@ -59,7 +62,10 @@ function prepareTests({ docker, product, install }) {
   ];
 }
 
-/** The results of all, or the first failure once all have ended: nothing works on behind its message. */
+/**
+ * The results of all, or the first error once all have ended, so that nothing keeps running after
+ * the error message.
+ */
 export async function allEnded(works) {
   const settled = await Promise.allSettled(works);
   const failed = settled.find(({ status }) => status === 'rejected');
@@ -67,14 +73,14 @@ export async function allEnded(works) {
   return settled.map(({ value }) => value);
 }
 
-/** Imported late: what it runs is only there after the packages. */
+/** Imported here because it needs the installed packages. */
 export async function buildAll() {
   const { build } = await import('../build.mjs');
   if ((await build({ quiet: true })) !== 0)
     throw new Instruction('The build failed with the output above. “npm run build” repeats it.');
 }
 
-/** Runs a command's main function: an instruction is printed as one sentence, without a stack. */
+/** Runs a command’s main function. An instruction is printed as one sentence, without a stack. */
 export async function runCommand(main) {
   try {
     assertNode(process.version);
@@ -85,7 +91,7 @@ export async function runCommand(main) {
   }
 }
 
-/** Other versions of npm leave out packages that are made for one platform, without an error. */
+/** The npm of other Node versions silently skips packages for specific platforms. */
 export function assertNode(version) {
   const [major, minor] = version.replace(/^v/, '').split('.').map(Number);
   const fits = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);

@@ -1,7 +1,9 @@
-/** Says whose a runtime is: the folder of the installation that made it. */
+/** Identifies the owner of a runtime: the folder of the installation that created it. */
 export const installationLabel = 'belay.installation';
 
-/** Besides the newest: what was prepared a moment ago may have no container yet. */
+/**
+ * Kept in addition to the current one: a runtime that was just prepared may have no container yet.
+ */
 const mostKept = 2;
 const oldAfterSeconds = 7 * 24 * 3600;
 
@@ -9,8 +11,9 @@ export const isOld = (created) => created < Date.now() / 1000 - oldAfterSeconds;
 export const filter = (filters) => `filters=${encodeURIComponent(JSON.stringify(filters))}`;
 
 /**
- * Removes the runtimes of earlier builds of this installation, but the latest two; those that say of no installation,
- * as builds once made them, after a week. One that any container has stays, and so do those of other installations.
+ * Removes the runtimes of earlier builds of this installation except the latest two, and those
+ * without an installation label, from older versions, after a week. Runtimes in use and those of
+ * other installations are kept.
  */
 export async function removeOldRuntimes(docker, { current, installation }) {
   const filters = filter({ label: ['belay.runtime'], status: ['created'] });
@@ -33,7 +36,7 @@ export async function removeOldRuntimes(docker, { current, installation }) {
   }
 }
 
-/** Whether a container has it besides the one that filled it. */
+/** Whether a container other than the one that filled it uses the volume. */
 async function isUsed(docker, { id, volume }) {
   const users = await docker.get(`/containers/json?all=1&${filter({ volume: [volume] })}`);
   return users.some(({ Id }) => Id !== id);

@@ -2,7 +2,7 @@ import { installationLabel, removeOldRuntimes } from './old-runtimes.mjs';
 
 const day = 24 * 3600;
 
-/** The engine, as far as it is asked; containers by the volume that they have. */
+/** The engine, as far as it is called; each container has the volume that it uses. */
 class FakeEngine {
   containers = [];
 
@@ -35,7 +35,7 @@ describe('the runtimes of earlier builds', () => {
   beforeEach(() => (engine = new FakeEngine()));
   const remove = () => removeOldRuntimes(engine, { current: 'now', installation: '/here' });
 
-  it('go but for the latest two, each with its volume', async () => {
+  it('are removed except the latest two, each with its volume', async () => {
     for (const [name, age] of [
       ['old', 4],
       ['now', 0],
@@ -53,21 +53,21 @@ describe('the runtimes of earlier builds', () => {
     ]);
   });
 
-  it('stay while a container has one, whole', async () => {
+  it('stay complete while a container uses them', async () => {
     for (let age = 0; age < 4; age += 1) engine.holder(`r${age}`, { of: '/here', age: age + 1 });
     engine.uses('r3');
     await remove();
     expect(engine.removed).toEqual(['/containers/r2', '/volumes/r2']);
   });
 
-  it('of another installation stay, however many and old', async () => {
+  it('of another installation stay, no matter how many and how old', async () => {
     for (let age = 0; age < 5; age += 1)
       engine.holder(`r${age}`, { of: '/elsewhere', age: 30 * day });
     await remove();
     expect(engine.removed).toEqual([]);
   });
 
-  it('that say of none go after a week', async () => {
+  it('without an installation are removed after a week', async () => {
     engine.holder('new', { age: 6 * day });
     engine.holder('old', { age: 8 * day });
     await remove();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { root } from '../product-node.mjs';
 import { runProgram } from './run-program.mjs';
 
-/** Installs the packages of the lock file when what is installed differs from it. */
+/** Installs the packages of the lock file if the installed ones differ from it. */
 export async function preparePackages(say) {
   const installed = join(root, 'node_modules/.package-lock.json');
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
@@ -16,8 +16,9 @@ export async function preparePackages(say) {
 }
 
 /**
- * npm keeps a lock of what it put into node_modules; packages for other platforms are missing there. What it put
- * beside a part of the product goes when that is cleaned, and is looked for.
+ * Compares the lock file with npm’s record of node_modules, which omits packages for other
+ * platforms. Packages in other node_modules folders must also exist, because cleaning a part of the
+ * product removes them.
  */
 export function isInstalled(lockText, installedText, isThere) {
   const wanted = JSON.parse(lockText).packages;

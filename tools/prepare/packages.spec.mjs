@@ -19,21 +19,21 @@ const installed = (change) =>
   });
 
 describe('whether the packages are installed', () => {
-  it('says yes when all are there in their versions, other platforms aside', () => {
+  it('is true when all are there in their versions, apart from other platforms', () => {
     expect(isInstalled(wanted, installed(), () => true)).toBe(true);
   });
 
-  it('says no for another version', () => {
+  it('is false for another version', () => {
     const other = installed({ 'node_modules/a': { version: '1.0.1' } });
     expect(isInstalled(wanted, other, () => true)).toBe(false);
   });
 
-  it('says no for a missing package', () => {
+  it('is false for a missing package', () => {
     const without = lock({ 'node_modules/a': { version: '1.0.0' } });
     expect(isInstalled(wanted, without, () => true)).toBe(false);
   });
 
-  it('says no when the packages beside a part of the product were cleaned away', () => {
+  it('is false when the packages of a part of the product were cleaned away', () => {
     const isThere = (path) => !path.startsWith('apps/web/');
     expect(isInstalled(wanted, installed(), isThere)).toBe(false);
   });

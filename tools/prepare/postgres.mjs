@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { aptInstall, canInstall, findCommand } from './debian.mjs';
 import { Instruction } from './steps.mjs';
 
-/** The PostgreSQL of the tests, which start servers of their own; returns the folder of its programs. */
+/** PostgreSQL for the tests, which start their own servers; returns the folder of its programs. */
 export async function preparePostgres(say, { install = true } = {}) {
   const found = find();
   if (found) return found;
@@ -25,7 +25,7 @@ export async function preparePostgres(say, { install = true } = {}) {
   return find();
 }
 
-/** Debian would start a server for the whole machine, which nobody asked for. */
+/** By default, Debian would start a server for the whole machine. */
 function makeNoCluster(file = '/etc/postgresql-common/createcluster.conf') {
   mkdirSync(dirname(file), { recursive: true });
   const settings = existsSync(file) ? readFileSync(file, 'utf8') : '';
@@ -36,7 +36,7 @@ function makeNoCluster(file = '/etc/postgresql-common/createcluster.conf') {
 function find() {
   if (process.env.BELAY_TEST_POSTGRES) return process.env.BELAY_TEST_POSTGRES;
   const initdb = findCommand('initdb');
-  // Links to the programs are not beside what these need.
+  // A link to a program is not in the same folder as the files that it needs.
   const folder = initdb && dirname(realpathSync(initdb));
   if (folder && existsSync(join(folder, 'postgres'))) return folder;
   const debian = '/usr/lib/postgresql';

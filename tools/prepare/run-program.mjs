@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { Instruction } from './steps.mjs';
 
 /**
- * Runs a command to its end and returns its output; throws an instruction with its last lines when it fails.
+ * Runs a command to its end and returns its output. On failure, throws an instruction with the last
+ * lines of it.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, show?: boolean }} [options]

@@ -2,11 +2,11 @@ import { runProgram } from './run-program.mjs';
 import { Instruction } from './steps.mjs';
 
 describe('a command of the preparation', () => {
-  it('answers what it said', async () => {
+  it('returns its output', async () => {
     expect(await runProgram('sh', ['-c', 'echo one; echo two >&2'])).toContain('one');
   });
 
-  it('that fails is told by its last words, without a stack', async () => {
+  it('reports a failure with its last lines, without a stack', async () => {
     const failing = runProgram('sh', ['-c', 'seq 100; echo no network >&2; exit 3']);
     await expect(failing).rejects.toThrow(Instruction);
     await expect(failing).rejects.toThrow(

@@ -1,5 +1,6 @@
 /**
- * One line for each step of the preparation, with its time. `say` reports, once, what will take long.
+ * Runs a step of the preparation and prints one line with its duration. `say` announces what will
+ * take long, at most once.
  * @template T
  * @param {string} name
  * @param {(say: (what: string) => void) => T | Promise<T>} work
@@ -23,5 +24,5 @@ export async function step(name, work) {
   }
 }
 
-/** An error whose message tells the user what to do; anything else that is thrown is a bug of these scripts. */
+/** An error whose message tells the user what to do; any other error is a bug of these scripts. */
 export class Instruction extends Error {}

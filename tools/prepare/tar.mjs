@@ -2,8 +2,9 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 /**
- * A ustar archive as chunks, for the engine's build call. Entries are `{ path, from }` (a file or folder of
- * the host) or `{ path, content }`; times and owners are left out, so equal content makes equal bytes.
+ * A ustar archive in chunks, for the engine’s build call. Entries are `{ path, from }` (a file or
+ * folder of the host) or `{ path, content }`. Times and owners are omitted, so that equal content
+ * gives equal bytes.
  */
 export function* tar(entries) {
   for (const entry of entries) {
@@ -53,7 +54,7 @@ function header(path, { mode, size = 0, type = '0', link = '' }) {
   return block;
 }
 
-/** ustar keeps 100 bytes of a name and 155 of the folder before it. */
+/** ustar stores 100 bytes of a name and 155 bytes of the folder before it. */
 function split(path) {
   if (Buffer.byteLength(path) <= 100) return { name: path, prefix: '' };
   const cut = path.indexOf('/', path.length - 101);

@@ -2,7 +2,7 @@ import { Instruction } from '../prepare/steps.mjs';
 
 const heading = '## [Unreleased]';
 
-/** What the changelog says about the next release; throws when it says nothing. */
+/** The changelog’s notes on the next release; throws if there are none. */
 export function unreleasedNotes(changelog: string): string {
   const [, rest] = changelog.split(`\n${heading}\n`);
   if (rest === undefined)
@@ -15,7 +15,7 @@ export function unreleasedNotes(changelog: string): string {
   return notes;
 }
 
-/** The changelog whose unreleased changes are those of a version. */
+/** The changelog with its unreleased changes moved to this version. */
 export function releaseNotes(changelog: string, version: string, date: string): string {
   return changelog.replace(`\n${heading}\n`, `\n${heading}\n\n## [${version}] - ${date}\n`);
 }

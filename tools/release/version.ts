@@ -7,7 +7,10 @@ type Json = Record<string, unknown>;
 const versionSource = 'libs/protocol/src/version.ts';
 const dependencyFields = ['dependencies', 'devDependencies'];
 
-/** Throws unless it is MAJOR.MINOR.PATCH and newer than all that were released. Pre-releases are not made. */
+/**
+ * Throws unless it is MAJOR.MINOR.PATCH and newer than all released versions. Pre-releases are not
+ * supported.
+ */
 export function assertNewVersion(version: string, released: readonly string[]): void {
   if (!isVersion(version))
     throw new Instruction(
@@ -25,7 +28,7 @@ const isVersion = (text: string): boolean => /^(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}$/
 const compareVersions = (one: string, other: string): number =>
   one.localeCompare(other, 'en', { numeric: true });
 
-/** The files of a repository that name its version, with the text that names another one. */
+/** The files of a repository that contain its version, with their text for a new version. */
 export function filesWithVersion(folder: string, version: string): Map<string, string> {
   const json = (path: string): Json => JSON.parse(readFileSync(join(folder, path), 'utf8')) as Json;
   const text = (value: Json) => `${JSON.stringify(value, null, 2)}\n`;
@@ -44,7 +47,7 @@ export function filesWithVersion(folder: string, version: string): Map<string, s
   ]);
 }
 
-/** The folders that `libs/*` and the like stand for. */
+/** The folders that patterns such as `libs/*` match. */
 function workspaces(folder: string, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => {
     if (!pattern.endsWith('/*')) return [pattern];
@@ -55,7 +58,7 @@ function workspaces(folder: string, patterns: readonly string[]): string[] {
   });
 }
 
-/** A package with its version and that of its siblings, which depend on each other exactly. */
+/** A package.json with a new version, also for its siblings, which depend on each other exactly. */
 function withVersion(description: Json, version: string): Json {
   const changed: Json = { ...description, ...('version' in description && { version }) };
   for (const field of dependencyFields) {

@@ -11,7 +11,7 @@ import {
   type Turn,
 } from '@belay/testkit';
 
-/** Ids of the sessions that pages show, and an event in the middle of the demo's log. */
+/** Ids of the sessions that pages show, and an event in the middle of the demo’s log. */
 export interface PlayedSessions {
   demo: string;
   publish: string;
@@ -21,7 +21,9 @@ export interface PlayedSessions {
 
 type Script = Partial<NewSession> & { title: string; turns: Turn[] };
 
-/** Sessions beside the demo: one that fails, two that wait for the user, one that runs on. */
+/**
+ * Sessions besides the demo: one that fails, two that wait for the user, one that keeps running.
+ */
 const scripts = {
   budget: {
     title: 'Count every word of the archive',
@@ -77,7 +79,7 @@ const scripts = {
   },
 } satisfies Record<string, Script>;
 
-/** Plays the demo to its end, and sessions that wait, run and failed beside it. */
+/** Plays the demo to its end, along with sessions that wait, run or fail. */
 export async function playSessions(server: BelayServer): Promise<PlayedSessions> {
   const play = (name: keyof typeof scripts): Promise<Followed> => {
     const { turns, ...session }: Script = scripts[name];
@@ -102,7 +104,7 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
   const running = await play('profile');
   const compared = await compareRoundings(server);
   await reportSampleRun(server, 'sonnet');
-  // A live run reports itself regularly; the last report finds no server any more.
+  // A live run reports itself regularly; the last report fails because the server has ended.
   const beat = () =>
     server.client.evaluations.report('sonnet', { epoch: 1 }).catch(() => undefined);
   setInterval(() => void beat(), 10_000).unref();
@@ -127,7 +129,7 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
   };
 }
 
-/** Two models of which one gives the right answer. */
+/** Compares two models, one of which gives the right answer. */
 function compareRoundings(server: BelayServer) {
   const models = ['round', 'floor'].map((name) => {
     const content = `export const minutes = (seconds) => Math.${name}(seconds / 60);\n`;
@@ -143,7 +145,7 @@ function compareRoundings(server: BelayServer) {
   });
 }
 
-/** An MCP server, actions, tokens and a user. */
+/** Creates an MCP server, actions, tokens and a user. */
 async function fillSettings({ client, data }: BelayServer): Promise<void> {
   await client.mcp.create({
     name: 'workshop',

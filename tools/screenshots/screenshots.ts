@@ -2,15 +2,15 @@ import { click, fill, hides, shows, untilInPage } from '@belay/testkit';
 import type { Page } from 'puppeteer-core';
 import type { PlayedSessions } from './play-sessions.ts';
 
-/** A page of the dashboard that is a picture of the docs. */
+/** A page of the dashboard that is shown in the docs. */
 export interface Screenshot {
   name: string;
-  /** Taken before there is a session. */
+  /** Taken before any session exists. */
   empty?: boolean;
-  /** Taken only large. */
+  /** Taken only in the desktop size. */
   desktop?: boolean;
   path(sessions: PlayedSessions): string;
-  /** Resolves when the page shows all that the picture needs. */
+  /** Resolves once the page shows everything for the picture. */
   ready(page: Page, size: { phone: boolean }): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export const screenshots: Screenshot[] = [
       await hides(page, 'header', 'connecting');
     },
   },
-  // First, because each login is an entry of it.
+  // First, because each login adds an entry.
   {
     name: 'audit',
     path: () => '/settings?section=audit',
@@ -231,7 +231,7 @@ export const screenshots: Screenshot[] = [
   },
 ];
 
-/** The editor has the file, in the colours of its language. */
+/** Waits until the editor shows the file with syntax highlighting. */
 const coloured = (page: Page) =>
   untilInPage(page, () => {
     const words = [...document.querySelectorAll('[aria-label="Code"] .view-line span[class]')];
@@ -244,7 +244,7 @@ const picture = (page: Page) =>
     return image !== null && image.complete && image.naturalWidth > 0;
   });
 
-/** A new question takes no answer for a moment. */
+/** Waits until questions can be answered; a new one accepts no answer for a moment. */
 const answerable = (page: Page): Promise<unknown> =>
   untilInPage(page, () =>
     [...document.querySelectorAll('main button[aria-disabled=true]')].every(

@@ -13,7 +13,7 @@ const sizes = [
   { suffix: '-phone', width: 390, height: 844 },
 ];
 
-/** Takes the pages with these names, or all, on a server of its own. */
+/** Takes screenshots of the named pages, or of all, on a new server. */
 export async function takeScreenshots(wanted: string[]): Promise<number> {
   const server = new BelayServer({ BELAY_LOG_LEVEL: 'warn' });
   const chromium = new Chromium();
@@ -43,7 +43,7 @@ async function takeAll(studio: Studio, wanted: string[]): Promise<void> {
     await step(page.name, () => take(studio, page, sessions));
 }
 
-/** One page in both sizes and both themes. */
+/** Takes one page in both sizes and both themes. */
 async function take(
   { server, chromium }: Studio,
   page: Screenshot,
@@ -64,13 +64,13 @@ async function take(
   }
 }
 
-/** In the page: the theme as a user would have chosen it. */
+/** Runs in the page: stores the theme as if a user had chosen it. */
 function choose(theme: string): void {
   const saved = { state: { theme }, version: 0 };
   localStorage.setItem('belay.preferences', JSON.stringify(saved));
 }
 
-/** In the page: folders of this machine are named as a user’s would be, and no caret blinks. */
+/** Runs in the page: replaces folders of this machine by typical ones, and hides the caret. */
 function tidy(names: Record<string, string>): void {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode())

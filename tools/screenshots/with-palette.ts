@@ -2,7 +2,10 @@ import { crc32, deflateSync, inflateSync } from 'node:zlib';
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** A screenshot (PNG, 8 bits, RGB) as a PNG of 256 of its colours: a third of the size. */
+/**
+ * Converts a screenshot (PNG, 8 bits, RGB) to a PNG with a palette of 256 colours, a third of the
+ * size.
+ */
 export function withPalette(png: Buffer): Buffer {
   const { width, height, pixels } = decode(png);
   const { palette, indexOf } = commonest(pixels);
@@ -41,7 +44,10 @@ function commonest(pixels: Buffer): { palette: number[]; indexOf(colour: number)
   return { palette, indexOf };
 }
 
-/** Half are the commonest; the others those that would be missed most, so that a small red dot stays red. */
+/**
+ * A colour for the second half of the palette. The first half is the most frequent colours; the
+ * second those that would be missed most, so that a small red dot stays red.
+ */
 interface Candidate {
   colour: number;
   count: number;

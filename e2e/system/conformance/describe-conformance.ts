@@ -9,15 +9,15 @@ import { sandboxTarget, sweep } from './sandbox-target.js';
 
 interface TestImage {
   title: string;
-  /** The variable that names it. */
+  /** The environment variable with the image’s name. */
   image: string;
-  /** Its programs; cases that need another one are skipped. */
+  /** The programs in the image; cases that need others are skipped. */
   has: readonly Need[];
-  /** Every how many-th case is run, so that each kind of case has its part; by default every one. */
+  /** Runs only every nth case, to sample all kinds of cases; all of them by default. */
   every?: number;
 }
 
-/** Runs cases of running commands through the whole platform in one image. */
+/** Runs the conformance cases for commands through the whole platform in one image. */
 export function describeConformance({ title, image, has, every = 1 }: TestImage): void {
   describeSystem(`exec conformance through the whole platform, in ${title}`, (server) => {
     let session: Followed;
@@ -44,7 +44,7 @@ export function describeConformance({ title, image, has, every = 1 }: TestImage)
     it.each(held)('$name', ({ run }) => run(target));
 
     it('a fork bomb at the limit of processes ends with its terminal, and the next one works', async () => {
-      // The shell itself may or may not be able to start the last program.
+      // Whether the shell can still start the last program is undefined.
       await target.run('b() { b | b & }; b; sleep 600', { timeout: 2, wait: 60 });
       await target.close('main');
       const look = 'ls / | wc -l | tr -d " "; ls /proc | grep -c "^[0-9]"';
@@ -56,16 +56,18 @@ export function describeConformance({ title, image, has, every = 1 }: TestImage)
       });
     });
 
-    it('at the limit of processes a new terminal reports it, and opens when there are fewer', async () => {
+    it('at the limit of processes a new terminal reports it, and opens once there are fewer', async () => {
       let said = '';
       const opens = () =>
         target.run('echo on', { terminal: 'fresh' }).then(
           () => true,
           (error: Error) => void (said = error.message),
         );
-      // An interactive shell that cannot fork tries again for a while, is busy until then, and keeps its own process.
+      // An interactive shell that cannot fork retries for a while; it stays busy meanwhile and
+      // keeps its own process.
       const fill = () => target.run('while :; do sleep 600 & done', { wait: 0.1 });
-      // What the last test left may have ended just after the loop gave up: then there is a place again.
+      // Processes of the previous test may end just after the loop gave up, which frees places
+      // again.
       await until(
         'the limit',
         async () => {

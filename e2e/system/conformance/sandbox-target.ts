@@ -3,7 +3,7 @@ import type { OperationName, OperationOutput, OperationRequest } from '@belay/pr
 import type { ConformanceTarget } from '../../../apps/agent/src/terminal/conformance/target.js';
 import type { BelayServer, Followed } from '@belay/testkit';
 
-/** A sandbox as the conformance cases see it: the user’s calls over REST, bytes out of the log. */
+/** A sandbox as a target of the conformance cases: user calls over REST, bytes from the log. */
 export function sandboxTarget(server: BelayServer, session: Followed): ConformanceTarget {
   const { sessions } = server.client;
   const call = <N extends OperationName>(name: N, input: OperationRequest<N>) =>
@@ -47,7 +47,7 @@ async function readFile(server: BelayServer, { id }: Followed, path: string): Pr
   return Buffer.concat(pages);
 }
 
-/** Waits for all output that the sandbox reported: the last of it may not be in the log yet. */
+/** Waits until the log has all output that the sandbox reported. */
 async function printed(server: BelayServer, { id }: Followed, terminal: string): Promise<Buffer> {
   const { sessions } = server.client;
   const { terminals } = await sessions.call(id, 'terminal.list', {});
@@ -59,7 +59,7 @@ async function printed(server: BelayServer, { id }: Followed, terminal: string):
   return until(`${size} bytes of ${terminal}`, read, { intervalMs: 50 });
 }
 
-/** Leaves the next case an empty workspace and no terminal. */
+/** Leaves the next case an empty workspace without terminals. */
 export async function sweep(target: ConformanceTarget): Promise<void> {
   const close = async () => {
     const open = await target.list();

@@ -11,7 +11,8 @@ describeSystem('forty steps on a real repository', (server) => {
   let folder: string;
   let workspace: string;
 
-  // The package comes from the registry at the version of the lock file, so its code is not copied here.
+  // The package is installed from the registry at the version of the lock file, so its code is not
+  // copied into this repository.
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-forty-'));
     cpSync(join(repositoryRoot, 'node_modules/commander'), join(folder, 'commander'), {
@@ -46,8 +47,8 @@ describeSystem('forty steps on a real repository', (server) => {
     expect(replayed.session.events.filter((event) => isEvent(event, 'say'))).toHaveLength(40);
   });
 
-  // When the prompt or an operation changes, record anew: belay run with --model
-  // 'cassette:…/cassette.jsonl?record=scripted:…/script.yaml', and take the patch.
+  // After a change of the prompt or of an operation, record again with belay run --model
+  // 'cassette:…/cassette.jsonl?record=scripted:…/script.yaml', and save the patch.
   it('are replayed from the committed cassette to the committed patch', async () => {
     const { end, patch } = await play(`cassette:${join(here, 'cassette.jsonl')}`);
     expect(end.args).toMatchObject({ state: 'finished' });

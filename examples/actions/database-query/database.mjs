@@ -1,4 +1,5 @@
-// The declared database: SQLite behind HTTP, in a container beside the call. It has no file, so each call is fresh.
+// The service that the manifest declares: SQLite over HTTP, in a container next to the call’s. The
+// database is in memory, so each call starts with a new one.
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';

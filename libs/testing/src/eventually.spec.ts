@@ -7,7 +7,7 @@ describe('eventually', () => {
     expect(tries).toBe(3);
   });
 
-  it('fails after the timeout as the assertion does', async () => {
+  it('fails after the timeout with the error of the assertion', async () => {
     await expect(eventually(() => expect('one').toBe('two'), 20)).rejects.toThrow(/two[^]*one/);
   });
 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Tries an assertion again until it holds, for what comes a moment after what was waited for. After the timeout it
- * fails as the last try did.
+ * Retries an assertion until it holds, for effects that follow shortly after the awaited one. After
+ * the timeout it fails with the last error.
  */
 export async function eventually(
   assertion: () => void | Promise<void>,

@@ -1,8 +1,8 @@
 import { memoryInUse } from './memory.js';
 
-it('counts what is kept, and nothing that is not', () => {
+it('counts memory in use, but no garbage', () => {
   const before = memoryInUse().arrayBuffers;
-  // Much more than what earlier tests of this process may have left.
+  // Far more than earlier tests of this process can have left.
   const kept = [new ArrayBuffer(512 * 2 ** 20)];
   expect(memoryInUse().arrayBuffers - before).toBeGreaterThan(384 * 2 ** 20);
   kept.pop();

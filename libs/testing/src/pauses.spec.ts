@@ -14,7 +14,7 @@ it('rejects as soon as the condition does not hold', async () => {
   await expect(stays).rejects.toThrow('No longer true: fewer than three checks');
 });
 
-it('pauses for a reason only', async () => {
+it('pauses only with a reason', async () => {
   await pause(1, 'to be tested');
   await expect(pause(1, '')).rejects.toThrow('Say why');
 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Checks for a time that a condition holds, for what must not happen: "no call runs while the session is paused".
- * Rejects as soon as it does not hold.
+ * Checks for a while that a condition holds, to test that something does not happen, such as "no
+ * call runs while the session is paused". Rejects as soon as the condition fails.
  */
 export async function staysTrue(
   what: string,
@@ -18,8 +18,8 @@ export async function staysTrue(
 }
 
 /**
- * A pause that is itself the subject of a test, such as a failure at a random moment; `why` gives the
- * reason. To wait for a condition, use `until`.
+ * A pause that the test is about, such as a failure at a random moment; `why` is the reason. To
+ * wait for a condition, use `until`.
  */
 export async function pause(milliseconds: number, why: string): Promise<void> {
   if (why === '') throw new Error('Say why the test pauses.');

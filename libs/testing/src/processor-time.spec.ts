@@ -3,7 +3,10 @@ import { runInNewContext } from 'node:vm';
 import { setImmediate as turn } from 'node:timers/promises';
 import { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
 
-/** Work of so many milliseconds of the processor, measured by the clock: a busy machine makes it less. */
+/**
+ * Computes for this many milliseconds of wall-clock time; on a busy machine, that takes less
+ * processor time.
+ */
 const compute = (milliseconds: number): void => {
   const end = performance.now() + milliseconds;
   while (performance.now() < end);
@@ -11,7 +14,7 @@ const compute = (milliseconds: number): void => {
 const wait = (milliseconds: number): void =>
   void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
-it('counts work, and no waiting', () => {
+it('counts work, but no waiting', () => {
   expect(processorMs(() => compute(50))).toBeGreaterThan(1);
   expect(processorMs(() => wait(300))).toBeLessThan(100);
 });
@@ -24,7 +27,7 @@ it('counts what was done before asynchronous work ended', async () => {
   expect(await behind).toBeGreaterThan(1);
 });
 
-it('the longest stall is that of one piece of work, not of many', async () => {
+it('the longest stall is that of one task, not the sum of many', async () => {
   const many = async () => {
     for (let times = 0; times < 60; times += 1) {
       compute(10);
@@ -35,7 +38,7 @@ it('the longest stall is that of one piece of work, not of many', async () => {
   expect(await longestStallMs(async () => compute(400))).toBeGreaterThan(5);
 });
 
-it('a collection of garbage does not count as a stall', async () => {
+it('a garbage collection does not count as a stall', async () => {
   const collect = garbageCollection();
   const objects = Array.from({ length: 2_000_000 }, (_, at) => ({ at }));
   const collections = async () => {

@@ -1,7 +1,10 @@
 import { PerformanceObserver, performance, type PerformanceEntry } from 'node:perf_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Milliseconds of processor time that this thread spends in `run`: what else the machine does adds nothing. */
+/**
+ * The processor time of this thread during `run`, in milliseconds; other load of the machine does
+ * not count.
+ */
 export function processorMs(run: () => unknown): number {
   const begun = process.threadCpuUsage();
   run();
@@ -9,8 +12,8 @@ export function processorMs(run: () => unknown): number {
 }
 
 /**
- * The same for asynchronous work, with all that this thread does until it is done: a call that waits behind other
- * work has that in its figure.
+ * The same for asynchronous work. Everything that this thread does until the promise resolves
+ * counts, including other work that the call waits for.
  */
 export async function processorMsUntil(run: () => Promise<unknown>): Promise<number> {
   const begun = process.threadCpuUsage();
@@ -25,8 +28,8 @@ interface Slice {
 }
 
 /**
- * The most processor time that this thread spends without a look at its timers while `run` works. Collections of
- * garbage are left out: the tests before fill the heap too.
+ * The longest processor time, in milliseconds, that this thread works during `run` without handling
+ * its timers. Garbage collection does not count, since earlier tests fill the heap too.
  */
 export async function longestStallMs(run: () => Promise<unknown>): Promise<number> {
   const slices: Slice[] = [];
@@ -43,7 +46,7 @@ export async function longestStallMs(run: () => Promise<unknown>): Promise<numbe
   try {
     await run();
     look();
-    // Node reports a collection in a later turn of the event loop.
+    // Node reports a garbage collection in a later turn of the event loop.
     await turn();
   } finally {
     clearInterval(timer);

@@ -9,8 +9,8 @@ export interface UntilOptions {
 }
 
 /**
- * Polls until `probe` returns a truthy value, and resolves to it. A fixed sleep would be too short or too slow.
- * Rejects when `probe` throws, and after the timeout with the name of the condition.
+ * Polls until `probe` returns a truthy value, and resolves to it; a fixed sleep would be too short
+ * or too slow. Rejects when `probe` throws, and after the timeout with the name of the condition.
  */
 export async function until<T>(
   what: string,

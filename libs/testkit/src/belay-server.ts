@@ -18,13 +18,16 @@ interface Running {
   live: LiveConnection;
 }
 
-/** The built server as a process of its own, on a free port and a temporary data folder. */
+/** The built server as a child process, on a free port and with a temporary data folder. */
 export class BelayServer {
   readonly data = mkdtempSync(join(tmpdir(), 'belay-'));
   #running: Running | undefined;
   #log = '';
 
-  /** `program` are the arguments of node: the built server, or what takes its environment and reports as it does. */
+  /**
+   * `program` returns the arguments of node; by default the built server. Another program must take
+   * the same environment and report readiness in the same way.
+   */
   constructor(
     private readonly environment: Record<string, string> = {},
     private readonly program: () => string[] = builtServer,
@@ -36,7 +39,7 @@ export class BelayServer {
   get token(): string {
     return this.#now.token;
   }
-  /** The token of a viewer, who may watch but change nothing. */
+  /** The token of a viewer, who can watch but not change anything. */
   get viewerToken(): string {
     const saved = readFileSync(join(this.data, 'server.json'), 'utf8');
     return (JSON.parse(saved) as { viewerToken: string }).viewerToken;
@@ -50,18 +53,18 @@ export class BelayServer {
   get pid(): number {
     return this.#now.child.pid ?? 0;
   }
-  /** What the server wrote to standard error. */
+  /** The server’s standard error so far. */
   get log(): string {
     return this.#log;
   }
 
-  /** Starts it, or starts it again on the same data and port. Resolves when it is ready. */
+  /** Starts the server, or restarts it with the same data and port. Resolves when it is ready. */
   async start(): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       try {
         return await this.#start();
       } catch (error) {
-        // While it was away, the engine may have given its port to a connection of another process.
+        // While the server was down, the system may have assigned its port to another process.
         const isTaken = /is taken by another program/.test(String(error));
         if (!this.#running || !isTaken || tries === 60) throw error;
       }
@@ -90,7 +93,7 @@ export class BelayServer {
     this.#running = { child, ...address, client: createClient(address), live };
   }
 
-  /** Ends it as Ctrl-C does, or at once with SIGKILL. Its sandboxes keep running. */
+  /** Ends the server as Ctrl-C does, or at once with SIGKILL. Its sandboxes keep running. */
   async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
     const { child, live } = this.#now;
     live.close();
@@ -100,7 +103,7 @@ export class BelayServer {
     await exit;
   }
 
-  /** Ends it and removes its sandboxes, volumes and data. */
+  /** Ends the server and removes its sandboxes, volumes and data. */
   async dispose(): Promise<void> {
     if (this.#running) await this.end();
     await removeSandboxes(this.data);
@@ -126,7 +129,7 @@ export class BelayServer {
   }
 }
 
-/** With the options of node with which the product starts it. */
+/** With the same options of node as in the product. */
 function builtServer(): string[] {
   const options = readFileSync(join(repositoryRoot, 'apps/server/node-arguments.json'), 'utf8');
   return [...(JSON.parse(options) as string[]), built('apps/server/dist/bundle/main.cjs')];

@@ -21,16 +21,18 @@ const flags = [
   '--force-color-profile=srgb',
 ];
 
-/** A real Chromium with a profile of its own. */
+/** A real Chromium with its own profile. */
 export class Chromium {
   #browser: Browser | undefined;
   readonly #profile = mkdtempSync(join(tmpdir(), 'belay-chromium-'));
-  /** Where pages save files. */
+  /** The folder of downloads. */
   readonly downloads = join(this.#profile, 'downloads');
-  /** Script errors of pages, and their requests to other hosts than the server. */
+  /** Errors of scripts, and requests to hosts other than the server. */
   readonly complaints: string[] = [];
 
-  /** Without `motion`, pages are told that their user prefers none: each frame of an animation takes the processor. */
+  /**
+   * Without `motion`, pages see a preference for reduced motion, as animations use processor time.
+   */
   constructor(private readonly options: { motion?: boolean } = {}) {}
 
   async start(): Promise<void> {
@@ -42,7 +44,7 @@ export class Chromium {
     });
   }
 
-  /** Opens a path of the dashboard as a user who has the token, with a browser of their own. */
+  /** Opens a path of the dashboard in a new browser context, logged in with the token. */
   async open(
     server: BelayServer,
     path = '/',
@@ -61,7 +63,7 @@ export class Chromium {
     return page;
   }
 
-  /** Opens a local file; any request it makes to a server is a complaint. */
+  /** Opens a local file; any request to a server counts as a complaint. */
   async openFile(path: string): Promise<Page> {
     const page = await this.blank();
     page.on('pageerror', (error) => this.complaints.push(`${path}: ${String(error)}`));
@@ -72,7 +74,7 @@ export class Chromium {
     return page;
   }
 
-  /** A page with nothing in it, in a browser of its own. */
+  /** An empty page in a new browser context. */
   async blank(size = { width: 1440, height: 900 }): Promise<Page> {
     if (!this.#browser) throw new Error('Chromium was not started.');
     const context = await this.#browser.createBrowserContext({
@@ -84,7 +86,7 @@ export class Chromium {
     return page;
   }
 
-  /** Waits until a page has saved a file of this name, all of it, and resolves to its path. */
+  /** Waits until a page has completely saved a file of this name; resolves to its path. */
   async downloaded(name: string | RegExp): Promise<string> {
     const isWanted = (each: string) => (typeof name === 'string' ? each === name : name.test(each));
     const deadline = performance.now() + pageTimeoutMs;
@@ -107,7 +109,7 @@ export class Chromium {
   }
 }
 
-/** Before the first file is saved there is no folder. */
+/** The folder does not exist until the first file is saved. */
 function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder).toSorted();

@@ -15,7 +15,7 @@ export async function belay(
     cwd?: string;
     env?: Record<string, string>;
     input?: string;
-    /** Milliseconds until it gets SIGKILL. */
+    /** Milliseconds until the command is killed with SIGKILL. */
     killAfter?: number;
     /** Both receive all output so far. */
     onStdout?: (text: string, kill: (signal: NodeJS.Signals) => void) => void;
@@ -28,7 +28,7 @@ export async function belay(
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(options.killAfter !== undefined && { timeout: options.killAfter, killSignal: 'SIGKILL' }),
   });
-  // One that ends early reads no input.
+  // A command that ends early does not read its input.
   child.stdin.on('error', () => undefined).end(options.input ?? '');
   const result = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -1,6 +1,6 @@
 import { BelayServer } from './belay-server.js';
 
-/** A group of tests against one real server with real sandboxes, which are removed after it. */
+/** A group of tests with one real server and real sandboxes, which are removed afterwards. */
 export function describeSystem(
   name: string,
   tests: (server: BelayServer) => void,

@@ -6,7 +6,7 @@ import Docker from 'dockerode';
 
 export const docker = new Docker();
 
-/** Removes every container, volume and image that the server of a data folder has made. */
+/** Removes all containers, volumes and images that were made by the server of this data folder. */
 export async function removeSandboxes(data: string): Promise<void> {
   const filters = { label: [`belay.data=${data}`] };
   for (const { Id } of await docker.listContainers({ all: true, filters }))
@@ -18,7 +18,7 @@ export async function removeSandboxes(data: string): Promise<void> {
     await removed(() => docker.getImage(Id).remove({ force: true }));
 }
 
-/** Another process may remove it first, or remove what still uses it. */
+/** Another process may remove the resource first, or remove what still uses it. */
 async function removed(remove: () => Promise<unknown>): Promise<void> {
   for (let tries = 0; ; tries += 1) {
     try {
@@ -41,10 +41,13 @@ export async function containerOf(session: string): Promise<Docker.Container> {
   return docker.getContainer(first.Id);
 }
 
-/** Kills the agent of a session as only the engine can: its programs may not. Resolves when that was done. */
+/**
+ * Kills the agent of a session through the engine, because programs of the sandbox may not.
+ * Resolves once it is done.
+ */
 export async function killAgent(session: string): Promise<void> {
   const container = await containerOf(session);
-  // Other processes end while it looks for the agent.
+  // Other processes may end during the search for the agent.
   const kill = `
     const { readdirSync, readFileSync } = require('node:fs');
     for (const pid of readdirSync('/proc').filter(Number))
@@ -59,6 +62,6 @@ export async function killAgent(session: string): Promise<void> {
   });
   const output = await exec.start({});
   await finished(output.resume()).catch(
-    ignoreError('the container may end with its agent, and the answer in the middle'),
+    ignoreError('the container may end with its agent, in the middle of the response'),
   );
 }

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** The checkout; tests run from it. */
+/** The checkout, from which tests run. */
 export const repositoryRoot = resolve(__dirname, '../../..');
 
-/** A variable that `npm test` sets after it has prepared the machine. */
+/** An environment variable that `npm test` sets when it prepares the machine. */
 export function prepared(name: string): string {
   const value = process.env[name];
   if (!value)
@@ -12,7 +12,7 @@ export function prepared(name: string): string {
   return value;
 }
 
-/** A built file; throws when it is missing, because the tests need it. */
+/** The absolute path of a built file; throws if the file is missing. */
 export function built(path: string): string {
   const file = join(repositoryRoot, path);
   if (!existsSync(file)) throw new Error(`${path} is not built: run npm run build first.`);

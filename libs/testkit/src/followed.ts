@@ -1,10 +1,12 @@
 import { isEnded, isEvent, type Event, type NewSession, type SessionState } from '@belay/protocol';
 import type { BelayServer } from './belay-server.js';
 
-/** How long a test waits for one thing, in milliseconds; a busy machine needs most of it. */
+/**
+ * How long a test waits for one condition, in milliseconds; most of it is needed on busy machines.
+ */
 const waitTimeoutMs = 120_000;
 
-/** A session that a test watches: every event it has seen, and a way to wait for more. */
+/** A session that a test watches: the events so far, and ways to wait for more. */
 export class Followed {
   readonly events: Event[] = [];
   readonly terminals = new Map<string, Buffer>();
@@ -36,7 +38,7 @@ export class Followed {
           this.terminals.set(terminal, Buffer.concat([before, bytes]));
           this.#wake();
         },
-        // Whoever waits is told; a session may also be deleted when nobody waits for it any more.
+        // Rejects current waits; a session may also be deleted when nothing waits for it any more.
         refused: (error) => {
           this.#refusal = error;
           this.#wake();
@@ -47,7 +49,7 @@ export class Followed {
     this.#closed = () => watch.close();
   }
 
-  /** Waits until `found` returns a value. */
+  /** Waits until `found` returns a value other than undefined or false. */
   async until<T>(found: () => T | undefined | false, what = 'what the test waits for'): Promise<T> {
     const started = Date.now();
     for (;;) {
@@ -90,7 +92,9 @@ export class Followed {
     );
   }
 
-  /** Waits for the end; after a restart, give the event of the end before it: that of the restart comes later. */
+  /**
+   * Waits for the end of the session. After a restart, pass the number of the previous end event.
+   */
   ended(after = 0): Promise<Event> {
     return this.until(() => {
       const last = this.events.findLast((event) => event.action === 'state');
@@ -100,7 +104,7 @@ export class Followed {
     }, 'its end');
   }
 
-  /** Waits for the end, which must be `finished`; otherwise the error shows the log. */
+  /** Waits for the end, and throws an error with the log unless the state is `finished`. */
   async finished(after = 0): Promise<Event> {
     const end = await this.ended(after);
     if (end.args.state === 'finished') return end;
@@ -109,7 +113,10 @@ export class Followed {
     );
   }
 
-  /** Waits until a terminal has printed this: its bytes come on a way of their own, at times after the end. */
+  /**
+   * Waits until a terminal has printed this. Output is sent separately from events and may arrive
+   * after the end.
+   */
   printed(what: string | RegExp, terminal = 'main'): Promise<true> {
     const isThere = (text: string) =>
       typeof what === 'string' ? text.includes(what) : what.test(text);
@@ -119,7 +126,7 @@ export class Followed {
     );
   }
 
-  /** The log as text, one event a line. */
+  /** The log as text, one event per line. */
   words(): string {
     return this.events
       .map((event) => `${event.seq} ${event.source} ${event.action} ${event.message}`)

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { gitIn } from './hostile-repository.js';
 
 /**
- * A real git server on loopback: `git http-backend` behind Basic authentication. Repositories below `private/` ask
- * for the token; pushing does everywhere.
+ * A real git server on loopback: `git http-backend` behind Basic authentication. Repositories below
+ * `private/` require the token, and so do all pushes.
  */
 export class GitServer {
   readonly folder = mkdtempSync(join(tmpdir(), 'belay-git-server-'));
   readonly token = 'glpat-secret-0123456789';
-  /** Requests so far: method and address. */
+  /** The requests so far: method and address. */
   readonly requests: string[] = [];
-  /** Answers a request itself, when it returns true. */
+  /** Handles a request in place of git if it returns true. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
   readonly #server: Server = createServer((request, response) => this.#answer(request, response));
 
@@ -32,7 +32,7 @@ export class GitServer {
     return `http://${this.host}/${path}`;
   }
 
-  /** A bare repository that takes pushes; the folder it is in. */
+  /** Creates a bare repository that accepts pushes; returns its folder. */
   bare(path: string): string {
     const folder = join(this.folder, path);
     mkdirSync(folder, { recursive: true });
@@ -41,7 +41,7 @@ export class GitServer {
     return folder;
   }
 
-  /** A bare repository with what the branches and tags of a folder have. */
+  /** Creates a bare repository with the branches and tags of a folder’s repository. */
   publish(path: string, source: string): string {
     const folder = this.bare(path);
     gitIn(source, 'push', '-q', folder, '--all');
@@ -52,7 +52,7 @@ export class GitServer {
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
-    // A git that was killed may still be there for a moment.
+    // A killed git process may still write for a moment.
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 10 });
   }
 
@@ -66,7 +66,7 @@ export class GitServer {
       .toString()
       .split(':')[1];
     const needsToken = pushes || pathname.startsWith('/private/');
-    // As real ones do: a token that is wrong is refused everywhere.
+    // As on real servers, a wrong token is refused even where none is required.
     if ((needsToken || password !== undefined) && password !== this.token) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
       return;

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Writes a file of a test and the folders above it. */
+/** Writes a test file and creates its parent folders. */
 export function put(folder: string, path: string, content: string | Uint8Array = 'x\n'): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true });
   writeFileSync(join(folder, path), content);
@@ -14,11 +14,11 @@ export const gitIn = (folder: string, ...args: string[]): string =>
     stdio: 'pipe',
   });
 
-/** What the programs of a hostile folder leave behind when they are run. */
+/** The file to which the programs of a hostile folder append when they run. */
 export class Canary {
   constructor(readonly file: string) {}
 
-  /** Who ran it and how, one line each. */
+  /** The programs that ran and their arguments, one per line. */
   ran(): string {
     return existsSync(this.file) ? readFileSync(this.file, 'utf8') : '';
   }
@@ -29,8 +29,9 @@ export class Canary {
 }
 
 /**
- * A repository with a commit in which every setting, hook and attribute by which git runs a program names one that
- * leaves a canary. Git programs beside it (`node_modules/.bin/git`) leave it, too.
+ * A repository with one commit, in which every setting, hook and attribute by which git runs a
+ * program names one that writes to the canary. So does a program named git
+ * (`node_modules/.bin/git`).
  */
 export function hostileRepository(folder: string, canaryFile: string): Canary {
   const program = join(folder, 'tools/evil.sh');

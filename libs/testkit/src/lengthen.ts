@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Adds events to a session’s log in the database of a stopped server, such as an agent writes: alternately
- * replies, calls and their results.
+ * Adds events like an agent’s to a session’s log in the database of a stopped server: replies,
+ * calls and their results in turn.
  */
 export function lengthen(data: string, session: string, count: number): void {
   const database = new DatabaseSync(join(data, 'belay.db'));
@@ -37,7 +37,7 @@ function append(database: DatabaseSync, session: string, count: number): void {
     .run(last + count, last + count, summary, session);
 }
 
-/** A reply, its call, and the result of the call. */
+/** In turn: a reply, its call, and the result of the call. */
 function eventOf(n: number) {
   const call = `long-${n - (n % 3)}`;
   const input = { path: `src/file-${n % 97}.ts` };

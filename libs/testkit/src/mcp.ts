@@ -4,7 +4,7 @@ import { repositoryRoot } from './environment.js';
 
 export const mcpServerFile = join(repositoryRoot, 'libs/testkit/mcp-server.mjs');
 
-/** The MCP server for tests, as a program that Belay’s server starts on its machine. */
+/** The MCP server for tests, as a program that the server starts on its own machine. */
 export const toolsServer: NewMcpServer = {
   name: 'tools',
   transport: {
@@ -16,7 +16,9 @@ export const toolsServer: NewMcpServer = {
   },
 };
 
-/** The same in a container of its own, which sees the repository for the program’s sake. */
+/**
+ * The same server in a container, which has the repository mounted because the program is in it.
+ */
 export const containedServer: NewMcpServer = {
   name: 'contained',
   transport: {

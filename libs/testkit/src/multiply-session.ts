@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Adds sessions to the database of a stopped server: copies of an ended one, each with a title of its own, which
- * replaces `word` in its log. Files and terminals are not copied.
+ * Adds sessions to the database of a stopped server: copies of an ended one, with these titles,
+ * which also replace `word` in their logs. Files and terminals are not copied.
  */
 export function multiplySession(
   data: string,

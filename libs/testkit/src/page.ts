@@ -1,9 +1,12 @@
 import type { ClickOptions, ElementHandle, Page } from 'puppeteer-core';
 
-/** How long a page may take to show something, in milliseconds; a busy machine needs most of it. */
+/**
+ * How long a page may take to show something, in milliseconds; most of it is needed on busy
+ * machines.
+ */
 export const pageTimeoutMs = 90_000;
 
-/** Polls by time instead of animation frames, which a background page on a busy machine does not draw. */
+/** Polls by time, because a background page on a busy machine may render no animation frames. */
 export const polled = { polling: 100, timeout: pageTimeoutMs };
 
 /** Waits until an element shows a text; non-breaking spaces count as spaces. */
@@ -51,7 +54,7 @@ export async function untilInPage(page: Page, found: () => unknown): Promise<voi
   await page.waitForFunction(found, polled);
 }
 
-/** What an element shows, once it is there. */
+/** The visible text of an element, once it exists. */
 export async function textOf(page: Page, selector: string): Promise<string> {
   const shown = await page.waitForFunction(
     (where: string) => {
@@ -64,7 +67,10 @@ export async function textOf(page: Page, selector: string): Promise<string> {
   return ((await shown.jsonValue()) as { text: string }).text;
 }
 
-/** Clicks the button, link, tab or menu entry with this accessible name, once it is there and enabled. */
+/**
+ * Clicks the button, link, tab or menu item with this accessible name, once it exists and is
+ * enabled.
+ */
 export async function click(page: Page, name: string, within = 'body'): Promise<void> {
   await clickWhenThere(() =>
     page.waitForFunction(
@@ -87,7 +93,7 @@ export async function click(page: Page, name: string, within = 'body'): Promise<
   );
 }
 
-/** Clicks the first element that a selector finds, once it is there. */
+/** Clicks the first element that matches the selector, once it exists. */
 export async function clickOn(
   page: Page,
   selector: string,
@@ -99,7 +105,7 @@ export async function clickOn(
   );
 }
 
-/** Unfolds the first card that shows a text, once it is there. */
+/** Expands the first card that contains a text, once it exists. */
 export async function unfold(page: Page, within: string, text: string): Promise<void> {
   await page.waitForFunction(
     (where: string, wanted: string) => {
@@ -114,7 +120,7 @@ export async function unfold(page: Page, within: string, text: string): Promise<
   );
 }
 
-/** Chooses a value in the first select that a selector finds, once it offers the value. */
+/** Selects a value in the first matching select element, once it has that option. */
 export async function choose(page: Page, selector: string, value: string): Promise<void> {
   await page.waitForFunction(
     (where: string, wanted: string) => {
@@ -128,7 +134,7 @@ export async function choose(page: Page, selector: string, value: string): Promi
   await page.select(selector, value);
 }
 
-/** Moves the keyboard’s focus to the first element that a selector finds, once it is there and has it. */
+/** Focuses the first element that matches the selector, once it exists and accepts focus. */
 export async function focusOn(page: Page, selector: string): Promise<void> {
   await page.waitForFunction(
     (where: string) => {
@@ -141,7 +147,7 @@ export async function focusOn(page: Page, selector: string): Promise<void> {
   );
 }
 
-/** Waits until an element that a selector finds has the keyboard’s focus, or one in it. */
+/** Waits until the focus is on or inside an element that matches the selector. */
 export async function hasFocus(page: Page, selector: string): Promise<void> {
   await page.waitForFunction(
     (where: string) => document.activeElement?.closest(where),
@@ -150,7 +156,10 @@ export async function hasFocus(page: Page, selector: string): Promise<void> {
   );
 }
 
-/** The position of a text’s first character in an element, a few pixels inside of it, once it is shown. */
+/**
+ * Resolves to a point a few pixels inside the first character of a text in an element, once the
+ * text is shown.
+ */
 export async function positionOf(
   page: Page,
   selector: string,
@@ -178,11 +187,11 @@ export async function positionOf(
   return (await found.jsonValue()) as { x: number; y: number };
 }
 
-/** Clicks a link that a terminal shows, once the terminal has made one of the text. */
+/** Clicks a link in a terminal, once the terminal has recognized it. */
 export async function clickTerminalLink(page: Page, rows: string, text: string): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const { x, y } = await positionOf(page, rows, text);
-    // A pointer that stays in its cell is not looked at again.
+    // The terminal ignores a pointer that stays in its cell.
     await page.mouse.move(x + 200, y);
     await page.mouse.move(x, y);
     const options = { polling: 100, timeout: tries * 1_000 };
@@ -210,7 +219,7 @@ export async function chord(
   await page.keyboard.up(held);
 }
 
-/** Runs a command by the palette, once it is the one that Enter takes. */
+/** Runs a command from the palette, once Enter would run it. */
 export async function runFromPalette(page: Page, title: string): Promise<void> {
   await untilInPage(page, () => !document.querySelector('[role=dialog]'));
   await chord(page, 'Control', 'k');
@@ -220,7 +229,7 @@ export async function runFromPalette(page: Page, title: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** Replaces the value of the field with this accessible name by typing. */
+/** Types a value into the field with this accessible name, replacing its content. */
 export async function fill(page: Page, label: string, text: string): Promise<void> {
   const find = () =>
     page.waitForFunction(
@@ -234,7 +243,7 @@ export async function fill(page: Page, label: string, text: string): Promise<voi
     );
   for (let tries = 0; tries < 20; tries += 1) {
     const field = await clickWhenThere(find);
-    // It may have been drawn anew just after the click.
+    // The field may have been re-rendered just after the click.
     if (await field?.evaluate((element) => element === document.activeElement)) break;
   }
   await chord(page, 'Control', 'a');
@@ -242,8 +251,8 @@ export async function fill(page: Page, label: string, text: string): Promise<voi
 }
 
 /**
- * Runs in the page; resolves when an element has the same position twice and a click would reach it, or after two
- * seconds with false: what lies over it may belong there.
+ * Runs in the page. Resolves to true once the element has kept its position and a click would reach
+ * it, and to false after two seconds, as the overlap may be permanent.
  */
 function standsStill(element: Element): Promise<boolean> {
   return new Promise((done) => {
@@ -254,14 +263,14 @@ function standsStill(element: Element): Promise<boolean> {
       const { x, y, width, height } = box;
       const now = `${x} ${y}`;
       const hit = document.elementFromPoint(x + width / 2, y + height / 2);
-      // There is none where nothing is drawn: it is scrolled there before the click.
+      // Outside of the viewport nothing is hit; clicking scrolls the element into view first.
       const isReached = hit === null || element.contains(hit);
       if (now === before && isReached) return done(true);
       if (performance.now() > end) return done(false);
       before = now;
       soon();
     };
-    // A page that is not in front draws no frames.
+    // A page in the background renders no frames.
     const soon = () => {
       let isCalled = false;
       const once = () => {
@@ -276,8 +285,8 @@ function standsStill(element: Element): Promise<boolean> {
 }
 
 /**
- * Runs in the page; keeps a click that does not reach the element from everything else: the layout moved after it was
- * looked at. `missed` ends the watch, and names what was hit instead.
+ * Runs in the page: cancels the events of a click that misses the element because the layout has
+ * moved. `missed` stops watching and returns what was hit instead.
  */
 function watchClick(element: Element): { missed(): string | undefined } {
   const pointers = ['pointerdown', 'mousedown', 'pointerup', 'mouseup'];
@@ -305,7 +314,7 @@ function watchClick(element: Element): { missed(): string | undefined } {
   };
 }
 
-/** An element that is re-rendered or moves between the lookup and the click is looked up again. */
+/** Clicks an element; looks it up again if it was re-rendered or has moved since the lookup. */
 async function clickWhenThere(
   find: () => Promise<{ asElement(): unknown }>,
   options: ClickOptions = {},
@@ -329,7 +338,7 @@ async function clickOnce(
 ): Promise<string | undefined> {
   const isReached = await element?.evaluate(standsStill);
   const watch = isReached ? await element?.evaluateHandle(watchClick) : undefined;
-  // A click may close the page or lead to another.
+  // A click may close the page or navigate away.
   const missed = () => watch?.evaluate((clicked) => clicked.missed()).catch(() => undefined);
   try {
     await element?.click(options);

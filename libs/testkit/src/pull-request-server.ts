@@ -8,13 +8,16 @@ interface OpenPullRequest {
   head: string;
   base: string;
   draft: boolean;
-  /** Whether the branch is one of the fork. */
+  /** Whether the branch belongs to the fork. */
   forked: boolean;
 }
 
 const ids = { repository: 7, fork: 8 };
 
-/** What differs before any pull request is read: the path of the API, where the token is, and a user’s own name. */
+/**
+ * How the hosts’ APIs differ apart from pull requests: path, authorization header, and the current
+ * user’s name.
+ */
 const apis = {
   github: {
     prefix: '/api/v3/',
@@ -27,21 +30,21 @@ const apis = {
 };
 
 /**
- * The REST APIs of GitHub, GitLab and Gitea as far as pull requests go, in their formats: paths, headers, statuses and
- * fields as their references have them. It stands before a git server, as the real ones do.
+ * The REST APIs of GitHub, GitLab and Gitea for pull requests, with paths, headers, statuses and
+ * fields as in their references. Runs in front of a git server, as the real ones do.
  */
 export class PullRequestServer {
   readonly opened: OpenPullRequest[] = [];
-  /** The answer to every request, when set. */
+  /** The answer to every request, if set. */
   failure: { status: number; body: unknown } | undefined;
 
   constructor(
     readonly kind: 'github' | 'gitlab' | 'gitea',
-    /** Requests go into `repository`, from branches of itself or of `fork`. */
+    /** Pull requests target `repository`, from its own branches or those of `fork`. */
     private readonly options: { repository: string; fork?: string; token: string; page: string },
   ) {}
 
-  /** True for a request that is for it. */
+  /** Returns whether the request is for this API. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const url = new URL(request.url ?? '/', 'http://x');
     const { prefix } = apis[this.kind];
@@ -86,7 +89,7 @@ export class PullRequestServer {
       : { status: 404, body: { message: 'Not Found' } };
   }
 
-  /** Gitea finds one by its branches. */
+  /** Gitea addresses a pull request by its branches. */
   #named(path: string, list: string): OpenPullRequest | undefined {
     if (this.kind !== 'gitea' || !path.startsWith(`${list}/`)) return undefined;
     const [base, head] = path
@@ -140,7 +143,7 @@ export class PullRequestServer {
   #find(query: URLSearchParams): OpenPullRequest[] {
     const owned = query.get('head') ?? '';
     const own = `${this.options.repository.split('/')[0]}:`;
-    // Branches of the repository itself are kept without its owner.
+    // Branches of the repository itself are stored without the owner.
     const head =
       query.get('source_branch') ?? (owned.startsWith(own) ? owned.slice(own.length) : owned);
     const base = query.get('target_branch') ?? query.get('base');

@@ -4,7 +4,9 @@ import type { BelayServer } from './belay-server.js';
 const tasks = Array.from({ length: 24 }, (_, index) => `Own/${index}`);
 const attempts = 3;
 
-/** Reports a benchmark run as a run would, with trials in every state, for pages that show one. */
+/**
+ * Reports a benchmark run with trials in every state, as a real run would, for pages that show one.
+ */
 export async function reportSampleRun(server: BelayServer, id = 'shown'): Promise<void> {
   const { evaluations, uploads } = server.client;
   const upload = async (text: string) =>

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { prepared, repositoryRoot } from './environment.js';
 
-/** A fenced block of a page. */
+/** A fenced code block of a page. */
 interface Block {
   language: string;
-  /** The word after the language: the file that the reader saves it as. */
+  /** The word after the language: the name under which the reader saves the file. */
   file: string | undefined;
   line: number;
   text: string;
@@ -15,23 +15,24 @@ interface Block {
 
 export interface PageRun {
   code: number | null;
-  /** What all blocks printed. */
+  /** The output of all blocks. */
   output: string;
-  /** The line of the page where the last block that began has its fence. */
+  /** The line of the page with the opening fence of the last block that was started. */
   line: number;
 }
 
 export interface PageOptions {
-  /** What the reader has set, such as BELAY_URL and BELAY_TOKEN. */
+  /** The variables that the reader has set, such as BELAY_URL and BELAY_TOKEN. */
   environment: Record<string, string>;
-  /** Milliseconds for the whole page. */
+  /** Time limit for the whole page, in milliseconds. */
   timeoutMs?: number;
 }
 
 /**
- * Does what a reader of a page in `docs/` does: saves each fenced block that names a file (```` ```python drive.py ````),
- * and runs each `sh` block, all in one shell that ends at the first failure, in an empty folder. `belay`, and tools that
- * this machine lacks (curl, jq, python3), are on its path. Blocks in other languages are only read.
+ * Follows a page of `docs/` as a reader would, in an empty folder: saves each fenced block that
+ * names a file (such as `python drive.py`), and runs the `sh` blocks in one shell that ends at the
+ * first failure. `belay`, and those of curl, jq and python3 that this machine lacks, are on its
+ * path. Blocks in other languages are ignored.
  */
 export async function runDocsPage(page: string, options: PageOptions): Promise<PageRun> {
   const folder = mkdtempSync(join(tmpdir(), 'belay-docs-'));
@@ -50,7 +51,7 @@ export async function runDocsPage(page: string, options: PageOptions): Promise<P
   }
 }
 
-/** The fenced blocks of Markdown; those in lists and quotes are not looked for. */
+/** The fenced code blocks of Markdown, except those in lists and quotes. */
 export function blocksOf(markdown: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | undefined;
@@ -81,9 +82,9 @@ async function shell(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  // A program of a pipe that goes on would hold what it prints open.
+  // A background program of a pipeline would otherwise keep the output open.
   const late = setTimeout(() => {
-    // Without one, the group would be that of this process.
+    // Without a pid, the signal would reach the group of this process.
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   }, run.timeoutMs ?? 200_000);
   let text = '';
@@ -99,7 +100,10 @@ async function shell(
   };
 }
 
-/** What a page tells its reader to install for generated clients, from the packages of this checkout. */
+/**
+ * The packages that a page tells its reader to install for generated clients, linked from this
+ * checkout.
+ */
 function installPackages(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '.bin'), { recursive: true });
@@ -109,7 +113,10 @@ function installPackages(folder: string): void {
   symlinkSync(generator, join(modules, '.bin/openapi-typescript'));
 }
 
-/** A folder of programs: the built command line, and tools of the sandboxes’ image that this machine lacks. */
+/**
+ * A folder with the built command line, and with tools of the sandbox’s image that this machine
+ * lacks.
+ */
 function makeTools(folder: string, variables: readonly string[]): string {
   const tools = join(folder, '.tools');
   mkdirSync(tools);

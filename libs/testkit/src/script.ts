@@ -12,8 +12,8 @@ export interface Turn {
 let number = 0;
 
 /**
- * Writes a script for the scripted model into a folder; returns the model’s name. JSON is YAML too.
- * `pace` are the milliseconds between the pieces in which `say` streams.
+ * Writes a script for the scripted model into a folder, as JSON, which is also YAML; returns the
+ * model’s name. `pace` is the delay between streamed pieces of `say`, in milliseconds.
  */
 export function script(folder: string, turns: Turn[], pace?: number): string {
   const file = join(folder, `script-${++number}.yaml`);

@@ -14,7 +14,7 @@ import { join, relative } from 'node:path';
 import { repositoryRoot } from './environment.js';
 import { BelayServer } from './belay-server.js';
 
-/** A copy of the sources for `npm run dev`, so that the checkout stays as it is; packages are linked. */
+/** A copy of the sources for `npm run dev` that tests can change; its packages are links. */
 export class SourceCopy {
   readonly folder = mkdtempSync(join(tmpdir(), 'belay-sources-'));
 
@@ -25,7 +25,7 @@ export class SourceCopy {
         filter: isSource,
       });
     symlinkSync(join(repositoryRoot, 'node_modules'), join(this.folder, 'node_modules'));
-    // Not as a whole: Vite keeps what it makes of packages in it.
+    // Not linked as a whole, because Vite stores its prebundled packages there.
     const packages = 'apps/web/node_modules';
     mkdirSync(join(this.folder, packages));
     for (const name of readdirSync(join(repositoryRoot, packages)))
@@ -33,7 +33,7 @@ export class SourceCopy {
         symlinkSync(join(repositoryRoot, packages, name), join(this.folder, packages, name));
   }
 
-  /** A server that `npm run dev` would run from the copy. */
+  /** A server as `npm run dev` runs it, from the copy. */
   server(): BelayServer {
     return new BelayServer({ NODE_ENV: 'production' }, () => [
       join(this.folder, 'tools/dev/main.ts'),
@@ -41,8 +41,8 @@ export class SourceCopy {
   }
 
   /**
-   * Replaces a text of a file. Throws unless the file has it once. Written elsewhere and moved, as editors do: whoever
-   * watches the file would else find it empty on a busy machine.
+   * Replaces a text that must occur exactly once in the file. Writes the new file elsewhere and
+   * renames it, as editors do, so that watchers never see an empty file.
    */
   change(path: string, from: string, to: string): void {
     const before = readFileSync(join(this.folder, path), 'utf8');

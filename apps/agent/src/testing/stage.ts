@@ -39,11 +39,11 @@ export type ScriptedReply =
 
 export interface StageOptions {
   settings?: Partial<SessionSettingsInput>;
-  /** What the model replies, in order; then it calls finish. */
+  /** The model’s replies, in order; after them it calls finish. */
   turns: ScriptedReply[];
   handlers?: Partial<OperationHandlers>;
   approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalVerdict>;
-  /** Called before the server takes note that messages were taken. */
+  /** Called before the server records that messages were delivered. */
   onDeliver?: (messages: number[]) => Promise<void>;
   /** Awaited before events are stored. */
   beforeAppend?: () => Promise<void>;
@@ -60,11 +60,14 @@ export interface StageOptions {
   events?: Event[];
   epoch?: number;
   refusals?: AgentServices['refusals'];
-  /** What the server is set up with. */
+  /** The services configured on the server. */
   services?: ServerService[];
 }
 
-/** A server’s side in memory with a scripted model, and an agent whose services are fakes: the loop is real. */
+/**
+ * The server’s side in memory with a scripted model, and an agent with a real loop whose services
+ * are fakes.
+ */
 export class Stage {
   readonly log: Event[];
   readonly requests: ModelRequest[] = [];
@@ -82,9 +85,9 @@ export class Stage {
   #waiting = new Set<() => void>();
   #storedN = 0;
   #sentLength = 0;
-  /** How many appends fail for now. */
+  /** How many of the next appends fail. */
   refuseAppend = 0;
-  /** A newer agent has the session. */
+  /** Whether a newer agent has taken over the session. */
   fenced = false;
   #writer: EventWriter | undefined;
 
@@ -114,7 +117,7 @@ export class Stage {
     return this.connections.server;
   }
 
-  /** Has the agent write an event, as its services do. */
+  /** Makes the agent write an event, as its services do. */
   append(event: NewEvent): void {
     this.#writer?.append(event);
   }
@@ -144,16 +147,16 @@ export class Stage {
     return found() as Event;
   }
 
-  /** Resolves when the agent has its session. */
+  /** Resolves once the agent has begun its session. */
   async begun(): Promise<void> {
     await this.#greeted.promise;
     const { settings, log } = this;
     const { epoch = 1 } = this.#options;
-    // For the same session again it only waits.
+    // If this session has already begun, the call only waits.
     await this.server.call('session.begin', { session: 's1', settings, events: log, epoch });
   }
 
-  /** Resolves when the model was asked so many times. */
+  /** Resolves once the model has been called this many times. */
   asked(times: number): Promise<void> {
     return this.until(() => this.requests.length >= times);
   }
@@ -219,7 +222,7 @@ export class Stage {
     });
   }
 
-  /** As the server makes it: of the call in the log. */
+  /** Built as the server does, from the call in the log. */
   #question(id: string): ApprovalRequest {
     const call = this.log.find((event) => event.id === id && isCall(event.action));
     if (!call) throw new Error(`The log has no call ${id}.`);
@@ -253,7 +256,7 @@ export class Stage {
     });
   }
 
-  /** A user’s call of an operation. */
+  /** Calls an operation as the user. */
   async call(id: string, operation: string, input: unknown): Promise<unknown> {
     this.#userCalls.add(id);
     return (await this.server.call('operation.call', { id, operation, input })).output;

@@ -1,7 +1,10 @@
 import type { TestDatabases } from './logs.js';
 import { PostgresCluster } from './postgres-cluster.js';
 
-/** Runs specs on every database that the server knows; PostgreSQL is a real one, for this file alone. */
+/**
+ * Runs specs on every database that the server supports, with a real PostgreSQL cluster for this
+ * file.
+ */
 export function onEveryDatabase(what: string, specs: (databases: TestDatabases) => void): void {
   describe(`${what}, in SQLite`, () => {
     specs({ fresh: () => Promise.resolve({}) });
@@ -12,7 +15,7 @@ export function onEveryDatabase(what: string, specs: (databases: TestDatabases) 
       cluster = await PostgresCluster.start();
     }, 60_000);
     specs({ fresh: async () => ({ DATABASE_URL: await cluster.database() }) });
-    // After what the specs end themselves: hooks run in their order.
+    // Hooks run in order, so this one comes after those of the specs.
     afterAll(() => cluster.stop());
   });
 }

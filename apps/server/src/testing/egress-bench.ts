@@ -13,7 +13,10 @@ import { TestLogs } from './logs.js';
 import { EgressService } from '../egress/egress.service.js';
 import type { Resolver } from '../egress/resolver.js';
 
-/** The egress of a real log for session `s`: every name is this machine, as are the registries of the host. */
+/**
+ * The egress of a real log for session `s`. Every name resolves to this machine, as do the host’s
+ * registries.
+ */
 export class EgressBench {
   readonly logs = new TestLogs();
   egress!: EgressService;
@@ -21,7 +24,7 @@ export class EgressBench {
   readonly #servers: Server[] = [];
   readonly #streams: Duplex[] = [];
 
-  /** `registries` may be at 127.0.0.1, because the host itself names them. */
+  /** `registries` may be at 127.0.0.1, because the host’s own settings name them. */
   async open(
     egress: Partial<EgressPolicy>,
     registries: readonly string[],
@@ -42,7 +45,7 @@ export class EgressBench {
     return (server.address() as AddressInfo).port;
   }
 
-  /** As an agent does: by a stream over its connection. */
+  /** Connects as an agent does: with a stream over its connection. */
   async connect(host: string, port: number): Promise<Duplex> {
     const connections = memoryConnections({ server: {}, agent: {} });
     connections.server.accept('egress', (meta, stream) => this.egress.connect('s', meta, stream));
@@ -51,7 +54,7 @@ export class EgressBench {
     return stream;
   }
 
-  /** The `egress` events, once there are so many. */
+  /** Resolves to the `egress` events once there are at least `count`. */
   events(count: number): Promise<Event[]> {
     return until('egress events', async () => {
       await this.egress.flush();
@@ -73,7 +76,7 @@ export class EgressBench {
   }
 }
 
-/** A key and its certificate for any name, of no authority. */
+/** A key with a self-signed certificate for any name. */
 export function certificate(): { key: Buffer; cert: Buffer } {
   const folder = mkdtempSync(join(tmpdir(), 'belay-certificate-'));
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

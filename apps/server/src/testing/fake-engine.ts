@@ -19,7 +19,7 @@ export interface FakeContainer {
   spec: ContainerCreateOptions;
   state: 'created' | 'running' | 'exited';
   exit: Exit;
-  /** Ends what runs in it. */
+  /** Ends the processes in the container. */
   stop: () => void;
 }
 
@@ -33,19 +33,19 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
   readonly socket = '/nowhere/docker.sock';
   readonly containers = new Map<string, FakeContainer>();
   readonly volumeNames = new Set<string>();
-  /** The ids of images that are elsewhere, by their names; each is here once a container was made of it. */
+  /** Ids of images that are not local, by name; creating a container pulls its image. */
   readonly registry = new Map<string, string>();
   readonly pulled = new Map<string, string>();
-  /** Calls so far, by method. */
+  /** The methods called so far, in order. */
   readonly calls: string[] = [];
-  /** The engine’s side of the input and output of a container. */
+  /** The engine’s end of a container’s input and output. */
   onAttach: () => Duplex = () => new PassThrough();
-  /** The engine’s side of a further process of a container. */
+  /** The engine’s end of a process executed in a container. */
   onExec: (program: ExecutedProgram) => Execution = () => ({
     output: this.onAttach(),
     exitCode: () => Promise.resolve(0),
   });
-  /** Runs when a container is started; returns what ends it. */
+  /** Runs when a container starts; returns the function that ends it. */
   onStart: (container: FakeContainer) => () => void = () => () => {};
   readonly #committed = new Map<string, string>();
   readonly #failures = new Map<Method, AppError[]>();
@@ -54,12 +54,12 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
   #away = false;
   #made = 0;
 
-  /** The next call of this method fails. */
+  /** Makes the next call of this method fail. */
   fail(method: Method, error: AppError = engineAway()): void {
     this.#failures.set(method, [...(this.#failures.get(method) ?? []), error]);
   }
 
-  /** The next call of this method waits until it is released. */
+  /** Makes the next call of this method wait until it is released. */
   hold(method: Method): { reached: Promise<void>; release(): void } {
     const reached = Promise.withResolvers<void>();
     const released = Promise.withResolvers<void>();
@@ -71,7 +71,7 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return { reached: reached.promise, release: released.resolve };
   }
 
-  /** While it is away every call fails, and streams of events end; containers run on. */
+  /** Until `comeBack`, every call fails and event streams end; containers keep running. */
   leave(): void {
     this.#away = true;
     this.#events.emit('end');
@@ -81,14 +81,14 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     this.#away = false;
   }
 
-  /** The only container of a sandbox that is not a helper. */
+  /** The only container, apart from those that were created and never started. */
   only(): FakeContainer {
     const agents = [...this.containers.values()].filter(({ state }) => state !== 'created');
     if (agents.length !== 1 || !agents[0]) throw new Error(`${agents.length} containers`);
     return agents[0];
   }
 
-  /** The container ends by itself. */
+  /** Makes the container exit on its own. */
   kill(container: FakeContainer, exit: Partial<Exit> = { code: 137 }): void {
     container.state = 'exited';
     container.exit = { ...container.exit, ...exit };

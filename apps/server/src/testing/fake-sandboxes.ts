@@ -5,7 +5,7 @@ import type { EventLog } from '../logs/event-log.js';
 import type { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
 import type { OpenTar } from '../sandboxes/connection/agent-calls.js';
 
-/** One agent of the fake: what it was told, and what it answers. */
+/** A fake agent: what it has received, and what it returns. */
 export interface FakeAgent {
   startPayload: StartPayload;
   files: string | undefined;
@@ -16,21 +16,21 @@ export interface FakeAgent {
   n: number;
 }
 
-/** Sandboxes without containers: agents that do what a test tells them. */
+/** Sandboxes without containers: agents that a test controls. */
 export class FakeSandboxes {
   readonly agents = new Map<string, FakeAgent>();
-  /** Every start so far, in order. */
+  /** All starts so far, in order. */
   readonly starts: StartPayload[] = [];
   readonly stopped: string[] = [];
   readonly removed: string[] = [];
   /** Thrown by the next start. */
   failure: AppError | undefined;
-  /** Commits that no history has. */
+  /** Commits that histories do not have. */
   readonly missing = new Set<string>();
-  /** The bytes of every patch, when set. */
+  /** The bytes of every patch, if set. */
   patch: (() => Iterable<Buffer> | Readable) | undefined;
   answer: (operation: string, input: unknown) => unknown = () => ({});
-  /** What a port of a sandbox leads to. */
+  /** Opens a connection to a port of a sandbox. */
   connect: (port: number) => Promise<Duplex> = () =>
     Promise.reject(new AppError('unavailable', 'Nothing listens there.'));
   readonly #listeners: ((session: string, reason: string) => void)[] = [];
@@ -108,7 +108,7 @@ export class FakeSandboxes {
     return { connected: this.agents.size, starting: 0, lost: 0, warm: 0, started: 0, failed: 0 };
   }
 
-  /** What the check command does; it is in no agent’s hands. */
+  /** The result of the check command, which runs outside of the agents. */
   runCheck: CheckRunner['runCheck'] = () =>
     Promise.resolve({ exitCode: 0, output: '', seconds: 0 });
 
@@ -116,13 +116,13 @@ export class FakeSandboxes {
     return Promise.resolve([{ name: 'docker', ok: true, detail: 'fake', remedy: null }]);
   }
 
-  /** As if the container had died. */
+  /** Simulates the death of the container. */
   lose(session: string, reason: string): void {
     this.agents.delete(session);
     for (const listener of this.#listeners) listener(session, reason);
   }
 
-  /** The agent writes one event. */
+  /** Writes one event as the agent. */
   async says(
     log: EventLog,
     session: string,
@@ -144,7 +144,7 @@ export class FakeSandboxes {
     return seq as number;
   }
 
-  /** The agent calls finish, as the loop does. */
+  /** Calls finish as the agent, the way the loop does. */
   async finishes(log: EventLog, session: string, summary = ''): Promise<void> {
     await this.says(log, session, { action: 'finish', args: { summary }, id: 'f' });
     const args = { operation: 'finish', ok: true, output: { summary }, seconds: 0 };
@@ -152,7 +152,7 @@ export class FakeSandboxes {
   }
 }
 
-/** A tar archive with one file, just enough of one. */
+/** A minimal tar archive with one file. */
 export function tarOfFile(content: string): string {
   const field = (value: string, length: number) => value.padEnd(length, '\0');
   const octal = (value: number, length: number) => value.toString(8).padStart(length - 1, '0');

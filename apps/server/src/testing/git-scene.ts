@@ -6,7 +6,9 @@ import type { PreparedPublish, PublishedChange } from '@belay/protocol';
 import { gitIn, GitServer, put } from '@belay/testkit';
 import { TestServer } from './server.js';
 
-/** The whole server but for containers, beside a real git server with repositories to clone and to push to. */
+/**
+ * The whole server except containers, and a real git server with repositories to clone and push to.
+ */
 export class GitScene {
   readonly belay = new TestServer();
   readonly git = new GitServer();
@@ -40,13 +42,13 @@ export class GitScene {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** A repository of its own. */
+  /** Publishes another repository. */
   readonly repository = (): { bare: string; url: string } => {
     const path = `acme/app-${++this.#repositories}.git`;
     return { bare: this.git.publish(path, this.source), url: this.git.url(path) };
   };
 
-  /** A repository of its own, and a session that was cloned from it. */
+  /** Publishes another repository and creates a session cloned from it. */
   readonly cloned = async (
     more: object = {},
   ): Promise<{ session: string; bare: string; url: string }> => {
@@ -55,7 +57,7 @@ export class GitScene {
     return { session, bare, url };
   };
 
-  /** The agent’s patch is now what an edit of the start would give. */
+  /** Makes the agent’s patch the one that results from this edit of the initial files. */
   readonly edit = (change: (folder: string) => void): void => {
     const work = mkdtempSync(join(this.folder, 'edit-'));
     execFileSync('git', ['clone', '-q', '--no-checkout', this.source, work]);
@@ -68,7 +70,7 @@ export class GitScene {
     this.belay.sandboxes.patch = () => [patch];
   };
 
-  /** What fetches and pushes have left. */
+  /** What fetches and pushes have left behind. */
   readonly scratch = (): string[] => readdirSync(join(this.belay.data, 'git'));
 
   readonly prepare = (session: string, body: object) =>

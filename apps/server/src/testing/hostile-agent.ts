@@ -4,7 +4,9 @@ import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
 import { Sandbox } from '../sandboxes/lifecycle/sandbox.js';
 import type { TestServer } from './server.js';
 
-/** A program that speaks as the agent of a session: every call goes through the server’s real handlers. */
+/**
+ * A program that acts as the agent of a session; its calls go through the server’s real handlers.
+ */
 export class HostileAgent {
   readonly connection: RpcConnection<typeof agentCalls, typeof serverCalls>;
   readonly #server: TestServer;
@@ -52,7 +54,7 @@ export class HostileAgent {
     return agent;
   }
 
-  /** Writes an event into the log. */
+  /** Writes an event to the log. */
   async write(action: string, args: object, id?: string): Promise<void> {
     this.#n += 1;
     const time = new Date().toISOString();
@@ -67,12 +69,12 @@ export class HostileAgent {
     }
   }
 
-  /** Sends whatever it likes, past the types. */
+  /** Sends any input, bypassing the types. */
   async send(name: keyof typeof serverCalls, input: object): Promise<unknown> {
     return this.connection.call(name, input as never);
   }
 
-  /** The questions that the user sees. */
+  /** The questions that are shown to the user. */
   async questions() {
     return (await this.#server.log.summary(this.session)).waitingFor;
   }

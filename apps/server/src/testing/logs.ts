@@ -8,7 +8,7 @@ import { SessionsStore } from '../logs/sessions.store.js';
 import { Database } from '../storage/database.js';
 
 export interface TestDatabases {
-  /** The settings of an empty database. */
+  /** The settings for an empty database. */
   fresh(): Promise<Record<string, string>>;
 }
 
@@ -21,7 +21,7 @@ export class TestLogs {
 
   constructor(private readonly databases?: TestDatabases) {}
 
-  /** Opens it after `work` on the database as it is, without its tables. */
+  /** Runs `work` on the database before its tables are created, then opens it. */
   async prepare(work: (database: Database) => Promise<void>): Promise<this> {
     const database = new Database(await this.#configure());
     await work(database);
@@ -44,7 +44,7 @@ export class TestLogs {
     return new Config({ BELAY_DATA: this.#folder, BELAY_PORT: '0', ...this.#place, ...env });
   }
 
-  /** As if the process had ended and begun again. */
+  /** Simulates a restart of the process. */
   async reopen(env: Record<string, string> = {}): Promise<this> {
     await this.log.drained();
     await this.database.onApplicationShutdown();

@@ -8,16 +8,19 @@ interface Grant {
   redirect: string | null;
 }
 
-/** An OpenID provider on loopback: discovery, keys, codes with PKCE, and id tokens that are really signed. */
+/**
+ * An OpenID provider on loopback: discovery, keys, codes with PKCE, and id tokens with real
+ * signatures.
+ */
 export class OidcProvider {
   readonly #keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
   readonly #strangers = generateKeyPairSync('rsa', { modulusLength: 2048 });
   readonly #grants = new Map<string, Grant>();
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   issuer = '';
-  /** Claims beside the usual ones; what is set here wins. */
+  /** Claims added to the usual ones; these take precedence. */
   claims: Record<string, unknown> = {};
-  /** Signs with a key that it does not publish. */
+  /** Signs with a key that is not published. */
   forges = false;
 
   async start(): Promise<this> {
@@ -31,7 +34,7 @@ export class OidcProvider {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** As a user who agrees: the address to which the provider leads the browser back. */
+  /** Consents as the user; returns the address to which the provider redirects the browser. */
   agree(address: string): string {
     const asked = new URL(address).searchParams;
     const code = randomBytes(16).toString('hex');

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 const commit = 'abcdef0';
 const time = '2026-01-01T00:00:00.000Z';
 
-/** Results of operations of every group. */
+/** Sample results of operations of every group. */
 export const operationResults: {
   [N in OperationName]?: z.input<(typeof operations)[N]['output']>;
 } = {
@@ -57,7 +57,7 @@ export const operationResults: {
   'session.prompt': { parts: [], tokens: 0 },
 };
 
-/** Inputs of the operations that need some. */
+/** Sample inputs of operations that require some. */
 export const operationSamples: { [N in OperationName]?: OperationRequest<N> } = {
   'terminal.run': { command: 'ls', until: { port: 80 } },
   'files.read': { path: 'a', from: 2 },

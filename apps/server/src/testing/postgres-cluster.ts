@@ -8,10 +8,12 @@ import { Kysely, sql } from 'kysely';
 import { postgres } from '../storage/postgres.js';
 
 const run = promisify(execFile);
-/** PostgreSQL does not work for root; the user `nobody` is everywhere. */
+/** PostgreSQL refuses to run as root; the user `nobody` exists everywhere. */
 const nobody = { uid: 65_534, gid: 65_534 };
 
-/** A PostgreSQL of its own for tests: in a temporary folder, on a Unix socket there, gone at the end. */
+/**
+ * A PostgreSQL cluster for tests: in a temporary folder, on a Unix socket there, removed by `stop`.
+ */
 export class PostgresCluster {
   #server: ChildProcess | undefined;
   #databases = 0;
@@ -24,7 +26,7 @@ export class PostgresCluster {
     return cluster;
   }
 
-  /** Makes an empty database; returns its DATABASE_URL. */
+  /** Creates an empty database; returns its DATABASE_URL. */
   async database(): Promise<string> {
     const name = `belay${(this.#databases += 1)}`;
     const kysely = new Kysely({ dialect: postgres(this.#url('postgres')) });
@@ -36,7 +38,7 @@ export class PostgresCluster {
   async stop(): Promise<void> {
     if (this.#server && this.#server.exitCode === null) {
       const ended = once(this.#server, 'exit');
-      this.#server.kill('SIGQUIT'); // At once: nothing of it is kept.
+      this.#server.kill('SIGQUIT'); // Immediately: no data is kept.
       await ended;
     }
     rmSync(this.folder, { recursive: true, force: true });
@@ -74,7 +76,10 @@ export class PostgresCluster {
     `postgres://belay@localhost/${name}?host=${encodeURIComponent(this.folder)}`;
 }
 
-/** The folder of PostgreSQL’s programs: as the machine’s preparation found it, or Debian’s newest. */
+/**
+ * The folder of PostgreSQL’s programs: the one set by the machine’s preparation, or Debian’s
+ * newest.
+ */
 function binaries(): string {
   const given = process.env['BELAY_TEST_POSTGRES'];
   if (given) return given;

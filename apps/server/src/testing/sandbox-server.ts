@@ -33,17 +33,20 @@ import { FakeEngine, type FakeContainer } from './fake-engine.js';
 
 type Agent = RpcConnection<typeof agentCalls, typeof serverCalls>;
 
-/** What agents in fake containers do; a test replaces what it wants to see fail. */
+/** How agents in fake containers behave; tests replace what is to fail. */
 export interface AgentBehaviour {
-  /** Says nothing when false. */
+  /** If false, the agent never connects. */
   connects: boolean;
   begin(payload: StartPayload): Promise<void>;
   unpack(bytes: number): Promise<void>;
-  /** Whether it exits when it is told to shut down. */
+  /** Whether the agent exits when asked to shut down. */
   exits: boolean;
 }
 
-/** The sandboxes of a server over an engine in memory: real sockets, records and logs; agents that only respond. */
+/**
+ * The sandboxes of a server with an engine in memory: real sockets, records and logs; agents only
+ * respond.
+ */
 export class SandboxServer {
   readonly engine = new FakeEngine();
   readonly logs = new TestLogs();
@@ -131,7 +134,7 @@ export class SandboxServer {
     await this.#lifecycle.onModuleInit();
   }
 
-  /** The process ends; containers and their agents run on. */
+  /** Shuts the server down; containers and their agents keep running. */
   async stop(): Promise<void> {
     await this.#lifecycle.beforeApplicationShutdown();
   }

@@ -21,7 +21,7 @@ import { FakeSandboxes } from './fake-sandboxes.js';
 
 type Init = Omit<RequestInit, 'headers'> & { token?: string; headers?: Record<string, string> };
 
-/** The whole server over HTTP, but for containers and models. */
+/** The whole server over HTTP, except containers and models. */
 export class TestServer {
   app!: NestExpressApplication;
   sandboxes = new FakeSandboxes();
@@ -33,7 +33,7 @@ export class TestServer {
   data!: string;
   readonly #replaced = new Map<Type, unknown>();
 
-  /** What the next start has in the place of a provider. */
+  /** Replaces a provider from the next start on. */
   replace<T>(provider: Type<T>, value: Pick<T, keyof T>): this {
     this.#replaced.set(provider, value);
     return this;
@@ -60,7 +60,8 @@ export class TestServer {
     const module = await builder.compile();
     this.app = module.createNestApplication<NestExpressApplication>({
       bodyParser: false,
-      // As in the real server: a response that its client leaves unread does not hold up the end.
+      // As in the real server: a response that its client does not read must not delay the
+      // shutdown.
       forceCloseConnections: true,
       logger: ['error', 'fatal'],
     });
@@ -74,7 +75,7 @@ export class TestServer {
     return this;
   }
 
-  /** As if the process had ended and begun again; containers go on. */
+  /** Simulates a restart of the process; containers keep running. */
   async restart(env: Record<string, string> = {}): Promise<this> {
     await this.app.close();
     return this.start(env);
@@ -108,7 +109,7 @@ export class TestServer {
     return Array.isArray(value) ? (value as never) : { ...value, status: response.status };
   }
 
-  /** Makes a session and waits until its fake agent runs. */
+  /** Creates a session and waits until its fake agent runs. */
   async session(more: object = {}): Promise<string> {
     const { id } = await this.json<{ id: string }>('POST', '/api/sessions', {
       task: 'Fix',

@@ -5,7 +5,7 @@ import { TestLogs } from './logs.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { ProviderKeys } from '../models/provider-keys.js';
 
-/** A gateway over a real log, for tests: hardly waits between tries, and keeps what streamed. */
+/** A gateway over a real log, for tests: retries almost without delay and records streamed text. */
 export class TestGateway {
   readonly logs = new TestLogs();
   readonly deltas: { kind: string; text: string }[] = [];

@@ -8,7 +8,10 @@ import { filesHandlers } from '../files.handlers.js';
 export type FilesBench = ReturnType<typeof filesBench>;
 type Operations = typeof filesOperations;
 
-/** Test environment of the file operations: a folder of their own, called as the API calls them, with the events that they write. */
+/**
+ * Test environment of the file operations: a folder for each bench, called as the API does, with
+ * the events they write.
+ */
 export function filesBench(rg: string | null = null) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'belay-files-')));
   const events: NewEvent[] = [];
@@ -21,7 +24,7 @@ export function filesBench(rg: string | null = null) {
   });
   let calls = 0;
   return {
-    /** The versions that a model knows, to call as one. */
+    /** The file versions the model has read, for calls in its name. */
     known: undefined as Map<string, string | KnownFile> | undefined,
     root,
     events,
@@ -54,7 +57,7 @@ const knownFiles = (files: Map<string, string | KnownFile>): Map<string, KnownFi
     ]),
   );
 
-/** A small repeatable generator (mulberry32). */
+/** A small reproducible generator (mulberry32). */
 class Random {
   #state: number;
   constructor(state: number) {

@@ -16,7 +16,7 @@ import { createHistory, type History } from '../history.js';
 export type HistoryBench = ReturnType<typeof historyBench>;
 type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
 
-/** For tests: a history of a workspace of its own, with what it writes to the log. */
+/** For tests: a history of a temporary workspace, with the events it writes to the log. */
 export function historyBench(options: { maxBytes?: number; git?: string } = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belay-history-')));
   const workspace = join(folder, 'workspace');
@@ -31,7 +31,7 @@ export function historyBench(options: { maxBytes?: number; git?: string } = {}) 
   const commits = () => events.filter((event) => event.action === 'commit');
   return {
     workspace,
-    /** An empty folder beside it. */
+    /** An empty folder next to the workspace. */
     elsewhere,
     state,
     history,
@@ -55,7 +55,7 @@ export function historyBench(options: { maxBytes?: number; git?: string } = {}) 
   };
 }
 
-/** Every file and link below a folder with its bytes and its right to execute. */
+/** Every file and link below a folder, with its content and its executable bit. */
 export function treeOf(folder: string, below = ''): Record<string, string> {
   const tree: Record<string, string> = {};
   for (const name of readdirSync(join(folder, below)).toSorted()) {

@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream';
 import type { RpcStream } from '@belay/rpc';
 
-/** A connection's stream in memory: counts what `consume` took as acknowledged. */
+/** A connection’s stream in memory; bytes count as acknowledged once `consume` has taken them. */
 export class MemoryStream extends Duplex implements RpcStream {
   readonly #consume: (bytes: Buffer) => void | Promise<void>;
   acknowledged = 0;
@@ -12,7 +12,7 @@ export class MemoryStream extends Duplex implements RpcStream {
   }
 
   override _read(): void {
-    // The other end has nothing to say.
+    // Nothing to read: the other end never sends.
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {

@@ -15,7 +15,7 @@ type Input<N extends Name> = z.input<Operations[N]['input']>;
 type Output<N extends Name> = z.output<Operations[N]['output']>;
 
 export interface BenchOptions extends Partial<TerminalsOptions> {
-  /** `sh` hides bash, so that the system's other shell is taken. */
+  /** `sh` hides bash, so that the system’s other shell is used. */
   shell?: 'bash' | 'sh';
 }
 
@@ -60,7 +60,7 @@ export class TerminalBench {
     );
   }
 
-  /** Calls an operation as the loop does: parsed input, checked output. */
+  /** Calls an operation as the loop does: with its input parsed and its output checked. */
   async call<N extends Name>(
     name: N,
     input: Input<N>,
@@ -84,12 +84,12 @@ export class TerminalBench {
     return this.call('terminal.run', { command, ...more });
   }
 
-  /** What a terminal printed, as it arrived. */
+  /** All output of a terminal so far. */
   screen(terminal = 'main'): string {
     return Buffer.concat(this.printed.get(terminal) ?? []).toString();
   }
 
-  /** The same terminals as the conformance cases see them. */
+  /** The terminals as a target of the conformance cases. */
   get target(): ConformanceTarget {
     return {
       run: (command, more) => this.run(command, more),
@@ -112,13 +112,13 @@ export class TerminalBench {
   }
 }
 
-/** For all benches of a test file: a thousand links take a second. */
+/** Shared by all benches of a test file: a thousand links take a second. */
 let pathWithoutBash: string | undefined;
 afterAll(() => {
   if (pathWithoutBash) rmSync(pathWithoutBash, { recursive: true, force: true });
 });
 
-/** A folder with the same programs but bash, for PATH. */
+/** A folder for PATH with the same programs except bash. */
 function hideBash(path: string): string {
   const programs = mkdtempSync(join(tmpdir(), 'belay-programs-'));
   const taken = new Set(['bash', 'rbash']);

@@ -11,7 +11,9 @@ export interface PackedEntry {
   link: string;
 }
 
-/** Packs a folder and reads the archive; `planned` is called before it is packed, `began` at each header. */
+/**
+ * Packs a folder and reads the archive; calls `planned` before packing, and `began` at each header.
+ */
 export async function packed(
   folder: string,
   planned?: () => void,

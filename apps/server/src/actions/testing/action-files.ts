@@ -10,7 +10,7 @@ export const actionFile = (
   content: Buffer.from(typeof content === 'string' ? content : JSON.stringify(content)),
 });
 
-/** With the fields of RunGPT’s manifest alone, but for `more`. */
+/** A manifest with only the fields of RunGPT’s, plus `more`. */
 export const shout = (more: object = {}) => ({
   schema_version: 'v1',
   name_for_human: 'Shout',
@@ -20,7 +20,7 @@ export const shout = (more: object = {}) => ({
   ...more,
 });
 
-/** The files of an action that says its arguments in capitals. */
+/** The files of an action that prints its arguments in capitals. */
 export const actionFiles = (manifest: object = {}, folder = ''): ActionFile[] => [
   actionFile(`${folder}manifest.json`, shout(manifest)),
   actionFile(`${folder}run`, '#!/bin/sh\nprintf %s "$*" | tr a-z A-Z\n', true),

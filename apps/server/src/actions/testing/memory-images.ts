@@ -5,11 +5,11 @@ import type {
   WantedImage,
 } from '../containers/action-images.js';
 
-/** An engine in memory: what was asked for, and what is there. */
+/** The engine’s images in memory: those requested and those present. */
 export class MemoryImages implements Pick<ActionImages, keyof ActionImages> {
   readonly made: WantedImage[] = [];
   images: string[] = [];
-  /** What the set-up does. */
+  /** Runs in place of the set-up. */
   onMake: (wanted: WantedImage, options: MakeOptions) => Promise<void> = () => Promise.resolve();
 
   async make(wanted: WantedImage, options: MakeOptions): Promise<string> {

@@ -5,7 +5,7 @@ import type { ContainedProgram, RunningProgram } from '../../programs/program.js
 
 const toolsServer = join(__dirname, '../../../../../libs/testkit/mcp-server.mjs');
 
-/** In the place of the program of an image: the MCP server for tests, over its standard input and output. */
+/** The MCP server for tests, over standard input and output, in place of a program in an image. */
 export function toolsProgram({ env }: Pick<ContainedProgram, 'env'>): RunningProgram {
   const child = spawn(process.execPath, [toolsServer], {
     env,

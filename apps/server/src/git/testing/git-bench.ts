@@ -20,7 +20,7 @@ export class GitBench {
   readonly fetcher = new RepositoryFetcher(this.config, this.smart);
   readonly hosts = new GitHosts(this.config);
 
-  /** The host may be called, as an admin says it. */
+  /** Starts the server and allows its host, as an admin would. */
   async start({ token = true } = {}): Promise<this> {
     await this.server.start();
     await this.hosts.set(this.server.host, {

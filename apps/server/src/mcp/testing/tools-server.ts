@@ -6,7 +6,7 @@ import type { SavedTransport } from '../mcp-config.js';
 
 const file = join(__dirname, '../../../../../libs/testkit/mcp-server.mjs');
 
-/** How the server for tests is reached over its standard input and output. */
+/** How to reach the MCP server for tests over standard input and output. */
 export const overStdio = (
   env: Record<string, string> = {},
 ): SavedTransport & { type: 'stdio' } => ({
@@ -20,7 +20,9 @@ export const overStdio = (
   hosts: [],
 });
 
-/** The same server over streamable HTTP, as a process that can be killed and started again on its port. */
+/**
+ * The same server over streamable HTTP, as a process that can be killed and restarted on its port.
+ */
 export class ToolsServer {
   port = 0;
   #child: ChildProcess | undefined;

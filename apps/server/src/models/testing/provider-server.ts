@@ -11,16 +11,19 @@ export interface ProviderRequest {
   path: string;
   headers: IncomingHttpHeaders;
   body: Record<string, unknown>;
-  /** The body as it came. */
+  /** The body as received. */
   text: string;
 }
 
 export type ProviderAnswer = (response: ServerResponse) => void;
 
-/** Stands in for a language model's provider: answers in the order given, in its real wire format. */
+/**
+ * Stands in for a language model’s provider: returns the given answers in order, in its real wire
+ * format.
+ */
 export class ProviderServer {
   readonly requests: ProviderRequest[] = [];
-  /** Resolves when a client has left before its answer was complete. */
+  /** Resolves when a client has disconnected before its answer was complete. */
   readonly abandoned = Promise.withResolvers<void>();
   readonly #answers: ProviderAnswer[] = [];
   readonly #server: Server;
@@ -64,7 +67,9 @@ export class ProviderServer {
   }
 }
 
-/** `cut`: the connection breaks after the events; `open`: it stays, and nothing more comes. */
+/**
+ * `cut`: the connection breaks after the events; `open`: it stays open, and nothing more is sent.
+ */
 export function streaming(
   events: readonly string[],
   end: 'end' | 'cut' | 'open' = 'end',
@@ -80,7 +85,7 @@ export function streaming(
   };
 }
 
-/** The connection is reset before the first byte of an answer. */
+/** Resets the connection before the first byte of an answer. */
 export const resetting: ProviderAnswer = (response) => void response.socket?.resetAndDestroy();
 
 export function failedResponse(

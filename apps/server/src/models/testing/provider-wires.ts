@@ -1,9 +1,12 @@
-/** The providers' streams as they are on the wire. Every function answers server-sent events, ready to write. */
+/**
+ * The providers’ streams as they are on the wire. Every function returns server-sent events, ready
+ * to write.
+ */
 
 export interface WireCall {
   id: string;
   name: string;
-  /** As the model wrote it, which need not be JSON. */
+  /** As the model wrote it, which is not necessarily JSON. */
   input: string;
 }
 
@@ -20,7 +23,7 @@ export interface ProviderWire {
   model: string;
   environment(url: string): Record<string, string>;
   reply(reply: WireReply): string[];
-  /** The body of an answer with a status of 400 and above. */
+  /** The body of an answer with a status of 400 or above. */
   error(message: string, type?: string): object;
 }
 
@@ -28,7 +31,7 @@ const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const named = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`;
 const usual = { input: 120, cached: 20, cacheWrite: 0, output: 9 };
 
-/** A text in two pieces, as deltas come. */
+/** A text in two pieces, as deltas arrive. */
 const halves = (text: string): string[] => [
   text.slice(0, Math.ceil(text.length / 2)),
   text.slice(Math.ceil(text.length / 2)),
@@ -125,7 +128,7 @@ interface StreamEvent {
   [field: string]: unknown;
 }
 
-/** The events of an item of the output, by its index. */
+/** The events of an output item, given its index. */
 type OutputItem = (index: number) => StreamEvent[];
 
 const itemEvent = (change: 'added' | 'done', index: number, item: object): StreamEvent => ({
@@ -260,7 +263,7 @@ export const anthropicMessages: ProviderWire = {
   },
 };
 
-/** Gemini sends the input of a call as an object, in one piece: it cannot be half or malformed JSON. */
+/** Gemini sends the input of a call as one object, so it cannot be incomplete or malformed JSON. */
 export const googleGenerate: ProviderWire = {
   provider: 'google',
   model: 'google:gemini-2.5-pro',
