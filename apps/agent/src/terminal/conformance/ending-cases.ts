@@ -6,6 +6,7 @@ import {
   pidsIn,
   pidsOf,
   runUntil,
+  toEnd,
   type ConformanceCase,
   type ConformanceTarget,
 } from './target.js';
@@ -186,7 +187,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
     name: 'Ctrl-Z stops a program, which stays a job',
     async run(target) {
       await runUntil(target, 'sh -c "echo begun; exec sleep 600"', 'begun');
-      const result = await target.input({ keys: ['ctrl-z'], wait: 30 });
+      const result = await toEnd(target, await target.input({ keys: ['ctrl-z'], wait: 30 }));
       equal(result.status, 'exited');
       equal(result.exitCode, 148);
       match((await target.run('jobs')).text, /Stopped.*sleep 600/);

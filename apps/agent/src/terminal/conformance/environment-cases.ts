@@ -48,7 +48,7 @@ export const environmentCases: ConformanceCase[] = [
     async run(target) {
       await target.run('cat >typed', { wait: 0.2 });
       await target.input({ text: 'line\n', wait: 0.2 });
-      await target.input({ keys: ['ctrl-d'], wait: 20 });
+      await toEnd(target, await target.input({ keys: ['ctrl-d'], wait: 20 }));
       equal(Buffer.from(await target.readFile('typed')).toString(), 'line\n');
     },
   },
