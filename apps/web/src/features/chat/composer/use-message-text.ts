@@ -35,7 +35,7 @@ export function useMessageText() {
     setText,
     /** Shows the previous (1) or next (-1) message; false if there is none, or for edited text. */
     browse(step: 1 | -1): boolean {
-      if (text !== (shown?.text ?? '')) return false;
+      if (text !== '' && text !== shown?.text) return false;
       const sent = log
         .getState()
         .view.entries.filter(({ kind, event }) => kind === 'message' && event.source === 'user')
