@@ -20,7 +20,7 @@ export interface LiveLog {
   /** The progress of copying the workspace into the sandbox while the session starts, in bytes. */
   copied: { done: number; total: number | null } | null;
   terminals: ReadonlyMap<string, TerminalBuffer>;
-  /** The end of a running action’s output, by call. */
+  /** The end of each running action’s output, by call; only of the last few that printed. */
   outputs: ReadonlyMap<string, string>;
 }
 
@@ -32,6 +32,7 @@ export interface LiveLogStore extends StoreApi<LiveLog> {
 const newest = 400;
 const olderPage = 2_000;
 const longestOutput = 4_000;
+const mostOutputs = 10;
 
 /**
  * The log of a session: loads the newest page, follows it live, and loads older pages in the
@@ -99,7 +100,8 @@ function follow(id: string, store: StoreApi<LiveLog>, after: number): Watch {
       output: (call, text) => {
         const { outputs } = store.getState();
         const printed = `${outputs.get(call) ?? ''}${text}`.slice(-longestOutput);
-        store.setState({ outputs: new Map([[call, printed]]) });
+        const others = [...outputs].filter(([other]) => other !== call).slice(1 - mostOutputs);
+        store.setState({ outputs: new Map([...others, [call, printed]]) });
       },
       refused: (error) => store.setState({ status: 'refused', error }),
     },

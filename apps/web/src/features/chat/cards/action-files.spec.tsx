@@ -40,12 +40,12 @@ it('plays the sounds of an action, shows its pictures, and saves all of its file
   expect(shown.textContent).toContain('low volume\n[exit code 3]');
 });
 
-it('shows the output of an action while it runs', async () => {
+it('shows the output of an action while it and another one run', async () => {
   const { live } = await renderSession(<ChatPanel />, { events: logOf(call) });
   await screen.findByRole('button', { name: /speak/ });
   act(() => {
-    live.output?.('other', 'not this');
     live.output?.('call', 'half');
+    live.output?.('other', 'not this');
     live.output?.('call', ' way\n');
   });
   expect(await screen.findByText('half way')).toBeDefined();
