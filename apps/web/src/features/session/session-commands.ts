@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
 import type { SessionState } from '@belay/protocol';
 import { answerFirst } from '@/features/session-controls/answer-first';
-import { askFork } from '@/features/session-controls/fork-request';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import {
   lookAt,
@@ -14,6 +13,7 @@ import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { panelIds, type PanelId } from '@/lib/panels';
 import { panelShortcut, sessionShortcuts } from '@/lib/shortcuts';
 import { attempt } from '@/lib/toasts';
+import { askForkHere } from './ask-fork-here';
 import { useDock } from './dock-store';
 
 /** The commands of a session for the palette and shortcuts. */
@@ -82,9 +82,7 @@ function logCommands(context: SessionContext): PaletteCommand[] {
       document.querySelector<HTMLElement>('#message')?.focus(),
     ),
     command('moment.live', 'Timeline', () => lookAt(context, null)),
-    command('session.fork', 'Session', () =>
-      askFork(summaryNow(context.id), context.moment.getState().at ?? undefined),
-    ),
+    command('session.fork', 'Session', () => askForkHere(context)),
     command('session.share', 'Session', () => askShare(summaryNow(context.id))),
     command('files.open', 'Go', () => openPalette('files')),
     command('moment.link', 'Timeline', () => attempt(() => copyLink(context), 'Link copied.')),

@@ -27,7 +27,6 @@ import { MachineLabel } from '@/components/ui/machine-label';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
 import { ToastArea } from '@/components/ui/toast-area';
-import { askFork } from '@/features/session-controls/fork-request';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import {
@@ -41,6 +40,7 @@ import { useSessionTime } from '@/features/session-log/use-session-time';
 import { summaryNow, useSessionState, useSummary, useSummaryPart, useTitle } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
+import { askForkHere } from './ask-fork-here';
 import { SettingChips } from './setting-chips';
 
 export function SessionHeader() {
@@ -134,6 +134,7 @@ const iconControls = [
 
 /** Rerenders only when the state changes; the summary is looked up on click. */
 const Controls = memo(function Controls({ id }: { id: string }) {
+  const context = useSessionContext();
   const state = useSessionState(id);
   if (!state) return null;
   const offered = ({ offered }: SessionControl) => offered({ state, archived: false });
@@ -161,7 +162,7 @@ const Controls = memo(function Controls({ id }: { id: string }) {
         command="session.fork"
         icon={GitFork}
         className="max-md:hidden"
-        onClick={() => askFork(summaryNow(id))}
+        onClick={() => askForkHere(context)}
       />
       <IconButton
         label="Publish changes"
