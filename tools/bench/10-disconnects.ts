@@ -98,12 +98,15 @@ async function breaks(proxy: BreakingProxy, received: () => number): Promise<num
   return samples;
 }
 
-/** Replaces the connection’s socket by a proxy as soon as the server listens on it. */
+/**
+ * Replaces the connection’s socket by a proxy as soon as the server has put it into place: it is made
+ * in a folder whose name begins with a tilde.
+ */
 async function interceptConnection(folder: string, signal: AbortSignal): Promise<BreakingProxy> {
   for (;;) {
     const found = existsSync(folder)
       ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).find((path) =>
-          path.endsWith('agent.sock'),
+          /^[^~]+\/agent\.sock$/.test(path),
         )
       : undefined;
     if (found) {

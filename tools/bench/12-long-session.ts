@@ -8,8 +8,9 @@ import {
   type Followed,
   type Turn,
 } from '@belay/testkit';
+import { isEnded } from '@belay/protocol';
 import type { Page } from 'puppeteer-core';
-import { longestFrames } from './frames.ts';
+import { frameRounds, longestFrames } from './frames.ts';
 import { mostPageWork } from './page-work.ts';
 import { idleSession, playing, withChromium, withServer } from './platform.ts';
 import { median } from './statistics.ts';
@@ -52,15 +53,19 @@ async function measureIn(server: BelayServer, chromium: Chromium): Promise<Row[]
   short.close();
   // A second follower of the log would take processor time from the page.
   long.close();
-  const goOn = (words: string) => async () => {
+  const goOn = async (words: string) => {
     await server.client.sessions.message(long.id, { text: 'Go on', delivery: 'steer' });
     await asks(server, long.id, words);
     await shows(page, '[aria-label="Chat"]', words);
   };
   // In sequence, because tracing costs frames.
-  const [frame, floorOfFrame] = await longestFrames([page, empty], goOn('Steadily done.'));
-  const [busy, floorOfBusy] = await longestFrames([page, empty], goOn('Quickly done.'));
-  const work = await mostPageWork(page, goOn('Traced.'));
+  const [frame, floorOfFrame] = await longestFrames([page, empty], (round) =>
+    goOn(`Steadily done ${round}.`),
+  );
+  const [busy, floorOfBusy] = await longestFrames([page, empty], (round) =>
+    goOn(`Quickly done ${round}.`),
+  );
+  const work = await mostPageWork(page, () => goOn('Traced.'));
   return [
     {
       what: 'open, from the click to the last event',
@@ -92,16 +97,17 @@ async function longSession(server: BelayServer): Promise<Followed> {
   const ask = (question: string): Turn[] => [
     { calls: [{ operation: 'ask', input: { question } }] },
   ];
+  const rounds = Array.from({ length: frameRounds }, (_, index) => index + 1);
   const turns = [
     ...ask('Begin?'),
-    ...working(steady),
-    ...ask('Steadily done.'),
-    ...working(flatOut),
-    ...ask('Quickly done.'),
+    ...rounds.flatMap((round) => [...working(steady), ...ask(`Steadily done ${round}.`)]),
+    ...rounds.flatMap((round) => [...working(flatOut), ...ask(`Quickly done ${round}.`)]),
     ...working(flatOut),
     ...ask('Traced.'),
   ];
-  const session = await start(server, { task: 'Go on and on', model: playing(server, turns) });
+  const model = playing(server, turns);
+  const budgets = { steps: turns.length };
+  const session = await start(server, { task: 'Go on and on', model, budgets });
   await session.state('waiting');
   await server.end();
   lengthen(server.data, session.id, count);
@@ -152,7 +158,7 @@ async function asks(server: BelayServer, id: string, question: string): Promise<
   for (;;) {
     const summary = await server.client.sessions.get(id);
     if (summary.question === question) return;
-    if (summary.state === 'failed') throw new Error(`The session failed: ${summary.reason}`);
+    if (isEnded(summary.state)) throw new Error(`The session ended: ${summary.reason}`);
     await new Promise((done) => setTimeout(done, 200));
   }
 }
