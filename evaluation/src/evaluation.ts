@@ -43,18 +43,13 @@ export interface NewRun {
   concurrency?: number;
   out: string;
   network?: 'none' | 'declared';
-  /**
-   * The network for builds of tasks' Dockerfiles, which are untrusted: the engine’s default, or
-   * none.
-   */
+  /** The network for builds of the tasks’ untrusted Dockerfiles: the engine’s default, or none. */
   buildNetwork?: 'default' | 'none';
   fromMap?: FromMap;
   sandbox?: string;
   /** A factor for all time limits, for slow machines. */
   timeoutMultiplier?: number;
-  /**
-   * A folder with clones of repositories, for SWE-Bench instances whose image is not on the engine.
-   */
+  /** Clones of repositories, for SWE-Bench instances whose image is not on the engine. */
   repos?: string;
   /** Whether to check tasks without a preflight result before the trials; this calls no model. */
   preflight?: boolean;
@@ -132,10 +127,7 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
   }
 }
 
-/**
- * Runs the missing trials. After a kill at any moment, the report equals that of an uninterrupted
- * run.
- */
+/** Runs the missing trials. The report equals that of a run that was never killed. */
 export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () => resumeHeld(opened, options));

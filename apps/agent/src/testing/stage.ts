@@ -64,10 +64,7 @@ export interface StageOptions {
   services?: ServerService[];
 }
 
-/**
- * The server’s side in memory with a scripted model, and an agent with a real loop whose services
- * are fakes.
- */
+/** A server in memory with a scripted model, and an agent’s real loop with fake services. */
 export class Stage {
   readonly log: Event[];
   readonly requests: ModelRequest[] = [];
