@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
-import { fireEvent, screen, waitFor } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor } from '@testing-library/react';
 import { changedDefaults, sessionDefaults } from '@belay/protocol';
+import { settingsQuery } from '@/lib/queries';
+import { queryClient } from '@/lib/query-client';
 import { renderWeb } from '@/testing/render-web';
 import { ApprovalDefault, BudgetSettings, NetworkSettings } from './default-settings';
 
@@ -108,6 +110,15 @@ describe('the network of new sessions', () => {
       ]),
     );
   });
+});
+
+it('keeps what is typed when the settings change elsewhere', async () => {
+  await show(<ApprovalDefault />);
+  await write(/^Approvals/, 'auto');
+  const changed = sessionDefaults.parse({ budgets: { steps: 7 } });
+  act(() => void queryClient.setQueryData(settingsQuery.queryKey, changed));
+  expect(await field(/^Approvals/)).toHaveProperty('value', 'auto');
+  expect(await screen.findByRole('button', { name: 'Save' })).toHaveProperty('disabled', false);
 });
 
 it('changes the approvals of new sessions', async () => {

@@ -52,9 +52,7 @@ function DefaultSettings({ Fields, text }: DefaultSettingsProps) {
         {text} Applies to new sessions; existing sessions keep theirs.
       </p>
       <QueryState query={settings} what="the settings" />
-      {settings.data && (
-        <DefaultForm key={JSON.stringify(settings.data)} saved={settings.data} Fields={Fields} />
-      )}
+      {settings.data && <DefaultForm saved={settings.data} Fields={Fields} />}
     </div>
   );
 }
@@ -67,11 +65,13 @@ function DefaultForm({
   const queries = useQueryClient();
   const [typed, setTyped] = useState<Partial<DefaultTexts>>({});
   const form = formState({ ...textsOf(saved), ...typed }, (part) =>
-    setTyped({ ...typed, ...part }),
+    setTyped((now) => ({ ...now, ...part })),
   );
   const save = async (): Promise<Submitted> => {
     const next = await client.settings.change(changeOf(typed));
     queries.setQueryData(settingsQuery.queryKey, next);
+    // Keeps what was typed while it was saved.
+    setTyped((now) => (now === typed ? {} : now));
     toast('Saved for new sessions.');
     return 'again';
   };
