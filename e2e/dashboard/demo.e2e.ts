@@ -7,6 +7,7 @@ import {
   shows,
   start,
   textOf,
+  untilInPage,
 } from '@belay/testkit';
 
 describeSystem('the demo in the dashboard', (server) => {
@@ -17,7 +18,7 @@ describeSystem('the demo in the dashboard', (server) => {
   it('is offered on an empty fleet; all panels follow it to its end, and a reload loses and repeats nothing', async () => {
     const page = await chromium.open(server);
     await click(page, 'Watch the demo');
-    await page.waitForFunction(() => location.pathname.startsWith('/sessions/'), { polling: 100 });
+    await untilInPage(page, () => location.pathname.startsWith('/sessions/'));
     const id = (await page.evaluate(() => location.pathname)).split('/')[2] ?? '';
     const session = new Followed(server, id);
     // On a slow page, the agent may be done before its first output is shown.

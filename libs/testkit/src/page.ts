@@ -51,7 +51,9 @@ export async function hides(page: Page, selector: string, text: string): Promise
 
 /** Waits until a condition that is evaluated in the page is true. */
 export async function untilInPage(page: Page, found: () => unknown): Promise<void> {
-  await page.waitForFunction(found, polled);
+  await page.waitForFunction(found, polled).catch(async (cause: unknown) => {
+    throw new Error(`${page.url()} shows:\n${await textOf(page, 'body')}`, { cause });
+  });
 }
 
 /** The visible text of an element, once it exists. */
