@@ -10,9 +10,11 @@ const shared = (one: string, other: string, [a, b] = ['a.ts', 'b.ts']) =>
     ]),
   );
 
+const sources = sourcesIn(root);
+
 describe('an exported name', () => {
   it('means one thing in the whole repository', () => {
-    expect(sharedNames(sourcesIn(root))).toEqual([]);
+    expect(sharedNames(sources)).toEqual([]);
   });
 
   it.each([
@@ -50,7 +52,7 @@ describe('an exported name', () => {
 
 describe('a file', () => {
   it('is named after what it exports', () => {
-    expect(misnamedFiles(sourcesIn(root))).toEqual([]);
+    expect(misnamedFiles(sources)).toEqual([]);
   });
 
   it.each([
