@@ -29,13 +29,10 @@ describeSystem('the demo in the dashboard', (server) => {
     await shows(page, '[aria-label="Terminal"]', '200 OK');
     await shows(page, '[aria-label="Code"] .view-lines', /return/);
     await shows(page, '[aria-label="Plan"]', /\w/);
-    await page.waitForFunction(
-      () => {
-        const image = document.querySelector<HTMLImageElement>('[aria-label="Browser"] img');
-        return image?.complete && image.naturalWidth > 0;
-      },
-      { polling: 100 },
-    );
+    await untilInPage(page, () => {
+      const image = document.querySelector<HTMLImageElement>('[aria-label="Browser"] img');
+      return image?.complete && image.naturalWidth > 0;
+    });
     await shows(page, 'header', /finished/i);
     expect(session.events.map((event) => event.seq)).toEqual(
       session.events.map((_, index) => index + 1),

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Chromium, describeSystem, shows } from '@belay/testkit';
+import { Chromium, describeSystem, shows, untilInPage } from '@belay/testkit';
 
 describeSystem('attacks: another server of this machine in the same browser', (server) => {
   const chromium = new Chromium();
@@ -52,7 +52,7 @@ describeSystem('attacks: another server of this machine in the same browser', (s
   it('does not affect several tabs, a reload or a second link', async () => {
     const page = await chromium.open(server);
     await shows(page, 'main', 'No sessions yet');
-    await page.waitForFunction(() => location.hash === '', { polling: 100 });
+    await untilInPage(page, () => location.hash === '');
     const tab = await page.browserContext().newPage();
     await tab.goto(`${server.url}/settings`);
     await shows(tab, 'main', 'Notifications');
