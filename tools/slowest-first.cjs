@@ -11,7 +11,7 @@ const slowest = [
   'evaluation/src/second-check.attacks.long.spec.ts',
   'apps/agent/src/terminal/conformance/conformance.spec.ts',
   'apps/agent/src/browser/browser.spec.ts',
-  'evaluation/src/swe-bench-check.attacks.long.spec.ts',
+  'evaluation/src/instance-check.attacks.long.spec.ts',
   'apps/agent/src/terminal/background.spec.ts',
   'libs/rpc/src/socket.spec.ts',
   'apps/agent/src/terminal/terminals.spec.ts',
