@@ -1,10 +1,11 @@
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { AppError, problemOf, problemType, type ApiName } from '@belay/protocol';
+import { AppError, dashboardPath, problemOf, problemType, type ApiName } from '@belay/protocol';
 import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
 import { CallerEnds } from '../access/caller-ends.js';
+import { isWebSocket } from '../is-web-socket.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
@@ -63,13 +64,13 @@ export class Upgrades implements BeforeApplicationShutdown {
 
   serve(server: Server, apis: readonly (SocketApi | RawUpgrades)[]): void {
     this.#apis = apis;
+    // Nest creates the server without options; this one is read at each request.
+    Object.assign(server, { shouldUpgradeCallback: isWebSocket } satisfies ServerOptions);
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const path = (request.url ?? '').split('?', 1)[0];
-      const api = apis.find((one) => one.path === path);
-      if (!api) return;
+      if (request.url?.startsWith(`${dashboardPath}/`)) return;
       socket.on('error', () => socket.destroy());
       try {
-        this.#checkAddress(request);
+        const api = this.#apiAt(request);
         if ('upgrade' in api) api.upgrade(request, socket, head);
         else this.#upgrade(api, { request, socket, head });
       } catch (error) {
@@ -89,15 +90,22 @@ export class Upgrades implements BeforeApplicationShutdown {
     await Promise.all([...this.#sockets].map((socket) => socket.terminate()));
   }
 
-  #checkAddress({ headers, url }: IncomingMessage): void {
+  #apiAt({ headers, url = '' }: IncomingMessage): SocketApi | RawUpgrades {
     const fault = this.addresses.fault(headers);
     if (fault) throw new AppError('forbidden', fault);
-    if (url?.includes('?')) {
+    const [path = '', query] = url.split('?', 2);
+    const api = this.#apis.find((one) => one.path === path);
+    if (!api) {
+      const known = this.paths.join(', ');
+      throw new AppError('not_found', `There is no WebSocket at ${path}. Use one of ${known}.`);
+    }
+    if (query !== undefined) {
       throw new AppError(
         'invalid_input',
         'This address takes no query: a token belongs in a header.',
       );
     }
+    return api;
   }
 
   #upgrade(

@@ -64,7 +64,7 @@ function providerModel(
   config: ModelSetup,
 ): Model {
   const remedy = providerRemedy(provider, config);
-  if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);
+  if (remedy) throw new AppError('conflict', `${provider} is not set up. ${remedy}`);
   const writer = new PromptWriter(outgoingFetch(config.environment));
   const from = { provider: providers[provider](model, { config, fetch: writer.fetch }), writer };
   const opened = sdkModel(from, {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operations } from '../operations/index.js';
 import { sessionState } from '../session.js';
 import { bytes, route, type Route } from './route.js';
+import { waitSeconds } from './wait-seconds.js';
 
 /**
  * The API for a custom GPT: few routes, and small responses within 40 seconds. Paths and statuses of `use_agent` are
@@ -23,11 +24,7 @@ const session = z
   );
 const inSession = z.object({ session });
 
-const wait = z.coerce
-  .number<number>()
-  .min(0)
-  .max(35)
-  .describe('Seconds to wait for something new before the response.');
+const wait = waitSeconds(35).describe('Seconds to wait for something new before the response.');
 
 /** A session as a custom GPT sees it. */
 export const gptSession = z.object({
@@ -191,7 +188,7 @@ export const gptRoutes = {
         .nonnegative()
         .default(0)
         .describe('The number of the last event that you have read.'),
-      wait: wait.default(0),
+      wait,
     }),
     response: z.object({
       events: z.array(z.record(z.string(), z.unknown())),

@@ -10,6 +10,7 @@ import { commandRoute } from './command-route.js';
 import { count } from './count.js';
 import { pageQuery } from './page.js';
 import { bytes, nothing, route } from './route.js';
+import { waitSeconds } from './wait-seconds.js';
 
 /** The longest that a request waits for an event. */
 const maxWaitSeconds = 60;
@@ -91,14 +92,9 @@ export const sessionEventRoutes = {
     query: z.object({
       after: count.default(0),
       limit: z.coerce.number<number>().int().positive().max(50_000).default(10_000),
-      wait: z.coerce
-        .number<number>()
-        .min(0)
-        .max(maxWaitSeconds)
-        .default(0)
-        .describe(
-          'Seconds to wait if there is no event yet. The response is an empty list if none came.',
-        ),
+      wait: waitSeconds(maxWaitSeconds).describe(
+        'Seconds to wait if there is no event yet. The response is an empty list if none came.',
+      ),
     }),
     paged: true,
     response: z.array(event),

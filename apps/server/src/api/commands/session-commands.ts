@@ -14,6 +14,7 @@ import {
   type SessionCommandName,
   type SessionSummary,
 } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
@@ -137,8 +138,7 @@ export class SessionCommands {
     { session, after, seconds, limit }: CommandInput<'wait'>,
     { signal, onEvent }: CommandContext,
   ): Promise<CommandOutput<'wait'>> {
-    const timeout = AbortSignal.timeout(seconds * 1_000);
-    const time = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const time = timeLimit(seconds * 1_000, signal);
     const events: Event[] = [];
     const known = await this.sessions.summary(session);
     const isOver = async (): Promise<boolean> =>

@@ -34,6 +34,8 @@ export class DashboardAdapter extends IoAdapter {
   override createIOServer(port: number, options?: ServerOptions): DashboardServer {
     const server = super.createIOServer(port, {
       ...options,
+      // `Upgrades` answers those for other paths.
+      destroyUpgrade: false,
       maxHttpBufferSize: 4_000_000,
       parser: { Encoder, Decoder: ViewerDecoder },
       allowRequest: (request: IncomingMessage, answer: Answer) => this.#allow(request, answer),

@@ -6,7 +6,7 @@ import type { OpenProvider } from './sdk-provider.js';
 export const openOpenAICompatible: OpenProvider = (model, { config, fetch }) => {
   const { key, url } = config.providers['openai-compatible'];
   if (!url) {
-    throw new AppError('unavailable', 'Set OPENAI_COMPATIBLE_BASE_URL, then start again.');
+    throw new AppError('conflict', 'Set OPENAI_COMPATIBLE_BASE_URL, then start again.');
   }
   const provider = createOpenAICompatible({
     name: 'openai-compatible',
