@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ModelChoice, ProviderName } from '@belay/protocol';
-import { providerRemedy, scriptFile } from './open-model.js';
+import { exampleScript, providerRemedy } from './open-model.js';
 import type { ModelSetup } from './provider-keys.js';
 import { readScript } from './scripted/script.js';
 
@@ -40,11 +40,10 @@ async function demos(config: ModelSetup): Promise<ModelChoice[]> {
     names
       .toSorted((a, b) => a.localeCompare(b))
       .map(async (name): Promise<ModelChoice | null> => {
-        const file = `example:${name}`;
         try {
-          const { title } = await readScript(scriptFile(file, config));
+          const { title } = await readScript(exampleScript(name, config));
           return {
-            name: `scripted:${file}`,
+            name: `scripted:example:${name}`,
             title: title ?? `Demo: ${name}`,
             ready: true,
             remedy: null,

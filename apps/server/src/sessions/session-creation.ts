@@ -49,7 +49,7 @@ export class SessionCreation {
   /** Throws the errors that `create` would throw for the caller, the model and the settings, and creates nothing. */
   async check(wanted: z.output<typeof newSession>, caller: Caller): Promise<void> {
     await this.beginners.assertMayBegin(caller, wanted);
-    await this.settings.of(wanted);
+    await this.settings.of(wanted, caller);
   }
 
   /**
@@ -64,7 +64,7 @@ export class SessionCreation {
     { paused = false, comparison, files }: CreationOptions = {},
   ): Promise<SessionSummary> {
     await this.beginners.assertMayBegin(caller, wanted);
-    const { settings: others, missing } = await this.settings.of(wanted);
+    const { settings: others, missing } = await this.settings.of(wanted, caller);
     const { repository: _, ...rest } = others;
     const begins = files
       ? this.workspaces.shared(id, files, caller)

@@ -121,7 +121,7 @@ export class SessionCommands {
     resume: ({ session }) => this.#after(session, this.sessions.resume(session)),
     stop: ({ session }) => this.#after(session, this.sessions.stop(session)),
     restart: ({ session }) => this.#after(session, this.sessions.restart(session)),
-    change: ({ session, ...change }) => this.sessions.change(session, change),
+    change: ({ session, ...change }, { caller }) => this.sessions.change(session, change, caller),
     remove: (input) => this.lifecycle.remove(input),
     wake: ({ session }) => this.#after(session, this.sessions.wake(session)),
     fork: (input, context) => this.lifecycle.fork(input, context),

@@ -10,10 +10,12 @@ import {
 } from '@belay/protocol';
 import type { RpcConnection } from '@belay/rpc';
 import type { z } from 'zod';
+import type { Caller } from '../../access/caller.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
+import { assertMayUseMachine } from './assert-may-use-machine.js';
 import { MachineStore, type StoredMachine } from './machine.store.js';
 
 type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
@@ -85,9 +87,14 @@ export class Machines {
     return machine;
   }
 
-  /** The machine as part of a session’s settings. Throws like `connectedNamed`. */
-  directedTo(name: string): SessionMachine {
-    return { name, kind: this.connectedNamed(name).kind };
+  /**
+   * The machine that a caller names, as part of a session’s settings. Throws `forbidden` for a bare one that the caller
+   * may not use, and otherwise like `connectedNamed`.
+   */
+  chosenBy(caller: Caller, name: string): SessionMachine {
+    const { kind } = this.connectedNamed(name);
+    assertMayUseMachine(caller, { kind });
+    return { name, kind };
   }
 
   invite(name: string): Promise<{ name: string; token: string; expires: string }> {
