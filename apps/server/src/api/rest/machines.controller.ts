@@ -2,6 +2,7 @@ import { Req } from '@nestjs/common';
 import { api, AppError, type Machine, type RouteResult } from '@belay/protocol';
 import type { Request } from 'express';
 import { Machines } from '../../sandboxes/machines/machines.js';
+import { callerOf } from '../auth/access.guard.js';
 import { LoginAttempts } from '../auth/login-attempts.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -13,8 +14,8 @@ export class MachinesController {
 
   constructor(private readonly machines: Machines) {}
 
-  list(): Machine[] {
-    return this.machines.list();
+  list(_: unknown, @Req() request: Request): Machine[] {
+    return this.machines.list(callerOf(request));
   }
 
   invite({ body }: Inputs['invite']): Promise<RouteResult<typeof api.machines.invite>> {

@@ -178,12 +178,12 @@ export class SocketConnection {
         this.#follower.unwatch(data?.session ?? '');
         return { action: 'unwatch', args: {}, message: 'Done.' };
       },
-      operations: () => ({
+      operations: (caller) => ({
         action: 'operations',
         args: {
           operations: [
             ...Object.values<Operation>(operations).filter(isForUsers).map(described),
-            ...this.commands.installed().map(describedInstalled),
+            ...this.commands.installed(caller).map(describedInstalled),
           ],
         },
         message: 'These may be called.',
