@@ -66,6 +66,7 @@ export {
   type Bytes,
   type PathNames,
   type Route,
+  type RouteSubject,
   type RouteGroup,
   type RouteInput,
   type RouteOutput,

@@ -9,6 +9,7 @@ import { isWebSocket } from '../is-web-socket.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
+import { SocketCounts } from './limits/socket-counts.js';
 
 /** Serves the sockets of one path. */
 export interface SocketApi {
@@ -35,9 +36,6 @@ interface Origin {
 const maxBytes = 8 * 2 ** 20;
 /** For viewers, and for clients that are not authenticated when they connect, as long as they stay connected. */
 const maxBytesOfOthers = 64 * 1024;
-const maxSockets = 500;
-/** Connections of unknown callers. */
-const maxStrangers = 20;
 const pingMs = 30_000;
 /** Prefix of the token in a subprotocol, because a browser can set no other header of an upgrade. */
 const tokenProtocol = 'token.';
@@ -55,6 +53,7 @@ export class Upgrades implements BeforeApplicationShutdown {
     private readonly addresses: AddressCheck,
     private readonly identity: Identity,
     private readonly ends: CallerEnds,
+    private readonly counts: SocketCounts,
   ) {}
 
   /** The paths that accept upgrades, except the dashboard’s. */
@@ -119,13 +118,17 @@ export class Upgrades implements BeforeApplicationShutdown {
     if (!caller && (token !== undefined || !api.mayIntroduceItself)) {
       throw new AppError('unauthorized', 'Send a token of this server as Authorization: Bearer.');
     }
-    const strangers = [...this.#sockets].filter((one) => !one.caller).length;
-    if (this.#sockets.size >= maxSockets || (!caller && strangers >= maxStrangers)) {
-      throw new AppError('limit_reached', 'Too many sockets are open. Close some first.');
-    }
+    const place = this.counts.enter({ caller, address: from.address });
+    // A handshake that fails closes the socket as well.
+    socket.once('close', () => place.leave());
     const server = may(caller, 'operate') ? this.#large : this.#small;
     server.handleUpgrade(request, socket, head, (opened) => {
-      const made = new ApiSocket(opened, this.ends, (given) => this.#callerOf(given, from));
+      const introduced = (given: string): Caller | undefined => {
+        const known = this.#callerOf(given, from);
+        if (known) place.admit(known);
+        return known;
+      };
+      const made = new ApiSocket(opened, this.ends, introduced);
       this.#sockets.add(made);
       opened.once('close', () => this.#sockets.delete(made));
       if (caller) made.admit(caller);

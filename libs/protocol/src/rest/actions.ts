@@ -23,6 +23,7 @@ export const actionRoutes = {
     path: '/api/actions',
     summary: 'Lists the installed actions',
     response: z.array(installedAction),
+    about: 'starting',
   }),
   read: route({
     method: 'GET',
@@ -30,6 +31,7 @@ export const actionRoutes = {
     summary: 'Returns an installed action',
     params,
     response: installedAction,
+    about: 'starting',
   }),
   /** Nothing is installed, and no code from the repository runs. */
   find: route({

@@ -35,11 +35,13 @@ export const sessionRoutes = {
     }),
     paged: true,
     response: z.array(sessionSummary),
+    about: 'caller',
   }),
   create: commandRoute('start', 'POST', '/api/sessions', {
     ...longText,
     response: sessionSummary,
     status: 201,
+    about: 'caller',
   }),
   get: commandRoute('status', 'GET', '/api/sessions/:id', { response: sessionSummary }),
   usage: route({
@@ -80,6 +82,7 @@ export const sessionRoutes = {
     summary: 'Searches all logs for words; the last one may be a prefix',
     query: z.object({ q: z.string().max(1_000) }),
     response: z.array(z.object({ session: z.string(), seq: z.int(), excerpt: z.string() })),
+    about: 'caller',
   }),
 };
 

@@ -73,9 +73,9 @@ export class SessionCommands {
       : this.operations.call(caller, call);
   }
 
-  /** Installed operations that can be called without a session now. */
-  installed(): InstalledOperation[] {
-    return this.operations.installed();
+  /** Installed operations that the caller can call without a session now. */
+  installed(caller: Caller): InstalledOperation[] {
+    return this.operations.installed(caller);
   }
 
   async #checked(caller: Caller, name: SessionCommandName, call: CommandCall): Promise<unknown> {

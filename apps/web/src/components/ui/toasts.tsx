@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { clsx } from 'clsx';
 import { useToasts } from '@/lib/toasts';
 import { useToastArea } from './toast-area';
+import { VisibleText } from './visible-text';
 
 /**
  * Shows toasts over the `ToastArea` of the page’s header, or below the header if there is none.
@@ -28,7 +29,9 @@ export function Toasts() {
             toast.tone === 'fail' ? 'border-fail' : 'border-line-strong',
           )}
         >
-          <span className="min-w-0 flex-1 break-words">{toast.text}</span>
+          <span className="min-w-0 flex-1 break-words">
+            <VisibleText text={toast.text} />
+          </span>
           {toast.tone === 'fail' && (
             <button
               type="button"
