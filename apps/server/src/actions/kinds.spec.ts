@@ -266,6 +266,8 @@ describe('skills and MCP servers, installed as actions', () => {
     const pictured = (await client.callTool({ name: 'mcp_weather_picture' })) as CallToolResult;
     expect(pictured.content.map(({ type }) => type)).toEqual(['text', 'image']);
     const [blob] = Object(pictured.structuredContent).images as string[];
+    const resource = await client.readResource({ uri: `belay://calls/blobs/${blob}` });
+    expect(resource.contents).toMatchObject([{ mimeType: 'image/png', blob: expect.any(String) }]);
     const picture = await server.fetch(`/api/actions/weather/blobs/${blob}`);
     expect(
       Buffer.from(await picture.arrayBuffer())
