@@ -1,12 +1,11 @@
-import type { ActionManifest } from './actions.js';
+import { requiredSecrets, type ActionManifest } from './actions.js';
 import { pluralText } from './format.js';
 
 /** The permissions of an action, as sentences for people. */
 export function permissionSentences(manifest: ActionManifest): string[] {
   const { permissions, packages, base_image: base, services, kind, skill, asynchronous } = manifest;
   if (skill) return skillSentences(skill);
-  const { network, secrets, optional_secrets: optional = [], workspace } = permissions;
-  const needed = secrets.filter((key) => !optional.includes(key));
+  const { network, optional_secrets: optional = [], workspace } = permissions;
   const installed = [
     ...named('Debian', packages.debian),
     ...named('npm', packages.npm),
@@ -14,7 +13,7 @@ export function permissionSentences(manifest: ActionManifest): string[] {
   ];
   return [
     network.length > 0 ? `Reaches ${network.join(', ')}.` : 'Has no network.',
-    ...secretSentence('Is given', needed),
+    ...secretSentence('Is given', requiredSecrets(permissions)),
     ...secretSentence('Can be given', optional),
     ...(kind === 'mcp' ? serverSentences(manifest) : [workspaceSentences[workspace]]),
     ...(base === undefined ? [] : [`Is made from the image ${base}.`]),

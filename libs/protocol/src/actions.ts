@@ -203,7 +203,13 @@ export type InstalledAction = z.infer<typeof installedAction>;
 
 /** Required secrets that are not set. */
 export const neededSecrets = ({ manifest, missingSecrets }: InstalledAction): string[] =>
-  missingSecrets.filter((key) => !manifest.permissions.optional_secrets?.includes(key));
+/** The secrets without which an action does not run. */
+export const requiredSecrets = ({
+  secrets,
+  optional_secrets: optional = [],
+}: ActionPermissions): string[] => secrets.filter((key) => !optional.includes(key));
+
+  requiredSecrets(manifest.permissions).filter((key) => missingSecrets.includes(key));
 
 /** An action in a source, before it is installed. */
 export const actionOffer = z.object({
