@@ -1,4 +1,4 @@
-import { requiredSecrets, type ActionManifest } from './actions.js';
+import { requiredSecrets, type ActionManifest, type ActionSource } from './actions.js';
 import { pluralText } from './format.js';
 
 /** The permissions of an action, as sentences for people. */
@@ -43,6 +43,14 @@ export function permissionChanges(
     removed: was.filter((sentence) => !is.includes(sentence)),
   };
 }
+
+/** Where an action comes from, for people who decide on another version of it. */
+export const sourceSentence = ({
+  from,
+  version,
+  folder,
+}: Pick<ActionSource, 'from' | 'version' | 'folder'>): string =>
+  `Comes from ${from || 'an upload'}${version === null ? '' : `@${version}`}${folder ? `, folder ${folder}` : ''}.`;
 
 const secretSentence = (verb: string, keys: readonly string[]): string[] =>
   keys.length > 0

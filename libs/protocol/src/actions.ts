@@ -223,7 +223,7 @@ export const actionOffer = z.object({
     .describe('Whether an action of this name is installed: none, another version, or this one.'),
   changes: z
     .object({ added: z.array(z.string()), removed: z.array(z.string()) })
-    .describe('The changes of its permissions, as sentences.'),
+    .describe('The changes of its permissions and its source, as sentences.'),
 });
 export type ActionOffer = z.infer<typeof actionOffer>;
 

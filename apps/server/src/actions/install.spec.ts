@@ -172,6 +172,25 @@ describe('installing actions', () => {
     expect(await viewer.json()).toMatchObject({ source: { from: 'a folder' } });
   });
 
+  it('shows that an update comes from elsewhere, and follows the version that was named last', async () => {
+    await install((await find()).id);
+    expect((await find()).actions).toMatchObject([{ state: 'same' }]);
+    gitIn(source, 'tag', 'same');
+    gitIn(source, 'push', '-q', join(git.folder, 'me/shout.git'), '--tags');
+    const named = await find('same');
+    expect(named.actions).toMatchObject([
+      {
+        state: 'other',
+        changes: {
+          added: [`Comes from ${git.url('me/shout.git')}@same.`],
+          removed: [`Comes from ${git.url('me/shout.git')}.`],
+        },
+      },
+    ]);
+    expect(await install(named.id)).toMatchObject({ state: 'done' });
+    expect(await list()).toMatchObject([{ source: { version: 'same' } }]);
+  });
+
   it('runs no action without the secrets that it requires', async () => {
     const permissions = { secrets: ['API_KEY', 'MORE'], optional_secrets: ['MORE'] };
     const archive = await actionTar(actionFiles({ permissions }), 'x');
