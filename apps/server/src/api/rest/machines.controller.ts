@@ -2,6 +2,7 @@ import { Req } from '@nestjs/common';
 import { api, AppError, type Machine, type RouteResult } from '@belay/protocol';
 import type { Request } from 'express';
 import { Machines } from '../../sandboxes/machines/machines.js';
+import { MachineRemoval } from '../../sessions/machine-removal.js';
 import { LoginAttempts } from '../auth/login-attempts.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -11,7 +12,10 @@ type Inputs = RouteInputs<typeof api.machines>;
 export class MachinesController {
   readonly #attempts = new LoginAttempts();
 
-  constructor(private readonly machines: Machines) {}
+  constructor(
+    private readonly machines: Machines,
+    private readonly removal: MachineRemoval,
+  ) {}
 
   list(): Machine[] {
     return this.machines.list();
@@ -37,6 +41,6 @@ export class MachinesController {
   }
 
   remove({ params }: Inputs['remove']): Promise<void> {
-    return this.machines.remove(params.machine);
+    return this.removal.remove(params.machine);
   }
 }
