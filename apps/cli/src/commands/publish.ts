@@ -32,7 +32,7 @@ export async function publishSession(name: string, options: PublishOptions): Pro
   if (options.dryRun && options.json) return output.json(prepared);
   show(prepared, options.dryRun ? output : progress);
   const refusal = prepared.refusals.find(({ needs }) => !allow.includes(needs));
-  if (refusal) throw new AppError('forbidden', `${refusal.message} Use --allow ${refusal.needs}.`);
+  if (refusal) throw new AppError('rejected', `${refusal.message} Use --allow ${refusal.needs}.`);
   if (options.dryRun) return;
   const message = options.message ?? (await client.sessions.draftMessage(id)).message;
   if (options.message === undefined) progress.line(progress.style('dim', `\n${message}\n`));

@@ -10,6 +10,9 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
 import { AccessGuard } from './auth/access.guard.js';
 import { AcpApi } from './acp/acp-api.js';
+import { AcpConfig } from './acp/acp-config.js';
+import { AcpContent } from './acp/acp-content.js';
+import { AcpLive } from './acp/acp-live.js';
 import { AcpServices } from './acp/acp-services.js';
 import { AddressCheck } from './auth/address-check.js';
 import { NamedCalls } from './commands/named-calls.js';
@@ -136,6 +139,9 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     LifecycleCommands,
     SessionCommands,
     AcpApi,
+    AcpConfig,
+    AcpContent,
+    AcpLive,
     AcpServices,
     Upgrades,
     ServerChecks,

@@ -24,7 +24,13 @@ export const savedTransport = z.discriminatedUnion('type', [
     folder: z.string().nullable().default(null),
     hosts: z.array(z.string()).default([]),
     /** Set for a server that is installed as an action, and therefore not in the settings. */
-    installed: z.object({ memoryMb: z.number() }).optional(),
+    installed: z
+      .object({
+        memoryMb: z.number(),
+        /** Why it must not be started, such as a secret that is not set. */
+        fault: z.string().optional(),
+      })
+      .optional(),
   }),
 ]);
 export type SavedTransport = z.infer<typeof savedTransport>;

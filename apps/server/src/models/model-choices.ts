@@ -32,6 +32,9 @@ export async function modelChoices(
   return [...ready, ...(await demos(config)), ...others];
 }
 
+/** A script or a recording plays its own task, whatever the user writes. */
+export const isPlayedModel = (name: string): boolean => /^(scripted|cassette):/.test(name);
+
 async function demos(config: ModelSetup): Promise<ModelChoice[]> {
   if (config.examples === undefined) return [];
   const folder = join(config.examples, 'sessions');

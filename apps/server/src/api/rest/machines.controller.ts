@@ -2,6 +2,7 @@ import { Req } from '@nestjs/common';
 import { api, type Machine, type RouteResult } from '@belay/protocol';
 import type { Request } from 'express';
 import { Machines } from '../../sandboxes/machines/machines.js';
+import { MachineRemoval } from '../../sessions/machine-removal.js';
 import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -9,7 +10,10 @@ type Inputs = RouteInputs<typeof api.machines>;
 
 @RestController(api.machines)
 export class MachinesController {
-  constructor(private readonly machines: Machines) {}
+  constructor(
+    private readonly machines: Machines,
+    private readonly removal: MachineRemoval,
+  ) {}
 
   list(_: unknown, @Req() request: Request): Machine[] {
     return this.machines.list(callerOf(request));
@@ -24,6 +28,6 @@ export class MachinesController {
   }
 
   remove({ params }: Inputs['remove']): Promise<void> {
-    return this.machines.remove(params.machine);
+    return this.removal.remove(params.machine);
   }
 }

@@ -1,4 +1,4 @@
-import { actionOutput, calledOperation, type Event } from '@belay/protocol';
+import { actionOutput, calledOperation, readableOutput, type Event } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
 import { VisibleText } from '@/components/ui/visible-text';
@@ -8,7 +8,7 @@ import { useSessionId } from '@/features/session-log/session-context';
 import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { readableInput, readableOutput } from './call-text';
+import { readableInput } from './readable-input';
 import { EditLines } from './edit-lines';
 
 /** The input and output of a call. */
