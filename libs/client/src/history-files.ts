@@ -1,12 +1,27 @@
-import type { Stats } from 'node:fs';
-import { lstat } from 'node:fs/promises';
-import { reach, readFolder } from '@belay/host';
-import { readRegular } from './list-workspace.js';
+/** An entry of a folder that is going to be sent. */
+export interface FolderItem {
+  kind: 'file' | 'folder' | 'link' | 'other';
+  /** Bytes of a file. */
+  size: number;
+  modified: Date;
+}
+
+/** Reads below one folder, follows no links. Paths are separated by `/`. */
+export interface FolderReader {
+  /** The names in a folder with their kinds. Rejects if it cannot be read. */
+  entries(path: string): Promise<{ name: string; kind: FolderItem['kind'] }[]>;
+  /** Undefined if there is no such entry. */
+  item(path: string): Promise<FolderItem | undefined>;
+  /** The text of a file; undefined for other entries and for files larger than `maxBytes`. */
+  text(path: string, maxBytes: number): Promise<string | undefined>;
+}
 
 /** The files of a repository’s history: new ones, and copies from its `.git`. */
 export interface HistoryFiles {
+  /** Without these, git sees no repository, even if they are empty. */
+  folders: string[];
   written: { path: string; content: string }[];
-  copied: { path: string; stat: Stats }[];
+  copied: { path: string; size: number; modified: Date }[];
 }
 
 /** Why a history cannot be copied. */
@@ -15,96 +30,101 @@ export class NoHistory {
 }
 
 /**
- * The history of the repository at `path` below `root`: HEAD, its branch, tags, index and objects, with settings of
- * our own. Hooks, remotes and settings are left out. A repository with parts elsewhere is not copied: a `.git` that is
- * a link or a file, a worktree, objects of another repository.
+ * The history of the repository at `path`: HEAD, its branch, tags, index and objects, with settings of our own. Hooks,
+ * remotes and settings are left out. A repository with parts elsewhere is not copied: a `.git` that is a link or a
+ * file, a worktree, objects of another repository. Undefined if there is no repository.
  */
 export async function historyFiles(
-  root: string,
+  reader: FolderReader,
   path: string,
 ): Promise<HistoryFiles | NoHistory | undefined> {
   const own = path === '' ? '.git' : `${path}/.git`;
-  const stat = await statOf(root, own);
-  if (!stat) return undefined;
-  if (!stat.isDirectory()) return new NoHistory('its .git leads to another folder');
-  const names = (await readFolder(root, own)).map(({ name }) => name.toString());
+  const top = await reader.item(own);
+  if (!top) return undefined;
+  if (top.kind !== 'folder') return new NoHistory('its .git leads to another folder');
+  const names = (await reader.entries(own)).map(({ name }) => name);
   if (names.includes('commondir')) return new NoHistory('it is a worktree of another repository');
   if (names.includes('reftable')) return new NoHistory('its references are stored as a reftable');
-  const head = await readText(root, `${own}/HEAD`, 1_000);
+  const head = await reader.text(`${own}/HEAD`, 1_000);
   if (!head || !/^(ref: refs\/heads\/[^\s:?*[\\^~]+|[0-9a-f]{40,64})\n$/.test(head)) {
     return new NoHistory('its HEAD cannot be read');
   }
-  const copied = await objectsOf(root, `${own}/objects`);
+  const copied = await objectsOf(reader, `${own}/objects`);
   if (copied instanceof NoHistory) return copied;
   for (const name of names.filter((each) => /^(index|sharedindex\.[0-9a-f]+)$/.test(each))) {
-    const found = await statOf(root, `${own}/${name}`);
-    if (found?.isFile()) copied.push({ path: `${own}/${name}`, stat: found });
+    const found = await reader.item(`${own}/${name}`);
+    if (found?.kind === 'file') copied.push({ path: `${own}/${name}`, ...sizeOf(found) });
   }
-  return { copied, written: await writtenFiles(root, own, head) };
+  const branch = head.startsWith('ref: ') ? head.slice(5).trimEnd() : undefined;
+  const references = await referencesOf(reader, own, (name) => name === branch || isTag(name));
+  const ids = [...references.values(), ...(branch ? [] : [head.trimEnd()])];
+  if (ids.length > 0 && copied.length === 0) return new NoHistory(elsewhere);
+  return {
+    folders: [`${own}/objects`, `${own}/refs`],
+    copied,
+    written: [
+      { path: `${own}/HEAD`, content: head },
+      { path: `${own}/config`, content: ids.some((id) => id.length === 64) ? sha256 : sha1 },
+      { path: `${own}/packed-refs`, content: packedReferences(references) },
+      ...(await shallowFile(reader, own)),
+    ],
+  };
 }
 
-async function writtenFiles(
-  root: string,
-  own: string,
-  head: string,
-): Promise<HistoryFiles['written']> {
-  const branch = head.startsWith('ref: ') ? head.slice(5).trimEnd() : undefined;
-  const references = await referencesOf(root, own, (name) => name === branch || isTag(name));
-  const ids = [...references.values(), ...(branch ? [] : [head.trimEnd()])];
-  const shallow = await readText(root, `${own}/shallow`, 1_000_000);
-  const isShallow = shallow !== undefined && /^([0-9a-f]{40,64}\n)+$/.test(shallow);
-  return [
-    { path: `${own}/HEAD`, content: head },
-    { path: `${own}/config`, content: ids.some((id) => id.length === 64) ? sha256 : sha1 },
-    { path: `${own}/packed-refs`, content: packedReferences(references) },
-    ...(isShallow ? [{ path: `${own}/shallow`, content: shallow }] : []),
-  ];
+const sizeOf = ({ size, modified }: FolderItem) => ({ size, modified });
+
+async function shallowFile(reader: FolderReader, own: string): Promise<HistoryFiles['written']> {
+  const content = await reader.text(`${own}/shallow`, 1_000_000);
+  if (content === undefined || !/^([0-9a-f]{40,64}\n)+$/.test(content)) return [];
+  return [{ path: `${own}/shallow`, content }];
 }
 
 const isTag = (name: string): boolean => name.startsWith('refs/tags/');
 
 /** All object files; fails for a link, or a list of other object folders. */
 async function objectsOf(
-  root: string,
+  reader: FolderReader,
   folder: string,
 ): Promise<HistoryFiles['copied'] | NoHistory> {
-  const stat = await statOf(root, folder);
-  if (!stat?.isDirectory()) return new NoHistory('its objects are stored elsewhere');
+  const top = await reader.item(folder);
+  // A new repository has none, and browsers show no empty folders.
+  if (!top) return [];
+  if (top.kind !== 'folder') return new NoHistory(elsewhere);
   const copied: HistoryFiles['copied'] = [];
-  for (const entry of await readFolder(root, folder)) {
-    const name = entry.name.toString();
+  for (const { name, kind } of await reader.entries(folder)) {
     const inner = `${folder}/${name}`;
     if (name === 'info') {
-      const names = (await readFolder(root, inner)).map((each) => each.name.toString());
+      const names = (await reader.entries(inner)).map((each) => each.name);
       if (names.some((each) => each.endsWith('alternates')))
         return new NoHistory('it borrows the objects of another repository');
     }
     const pattern = name === 'pack' ? packFile : /^[0-9a-f]{2}$/.test(name) ? looseObject : null;
     if (!pattern) continue;
-    if (entry.kind !== 'folder') return new NoHistory('its objects are stored elsewhere');
-    for (const file of await readFolder(root, inner)) {
-      const path = `${inner}/${file.name.toString()}`;
+    if (kind !== 'folder') return new NoHistory(elsewhere);
+    for (const file of await reader.entries(inner)) {
+      const path = `${inner}/${file.name}`;
       if (path.endsWith('.promisor')) return new NoHistory('it is a partial clone');
-      if (!pattern.test(file.name.toString())) continue;
-      const found = await statOf(root, path);
-      if (!found?.isFile()) return new NoHistory('its objects are stored elsewhere');
-      copied.push({ path, stat: found });
+      if (!pattern.test(file.name)) continue;
+      const found = await reader.item(path);
+      if (found?.kind !== 'file') return new NoHistory(elsewhere);
+      copied.push({ path, ...sizeOf(found) });
     }
   }
   return copied;
 }
 
+const elsewhere = 'its objects are stored elsewhere';
 const packFile = /^pack-[0-9a-f]{40,64}\.(pack|idx|rev)$/;
 const looseObject = /^[0-9a-f]{38,62}$/;
 
 /** References by name; separate files take precedence over packed ones. */
 async function referencesOf(
-  root: string,
+  reader: FolderReader,
   own: string,
   wanted: (name: string) => boolean,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  const packed = (await readText(root, `${own}/packed-refs`, 100_000_000)) ?? '';
+  const packed = (await reader.text(`${own}/packed-refs`, 100_000_000)) ?? '';
   for (const line of packed.split('\n')) {
     const [, id, name] = /^([0-9a-f]{40,64}) (refs\/\S+)$/.exec(line) ?? [];
     if (id && name && wanted(name)) found.set(name, id);
@@ -114,12 +134,12 @@ async function referencesOf(
 
   async function addLoose(name: string, depth = 0): Promise<void> {
     if (depth > 20) return;
-    const entries = await readFolder(root, `${own}/${name}`).catch(() => []);
+    const entries = await reader.entries(`${own}/${name}`).catch(() => []);
     for (const entry of entries) {
-      const inner = `${name}/${entry.name.toString()}`;
+      const inner = `${name}/${entry.name}`;
       if (entry.kind === 'folder') await addLoose(inner, depth + 1);
       if (entry.kind !== 'file' || !wanted(inner)) continue;
-      const id = (await readText(root, `${own}/${inner}`, 100))?.trimEnd();
+      const id = (await reader.text(`${own}/${inner}`, 100))?.trimEnd();
       if (id && /^[0-9a-f]{40,64}$/.test(id)) found.set(inner, id);
     }
   }
@@ -130,12 +150,6 @@ const packedReferences = (references: Map<string, string>): string =>
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, id]) => `${id} ${name}\n`)
     .join('');
-
-const readText = async (root: string, path: string, maxBytes: number) =>
-  (await readRegular(root, path, maxBytes))?.toString();
-
-const statOf = (root: string, path: string): Promise<Stats | undefined> =>
-  reach(root, path, ({ at }) => lstat(at)).catch(() => undefined);
 
 const sha1 = '[core]\n\trepositoryFormatVersion = 0\n\tbare = false\n\tfileMode = true\n';
 const sha256 = `${sha1.replace('= 0', '= 1')}[extensions]\n\tobjectFormat = sha256\n`;
