@@ -43,25 +43,18 @@ export async function historyFiles(
   if (!top) return undefined;
   if (top.kind !== 'folder') return new NoHistory('its .git leads to another folder');
   const names = (await reader.entries(own)).map(({ name }) => name);
-  if (names.includes('commondir')) return new NoHistory('it is a worktree of another repository');
-  if (names.includes('reftable')) return new NoHistory('its references are stored as a reftable');
-  const head = await reader.text(`${own}/HEAD`, 1_000);
-  if (!head || !/^(ref: refs\/heads\/[^\s:?*[\\^~]+|[0-9a-f]{40,64})\n$/.test(head)) {
-    return new NoHistory('its HEAD cannot be read');
-  }
-  const copied = await objectsOf(reader, `${own}/objects`);
-  if (copied instanceof NoHistory) return copied;
-  for (const name of names.filter((each) => /^(index|sharedindex\.[0-9a-f]+)$/.test(each))) {
-    const found = await reader.item(`${own}/${name}`);
-    if (found?.kind === 'file') copied.push({ path: `${own}/${name}`, ...sizeOf(found) });
-  }
+  const head = (await reader.text(`${own}/HEAD`, 1_000)) ?? '';
+  const odd = oddityOf(names, head);
+  if (odd) return odd;
+  const objects = await objectsOf(reader, `${own}/objects`);
+  if (objects instanceof NoHistory) return objects;
   const branch = head.startsWith('ref: ') ? head.slice(5).trimEnd() : undefined;
   const references = await referencesOf(reader, own, (name) => name === branch || isTag(name));
   const ids = [...references.values(), ...(branch ? [] : [head.trimEnd()])];
-  if (ids.length > 0 && copied.length === 0) return new NoHistory(elsewhere);
+  if (ids.length > 0 && objects.length === 0) return new NoHistory(elsewhere);
   return {
     folders: [`${own}/objects`, `${own}/refs`],
-    copied,
+    copied: [...objects, ...(await indexFiles(reader, own, names))],
     written: [
       { path: `${own}/HEAD`, content: head },
       { path: `${own}/config`, content: ids.some((id) => id.length === 64) ? sha256 : sha1 },
@@ -69,6 +62,26 @@ export async function historyFiles(
       ...(await shallowFile(reader, own)),
     ],
   };
+}
+
+function oddityOf(names: readonly string[], head: string): NoHistory | undefined {
+  if (names.includes('commondir')) return new NoHistory('it is a worktree of another repository');
+  if (names.includes('reftable')) return new NoHistory('its references are stored as a reftable');
+  if (/^(ref: refs\/heads\/[^\s:?*[\\^~]+|[0-9a-f]{40,64})\n$/.test(head)) return undefined;
+  return new NoHistory('its HEAD cannot be read');
+}
+
+async function indexFiles(
+  reader: FolderReader,
+  own: string,
+  names: readonly string[],
+): Promise<HistoryFiles['copied']> {
+  const copied: HistoryFiles['copied'] = [];
+  for (const name of names.filter((each) => /^(index|sharedindex\.[0-9a-f]+)$/.test(each))) {
+    const found = await reader.item(`${own}/${name}`);
+    if (found?.kind === 'file') copied.push({ path: `${own}/${name}`, ...sizeOf(found) });
+  }
+  return copied;
 }
 
 const sizeOf = ({ size, modified }: FolderItem) => ({ size, modified });

@@ -1,12 +1,16 @@
+import { ignoreError } from '@belay/protocol';
+
 const [database, store, key] = ['belay', 'folders', 'workspace'];
 
 /** The folder of the last session, if the browser can keep it. It asks the user before it is read again. */
 export const rememberedFolder = (): Promise<FileSystemDirectoryHandle | undefined> =>
-  inStore('readonly', (folders) => folders.get(key)).catch(() => undefined);
+  inStore('readonly', (folders) => folders.get(key)).catch(ignoreError('none is kept'));
 
 /** Does nothing in a browser that cannot keep it. */
 export async function rememberFolder(folder: FileSystemDirectoryHandle): Promise<void> {
-  await inStore('readwrite', (folders) => folders.put(folder, key)).catch(() => undefined);
+  await inStore('readwrite', (folders) => folders.put(folder, key)).catch(
+    ignoreError('the browser cannot keep it'),
+  );
 }
 
 /** `localStorage` has only text; a folder can be kept only in a database. */
