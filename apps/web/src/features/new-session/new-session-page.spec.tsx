@@ -325,11 +325,37 @@ describe('the form for a new session', () => {
   it('adds a model by name on Enter without submitting the form', async () => {
     const { rest } = await show();
     write('Task', 'Fix');
-    write('Add a model', 'openai-compatible:mine');
+    await box('openai:small');
+    write('Add a model', 'openai:mine');
     // `fireEvent` returns false if the default, which would submit the form, was prevented.
     expect(fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' })).toBe(false);
-    expect(await box('openai-compatible:mine')).toHaveProperty('checked', true);
+    expect(await box('openai:mine')).toHaveProperty('checked', true);
     expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('says at the field what is wrong with a model, and takes the suggestion', async () => {
+    const { rest } = await show();
+    await box('openai:small');
+    write('Add a model', 'smal');
+    fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' });
+    expect((await screen.findByRole('alert')).textContent).toContain(
+      'There is no model “smal”. Write provider:model with one of openai, anthropic, google.',
+    );
+    expect(screen.queryByRole('checkbox', { name: 'smal' })).toBeNull();
+    write('Add a model', 'larg');
+    fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' });
+    await click(screen.findByRole('button', { name: 'Use google:large' }));
+    expect(await box('google:large')).toHaveProperty('checked', true);
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('says what a provider needs before its models can be added', async () => {
+    await show();
+    await box('openai:small');
+    write('Add a model', 'anthropic:other');
+    fireEvent.blur(screen.getByLabelText('Add a model'));
+    expect((await screen.findByRole('alert')).textContent).toBe('anthropic is not set up.');
   });
 
   it('keeps its values and shows the error when the server refuses', async () => {
