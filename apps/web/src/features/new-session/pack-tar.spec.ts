@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changedFile, packTar, type TarFile } from './pack-tar';
+import { unreadableFile, packTar, type TarFile } from './pack-tar';
 
 const file = (path: string, text: string): TarFile => ({
   path,
@@ -47,8 +47,8 @@ it('computes the length of a pax record where it gains a digit', async () => {
 
 it('names a file that can no longer be read', async () => {
   const files = [file('a', 'a'), file('b', 'b')];
-  expect(await changedFile(files)).toBeUndefined();
+  expect(await unreadableFile(files)).toBeUndefined();
   const lost = { arrayBuffer: () => Promise.reject(new DOMException('', 'NotReadableError')) };
   const content = Object.assign(new Blob(['c']), { slice: () => lost as unknown as Blob });
-  expect(await changedFile([...files, { ...file('c', ''), content }])).toBe('c');
+  expect(await unreadableFile([...files, { ...file('c', ''), content }])).toBe('c');
 });

@@ -27,7 +27,7 @@ export function packTar(files: readonly TarFile[]): Blob {
 }
 
 /** The first file that can no longer be read as it was when it was chosen. */
-export async function changedFile(files: readonly TarFile[]): Promise<string | undefined> {
+export async function unreadableFile(files: readonly TarFile[]): Promise<string | undefined> {
   for (const { path, content } of files) {
     const isSame = await content
       .slice(0, 1)

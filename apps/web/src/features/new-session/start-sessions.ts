@@ -1,7 +1,7 @@
 import { AppError, errorFrom, sentWorkspace } from '@belay/protocol';
 import { client, uploadClient } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
-import { changedFile } from './pack-tar';
+import { unreadableFile } from './pack-tar';
 import {
   archiveOf,
   comparisonOf,
@@ -73,7 +73,7 @@ function send(form: SessionForm, session: string, archive: Blob): void {
 async function explained({ workspace }: SessionForm, error: unknown): Promise<never> {
   if (errorFrom(error).code !== 'unavailable' || workspace.kind !== 'folder') throw error;
   const { folder } = workspace;
-  const changed = folder && (await changedFile([...folder.plan.files, ...folder.plan.history]));
+  const changed = folder && (await unreadableFile([...folder.plan.files, ...folder.plan.history]));
   if (changed === null || changed === undefined) throw error;
   throw new AppError(
     'conflict',
