@@ -5,6 +5,7 @@ import {
   describeSystem,
   fill,
   Followed,
+  hides,
   put,
   script,
   shows,
@@ -43,6 +44,9 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     await page.evaluate(() => Object.assign(window, { showDirectoryPicker: undefined }));
     await shows(page, 'main', 'Models');
     await fill(page, 'Task', 'Pick the apples');
+    await fill(page, 'Add a model', 'helper');
+    await page.keyboard.press('Enter');
+    await shows(page, 'main', 'There is no model “helper”.');
     await fill(page, 'Add a model', script(server.data, reads('tree.txt')));
     await page.keyboard.press('Enter');
     await click(page, 'My folder', 'main');
@@ -57,8 +61,8 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     await shows(page, 'main', 'my-orchard: 2 files');
     await click(page, 'Start', 'main');
     await untilInPage(page, () => location.pathname.startsWith('/sessions/'));
-    const { id } = await finished('Pick the apples');
-    const { entries } = await server.client.sessions.call(id, 'files.list', {
+    const session = await finished('Pick the apples');
+    const { entries } = await server.client.sessions.call(session.id, 'files.list', {
       path: '.',
       depth: 5,
       hidden: true,
@@ -67,6 +71,14 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     expect(names).toEqual(expect.arrayContaining(['.gitignore', 'tree.txt']));
     expect(names).not.toContain('.env');
     expect(names).not.toContain('deploy/server.pem');
+
+    // Its page is left when it is deleted.
+    await click(page, 'More', 'header');
+    await click(page, 'Delete…');
+    await click(page, 'Delete', '[role=dialog]');
+    await untilInPage(page, () => location.pathname === '/');
+    await shows(page, '[aria-live=polite]', 'was deleted.');
+    await hides(page, 'main', 'Pick the apples');
     expect(chromium.complaints).toEqual([]);
   });
 
