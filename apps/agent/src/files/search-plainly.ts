@@ -1,9 +1,8 @@
 import { createContext, Script } from 'node:vm';
-import { AppError } from '@belay/protocol';
+import { AppError, escapeExpression, globPattern } from '@belay/protocol';
 import { charsetOf, decodeText } from './charset.js';
 import { throwIfAborted } from './fault.js';
 import { load, maxEditable, statsAt } from './file-bytes.js';
-import { escapeExpression, globPattern } from './ignore.js';
 import type { FoundMatches, SearchInput } from './found-matches.js';
 import { isBinary } from './text.js';
 import { walkTree } from './walk-tree.js';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   isEnded,
+  isKnownProvider,
   newEvent,
   wallSeconds,
   dollarsText,
@@ -12,7 +13,6 @@ import {
   type ModelRequest,
   type NewEvent,
   type ProviderChange,
-  type ProviderName,
   type Usage,
 } from '@belay/protocol';
 import type { Caller } from '../access/caller.js';
@@ -24,14 +24,14 @@ import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs
 import { assertMayNameModel } from './assert-may-name-model.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices } from './model-choices.js';
-import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { withActionTags } from './tags/action-tags.js';
-import { exampleScript, openModel } from './open-model.js';
+import { exampleScript, openModel, providerRemedy } from './open-model.js';
 import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
+import { providerModels } from './provider-models.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { SessionQueues } from './session-queues.js';
 import { readScript } from './scripted/script.js';
@@ -60,6 +60,7 @@ interface Attempt {
 const tokensOf = (characters: number): number => Math.ceil(characters / 4);
 
 const trialSeconds = 60;
+const checkTimeoutMs = 10_000;
 const trialRequest: ModelRequest = {
   purpose: 'turn',
   messages: [{ role: 'user', text: 'Answer with the one word “ready”.', images: [] }],
@@ -192,8 +193,19 @@ export class ModelGateway {
     return { text: output.text, model };
   }
 
-  /** Applies changed keys and addresses; models opened with the old ones are opened again. */
-  async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
+  /**
+   * Applies changed keys and addresses once the provider lists its models with them, unless `unchecked`; models opened
+   * with the old ones are opened again. Throws `model_failed` and keeps the old ones otherwise.
+   */
+  async setProvider(name: string, { unchecked, ...change }: ProviderChange): Promise<void> {
+    const setup = this.keys.setupWith(name, change);
+    if (change.key && !isKnownProvider(name) && !setup.providers[name]?.url)
+      throw new AppError(
+        'invalid_input',
+        `Give the address of ${name}, too: a key alone is not enough.`,
+      );
+    const isTried = Boolean(change.key ?? change.url) && providerRemedy(name, setup) === null;
+    if (isTried && !unchecked) await providerModels(name, setup, { timeoutMs: checkTimeoutMs });
     await this.keys.set(name, change);
     for (const model of this.#models.keys()) {
       if (parseModelName(model).kind === 'provider') this.#models.delete(model);
@@ -202,7 +214,7 @@ export class ModelGateway {
 
   /** The models that the user may choose, those that can be called now first. */
   choices(): Promise<ModelChoice[]> {
-    return modelChoices(this.keys.setup, () => localModels(this.keys.setup));
+    return modelChoices(this.keys.setup);
   }
 
   /** Throws `limit_reached`, and logs its event, when a budget is spent. */

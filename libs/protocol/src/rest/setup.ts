@@ -48,11 +48,16 @@ export const modelRoutes = {
     summary: 'Lists the providers, and where the key of each comes from',
     response: z.array(providerSetup),
   }),
-  /** Keys are write-only: the response contains only whether one is set. */
+  /**
+   * Keys are write-only: the response contains only whether one is set. Without key and address, a
+   * server that the user named is removed. Nothing is saved, with the error `model_failed`, if the
+   * provider does not list its models with the new settings, unless `unchecked`.
+   */
   setProvider: route({
     method: 'PUT',
     path: '/api/providers/:provider',
-    summary: 'Sets the key and address of a provider; keys are write-only',
+    summary:
+      'Sets the key and address of a provider once it lists its models with them; keys are write-only',
     params: z.object({ provider: providerName }),
     body: providerChange,
     response: z.array(providerSetup),

@@ -72,10 +72,18 @@ export class Machines {
       kind,
       joined,
       connected: this.isConnected(id),
-      sessions: this.#sandboxesOf(id)
-        .flatMap(({ session }) => session ?? [])
-        .filter((session) => sees(caller, session)),
+      sessions: this.sessionsOn(id).filter((session) => sees(caller, session)),
     }));
+  }
+
+  /** The sessions whose agents run on a machine. */
+  sessionsOn(machine: string): string[] {
+    return this.#sandboxesOf(machine).flatMap(({ session }) => session ?? []);
+  }
+
+  /** By id or name. */
+  known(machine: string): StoredMachine | undefined {
+    return this.store.all().find(({ id, name }) => id === machine || name === machine);
   }
 
   /** The machine for a session that names it. Throws `not_found`, and `unavailable` when it is not connected. */
