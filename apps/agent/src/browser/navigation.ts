@@ -42,8 +42,8 @@ export function openingFailure(address: string, error: unknown, shown: string): 
 /** Throws `conflict` when the browser has been to no page in that direction. */
 export async function assertHistory(page: Page, to: 'back' | 'forward'): Promise<void> {
   const session = await page.createCDPSession();
-  const history = session.send('Page.getNavigationHistory').finally(() => session.detach());
-  const { currentIndex, entries } = await history;
+  const { currentIndex, entries } = await session.send('Page.getNavigationHistory');
+  await session.detach();
   if (!entries[currentIndex + (to === 'back' ? -1 : 1)])
     throw new AppError('conflict', `There is no page to go ${to} to. Open one by its address.`);
 }
