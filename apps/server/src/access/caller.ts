@@ -7,7 +7,7 @@ import {
   type Scope,
 } from '@belay/protocol';
 
-/** The caller of any API, and its rights. Every API decides with `may` and `assertMay`. */
+/** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
   /** `owner`, `viewer`, `token:ID` or `user:ID`: the same for all its connections. */
   readonly id: string;

@@ -223,7 +223,6 @@ async function plantSettings(server: TestServer): Promise<void> {
   await server.json('POST', '/api/mcp', {
     name: mcpName,
     transport: { type: 'http', url, headers: { authorization: textOf('mcp-secret') } },
-    enabled: false,
   });
   await server.json('PUT', `/api/git/hosts/${internal('git')}`, {
     kind: 'gitea',

@@ -68,14 +68,16 @@ describe('attacks: what belongs to others', () => {
   });
   afterAll(() => server.close());
 
-  async function startedBy(token: string): Promise<string> {
-    const response = await server.fetch('/api/sessions', {
+  const start = (token: string, more: object = {}): Promise<Response> =>
+    server.fetch('/api/sessions', {
       method: 'POST',
       token,
-      body: JSON.stringify({ task: 'Count the geese', model: 'scripted:x' }),
+      body: JSON.stringify({ task: 'Count the geese', model: 'scripted:x', ...more }),
       headers: { 'content-type': 'application/json' },
     });
-    const { id } = (await response.json()) as { id: string };
+
+  async function startedBy(token: string): Promise<string> {
+    const { id } = (await (await start(token)).json()) as { id: string };
     await server.reaches(id, 'running');
     return id;
   }
@@ -162,6 +164,22 @@ describe('attacks: what belongs to others', () => {
         if (!isReached) expect({ ...way, status }).toEqual({ ...way, status: 403 });
       }
     }
+  });
+
+  it('no session that a token starts shows it, nor the reason why it cannot', async () => {
+    // The server with tools does not answer, and the machine is not connected.
+    for (const more of [{ mcp: ['tools'] }, { machine: 'big' }]) {
+      const answer = await start(tokens.own, more);
+      expect({ more, ok: answer.ok, found: leakedTo('own', await answer.text()) }).toEqual({
+        more,
+        ok: false,
+        found: [],
+      });
+    }
+    const events = wayOf('GET', '/api/sessions/:id/events');
+    const { text } = await ask(events, tokens.own, await startedBy(tokens.own));
+    expect(text).toContain('The MCP server tools');
+    expect(leakedTo('own', text)).toEqual([]);
   });
 
   it('the requests of those who own it show it', async () => {
