@@ -45,8 +45,8 @@ describeSystem('clients that start belay and speak over its standard input', (se
     const call = async (name: string, input: object, onprogress?: () => void) => {
       const asking = { name, arguments: { ...input } };
       const options = { timeout: 150_000, ...(onprogress && { onprogress }) };
-      const { structuredContent } = await client.callTool(asking, undefined, options);
-      return Object(structuredContent) as Record<string, unknown>;
+      const { structuredContent, _meta } = await client.callTool(asking, undefined, options);
+      return Object(structuredContent ?? _meta?.['belay/problem']) as Record<string, unknown>;
     };
     const started = await call('session_start', { task: 'Write', model, approvals: 'ask' });
     const session = String(started['id']);

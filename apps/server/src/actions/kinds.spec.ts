@@ -201,10 +201,10 @@ describe('skills and MCP servers, installed as actions', () => {
     const viewer = await connected(server.viewerToken);
     expect(await names(viewer)).toEqual([]);
     const refused = await call(viewer, 'actions_call', { name: 'action_release' });
-    expect(refused).toMatchObject({ isError: true, structuredContent: { status: 403 } });
+    expect(refused).toMatchObject({ isError: true, _meta: { 'belay/problem': { status: 403 } } });
     expect(await call(viewer, 'actions_search', { query: 'releasing' })).toMatchObject({
       isError: true,
-      structuredContent: { status: 403 },
+      _meta: { 'belay/problem': { status: 403 } },
     });
     await server.json('DELETE', '/api/actions/form-0');
     expect(await names(client)).toHaveLength(20);
