@@ -1,4 +1,11 @@
-import { AppError, includesScope, type Access, type ApiName, type Scope } from '@belay/protocol';
+import {
+  AppError,
+  includesScope,
+  type Access,
+  type ApiName,
+  type Scope,
+  type TokenSandbox,
+} from '@belay/protocol';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `assertMay`. */
 export interface Caller {
@@ -12,6 +19,8 @@ export interface Caller {
   readonly begins: boolean;
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
+  /** The sandbox of sessions that it begins, unless they choose one. */
+  readonly sandbox?: TokenSandbox;
   /** The browser login that it used, if any. */
   readonly login?: string;
   /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
