@@ -48,8 +48,13 @@ describeSystem('clients that start belay and speak over its standard input', (se
       const { structuredContent, _meta } = await client.callTool(asking, undefined, options);
       return Object(structuredContent ?? _meta?.['belay/problem']) as Record<string, unknown>;
     };
-    const started = await call('session_start', { task: 'Write', model, approvals: 'ask' });
-    const session = String(started['id']);
+    const start = { task: 'Write', approvals: 'ask', paused: true };
+    expect(await call('session_start', { ...start, model })).toMatchObject({ code: 'forbidden' });
+    const example = 'scripted:example:fix-failing-test';
+    const session = String((await call('session_start', { ...start, model: example }))['id']);
+    // The script is a file of the host, which an admin may name, but not over MCP.
+    await server.client.sessions.change(session, { model });
+    await call('session_resume', { session });
     let progress = 0;
     const waited = await call('session_wait', { session }, () => (progress += 1));
     expect(waited).toMatchObject({ session: { state: 'finished' } });

@@ -20,6 +20,7 @@ export * from './git.js';
 export * from './git-name.js';
 export * from './host-folders.js';
 export * from './host-sets.js';
+export * from './ignores.js';
 export * from './json-bounds.js';
 export * from './lenient-input.js';
 export * from './machine-connection.js';
@@ -66,6 +67,7 @@ export {
   type Bytes,
   type PathNames,
   type Route,
+  type RouteSubject,
   type RouteGroup,
   type RouteInput,
   type RouteOutput,

@@ -8,7 +8,7 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { clientFor, findSession, type PrintOptions } from '../connection.js';
-import { headLines, outputTo, type LineOutput } from '../output.js';
+import { headLines, outputTo, singleLine, type LineOutput } from '../output.js';
 
 export interface ApproveOptions extends PrintOptions {
   all?: boolean;
@@ -48,7 +48,8 @@ export async function approve(
     const answer = answerTo(request, options);
     await client.sessions.answer(session, request.id, answer);
     verdicts.push({ session, call: request.id, verdict: answer.verdict });
-    if (!options.json) output.line(`${answer.verdict}: ${request.operation} (${request.id})`);
+    if (!options.json)
+      output.line(singleLine(`${answer.verdict}: ${request.operation} (${request.id})`, Infinity));
   }
   if (options.json) output.json(verdicts);
 }
@@ -97,10 +98,10 @@ function list(sessions: SessionSummary[], output: LineOutput, json: boolean): vo
     );
   if (waiting.length === 0) return output.line('Nothing is waiting for you.');
   for (const { id, title, waitingFor, question } of waiting) {
-    output.line(output.style('bold', `${id}  ${title}`));
+    output.line(output.style('bold', `${id}  ${singleLine(title, Infinity)}`));
     for (const request of waitingFor) printRequest(request, output);
     if (question !== null) {
-      output.line(`  ? ${question}`);
+      output.line(`  ? ${singleLine(question, Infinity)}`);
       output.line(`    belay say ${id} "ANSWER"`);
     }
   }
@@ -110,7 +111,7 @@ function list(sessions: SessionSummary[], output: LineOutput, json: boolean): vo
 function printRequest(request: ApprovalRequest, output: LineOutput): void {
   const { id, operation, risk } = request;
   const what = calledOperation(operation) ? operation : `${operation} (a connection)`;
-  output.line(`  ${id}  ${what} · ${risk}`);
+  output.line(`  ${singleLine(`${id}  ${what}`, Infinity)} · ${risk}`);
   for (const line of headLines(requestedCall(request), maxLines, Infinity))
     output.line(`    ${line}`);
 }

@@ -11,7 +11,7 @@ import {
 import type { BelayClient } from '@belay/client';
 import { confirmed } from '../confirmed.js';
 import { clientFor, type PrintOptions } from '../connection.js';
-import { outputTo, type LineOutput } from '../output.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
 import { sourceText, tellMissing } from './actions.js';
 
@@ -135,11 +135,19 @@ function show(offer: ActionOffer, found: FoundActions, output: LineOutput): void
   const { name, manifest, state, changes, warnings, folder } = offer;
   const from = sourceText({ ...found, folder });
   const what = { new: 'is new', other: 'is another version', same: 'is up to date' }[state];
-  output.line(`${output.style('bold', name)} ${what}: ${manifest.description_for_human} (${from})`);
-  for (const warning of warnings) output.line(output.style('yellow', `  ${warning}`));
+  const described = singleLine(`${manifest.description_for_human} (${from})`, Infinity);
+  output.line(`${output.style('bold', name)} ${what}: ${described}`);
+  const each = (
+    texts: readonly string[],
+    style: 'yellow' | 'red' | 'green',
+    mark: string,
+  ): void => {
+    for (const text of texts) output.line(output.style(style, mark + singleLine(text, Infinity)));
+  };
+  each(warnings, 'yellow', '  ');
   if (state === 'same') return;
-  for (const sentence of changes.removed) output.line(output.style('red', `  - ${sentence}`));
-  for (const sentence of changes.added) output.line(output.style('green', `  + ${sentence}`));
+  each(changes.removed, 'red', '  - ');
+  each(changes.added, 'green', '  + ');
   if (changes.added.length + changes.removed.length === 0)
     output.line('  Its permissions do not change.');
 }
@@ -167,7 +175,7 @@ async function report(
   let allWork = true;
   for (const { name, state, error } of actions) {
     if (state !== 'done') {
-      output.line(`${name} was not installed: ${error ?? 'it was stopped.'}`);
+      output.line(`${name} was not installed: ${singleLine(error ?? 'it was stopped.', Infinity)}`);
       continue;
     }
     const action = await client.actions.read(name);

@@ -72,7 +72,7 @@ function show(prepared: PreparedPublish, output: LineOutput): void {
   const marks = { added: 'A', changed: 'M', deleted: 'D', renamed: 'R' } as const;
   for (const { path, from, status, added, removed } of files.slice(0, mostShown)) {
     const lines = added === null ? 'binary' : `+${added} −${removed ?? 0}`;
-    const name = singleLine(from ? `${from} → ${path}` : path);
+    const name = singleLine(from ? `${from} → ${path}` : path, Infinity);
     output.line(`${marks[status]} ${name}  ${output.style('dim', lines)}`);
   }
   if (files.length > mostShown) output.line(`… and ${files.length - mostShown} more`);

@@ -3,6 +3,7 @@ import {
   includesScope,
   type Access,
   type ApiName,
+  type RouteSubject,
   type Scope,
   type TokenSandbox,
 } from '@belay/protocol';
@@ -59,6 +60,22 @@ export function assertMay(
 ): asserts caller is Caller {
   const refused = refusal(caller, access, session);
   if (refused) throw refused;
+}
+
+/**
+ * Whether a caller may see or use something at all, apart from its scope: one that does not see all sessions has
+ * nothing of the server but what its own sessions start with.
+ */
+export const reaches = (caller: Caller, about: RouteSubject): boolean =>
+  about === 'caller' || seesAll(caller) || (about === 'starting' && caller.begins);
+
+/** Throws `forbidden` for what the caller does not reach. */
+export function assertReaches(caller: Caller, about: RouteSubject): void {
+  if (reaches(caller, about)) return;
+  throw new AppError(
+    'forbidden',
+    'This token is for some sessions, and for nothing else of the server. Use a token for all sessions.',
+  );
 }
 
 /** Throws unless the caller may begin sessions of its own. */

@@ -71,6 +71,7 @@ import { OAuthService } from './oauth/oauth.service.js';
 import { TemplatesController } from './rest/templates.controller.js';
 import { ViewerLinksController } from './rest/viewer-links.controller.js';
 import { UploadsController } from './rest/uploads.controller.js';
+import { SocketCounts } from './limits/socket-counts.js';
 import { Upgrades } from './upgrades.js';
 import { WebSocketApi } from './websocket/web-socket-api.js';
 
@@ -144,6 +145,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     AcpServices,
     Upgrades,
     ServerChecks,
+    SocketCounts,
     TerminalInput,
     WebSocketApi,
     PublicUrl,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { AppError, type Budgets } from '@belay/protocol';
+import { AppError, isKnownProvider, type Budgets } from '@belay/protocol';
 import { isPublicAddress } from '../egress/public-address.js';
 import { parseModelName } from './model-name.js';
 import { priceOf, type Price, type Rates } from './prices.js';
@@ -11,11 +11,11 @@ const free: Rates = { input: 0, output: 0 };
 export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price, 'long'>) | null {
   const address = parseModelName(name);
   // Scripts and replays cost nothing.
-  if (address.kind === 'scripted') return free;
+  if (address.kind === 'example' || address.kind === 'scripted') return free;
   if (address.kind === 'cassette') return address.record ? knownPrice(address.record, setup) : free;
   const { provider, model, options } = address;
-  const url = setup.providers['openai-compatible'].url;
-  const isOwn = provider === 'openai-compatible' && url !== undefined && isNear(url);
+  const url = setup.providers[provider]?.url;
+  const isOwn = !isKnownProvider(provider) && url !== undefined && isNear(url);
   return options.price ?? priceOf(provider, model) ?? (isOwn ? free : null);
 }
 

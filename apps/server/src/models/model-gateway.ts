@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   isEnded,
+  isKnownProvider,
   newEvent,
   wallSeconds,
   dollarsText,
@@ -12,24 +13,25 @@ import {
   type ModelRequest,
   type NewEvent,
   type ProviderChange,
-  type ProviderName,
   type Usage,
 } from '@belay/protocol';
+import type { Caller } from '../access/caller.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
+import { assertMayNameModel } from './assert-may-name-model.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices } from './model-choices.js';
-import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { withActionTags } from './tags/action-tags.js';
-import { openModel, scriptFile } from './open-model.js';
+import { exampleScript, openModel, providerRemedy } from './open-model.js';
 import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
+import { providerModels } from './provider-models.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { SessionQueues } from './session-queues.js';
 import { readScript } from './scripted/script.js';
@@ -37,6 +39,12 @@ import { readScript } from './scripted/script.js';
 export interface ModelTest {
   text: string;
   seconds: number;
+}
+
+/** The caller that names a model, and the budgets of the session that it is for. */
+interface ModelChooser {
+  caller: Caller;
+  budgets?: Budgets;
 }
 
 /** A request in progress, with its usage so far in case the agent cancels it. */
@@ -52,6 +60,7 @@ interface Attempt {
 const tokensOf = (characters: number): number => Math.ceil(characters / 4);
 
 const trialSeconds = 60;
+const checkTimeoutMs = 10_000;
 const trialRequest: ModelRequest = {
   purpose: 'turn',
   messages: [{ role: 'user', text: 'Answer with the one word “ready”.', images: [] }],
@@ -112,21 +121,32 @@ export class ModelGateway {
   }
 
   /**
-   * Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model, or when these
-   * budgets could not be enforced with it.
+   * Checks a model that a request names. Throws `forbidden` when its caller may not name it, and otherwise like
+   * `check`. Every name of a model that comes from outside passes here.
    */
-  async check(model: string, budgets?: Budgets): Promise<void> {
+  async choose(model: string, { caller, budgets }: ModelChooser): Promise<void> {
+    assertMayNameModel(caller, model);
+    await this.check({ model, budgets });
+  }
+
+  /**
+   * Throws one sentence (invalid_input, not_found, unavailable) when a session with this model could not use it, or
+   * when these budgets could not be enforced with it.
+   */
+  async check({ model, budgets }: { model: string; budgets?: Budgets }): Promise<void> {
     if (budgets) checkBudgets(model, budgets, this.keys.setup);
     const address = parseModelName(model);
-    if (address.kind === 'scripted') await readScript(scriptFile(address.file, this.keys.setup));
+    if (address.kind === 'example')
+      await readScript(exampleScript(address.name, this.keys.setup), `example:${address.name}`);
+    else if (address.kind === 'scripted') await readScript(address.file);
     else if (address.kind === 'provider') openModel(model, this.keys.setup);
     else if (address.record === null) await readCassette(address.file);
-    else await this.check(address.record);
+    else await this.check({ model: address.record });
   }
 
   /** One short call that shows the user whether key and model work. Throws the errors that a session would get. */
-  async trial(model: string): Promise<ModelTest> {
-    await this.check(model);
+  async trial(model: string, caller: Caller): Promise<ModelTest> {
+    await this.choose(model, { caller });
     const begun = performance.now();
     const output = await this.#once(model, trialRequest);
     return {
@@ -173,8 +193,19 @@ export class ModelGateway {
     return { text: output.text, model };
   }
 
-  /** Applies changed keys and addresses; models opened with the old ones are opened again. */
-  async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
+  /**
+   * Applies changed keys and addresses once the provider lists its models with them, unless `unchecked`; models opened
+   * with the old ones are opened again. Throws `model_failed` and keeps the old ones otherwise.
+   */
+  async setProvider(name: string, { unchecked, ...change }: ProviderChange): Promise<void> {
+    const setup = this.keys.setupWith(name, change);
+    if (change.key && !isKnownProvider(name) && !setup.providers[name]?.url)
+      throw new AppError(
+        'invalid_input',
+        `Give the address of ${name}, too: a key alone is not enough.`,
+      );
+    const isTried = Boolean(change.key ?? change.url) && providerRemedy(name, setup) === null;
+    if (isTried && !unchecked) await providerModels(name, setup, { timeoutMs: checkTimeoutMs });
     await this.keys.set(name, change);
     for (const model of this.#models.keys()) {
       if (parseModelName(model).kind === 'provider') this.#models.delete(model);
@@ -183,7 +214,7 @@ export class ModelGateway {
 
   /** The models that the user may choose, those that can be called now first. */
   choices(): Promise<ModelChoice[]> {
-    return modelChoices(this.keys.setup, () => localModels(this.keys.setup));
+    return modelChoices(this.keys.setup);
   }
 
   /** Throws `limit_reached`, and logs its event, when a budget is spent. */

@@ -18,13 +18,12 @@ export class MachineRemoval {
 
   /** By id or name. Stores the patches of its sessions first, because nobody reaches their files afterwards. */
   async remove(machine: string): Promise<void> {
-    const found = this.machines.list().find(({ id, name }) => id === machine || name === machine);
-    const { name, connected, sessions } = found ?? {
-      name: machine,
-      connected: false,
-      sessions: [],
-    };
-    await Promise.all(sessions.map((session) => this.#end(session, { name, connected })));
+    const found = this.machines.known(machine);
+    if (found) {
+      const on = { name: found.name, connected: this.machines.isConnected(found.id) };
+      const sessions = this.machines.sessionsOn(found.id);
+      await Promise.all(sessions.map((session) => this.#end(session, on)));
+    }
     await this.machines.remove(machine);
   }
 

@@ -49,7 +49,7 @@ export class SessionCreation {
   async check(given: z.output<typeof newSession>, caller: Caller): Promise<void> {
     const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
-    await this.settings.of(wanted);
+    await this.settings.of(wanted, caller);
   }
 
   /**
@@ -65,7 +65,7 @@ export class SessionCreation {
   ): Promise<SessionSummary> {
     const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
-    const { settings: others, missing } = await this.settings.of(wanted);
+    const { settings: others, missing } = await this.settings.of(wanted, caller);
     const { repository: _, ...rest } = others;
     const begins = files
       ? this.workspaces.shared(id, files, caller)

@@ -96,11 +96,11 @@ function createMcpServer(parts: McpServerParts): Server {
       ...[...mcpTools.values()]
         .map(({ tool }) => tool)
         .filter(({ annotations }) => annotations?.readOnlyHint || mayOperate()),
-      ...(mayOperate() ? installedTools(parts.commands.installed()) : []),
+      ...installedTools(parts.commands.installed(parts.caller())),
     ],
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const installed = parts.commands.installed();
+    const installed = parts.commands.installed(parts.caller());
     let called: ToolCall = { name: params.name, input: params.arguments ?? {} };
     if (isMany(installed)) {
       try {

@@ -1,6 +1,7 @@
 import { actionOutput, calledOperation, readableOutput, type Event } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
+import { VisibleText } from '@/components/ui/visible-text';
 import { BlobImage } from '@/features/session-log/blob-image';
 import type { Result } from '@/features/session-log/call-result';
 import { useSessionId } from '@/features/session-log/session-context';
@@ -65,7 +66,7 @@ function Block({ label, children }: { label: string; children: string }) {
         aria-label={label}
         className="max-h-80 overflow-auto px-3 pb-2 leading-4.5 break-words whitespace-pre-wrap"
       >
-        {children}
+        <VisibleText text={children} />
       </pre>
     </div>
   );

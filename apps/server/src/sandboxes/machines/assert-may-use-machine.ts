@@ -1,0 +1,12 @@
+import type { SessionMachine } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+import { assertMayNameHost } from '../../access/host-names.js';
+
+/** Throws `forbidden` unless the caller may begin a session on this machine: a bare one confines nothing. */
+export function assertMayUseMachine(caller: Caller, { kind }: Pick<SessionMachine, 'kind'>): void {
+  if (kind === 'container') return;
+  assertMayNameHost(caller, {
+    use: 'start a session on a bare machine, where nothing is confined',
+    remedy: 'leave out `machine`, or name one that runs agents in containers',
+  });
+}
