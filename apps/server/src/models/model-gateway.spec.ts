@@ -171,12 +171,12 @@ describe('choices and checks', () => {
           path: '/v1/models',
           headers: { authorization: 'Bearer k2' },
         });
-        await expect(gateway.check('ollama:qwen')).resolves.toBeUndefined();
-        await expect(gateway.check('oolama:qwen')).rejects.toThrow(
+        await expect(gateway.check({ model: 'ollama:qwen' })).resolves.toBeUndefined();
+        await expect(gateway.check({ model: 'oolama:qwen' })).rejects.toThrow(
           /^There is no model "oolama:qwen"; write PROVIDER:MODEL with one of .*\bollama\b/,
         );
         await gateway.setProvider('ollama', { url: null });
-        await expect(gateway.check('ollama:qwen')).rejects.toThrow(/^There is no model/);
+        await expect(gateway.check({ model: 'ollama:qwen' })).rejects.toThrow(/^There is no model/);
       } finally {
         await other.close();
       }
@@ -199,9 +199,9 @@ describe('choices and checks', () => {
       server.answer(answer());
       const url = `${server.url}/api`;
       await expect(gateway.setProvider('box', { url, key: 'secret-7' })).rejects.toThrow(sentence);
-      await expect(gateway.check('box:x')).rejects.toThrow(/^There is no model/);
+      await expect(gateway.check({ model: 'box:x' })).rejects.toThrow(/^There is no model/);
       await gateway.setProvider('box', { url, key: 'secret-7', unchecked: true });
-      await expect(gateway.check('box:x')).resolves.toBeUndefined();
+      await expect(gateway.check({ model: 'box:x' })).resolves.toBeUndefined();
     });
 
     it('is not saved if nothing answers, and keeps what it was', async () => {

@@ -34,6 +34,8 @@ import { ProviderKeys } from './provider-keys.js';
 import { providerModels } from './provider-models.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { SessionQueues } from './session-queues.js';
+import { timeBudget } from './time-budget.js';
+import { emptyReply, withheld } from './unusable-reply.js';
 import { readScript } from './scripted/script.js';
 
 export interface ModelTest {
@@ -332,33 +334,8 @@ export class ModelGateway {
   }
 }
 
-/** The refused partial reply must not be continued: the provider would refuse it again. */
-function withheld(model: string, { text }: ModelOutput): ModelFailure {
-  const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
-  return new ModelFailure(
-    'fatal',
-    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
-  );
-}
-
-function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
-  if (finish === 'length') {
-    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
-  }
-  return new ModelFailure('empty', `${model} returned an empty reply.`);
-}
-
 function reported(error: unknown): unknown {
   if (!(error instanceof ModelFailure)) return error;
   const code = error.kind === 'overflow' ? 'context_overflow' : 'model_failed';
   return new AppError(code, error.message);
-}
-
-/** Aborts when the time is over; a timer can run for at most 24 days. */
-function timeBudget(seconds: number | null): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController();
-  if (seconds === null || seconds > 2_000_000)
-    return { signal: controller.signal, clear: () => {} };
-  const timer = setTimeout(() => controller.abort(), seconds * 1000);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
