@@ -5,6 +5,7 @@ import {
   type ApiName,
   type RouteSubject,
   type Scope,
+  type TokenSandbox,
 } from '@belay/protocol';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
@@ -19,6 +20,8 @@ export interface Caller {
   readonly begins: boolean;
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
+  /** The sandbox of sessions that it begins, unless they choose one. */
+  readonly sandbox?: TokenSandbox;
   /** The browser login that it used, if any. */
   readonly login?: string;
   /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
