@@ -24,7 +24,7 @@ import {
   type Tool,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { may, type Caller } from '../../access/caller.js';
+import { assertMay, may, type Caller } from '../../access/caller.js';
 import type { BlobStore } from '../../logs/blob-store.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { tooManyRequests } from '../limits/request-budget.js';
