@@ -12,6 +12,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { built, describeSystem, run, script } from '@belay/testkit';
+import { until } from '@belay/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -44,11 +45,16 @@ describeSystem('clients that start belay and speak over its standard input', (se
     const call = async (name: string, input: object, onprogress?: () => void) => {
       const asking = { name, arguments: { ...input } };
       const options = { timeout: 150_000, ...(onprogress && { onprogress }) };
-      const { structuredContent } = await client.callTool(asking, undefined, options);
-      return Object(structuredContent) as Record<string, unknown>;
+      const { structuredContent, _meta } = await client.callTool(asking, undefined, options);
+      return Object(structuredContent ?? _meta?.['belay/problem']) as Record<string, unknown>;
     };
-    const started = await call('session_start', { task: 'Write', model, approvals: 'ask' });
-    const session = String(started['id']);
+    const start = { task: 'Write', approvals: 'ask', paused: true };
+    expect(await call('session_start', { ...start, model })).toMatchObject({ code: 'forbidden' });
+    const example = 'scripted:example:fix-failing-test';
+    const session = String((await call('session_start', { ...start, model: example }))['id']);
+    // The script is a file of the host, which an admin may name, but not over MCP.
+    await server.client.sessions.change(session, { model });
+    await call('session_resume', { session });
     let progress = 0;
     const waited = await call('session_wait', { session }, () => (progress += 1));
     expect(waited).toMatchObject({ session: { state: 'finished' } });
@@ -69,7 +75,7 @@ describeSystem('clients that start belay and speak over its standard input', (se
   /** An editor that starts `belay acp`, as Zed does. */
   const editor = async (model: string) => {
     const child = spawn(process.execPath, [built(bundle), 'acp', '-m', model], {
-      env: { ...process.env, BELAY_DATA: server.data },
+      env: { ...process.env, BELAY_DATA: server.data, XDG_DATA_HOME: server.data },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     const updates: SessionUpdate[] = [];
@@ -127,6 +133,30 @@ describeSystem('clients that start belay and speak over its standard input', (se
     expect(second.textOf('agent_message_chunk').join()).toContain(say);
     expect(await second.prompt(sessionId, 'Go on')).toMatchObject({ stopReason: 'end_turn' });
     expect(second.textOf('agent_message_chunk').at(-1)).toContain('Again.');
+    await second.close();
+  });
+
+  it('ACP’s client gets the changes of a cancelled prompt, also after it was closed', async () => {
+    const write = { operation: 'files.write', input: { path: 'kept.txt', content: 'kept\n' } };
+    const turns = [{ calls: [write] }, { calls: [run('sleep 600')] }, { finish: 'Done.' }];
+    const model = script(server.data, turns, 100);
+    const first = await editor(model);
+    const { session } = methods.agent;
+    const { sessionId } = await first.agent.request(session.new, { cwd: folder, mcpServers: [] });
+    const turn = first.prompt(sessionId, 'Write');
+    const isRunning = () => first.textOf('tool_call').join().includes('sleep 600');
+    await until('the command', isRunning);
+    await first.agent.notify(session.cancel, { sessionId });
+    expect(await turn).toMatchObject({ stopReason: 'cancelled' });
+    expect(first.textOf('tool_call_update').at(-1)).toContain('"failed"');
+    await first.close();
+    const kept = () => readFile(join(folder, 'kept.txt'), 'utf8').catch(() => '');
+    expect(await kept()).toBe('kept\n');
+    const second = await editor(model);
+    const { sessions } = await second.agent.request(session.list, { cwd: folder });
+    expect(sessions.find((one) => one.sessionId === sessionId)).toMatchObject({ cwd: folder });
+    await second.agent.request(session.resume, { sessionId, cwd: folder, mcpServers: [] });
+    expect(await second.prompt(sessionId, 'Go on')).toMatchObject({ stopReason: 'end_turn' });
     await second.close();
   });
 });

@@ -67,6 +67,7 @@ export {
   type Bytes,
   type PathNames,
   type Route,
+  type RouteSubject,
   type RouteGroup,
   type RouteInput,
   type RouteOutput,
@@ -75,6 +76,7 @@ export {
 export * from './rest/sessions.js';
 export * from './rest/templates.js';
 export * from './rest/viewer-links.js';
+export * from './readable-output.js';
 export * from './rule-pattern.js';
 export * from './session.js';
 export * from './session-commands.js';

@@ -11,7 +11,10 @@ export const machineName = z
     'a machine’s name is up to 40 letters, digits, dots, dashes and underscores',
   );
 
-/** A machine’s description of itself: only shown, never trusted for a decision. */
+/**
+ * A machine’s description of itself: only shown, but for the kind, with which its user chooses who may start sessions on
+ * it: an admin, or everyone who may start sessions.
+ */
 export const machineDescription = z.object({
   host: z.string().min(1).max(255),
   os: z.string().min(1).max(100),

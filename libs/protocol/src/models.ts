@@ -6,7 +6,7 @@ export const byHandPrefix = 'The user did this by hand: ';
 /** The prefix of Belay’s other texts in a conversation, which are not from the user. */
 export const platformPrefix = '[Belay, not the user] ';
 
-/** The name of a model: `provider:model`, or `scripted:FILE` and `cassette:FILE`. */
+/** The name of a model: `provider:model`, `scripted:example:NAME`, or, from an admin, `scripted:FILE` and `cassette:FILE`. */
 export const modelName = z
   .string()
   .regex(

@@ -248,7 +248,9 @@ export const newSession = sessionSettings.extend({
   machine: machineName
     .nullable()
     .default(null)
-    .describe('The name of a joined machine; null for a sandbox of the server.'),
+    .describe(
+      'The name of a joined machine; null for a sandbox of the server. A bare machine needs the scope `admin`.',
+    ),
   mcp: z
     .array(mcpServerName)
     .optional()

@@ -24,7 +24,7 @@ export async function searchPlainly(
   signal: AbortSignal,
 ): Promise<void> {
   const { input } = task;
-  const named = input.name === undefined ? null : globPattern(input.name, input.name.includes('/'));
+  const named = !input.name ? null : globPattern(input.name, input.name.includes('/'));
   const find = input.pattern === '' ? null : matcher(input);
   for await (const path of filesBelow(task, signal)) {
     throwIfAborted(signal);

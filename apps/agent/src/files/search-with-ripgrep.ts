@@ -92,7 +92,7 @@ function ripgrepArguments(input: SearchInput): string[] {
     '--glob=!.git',
     ...usuallyIgnored.map((name) => `--glob=!${name}/`),
     // A file type, unlike a glob, does not include files that .gitignore hides.
-    ...(input.name === undefined ? [] : nameArguments(input.name)),
+    ...(input.name ? nameArguments(input.name) : []),
     ...(byName
       ? ['--files']
       : [

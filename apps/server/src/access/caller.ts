@@ -1,6 +1,14 @@
-import { AppError, includesScope, type Access, type ApiName, type Scope } from '@belay/protocol';
+import {
+  AppError,
+  includesScope,
+  type Access,
+  type ApiName,
+  type RouteSubject,
+  type Scope,
+  type TokenSandbox,
+} from '@belay/protocol';
 
-/** The caller of any API, and its rights. Every API decides with `may` and `assertMay`. */
+/** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
   /** `owner`, `viewer`, `token:ID` or `user:ID`: the same for all its connections. */
   readonly id: string;
@@ -12,6 +20,8 @@ export interface Caller {
   readonly begins: boolean;
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
+  /** The sandbox of sessions that it begins, unless they choose one. */
+  readonly sandbox?: TokenSandbox;
   /** The browser login that it used, if any. */
   readonly login?: string;
   /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
@@ -50,6 +60,22 @@ export function assertMay(
 ): asserts caller is Caller {
   const refused = refusal(caller, access, session);
   if (refused) throw refused;
+}
+
+/**
+ * Whether a caller may see or use something at all, apart from its scope: one that does not see all sessions has
+ * nothing of the server but what its own sessions start with.
+ */
+export const reaches = (caller: Caller, about: RouteSubject): boolean =>
+  about === 'caller' || seesAll(caller) || (about === 'starting' && caller.begins);
+
+/** Throws `forbidden` for what the caller does not reach. */
+export function assertReaches(caller: Caller, about: RouteSubject): void {
+  if (reaches(caller, about)) return;
+  throw new AppError(
+    'forbidden',
+    'This token is for some sessions, and for nothing else of the server. Use a token for all sessions.',
+  );
 }
 
 /** Throws unless the caller may begin sessions of its own. */

@@ -11,7 +11,7 @@ const free: Rates = { input: 0, output: 0 };
 export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price, 'long'>) | null {
   const address = parseModelName(name);
   // Scripts and replays cost nothing.
-  if (address.kind === 'scripted') return free;
+  if (address.kind === 'example' || address.kind === 'scripted') return free;
   if (address.kind === 'cassette') return address.record ? knownPrice(address.record, setup) : free;
   const { provider, model, options } = address;
   const url = setup.providers[provider]?.url;

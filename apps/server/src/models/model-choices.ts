@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isKnownProvider, type KnownProvider, type ModelChoice } from '@belay/protocol';
-import { providerRemedy, scriptFile } from './open-model.js';
+import { exampleScript, providerRemedy } from './open-model.js';
 import type { ModelSetup } from './provider-keys.js';
 import { providerModels } from './provider-models.js';
 import { readScript } from './scripted/script.js';
@@ -37,6 +37,9 @@ export async function modelChoices(config: ModelSetup): Promise<ModelChoice[]> {
   return [...ready, ...(await demos(config)), ...others];
 }
 
+/** A script or a recording plays its own task, whatever the user writes. */
+export const isPlayedModel = (name: string): boolean => /^(scripted|cassette):/.test(name);
+
 /** None if the server does not answer: `check` and the first call report that. */
 async function modelsOfServer(server: string, config: ModelSetup) {
   const models = await providerModels(server, config, { timeoutMs: listTimeoutMs }).catch(() => []);
@@ -51,11 +54,10 @@ async function demos(config: ModelSetup): Promise<ModelChoice[]> {
     names
       .toSorted((a, b) => a.localeCompare(b))
       .map(async (name): Promise<ModelChoice | null> => {
-        const file = `example:${name}`;
         try {
-          const { title } = await readScript(scriptFile(file, config));
+          const { title } = await readScript(exampleScript(name, config));
           return {
-            name: `scripted:${file}`,
+            name: `scripted:example:${name}`,
             title: title ?? `Demo: ${name}`,
             ready: true,
             remedy: null,

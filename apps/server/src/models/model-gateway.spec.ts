@@ -75,7 +75,10 @@ describe('budgets', () => {
     ['http://gpu.lan/v1', 'llama', true],
   ])('keeps a budget in dollars for a model at %s named %s: %s', async (url, name, kept) => {
     await test.gateway.setProvider('openai-compatible', { url, unchecked: true });
-    const checked = test.gateway.check(`openai-compatible:${name}`, budgets.parse({ dollars: 2 }));
+    const checked = test.gateway.check({
+      model: `openai-compatible:${name}`,
+      budgets: budgets.parse({ dollars: 2 }),
+    });
     if (kept) await expect(checked).resolves.toBeUndefined();
     else
       await expect(checked).rejects.toThrow(
@@ -168,12 +171,12 @@ describe('choices and checks', () => {
           path: '/v1/models',
           headers: { authorization: 'Bearer k2' },
         });
-        await expect(gateway.check('ollama:qwen')).resolves.toBeUndefined();
-        await expect(gateway.check('oolama:qwen')).rejects.toThrow(
+        await expect(gateway.check({ model: 'ollama:qwen' })).resolves.toBeUndefined();
+        await expect(gateway.check({ model: 'oolama:qwen' })).rejects.toThrow(
           /^There is no model "oolama:qwen"; write PROVIDER:MODEL with one of .*\bollama\b/,
         );
         await gateway.setProvider('ollama', { url: null });
-        await expect(gateway.check('ollama:qwen')).rejects.toThrow(/^There is no model/);
+        await expect(gateway.check({ model: 'ollama:qwen' })).rejects.toThrow(/^There is no model/);
       } finally {
         await other.close();
       }
@@ -201,9 +204,9 @@ describe('choices and checks', () => {
       server.answer(answer());
       const url = `${server.url}/api`;
       await expect(gateway.setProvider('box', { url, key: 'secret-7' })).rejects.toThrow(sentence);
-      await expect(gateway.check('box:x')).rejects.toThrow(/^There is no model/);
+      await expect(gateway.check({ model: 'box:x' })).rejects.toThrow(/^There is no model/);
       await gateway.setProvider('box', { url, key: 'secret-7', unchecked: true });
-      await expect(gateway.check('box:x')).resolves.toBeUndefined();
+      await expect(gateway.check({ model: 'box:x' })).resolves.toBeUndefined();
     });
 
     it('is not saved if nothing answers, and keeps what it was', async () => {
@@ -250,13 +253,14 @@ describe('choices and checks', () => {
     ['openai-compatible:x', /or OPENAI_COMPATIBLE_BASE_URL/],
     ['anthropic:x?tools=maybe', /^Models have no option tools=maybe\. The options are /],
     ['scripted:/nowhere/a.yaml', /^There is no script \/nowhere\/a\.yaml\.$/],
-    ['scripted:example:nobody', /^There is no script .*sessions\/nobody\/script\.yaml\.$/],
+    ['scripted:example:nobody', /^There is no script example:nobody\.$/],
+    ['scripted:example:../greet', /^The name of an example has letters, digits, _ and -\.$/],
     ['cassette:/nowhere/a.jsonl', /^There is no cassette \/nowhere\/a\.jsonl; record one with /],
     ['cassette:/a?record=google:x', /^google is not set up\./],
     ['cassette:/a?record=cassette:/b', /^A cassette cannot record another cassette\.$/],
   ])('says in one sentence why %s cannot be used', async (model, sentence) => {
     const gateway = await open();
-    await expect(gateway.check(model)).rejects.toThrow(sentence);
+    await expect(gateway.check({ model })).rejects.toThrow(sentence);
   });
 
   it('passes what can be used', async () => {
@@ -270,7 +274,7 @@ describe('choices and checks', () => {
       'scripted:example:greet',
       `cassette:${folder}/new.jsonl?record=openai:gpt-5`,
     ]) {
-      await expect(gateway.check(model)).resolves.toBeUndefined();
+      await expect(gateway.check({ model })).resolves.toBeUndefined();
     }
   });
 });

@@ -15,28 +15,38 @@ import {
   type ProviderChange,
   type Usage,
 } from '@belay/protocol';
+import type { Caller } from '../access/caller.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
+import { assertMayNameModel } from './assert-may-name-model.js';
 import { readCassette } from './cassette/cassette-file.js';
 import { modelChoices } from './model-choices.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { withActionTags } from './tags/action-tags.js';
-import { openModel, providerRemedy, scriptFile } from './open-model.js';
+import { exampleScript, openModel, providerRemedy } from './open-model.js';
 import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
 import { providerModels } from './provider-models.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { SessionQueues } from './session-queues.js';
+import { timeBudget } from './time-budget.js';
+import { emptyReply, withheld } from './unusable-reply.js';
 import { readScript } from './scripted/script.js';
 
 export interface ModelTest {
   text: string;
   seconds: number;
+}
+
+/** The caller that names a model, and the budgets of the session that it is for. */
+interface ModelChooser {
+  caller: Caller;
+  budgets?: Budgets;
 }
 
 /** A request in progress, with its usage so far in case the agent cancels it. */
@@ -113,21 +123,32 @@ export class ModelGateway {
   }
 
   /**
-   * Throws one sentence (invalid_input, not_found, unavailable) when a session could not use this model, or when these
-   * budgets could not be enforced with it.
+   * Checks a model that a request names. Throws `forbidden` when its caller may not name it, and otherwise like
+   * `check`. Every name of a model that comes from outside passes here.
    */
-  async check(model: string, budgets?: Budgets): Promise<void> {
+  async choose(model: string, { caller, budgets }: ModelChooser): Promise<void> {
+    assertMayNameModel(caller, model);
+    await this.check({ model, budgets });
+  }
+
+  /**
+   * Throws one sentence (invalid_input, not_found, unavailable) when a session with this model could not use it, or
+   * when these budgets could not be enforced with it.
+   */
+  async check({ model, budgets }: { model: string; budgets?: Budgets }): Promise<void> {
     if (budgets) checkBudgets(model, budgets, this.keys.setup);
     const address = parseModelName(model);
-    if (address.kind === 'scripted') await readScript(scriptFile(address.file, this.keys.setup));
+    if (address.kind === 'example')
+      await readScript(exampleScript(address.name, this.keys.setup), `example:${address.name}`);
+    else if (address.kind === 'scripted') await readScript(address.file);
     else if (address.kind === 'provider') openModel(model, this.keys.setup);
     else if (address.record === null) await readCassette(address.file);
-    else await this.check(address.record);
+    else await this.check({ model: address.record });
   }
 
   /** One short call that shows the user whether key and model work. Throws the errors that a session would get. */
-  async trial(model: string): Promise<ModelTest> {
-    await this.check(model);
+  async trial(model: string, caller: Caller): Promise<ModelTest> {
+    await this.choose(model, { caller });
     const begun = performance.now();
     const output = await this.#once(model, trialRequest);
     return {
@@ -313,33 +334,8 @@ export class ModelGateway {
   }
 }
 
-/** The refused partial reply must not be continued: the provider would refuse it again. */
-function withheld(model: string, { text }: ModelOutput): ModelFailure {
-  const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
-  return new ModelFailure(
-    'fatal',
-    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
-  );
-}
-
-function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
-  if (finish === 'length') {
-    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
-  }
-  return new ModelFailure('empty', `${model} returned an empty reply.`);
-}
-
 function reported(error: unknown): unknown {
   if (!(error instanceof ModelFailure)) return error;
   const code = error.kind === 'overflow' ? 'context_overflow' : 'model_failed';
   return new AppError(code, error.message);
-}
-
-/** Aborts when the time is over; a timer can run for at most 24 days. */
-function timeBudget(seconds: number | null): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController();
-  if (seconds === null || seconds > 2_000_000)
-    return { signal: controller.signal, clear: () => {} };
-  const timer = setTimeout(() => controller.abort(), seconds * 1000);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

@@ -2,6 +2,7 @@ import { AppError, knownProviders, providerName } from '@belay/protocol';
 
 export type ModelAddress =
   | { kind: 'provider'; provider: string; model: string; options: ProviderOptions }
+  | { kind: 'example'; name: string }
   | { kind: 'scripted'; file: string }
   | { kind: 'cassette'; file: string; record: string | null };
 
@@ -18,20 +19,27 @@ export interface ProviderOptions {
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 /**
- * Reads `provider:model[?tools=tags&reasoning=high&context=32768&price=0.5/2]`, `scripted:FILE`,
- * `cassette:FILE[?record=MODEL]`. Throws `invalid_input` with one sentence.
+ * Reads `provider:model[?tools=tags&reasoning=high&context=32768&price=0.5/2]`, `scripted:example:NAME`,
+ * `scripted:FILE`, `cassette:FILE[?record=MODEL]`. Throws `invalid_input` with one sentence.
  */
 export function parseModelName(name: string): ModelAddress {
   const colon = name.indexOf(':');
   const kind = name.slice(0, Math.max(colon, 0));
   const rest = name.slice(colon + 1);
   if (rest === '') throw unknownModel(name);
-  if (kind === 'scripted') return { kind, file: rest };
+  if (kind === 'scripted') return scriptAddress(rest);
   if (kind === 'cassette') return cassetteAddress(rest);
   if (!providerName.safeParse(kind).success) throw unknownModel(name);
   const [model = '', query = ''] = split(rest, '?');
   if (model === '') throw unknownModel(name);
   return { kind: 'provider', provider: kind, model, options: providerOptions(query) };
+}
+
+function scriptAddress(rest: string): ModelAddress {
+  const example = /^example:(.*)$/s.exec(rest)?.[1];
+  if (example === undefined) return { kind: 'scripted', file: rest };
+  if (/^[\w-]+$/.test(example)) return { kind: 'example', name: example };
+  throw new AppError('invalid_input', 'The name of an example has letters, digits, _ and -.');
 }
 
 function cassetteAddress(rest: string): ModelAddress {
@@ -81,5 +89,5 @@ export const unknownModel = (
 ): AppError =>
   new AppError(
     'invalid_input',
-    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providers.join(', ')} or a server under Settings → Models, or scripted:FILE or cassette:FILE.`,
+    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providers.join(', ')} or a server under Settings → Models, or scripted:example:NAME, scripted:FILE or cassette:FILE.`,
   );

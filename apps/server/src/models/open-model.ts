@@ -25,16 +25,16 @@ const providers: Record<KnownProvider, OpenProvider> = {
 /** Opens a model by its name. Throws one sentence. Files are not checked here, but read when they are needed. */
 export function openModel(name: string, config: ModelSetup): Model {
   const address = parseModelName(name);
-  if (address.kind === 'scripted') return scriptedModel(scriptFile(address.file, config));
+  if (address.kind === 'example')
+    return scriptedModel(exampleScript(address.name, config), `example:${address.name}`);
+  if (address.kind === 'scripted') return scriptedModel(address.file);
   if (address.kind === 'provider') return providerModel(address, config);
   if (address.record === null) return replayingModel(address.file);
   return recordingModel(address.file, openModel(address.record, config));
 }
 
-/** The path of a script; `example:NAME` is the script of an example. */
-export function scriptFile(file: string, config: ModelSetup): string {
-  const example = /^example:([\w-]+)$/.exec(file)?.[1];
-  if (example === undefined) return file;
+/** The path of an example’s script. */
+export function exampleScript(example: string, config: ModelSetup): string {
   if (config.examples === undefined) {
     throw new AppError('not_found', 'No examples are installed. Set BELAY_EXAMPLES.');
   }
@@ -65,7 +65,7 @@ function providerModel(
   if (!config.providers[provider])
     throw unknownModel(`${provider}:${model}`, Object.keys(config.providers));
   const remedy = providerRemedy(provider, config);
-  if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);
+  if (remedy) throw new AppError('conflict', `${provider} is not set up. ${remedy}`);
   const writer = new PromptWriter(outgoingFetch(config.environment));
   const open = isKnownProvider(provider) ? providers[provider] : openOpenAICompatible;
   const from = { provider: open(model, { provider, config, fetch: writer.fetch }), writer };

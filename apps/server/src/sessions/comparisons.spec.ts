@@ -10,7 +10,7 @@ describe('comparisons', () => {
   beforeAll(() => server.start());
   afterAll(() => server.close());
   afterEach(() => {
-    server.models.check = () => Promise.resolve();
+    server.models.choose = () => Promise.resolve();
   });
 
   const post = <T = Comparison>(path: string, body?: unknown) =>
@@ -67,12 +67,12 @@ describe('comparisons', () => {
   it('begins nothing when one model cannot be called, and names one that fails later', async () => {
     const noKey = new AppError('invalid_input', 'There is no key for b.');
     const before = (await server.log.summaries()).length;
-    server.models.check = (name) =>
+    server.models.choose = (name) =>
       name === 'scripted:b' ? Promise.reject(noKey) : Promise.resolve();
     expect(await post('', wanted)).toMatchObject({ status: 400, detail: noKey.message });
     expect((await server.log.summaries()).length).toBe(before);
     let asked = 0;
-    server.models.check = (name) =>
+    server.models.choose = (name) =>
       name === 'scripted:b' && ++asked > 1 ? Promise.reject(noKey) : Promise.resolve();
     const begun = await post('', wanted);
     expect(begun.sessions).toHaveLength(1);

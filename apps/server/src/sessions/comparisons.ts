@@ -105,7 +105,7 @@ export class Comparisons implements OnModuleInit {
         }));
       // Stored first, so that a choice interrupted by a kill can be undone.
       await this.store.setKept(id, { session, others });
-      for (const other of others) await this.#putAway(other);
+      for (const other of others) await this.#putAway(other, caller);
       return this.get(id, caller);
     });
   }
@@ -116,7 +116,7 @@ export class Comparisons implements OnModuleInit {
       const { kept } = await this.#ofOperator(id, caller);
       if (!kept) throw new AppError('conflict', 'No session of this comparison is kept.');
       for (const other of kept.others) {
-        await this.#putBack(other).catch((error: unknown) => {
+        await this.#putBack(other, caller).catch((error: unknown) => {
           // The session was deleted, or works already.
           if (!['not_found', 'conflict'].includes(errorFrom(error).code)) throw error;
         });
@@ -126,13 +126,13 @@ export class Comparisons implements OnModuleInit {
     });
   }
 
-  async #putAway({ session, stopped, archived }: KeptSession['others'][number]): Promise<void> {
+  async #putAway({ session, stopped, archived }: OtherSession, caller: Caller): Promise<void> {
     if (stopped) await this.sessions.stop(session);
-    if (archived) await this.sessions.change(session, { archived: true });
+    if (archived) await this.sessions.change(session, { archived: true }, caller);
   }
 
-  async #putBack({ session, stopped, archived }: KeptSession['others'][number]): Promise<void> {
-    if (archived) await this.sessions.change(session, { archived: false });
+  async #putBack({ session, stopped, archived }: OtherSession, caller: Caller): Promise<void> {
+    if (archived) await this.sessions.change(session, { archived: false }, caller);
     if (stopped) await this.sessions.restart(session);
   }
 
@@ -156,6 +156,8 @@ export class Comparisons implements OnModuleInit {
     }
   }
 }
+
+type OtherSession = KeptSession['others'][number];
 
 /** Ordered by age, oldest first. */
 type Members = Map<string | null, SessionSummary[]>;

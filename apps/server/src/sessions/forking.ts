@@ -2,8 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { newEvent, type forkRequest, type SessionSummary } from '@belay/protocol';
 import type { z } from 'zod';
 import { assertMay, type Caller } from '../access/caller.js';
+import { mayNameHost } from '../access/host-names.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
+import { assertMayUseMachine } from '../sandboxes/machines/assert-may-use-machine.js';
 import { ForkFiles } from './fork-files.js';
 import { LogSteps } from './log-steps.js';
 import { SessionBeginners } from './session-beginners.js';
@@ -34,9 +36,10 @@ export class Forking {
     const old = await this.log.settings(from);
     const title = `${summary.title.slice(0, 190)} (fork)`;
     // A caller who may not share folders of the host does not get them by forking another user’s session.
-    const mounts = this.beginners.mayShareFolders(caller) ? old.mounts : [];
+    const mounts = mayNameHost(caller) ? old.mounts : [];
     const settings = { ...old, title, mounts, model: model ?? old.model };
-    await this.models.check(settings.model);
+    if (old.machine) assertMayUseMachine(caller, old.machine);
+    await this.models.choose(settings.model, { caller });
     const id = newSessionId();
     try {
       const copied = await this.log.read(from, { after: 0, limit: seq });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, changedDefaults, type newSession } from '@belay/protocol';
 import type { z } from 'zod';
+import type { Caller } from '../access/caller.js';
 import { InstalledActions } from '../actions/installed-actions.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { ModelGateway } from '../models/model-gateway.js';
@@ -21,18 +22,19 @@ export class NewSettings {
   ) {}
 
   /**
-   * Throws when the model cannot be called, a folder cannot be shared, or the machine does not exist. `missing` lists
+   * Throws when the caller may not use the model or the machine, the model cannot be called, a folder cannot be shared,
+   * or the machine does not exist. `missing` lists
    * MCP servers that cannot be reached.
    */
-  async of(wanted: z.output<typeof newSession>) {
+  async of(wanted: z.output<typeof newSession>, caller: Caller) {
     if (wanted.machine !== null && wanted.check !== null)
       throw new AppError(
         'invalid_input',
         'A check command is run in sandboxes of the server. Leave out `check` or `machine`.',
       );
     const defaults = changedDefaults(await this.defaults.read(), wanted);
-    await this.models.check(wanted.model, defaults.budgets);
-    const machine = wanted.machine === null ? null : this.machines.directedTo(wanted.machine);
+    await this.models.choose(wanted.model, { caller, budgets: defaults.budgets });
+    const machine = wanted.machine === null ? null : this.machines.chosenBy(caller, wanted.machine);
     const mounts = await this.folders.choose(wanted.mounts, {
       profile: wanted.sandbox,
       onMachine: machine !== null,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type NewSession } from '@belay/protocol';
-import { assertMayBegin, may, type Caller } from '../access/caller.js';
+import type { NewSession } from '@belay/protocol';
+import { assertMayBegin, type Caller } from '../access/caller.js';
+import { assertMayNameHost } from '../access/host-names.js';
 import { SessionOwners } from '../access/session-owners.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
 
@@ -18,16 +19,9 @@ export class SessionBeginners {
     { images = [], mounts = [] }: Pick<NewSession, 'images' | 'mounts'>,
   ): Promise<void> {
     assertMayBegin(caller);
-    if (mounts.length > 0 && !this.mayShareFolders(caller))
-      throw new AppError(
-        'forbidden',
-        'Only an admin may share folders of the host: leave out `mounts`, or use the server’s main token.',
-      );
+    if (mounts.length > 0)
+      assertMayNameHost(caller, { use: 'share folders of the host', remedy: 'leave out `mounts`' });
     await this.pictures.assertMayAttach(caller, images);
-  }
-
-  mayShareFolders(caller: Caller): boolean {
-    return may(caller, 'admin');
   }
 
   /** Called before the session exists, so that its owner sees it from its first event on. */

@@ -12,13 +12,12 @@ import {
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
+import { isPlayedModel } from '../models/model-choices.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { NewSettings } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { StartQueue } from './start-queue.js';
-
-const isPlayed = /^(scripted|cassette):/;
 
 /** Creates sessions. */
 @Injectable()
@@ -38,7 +37,7 @@ export class SessionCreation {
    */
   async readyModel({ forTask = true }: { forTask?: boolean } = {}): Promise<string> {
     const choices = await this.models.choices();
-    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayed.test(name)));
+    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayedModel(name)));
     if (found) return found.name;
     throw new AppError(
       'conflict',
@@ -47,9 +46,10 @@ export class SessionCreation {
   }
 
   /** Throws the errors that `create` would throw for the caller, the model and the settings, and creates nothing. */
-  async check(wanted: z.output<typeof newSession>, caller: Caller): Promise<void> {
+  async check(given: z.output<typeof newSession>, caller: Caller): Promise<void> {
+    const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
-    await this.settings.of(wanted);
+    await this.settings.of(wanted, caller);
   }
 
   /**
@@ -58,13 +58,14 @@ export class SessionCreation {
    * step until it is resumed.
    */
   async create(
-    wanted: z.output<typeof newSession>,
+    given: z.output<typeof newSession>,
     caller: Caller,
     id = newSessionId(),
     { paused = false, comparison, files }: CreationOptions = {},
   ): Promise<SessionSummary> {
+    const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
-    const { settings: others, missing } = await this.settings.of(wanted);
+    const { settings: others, missing } = await this.settings.of(wanted, caller);
     const { repository: _, ...rest } = others;
     const begins = files
       ? this.workspaces.shared(id, files, caller)
@@ -97,4 +98,18 @@ const pauseEvent = (): NewEvent => newEvent('user', 'pause', { args: {}, message
 export function startEvent(settings: SessionSettings, again: boolean): NewEvent {
   const message = again ? 'The session is restarting.' : settings.task;
   return newEvent('user', 'start', { args: { ...settings, again }, message });
+}
+
+/** What a session does not choose itself is as its caller’s token says. */
+function inSandboxOf(
+  { sandbox }: Caller,
+  wanted: z.output<typeof newSession>,
+): z.output<typeof newSession> {
+  if (!sandbox) return wanted;
+  return {
+    ...wanted,
+    machine: wanted.machine ?? sandbox.machine,
+    image: wanted.image ?? sandbox.image,
+    sandbox: wanted.sandbox === 'hardened' ? sandbox.profile : wanted.sandbox,
+  };
 }

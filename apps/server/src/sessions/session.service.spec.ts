@@ -44,14 +44,14 @@ describe('sessions', () => {
   });
 
   it('leave nothing behind when the model or the workspace is wrong', async () => {
-    server.models.check = () => Promise.reject(new AppError('unavailable', 'Set OPENAI_API_KEY.'));
+    server.models.choose = () => Promise.reject(new AppError('unavailable', 'Set OPENAI_API_KEY.'));
     const body = { task: 'x', model: 'openai:gpt' };
     expect(await server.json('POST', '/api/sessions', body)).toMatchObject({
       status: 503,
       code: 'unavailable',
       detail: 'Set OPENAI_API_KEY.',
     });
-    server.models.check = () => Promise.resolve();
+    server.models.choose = () => Promise.resolve();
     expect(
       await server.json('POST', '/api/sessions', { ...body, workspace: 'none' }),
     ).toMatchObject({ status: 404, detail: expect.stringContaining('none') });
@@ -332,11 +332,13 @@ describe('sessions', () => {
     const id = await server.session();
     await server.reaches(id, 'running');
     const sessions = server.app.get(SessionService);
-    server.models.check = () => Promise.reject(new AppError('unavailable', 'Set OPENAI_API_KEY.'));
-    await expect(sessions.change(id, { model: 'openai:gpt' })).rejects.toThrow('OPENAI_API_KEY');
-    server.models.check = () => Promise.resolve();
+    server.models.choose = () => Promise.reject(new AppError('unavailable', 'Set OPENAI_API_KEY.'));
+    await expect(sessions.change(id, { model: 'openai:gpt' }, ownerCaller)).rejects.toThrow(
+      'OPENAI_API_KEY',
+    );
+    server.models.choose = () => Promise.resolve();
     const model = 'scripted:example:fix-failing-test';
-    await sessions.change(id, { model, egress: { profile: 'open' } });
+    await sessions.change(id, { model, egress: { profile: 'open' } }, ownerCaller);
     expect(await summary(id)).toMatchObject({ model, network: 'open' });
     expect((await server.log.settings(id)).egress).toEqual({ profile: 'open', hosts: [] });
   });
@@ -347,7 +349,7 @@ describe('sessions', () => {
     const sessions = server.app.get(SessionService);
     const { budgets } = await summary(id);
     await Promise.all([
-      sessions.change(id, { budgets: { ...budgets, steps: 9 } }),
+      sessions.change(id, { budgets: { ...budgets, steps: 9 } }, ownerCaller),
       sessions.message(id, newMessage.parse({ text: 'Go on.' }), ownerCaller),
     ]);
     await server.reaches(id, 'running');

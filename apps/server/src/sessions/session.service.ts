@@ -112,8 +112,7 @@ export class SessionService {
 
   /** Starts an ended session again, from its log, in a new sandbox with its files. */
   async restart(id: string): Promise<void> {
-    const { model, budgets } = await this.log.summary(id);
-    await this.models.check(model, budgets);
+    await this.models.check(await this.log.summary(id));
     await this.log.append(id, ({ state }, settings) => {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);
@@ -129,8 +128,9 @@ export class SessionService {
     if (isEnded((await this.log.summary(id)).state)) await this.queue.wakeIfGone(id);
   }
 
-  async change(id: string, change: EventArgs<'change'>): Promise<SessionSummary> {
-    if (change.model !== undefined) await this.models.check(change.model, change.budgets);
+  async change(id: string, change: EventArgs<'change'>, caller: Caller): Promise<SessionSummary> {
+    const { model, budgets } = change;
+    if (model !== undefined) await this.models.choose(model, { caller, budgets });
     const names = Object.keys(change).join(', ').replace('egress', 'network');
     const message = change.model ? `Changed the model to ${change.model}.` : `Changed ${names}.`;
     if (names) await this.log.append(id, [newEvent('user', 'change', { args: change, message })]);

@@ -12,7 +12,7 @@ import {
 export class AcpEditor {
   readonly updates: SessionUpdate[] = [];
   readonly asked: RequestPermissionRequest[] = [];
-  decision: 'approved' | 'rejected' = 'approved';
+  decision: 'approved' | 'always' | 'rejected' = 'approved';
   closed: number | undefined;
   connection!: ClientConnection;
   #socket!: WebSocket;
@@ -58,8 +58,12 @@ export class AcpEditor {
     return this.agent.request(methods.agent.initialize, params);
   }
 
-  begin() {
-    return this.agent.request(methods.agent.session.new, { cwd: '/home/me/app', mcpServers: [] });
+  begin(model: unknown = 'scripted:x') {
+    return this.agent.request(methods.agent.session.new, {
+      cwd: '/home/me/app',
+      mcpServers: [],
+      _meta: { belay: { model } },
+    });
   }
 
   load(sessionId: string, cwd = '/home/me/app') {
@@ -68,9 +72,8 @@ export class AcpEditor {
   }
 
   prompt(sessionId: string, text: string) {
-    const _meta = { belay: { model: 'scripted:x' } };
     const prompt = [{ type: 'text' as const, text }];
-    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt, _meta });
+    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
   of<K extends SessionUpdate['sessionUpdate']>(kind: K) {

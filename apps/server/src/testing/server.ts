@@ -21,17 +21,23 @@ import { FakeSandboxes } from './fake-sandboxes.js';
 
 type Init = Omit<RequestInit, 'headers'> & { token?: string; headers?: Record<string, string> };
 
-/** The whole server over HTTP, except containers and models. */
+/** The whole server over HTTP, except containers and, unless it has the real ones, models. */
 export class TestServer {
   app!: NestExpressApplication;
   sandboxes = new FakeSandboxes();
-  models = { check: (_name: string) => Promise.resolve(), choices: () => Promise.resolve([]) };
+  models = {
+    choose: (_name: string) => Promise.resolve(),
+    check: () => Promise.resolve(),
+    choices: () => Promise.resolve([]),
+  };
   log!: EventLog;
   url!: string;
   token!: string;
   viewerToken!: string;
   data!: string;
   readonly #replaced = new Map<Type, unknown>();
+
+  constructor(private readonly options: { realModels?: boolean } = {}) {}
 
   /** Replaces a provider from the next start on. */
   replace<T>(provider: Type<T>, value: Pick<T, keyof T>): this {
@@ -52,9 +58,8 @@ export class TestServer {
       .overrideProvider(SandboxChecks)
       .useValue(this.sandboxes)
       .overrideProvider(ServerLifecycle)
-      .useValue({})
-      .overrideProvider(ModelGateway)
-      .useValue(this.models);
+      .useValue({});
+    if (!this.options.realModels) builder.overrideProvider(ModelGateway).useValue(this.models);
     for (const [provider, value] of this.#replaced)
       builder.overrideProvider(provider).useValue(value);
     const module = await builder.compile();

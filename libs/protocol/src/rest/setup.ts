@@ -13,6 +13,7 @@ export const settingsRoutes = {
     path: '/api/settings',
     summary: 'Returns the default settings of new sessions',
     response: sessionDefaults,
+    about: 'starting',
   }),
   change: route({
     method: 'PATCH',
@@ -30,6 +31,7 @@ export const modelRoutes = {
     path: '/api/models',
     summary: 'Lists the models, and whether each can be called now',
     response: z.array(modelChoice),
+    about: 'starting',
   }),
   /** Makes one short call to a model to check that it works. */
   try: route({
@@ -38,6 +40,7 @@ export const modelRoutes = {
     summary: 'Makes one short call to a model to check that it works',
     body: z.object({ model: modelName }),
     response: z.object({ text: z.string(), seconds: z.number() }),
+    about: 'starting',
   }),
   providers: route({
     method: 'GET',
@@ -69,6 +72,7 @@ export const mcpRoutes = {
     path: '/api/mcp',
     summary: 'Lists the MCP servers',
     response: z.array(mcpServer),
+    about: 'starting',
   }),
   create: route({
     method: 'POST',
@@ -132,6 +136,7 @@ export const ruleRoutes = {
     path: '/api/rules',
     summary: 'Lists the approval rules',
     response: z.array(rule),
+    about: 'caller',
   }),
   create: route({
     method: 'POST',
@@ -149,6 +154,7 @@ export const ruleRoutes = {
     summary: 'Returns what a rule would have decided on past calls',
     body: newRule,
     response: rulePreview,
+    about: 'caller',
     unaudited: true,
   }),
   remove: route({

@@ -14,6 +14,7 @@ import {
   type SessionCommandName,
   type SessionSummary,
 } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
@@ -72,9 +73,9 @@ export class SessionCommands {
       : this.operations.call(caller, call);
   }
 
-  /** Installed operations that can be called without a session now. */
-  installed(): InstalledOperation[] {
-    return this.operations.installed();
+  /** Installed operations that the caller can call without a session now. */
+  installed(caller: Caller): InstalledOperation[] {
+    return this.operations.installed(caller);
   }
 
   async #checked(caller: Caller, name: SessionCommandName, call: CommandCall): Promise<unknown> {
@@ -120,7 +121,7 @@ export class SessionCommands {
     resume: ({ session }) => this.#after(session, this.sessions.resume(session)),
     stop: ({ session }) => this.#after(session, this.sessions.stop(session)),
     restart: ({ session }) => this.#after(session, this.sessions.restart(session)),
-    change: ({ session, ...change }) => this.sessions.change(session, change),
+    change: ({ session, ...change }, { caller }) => this.sessions.change(session, change, caller),
     remove: (input) => this.lifecycle.remove(input),
     wake: ({ session }) => this.#after(session, this.sessions.wake(session)),
     fork: (input, context) => this.lifecycle.fork(input, context),
@@ -137,8 +138,7 @@ export class SessionCommands {
     { session, after, seconds, limit }: CommandInput<'wait'>,
     { signal, onEvent }: CommandContext,
   ): Promise<CommandOutput<'wait'>> {
-    const timeout = AbortSignal.timeout(seconds * 1_000);
-    const time = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const time = timeLimit(seconds * 1_000, signal);
     const events: Event[] = [];
     const known = await this.sessions.summary(session);
     const isOver = async (): Promise<boolean> =>

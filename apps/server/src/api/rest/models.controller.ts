@@ -1,6 +1,9 @@
+import { Req } from '@nestjs/common';
 import { api, type ModelChoice, type ProviderSetup } from '@belay/protocol';
+import type { Request } from 'express';
 import { ModelGateway, type ModelTest } from '../../models/model-gateway.js';
 import { ProviderKeys } from '../../models/provider-keys.js';
+import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof api.models>;
@@ -16,8 +19,8 @@ export class ModelsController {
     return this.models.choices();
   }
 
-  try({ body }: Inputs['try']): Promise<ModelTest> {
-    return this.models.trial(body.model);
+  try({ body }: Inputs['try'], @Req() request: Request): Promise<ModelTest> {
+    return this.models.trial(body.model, callerOf(request));
   }
 
   providers(): ProviderSetup[] {

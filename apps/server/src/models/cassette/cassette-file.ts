@@ -1,5 +1,7 @@
-import { appendFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { openRegularFile, readRegularFile } from '@belay/host';
 import { AppError, message, modelReply, modelRequest, type ModelRequest } from '@belay/protocol';
 import { z } from 'zod';
 import type { ModelOutput } from '../model.js';
@@ -24,6 +26,9 @@ const recordingLine = z.object({
   reply,
 });
 const heading = z.object({ cassette: z.literal(1) });
+const firstLine = `${JSON.stringify({ cassette: 1 })}\n`;
+const maxBytes = 256 * 2 ** 20;
+const { O_RDWR, O_CREAT, O_APPEND } = constants;
 
 export interface CassetteCall {
   request: ModelRequest;
@@ -51,16 +56,33 @@ export class CassetteWriter {
       messages: request.messages.slice(kept),
       reply: output,
     };
-    const line = `${JSON.stringify(body)}\n`;
-    if (!anew && (await stat(this.file).catch(() => null))) return appendFile(this.file, line);
     await mkdir(dirname(this.file), { recursive: true });
-    return writeFile(this.file, `${JSON.stringify({ cassette: 1 })}\n${line}`);
+    const file = await openRegularFile(this.file, O_RDWR | O_CREAT | O_APPEND);
+    try {
+      const isEmpty = await this.#assertCassette(file);
+      if (anew) await file.truncate();
+      await file.appendFile(`${anew || isEmpty ? firstLine : ''}${JSON.stringify(body)}\n`);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Returns whether it is empty. Throws for another file, whose content must not be lost. */
+  async #assertCassette(file: FileHandle): Promise<boolean> {
+    const wanted = Buffer.from(firstLine);
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(wanted.length), { position: 0 });
+    if (bytesRead === 0 || buffer.equals(wanted)) return bytesRead === 0;
+    throw new AppError(
+      'invalid_input',
+      `${this.file} exists and is not a cassette: record to another file, or remove it first.`,
+    );
   }
 }
 
-/** Reads a cassette. Throws one sentence: `not_found`, or `invalid_input` with the line. */
+/** Reads a cassette. Throws one sentence: `not_found`, `too_large`, or `invalid_input` with the line. */
 export async function readCassette(file: string): Promise<CassetteCall[]> {
-  const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const source = await readRegularFile(file, maxBytes).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof AppError) throw error;
     const missing = error.code === 'ENOENT' || error.code === 'ENOTDIR';
     throw missing
       ? new AppError(
@@ -69,7 +91,7 @@ export async function readCassette(file: string): Promise<CassetteCall[]> {
         )
       : new AppError('invalid_input', `The cassette ${file} cannot be read: ${error.message}.`);
   });
-  const [first = '', ...lines] = source.split('\n');
+  const [first = '', ...lines] = source.toString().split('\n');
   read(heading, first, { file, line: 1 });
   const recordings: CassetteCall[] = [];
   for (const [index, text] of lines.entries()) {

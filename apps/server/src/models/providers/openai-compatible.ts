@@ -6,7 +6,7 @@ import type { OpenProvider } from './sdk-provider.js';
 export const openOpenAICompatible: OpenProvider = (model, { provider: name, config, fetch }) => {
   const { key, url } = config.providers[name] ?? {};
   if (!url) {
-    throw new AppError('unavailable', `${name} has no address. Set it under Settings → Models.`);
+    throw new AppError('conflict', `${name} has no address. Set it under Settings → Models.`);
   }
   const provider = createOpenAICompatible({
     name,

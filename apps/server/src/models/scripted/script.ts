@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readRegularFile } from '@belay/host';
 import { AppError } from '@belay/protocol';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { z } from 'zod';
@@ -47,22 +47,28 @@ const script = z.strictObject({
 export type Script = z.output<typeof script>;
 export type ScriptTurn = Script['turns'][number];
 
-/** Reads a script. Throws one sentence: `not_found`, or `invalid_input` with the line. */
-export async function readScript(file: string): Promise<Script> {
-  const source = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+const maxBytes = 4 * 2 ** 20;
+
+/**
+ * Reads a script. Throws one sentence: `not_found`, `too_large`, or `invalid_input` with the line, and without the text
+ * of that line, because all viewers of a session see why it failed. `name` is what its messages call the script.
+ */
+export async function readScript(file: string, name = file): Promise<Script> {
+  const source = await readRegularFile(file, maxBytes).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof AppError) throw error;
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') {
-      throw new AppError('not_found', `There is no script ${file}.`);
+      throw new AppError('not_found', `There is no script ${name}.`);
     }
-    throw new AppError('invalid_input', `The script ${file} cannot be read: ${error.message}.`);
+    throw new AppError('invalid_input', `The script ${name} cannot be read: ${error.message}.`);
   });
-  return parseScript(source, file);
+  return parseScript(source.toString(), name);
 }
 
 export function parseScript(source: string, file: string): Script {
   const lines = new LineCounter();
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
   const fault = document.errors[0];
-  if (fault) throw malformed(file, lines.linePos(fault.pos[0]).line, fault.message);
+  if (fault) throw malformed(file, lines.linePos(fault.pos[0]).line, withoutText(fault.message));
   const parsed = script.safeParse(valueOf(document, file));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
@@ -76,7 +82,7 @@ function valueOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    throw malformed(file, 1, error instanceof Error ? error.message : String(error));
+    throw malformed(file, 1, withoutText(error instanceof Error ? error.message : String(error)));
   }
 }
 
@@ -90,6 +96,9 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
   }
   return 1;
 }
+
+/** The parser’s messages end with the text that they are about, after a colon. */
+const withoutText = (reason: string): string => reason.replace(/:\s[^]*$/, '');
 
 const pathText = (path: readonly PropertyKey[]): string =>
   path

@@ -8,16 +8,16 @@ import { readScript, type Script, type ScriptTurn } from './script.js';
  * Plays a script: no key, no network, always the same. The next turn depends only on the conversation, so a restarted
  * server or agent continues, and a rewound session plays its turns again.
  */
-export function scriptedModel(file: string): Model {
+export function scriptedModel(file: string, name = file): Model {
   return {
     async generate(request, call) {
-      const script = await readScript(file);
+      const script = await readScript(file, name);
       const played = turnsPlayed(request.messages);
       if (request.purpose === 'compact') return summary(request, played);
       const next = nextTurn(script, { played, messages: request.messages });
       const turn = script.turns[next];
-      if (!turn) return afterTheEnd(request, { script, file, played });
-      checkExpectation(turn, request.messages, `turn ${next + 1} of the script ${file}`);
+      if (!turn) return afterTheEnd(request, { script, name, played });
+      checkExpectation(turn, request.messages, `turn ${next + 1} of the script ${name}`);
       await stream(turn.reason, { kind: 'reasoning', pace: script.pace, call });
       await stream(turn.say, { kind: 'text', pace: script.pace, call });
       return {
@@ -95,11 +95,11 @@ function callsOf(turn: ScriptTurn, played: number): Pick<ModelOutput, 'calls' | 
 /** The user may continue talking to a finished demo; a script that ran out before its end is an error. */
 function afterTheEnd(
   request: ModelRequest,
-  { script, file, played }: { script: Script; file: string; played: number },
+  { script, name, played }: { script: Script; name: string; played: number },
 ): ModelOutput {
   const turns = script.turns.length;
   if (!script.turns.at(-1)?.finish) {
-    throw new AppError('model_failed', `The script ${file} has ${turns} turns and ends there.`);
+    throw new AppError('model_failed', `The script ${name} has ${turns} turns and ends there.`);
   }
   const text = `This script has ${turns} turns, and all were played. Start a session with a real model to continue.`;
   return {

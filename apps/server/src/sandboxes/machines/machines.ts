@@ -10,10 +10,12 @@ import {
 } from '@belay/protocol';
 import type { RpcConnection } from '@belay/rpc';
 import type { z } from 'zod';
+import { sees, seesAll, type Caller } from '../../access/caller.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
+import { assertMayUseMachine } from './assert-may-use-machine.js';
 import { MachineStore, type StoredMachine } from './machine.store.js';
 
 type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
@@ -59,18 +61,29 @@ export class Machines {
     }
   }
 
-  list(): Machine[] {
+  /** For a caller that sees only some sessions, with these alone, and with the name in place of the host’s. */
+  list(caller: Caller): Machine[] {
     return this.store.all().map(({ id, name, host, os, arch, kind, joined }) => ({
       id,
       name,
-      host,
+      host: seesAll(caller) ? host : name,
       os,
       arch,
       kind,
       joined,
       connected: this.isConnected(id),
-      sessions: this.#sandboxesOf(id).flatMap(({ session }) => session ?? []),
+      sessions: this.sessionsOn(id).filter((session) => sees(caller, session)),
     }));
+  }
+
+  /** The sessions whose agents run on a machine. */
+  sessionsOn(machine: string): string[] {
+    return this.#sandboxesOf(machine).flatMap(({ session }) => session ?? []);
+  }
+
+  /** By id or name. */
+  known(machine: string): StoredMachine | undefined {
+    return this.store.all().find(({ id, name }) => id === machine || name === machine);
   }
 
   /** The machine for a session that names it. Throws `not_found`, and `unavailable` when it is not connected. */
@@ -78,16 +91,20 @@ export class Machines {
     const machine = this.store.named(name);
     if (!machine)
       throw new AppError('not_found', `There is no machine ${name}. See: belay machines list`);
-    if (!this.#connections.get(machine.id)?.connected) {
-      const remedy = `run “belay join” on ${visibleText(machine.host)} again.`;
-      throw new AppError('unavailable', `The machine ${name} is not connected: ${remedy}`);
-    }
+    if (!this.#connections.get(machine.id)?.connected)
+      throw new AppError('unavailable', notConnected(name));
     return machine;
   }
 
-  /** The machine as part of a session’s settings. Throws like `connectedNamed`. */
-  directedTo(name: string): SessionMachine {
-    return { name, kind: this.connectedNamed(name).kind };
+  /**
+   * The machine that a caller names, as part of a session’s settings. Throws `forbidden` for a bare one that the caller
+   * may not use, and otherwise like `connectedNamed`.
+   */
+  chosenBy(caller: Caller, name: string): SessionMachine {
+    const { kind } = this.connectedNamed(name);
+    const machine = { name, kind };
+    assertMayUseMachine(caller, machine);
+    return machine;
   }
 
   invite(name: string): Promise<{ name: string; token: string; expires: string }> {
@@ -245,9 +262,7 @@ export class Machines {
   #connectionOf(sandbox: Sandbox): Connection {
     const connection = this.#connections.get(sandbox.machine ?? '');
     if (connection?.connected) return connection;
-    const remedy = 'run “belay join” there again.';
-    const name = this.#nameOf(sandbox);
-    throw new AppError('unavailable', `The machine ${name} is not connected: ${remedy}`);
+    throw new AppError('unavailable', notConnected(this.#nameOf(sandbox)));
   }
 
   #nameOf(sandbox: Sandbox): string {
@@ -258,6 +273,9 @@ export class Machines {
     return this.store.all().find(({ id }) => id === machine);
   }
 }
+
+const notConnected = (name: string): string =>
+  `The machine ${name} is not connected: run “belay join” there again.`;
 
 /** The machine’s own entry in the listener, beside those of sandboxes. */
 const entryOf = (machine: string): string => `machine-${machine}`;

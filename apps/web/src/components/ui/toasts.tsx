@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import { clsx } from 'clsx';
 import { useToasts, type Toast } from '@/lib/toasts';
+import { VisibleText } from './visible-text';
 
 /**
  * Shows toasts in the corner that has neither titles nor states nor tabs; on phones, where the
@@ -31,7 +32,9 @@ function ToastLine({ toast, onDismiss }: { toast: Toast; onDismiss(): void }) {
         isError ? 'border-fail' : 'border-line-strong',
       )}
     >
-      <span className="min-w-0 flex-1 break-words">{text}</span>
+      <span className="min-w-0 flex-1 break-words">
+        <VisibleText text={text} />
+      </span>
       {action && (
         <button
           type="button"

@@ -1,10 +1,11 @@
 import { Checks } from '@/components/checks/checks';
 import { Demos } from '@/components/demos';
-import { useReadOnly } from '@/lib/role';
+import { useReadOnly, useSeesOnlySome } from '@/lib/role';
 
 /** The first page of a new user: demo sessions that need no API key, and checks of the setup. */
 export function Welcome() {
   const readOnly = useReadOnly();
+  const seesOnlySome = useSeesOnlySome();
   return (
     <div className="min-h-0 overflow-y-auto">
       <section className="mx-auto max-w-xl p-6 pt-[12vh] max-sm:p-4 max-sm:pt-8">
@@ -16,8 +17,12 @@ export function Welcome() {
         {!readOnly && (
           <>
             <Demos />
-            <h3 className="mt-8 mb-1 font-semibold">What agents need</h3>
-            <Checks />
+            {!seesOnlySome && (
+              <>
+                <h3 className="mt-8 mb-1 font-semibold">What agents need</h3>
+                <Checks />
+              </>
+            )}
           </>
         )}
       </section>
