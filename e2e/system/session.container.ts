@@ -166,7 +166,7 @@ describeSystem('a session', (server) => {
 describeSystem('a session that cannot start', (server) => {
   const fine = () => script(server.data, [{ finish: 'done' }]);
   it.each([
-    ['an unknown provider', { model: 'nobody:x' }, /provider/],
+    ['an unknown provider', { model: 'nobody:x' }, /There is no model "nobody:x"/],
     ['a model without its key', { model: 'openai:gpt-5' }, /OPENAI_API_KEY/],
     ['a script that is not there', { model: 'scripted:/no/such.yaml' }, /\/no\/such\.yaml/],
     ['a workspace that does not exist', { workspace: 'missing' }, /workspace/i],

@@ -209,7 +209,7 @@ describe('the APIs', () => {
 
   it.each([
     ['POST', '/api/sessions', { model: 'scripted:x' }, 'task'],
-    ['POST', '/api/sessions', { task: 'x', model: 'nobody:x' }, 'provider'],
+    ['POST', '/api/sessions', { task: 'x', model: 'nobody' }, 'provider'],
     ['POST', '/api/sessions', { task: 'x', model: 'scripted:x', budgets: { steps: -1 } }, 'steps'],
     ['GET', '/api/sessions/x/events?after=-1', undefined, 'after'],
     ['POST', '/api/rules', { scope: 'all', operation: 'x' }, 'pattern'],

@@ -24,7 +24,7 @@ import {
   type Tool,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
-import { assertMay, may, type Caller } from '../../access/caller.js';
+import { may, type Caller } from '../../access/caller.js';
 import type { BlobStore } from '../../logs/blob-store.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { tooManyRequests } from '../limits/request-budget.js';
@@ -102,10 +102,8 @@ function createMcpServer(parts: McpServerParts): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const installed = parts.commands.installed(parts.caller());
     let called: ToolCall = { name: params.name, input: params.arguments ?? {} };
-    const searches = searchTools.some(({ name }) => name === params.name);
-    if (isMany(installed) || (searches && !mayOperate())) {
+    if (isMany(installed)) {
       try {
-        if (searches) assertMay(parts.caller(), 'operate');
         const output = searched(called, installed);
         if (output) return await toolResult(parts.blobs, { output, session: '', images: [] });
         called = calledTool(called);
