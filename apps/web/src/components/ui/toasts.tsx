@@ -5,14 +5,15 @@ import { VisibleText } from './visible-text';
 
 /**
  * Shows toasts in the corner that has neither titles nor states nor tabs; on phones, where the
- * bottom has the message box, below the header. They let clicks through, except for their buttons.
+ * bottom has the message box, below the header and the settings. They let clicks through, except
+ * for their buttons.
  */
 export function Toasts() {
   const { toasts, dismiss } = useToasts();
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed right-3 bottom-14 z-50 flex w-100 max-w-[calc(100vw-24px)] flex-col gap-1 max-md:top-13 max-md:bottom-auto"
+      className="pointer-events-none fixed right-3 bottom-14 z-50 flex w-100 max-w-[calc(100vw-24px)] flex-col gap-1 max-md:top-22 max-md:bottom-auto"
     >
       {toasts.map((toast) => (
         <ToastLine key={toast.id} toast={toast} onDismiss={() => dismiss(toast.id)} />

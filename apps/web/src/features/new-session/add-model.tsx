@@ -4,6 +4,7 @@ import type { ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { providersQuery } from '@/lib/queries';
+import { useSeesOnlySome } from '@/lib/role';
 import { modelFault, providersOf, type ModelFault } from './model-fault';
 
 interface AddModelProps {
@@ -15,7 +16,9 @@ interface AddModelProps {
 export function AddModel({ choices, onAdd }: AddModelProps) {
   const [name, setName] = useState('');
   const [fault, setFault] = useState<ModelFault>();
-  const { data: named = [] } = useQuery(providersQuery);
+  // Callers who see only some sessions know the providers from the models.
+  const seesOnlySome = useSeesOnlySome();
+  const { data: named = [] } = useQuery({ ...providersQuery, enabled: !seesOnlySome });
   const hintId = useId();
   const providers = providersOf(choices, named);
   const add = (wanted: string) => {

@@ -43,9 +43,9 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
           </li>
         ))}
       </ul>
-      {choices && (
+      {(choices ?? error) && (
         <AddModel
-          choices={choices}
+          choices={choices ?? []}
           onAdd={(name) => !chosen.includes(name) && onChange([...chosen, name])}
         />
       )}
