@@ -58,7 +58,7 @@ export class Identity {
    * logins too. Undefined for other ids. When it cannot be stored, throws `disk_full` and changes nothing.
    */
   rotate(id: string): MadeToken | undefined {
-    const caller = [ownerCaller, viewerCaller].find((each) => each.id === id);
+    const caller = ownCallers.find((each) => each.id === id);
     if (!caller) return undefined;
     const token = newToken();
     const changed = { ...this.#tokens, [caller === ownerCaller ? 'token' : 'viewerToken']: token };
@@ -72,6 +72,11 @@ export class Identity {
     const { label, scope } = caller;
     const created = new Date().toISOString();
     return { id, label, scope, sessions: 'all', created, expires: null, lastUsed: null, token };
+  }
+
+  /** Whether this is the id of one of the server’s own two tokens, which never expire. */
+  isOwnToken(id: string): boolean {
+    return ownCallers.some((each) => each.id === id);
   }
 
   callerOfToken(token: string): Caller | undefined {
@@ -111,6 +116,8 @@ export class Identity {
     writeWholeSync(this.#file, `${JSON.stringify(content, null, 2)}\n`);
   }
 }
+
+const ownCallers = [ownerCaller, viewerCaller];
 
 const newToken = (): string => randomBytes(24).toString('base64url');
 
