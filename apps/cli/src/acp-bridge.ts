@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { AppError, errorFrom } from '@belay/protocol';
 import type { Address, BelayClient } from '@belay/client';
 import { z } from 'zod';
+import { appliedSentence } from './workspace/outward-links.js';
 import { applyPatch } from './workspace/apply-patch.js';
 import { packWorkspace } from './workspace/pack-workspace.js';
 import { checkedFolder, planWorkspace } from './workspace/plan-workspace.js';
@@ -159,14 +160,19 @@ export class AcpBridge {
       const from = folder.applied;
       const span = { format: 'patch' as const, commit, ...(from !== undefined && { from }) };
       const patch = await this.options.client.sessions.export(session, span);
-      if (patch.length > 0) await applyPatch(folder.path, patch);
+      const links = patch.length > 0 ? await applyPatch(folder.path, patch) : [];
       folder.applied = commit;
+      if (links.length > 0) this.#say(session, appliedSentence(folder.path, links));
     } catch (error) {
       const text = `The changes are not in ${folder.path}: ${errorFrom(error).message} See: belay patch ${session}`;
-      const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
-      const params = { sessionId: session, update };
-      this.#write({ jsonrpc: '2.0', method: 'session/update', params });
+      this.#say(session, text);
     }
+  }
+
+  #say(session: string, text: string): void {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
+    const params = { sessionId: session, update };
+    this.#write({ jsonrpc: '2.0', method: 'session/update', params });
   }
 
   #write(value: object): void {
