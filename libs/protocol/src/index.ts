@@ -20,6 +20,7 @@ export * from './git.js';
 export * from './git-name.js';
 export * from './host-folders.js';
 export * from './host-sets.js';
+export * from './image-reference.js';
 export * from './json-bounds.js';
 export * from './lenient-input.js';
 export * from './machine-connection.js';
