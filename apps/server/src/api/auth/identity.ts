@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { z } from 'zod';
+import { BareSessions } from '../../access/bare-sessions.js';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
@@ -32,6 +33,7 @@ export class Identity {
     private readonly logins: Logins,
     private readonly tokens: TokensStore,
     private readonly users: UsersStore,
+    private readonly bare: BareSessions,
   ) {
     this.#file = join(config.data, 'server.json');
     const known = readSaved(this.#file);
@@ -80,8 +82,9 @@ export class Identity {
   }
 
   callerOfToken(token: string): Caller | undefined {
-    if (same(token, this.token)) return ownerCaller;
-    return same(token, this.viewerToken) ? viewerCaller : this.tokens.callerOf(token);
+    if (same(token, this.token)) return this.#withBare(ownerCaller);
+    const isViewer = same(token, this.viewerToken);
+    return this.#withBare(isViewer ? viewerCaller : this.tokens.callerOf(token));
   }
 
   /** The caller by a token, or by a login’s key together with its cookie: a cookie alone gives no access. */
@@ -100,10 +103,12 @@ export class Identity {
 
   /** Undefined when the caller no longer exists. */
   callerById(id: string): Caller | undefined {
-    if (id === ownerCaller.id) return ownerCaller;
-    return id === viewerCaller.id
-      ? viewerCaller
-      : (this.tokens.caller(id) ?? this.users.caller(id));
+    const own = ownCallers.find((each) => each.id === id);
+    return this.#withBare(own ?? this.tokens.caller(id) ?? this.users.caller(id));
+  }
+
+  #withBare(caller: Caller | undefined): Caller | undefined {
+    return caller && { ...caller, bare: this.bare };
   }
 
   /** Whether the request has a login’s cookie, which is enough for the site’s files and for nothing else. */
