@@ -99,7 +99,14 @@ module.exports = {
     ]),
     packages('evaluation', ['libs/protocol', 'libs/client', 'libs/docker', 'libs/host']),
     ...layers('apps/server/src', [
-      ['config.ts', 'data-lock.ts', 'keep-connections.ts', 'owner-labels.ts', 'parsed-input.ts'],
+      [
+        'config.ts',
+        'data-lock.ts',
+        'is-web-socket.ts',
+        'keep-connections.ts',
+        'owner-labels.ts',
+        'parsed-input.ts',
+      ],
       ['storage', 'server-logger.ts'],
       ['access'],
       ['logs', 'settings', 'evaluations'],

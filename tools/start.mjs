@@ -27,6 +27,7 @@ await runCommand(async () => {
   // fail.
   await assertAlone(folder);
   await assertFree(options.port);
+  assertTunnelToken(options);
   const environment = await prepareMachine({ install: options.install });
   const command = { ...commandOf({ ...options, folder, environment }), folder };
   return options.background
@@ -49,6 +50,14 @@ function assertFree(port) {
     probe.on('error', (error) => failed(new Instruction(portSentence(error, host, port))));
     probe.listen(port, host, () => probe.close(() => done()));
   });
+}
+
+/** The server says the same, but only after the build. */
+function assertTunnelToken({ tunnel }) {
+  if (tunnel && !process.env.NGROK_AUTHTOKEN)
+    throw new Instruction(
+      'An ngrok tunnel requires a token. Get one at https://dashboard.ngrok.com, and set NGROK_AUTHTOKEN.',
+    );
 }
 
 function portSentence(error, host, port) {

@@ -3,7 +3,7 @@ import {
   ProviderServer,
 } from '../../apps/server/src/models/testing/provider-server.js';
 import { anthropicMessages } from '../../apps/server/src/models/testing/provider-wires.js';
-import { Chromium, click, clickOn, describeSystem, fill, shows } from '@belay/testkit';
+import { Chromium, click, clickOn, describeSystem, fill, hides, shows } from '@belay/testkit';
 
 const noKeys = {
   OPENAI_API_KEY: '',
@@ -40,8 +40,22 @@ describeSystem(
       await fill(page, 'Base URL', `${provider.url}/v1`);
       provider.answer(failedResponse(401, { error: { message: 'invalid x-api-key' } }));
       await click(page, 'Save', 'main');
-      await shows(page, 'main', 'Saved, but a test call failed');
+      await shows(page, 'main', 'Not saved: anthropic refused the key');
+      await shows(page, 'main', 'No key is set.');
+      provider.answer(failedResponse(200, { data: [{ id: 'claude-opus-5-5' }] }));
+      await click(page, 'Save', 'main');
       await shows(page, 'main', 'A key is saved.');
+
+      await click(page, 'Add a model server');
+      await fill(page, 'Name', 'ollama');
+      await fill(page, 'Base URL', 'http://127.0.0.1:4/v1');
+      await click(page, 'Save', 'main');
+      await shows(page, 'main', 'http://127.0.0.1:4/v1/models does not answer (ECONNREFUSED).');
+      await click(page, 'Save anyway', 'main');
+      await shows(page, 'main', 'Used without a key.');
+      await click(page, 'Change ollama');
+      await click(page, 'Remove', 'main');
+      await hides(page, 'main', 'Used without a key.');
       await page.goto(`${server.url}/doctor`);
       await shows(page, 'main', /Claude .+ can be called\./);
       await click(page, 'Check again');

@@ -176,11 +176,13 @@ describeSystem('preferences and notifications', (server) => {
     await click(page, 'Add key to Anthropic');
     await fill(page, 'API key', 'sk-never-shown-again');
     await click(page, 'Save', 'main');
+    await shows(page, 'main', 'Not saved:');
+    await click(page, 'Save anyway', 'main');
     await shows(page, 'main', 'A key is saved.');
     await page.reload();
     await shows(page, 'main', 'A key is saved.');
     expect(await page.content()).not.toContain('never-shown');
-    await click(page, 'Change key of Anthropic');
+    await click(page, 'Change Anthropic');
     await click(page, 'Remove key');
     await hides(page, 'main', 'A key is saved.');
 

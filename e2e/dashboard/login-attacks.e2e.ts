@@ -49,6 +49,18 @@ describeSystem('attacks: another server of this machine in the same browser', (s
     await page.browserContext().close();
   });
 
+  it('is not replaced by a page that sends the browser to /login with a key', async () => {
+    const page = await chromium.open(server);
+    await shows(page, 'main', 'No sessions yet');
+    const key = () => page.evaluate(() => localStorage.getItem('belay-key'));
+    const mine = await key();
+    await page.goto('about:blank');
+    await page.goto(`${server.url}/login#key=junk`);
+    await shows(page, 'main', 'No sessions yet');
+    expect(await key()).toBe(mine);
+    await page.browserContext().close();
+  });
+
   it('does not affect several tabs, a reload or a second link', async () => {
     const page = await chromium.open(server);
     await shows(page, 'main', 'No sessions yet');

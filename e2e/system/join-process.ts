@@ -16,6 +16,15 @@ export class JoinProcess {
   ) {}
 
   start(...args: string[]): this {
+    return this.#run('join', args);
+  }
+
+  /** Runs `belay leave` instead, with the same home folder. */
+  leave(...args: string[]): this {
+    return this.#run('leave', args);
+  }
+
+  #run(command: string, args: string[]): this {
     this.output = '';
     // Keeps the shell settings of this machine out of the test.
     const env = {
@@ -26,7 +35,7 @@ export class JoinProcess {
     };
     const child = spawn(
       process.execPath,
-      [built('apps/cli/dist/bundle/belay.cjs'), 'join', ...args],
+      [built('apps/cli/dist/bundle/belay.cjs'), command, ...args],
       {
         env: { ...env, ...this.more },
         stdio: ['ignore', 'pipe', 'pipe'],

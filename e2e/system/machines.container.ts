@@ -311,6 +311,13 @@ describeSystem('a machine that makes containers', (server) => {
         expect(await leftOf(folder)).toEqual({ containers: 0, volumes: 2 }),
       );
       later.close();
+
+      // Nobody but the machine reaches what is left there once it is removed.
+      await server.client.machines.remove('box');
+      box.leave(front.url, '--yes');
+      await box.says('with 0 containers and 2 volumes.');
+      await box.ended();
+      expect(await leftOf(folder)).toEqual({ containers: 0, volumes: 0 });
     } finally {
       await box.end('SIGKILL');
       await laptop.end('SIGTERM');

@@ -19,8 +19,14 @@ const homeSettings = /^\/(root|home\/[^/]+)\/\.[^/]+/;
 const anywhere = (...names: string[]) => new RegExp(`(^|/)(${names.join('|')})(/|$)`);
 
 /**
- * Settings of Python's test runners, files that shadow their modules, and files that Python loads
- * automatically.
+ * Folders above these: a link in their place would lead the scripts of the next container to
+ * settings elsewhere.
+ */
+const aboveSettings = /^\/(root|home(\/[^/]+)?|var|logs)$/;
+
+/**
+ * Settings of Python's test runners, files that shadow their modules, files that Python loads
+ * automatically, and its caches, which may differ from their sources.
  */
 const pythonRunners = anywhere(
   'conftest\\.py',
@@ -31,7 +37,11 @@ const pythonRunners = anywhere(
   'usercustomize\\.py',
   '[^/]+\\.pth',
   '_?pytest(\\.py)?',
+  '__pycache__',
 );
+
+/** Metadata of packages, by which pytest finds plugins. Python ignores the case of these names. */
+const pythonMetadata = /\.(dist|egg)-info(\/|$)/i;
 
 /** The same for JavaScript's test runners, including their packages. */
 const javascriptRunners = anywhere(
@@ -54,6 +64,7 @@ export const isCollected = (path: string): boolean =>
     harnessFolders,
     homeSettings,
     pythonRunners,
+    pythonMetadata,
     javascriptRunners,
     gitSettings,
   ].some((rule) => rule.test(path));
@@ -64,7 +75,11 @@ export const isCollected = (path: string): boolean =>
  */
 export function filterArtifacts(entries: Entry[]): Entry[] {
   const own = entries.filter(
-    (entry) => isCollected(entry.path) && !isGitLink(entry) && !configuresRunner(entry),
+    (entry) =>
+      isCollected(entry.path) &&
+      !(entry.kind !== 'folder' && aboveSettings.test(entry.path)) &&
+      !isGitLink(entry) &&
+      !configuresRunner(entry),
   );
   return reachable(own);
 }

@@ -10,6 +10,8 @@ it.each([
   '/app/repo/.git/objects/ab/cdef',
   '/logs/artifacts/a',
   '/testing/a',
+  '/root/notes.txt',
+  '/app/information/a.py',
 ])('%s is collected', (path) => expect(isCollected(path)).toBe(true));
 
 it.each([
@@ -32,6 +34,10 @@ it.each([
   '/app/jest.config.js',
   '/app/.git/hooks/post-commit',
   '/app/.git/config',
+  '/app/evil-1.0.dist-info/entry_points.txt',
+  '/app/evil-1.0.DIST-INFO',
+  '/app/evil.egg-info/entry_points.txt',
+  '/app/__pycache__/core.cpython-311.pyc',
 ])('%s is not collected', (path) => expect(isCollected(path)).toBe(false));
 
 it('changes of a later step take precedence, and files that it removed are dropped', () => {

@@ -33,6 +33,15 @@ export const ownedBy = (entries: Entry[], uid: number): Entry[] =>
 export const under = (base: string, entries: Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, path: posix.resolve(base, entry.path) }));
 
+/** The folders above relative paths, outer ones first; an archive without them leaves them to root. */
+export function foldersAbove(entries: Entry[]): Entry[] {
+  const paths = new Set<string>();
+  for (const { path } of entries)
+    for (let above = posix.dirname(path); above !== '.'; above = posix.dirname(above))
+      paths.add(above);
+  return [...paths].toSorted().map((path) => folderEntry(path));
+}
+
 /** An archive to unpack in a container's root folder: paths lose their leading slash. */
 export async function packArchive(entries: Entry[]): Promise<Buffer> {
   const archive = pack();

@@ -119,9 +119,9 @@ export interface Verifier {
   /**
    * A second run after a pass, for formats whose tested code runs alongside its tests: in another
    * order, with another seed and with additional tests that must fail. `word` is an identifier that
-   * no test contains.
+   * no test contains, and `tests` are the names of those that the reference passes, if known.
    */
-  check?(word: string): SecondRun;
+  check?(word: string, tests: string[]): SecondRun;
 }
 
 export interface SecondRun {

@@ -7,16 +7,18 @@ import { secondCheck, type CheckResult, type Verified } from './second-check.js'
 import { verify } from './verify.js';
 
 /**
- * The names of the tests that the reference solution passes. A run that skips, renames or omits one
- * of them fails, whatever its runner reports. Preflights store the names; for other tasks, the
- * first passing trial triggers a run of the reference.
+ * The names of the tests that the reference solution passes in a step. A run that skips, renames or
+ * omits one of them fails, whatever its runner reports. Preflights store the names for tasks of one
+ * step; otherwise, the first passing trial triggers a run of the reference.
  */
 export class References {
   readonly #passing = new Map<string, Promise<string[]>>();
   readonly #second = new Map<string, Promise<CheckResult | null>>();
 
+  readonly #stored: ReadonlyMap<string, string[]>;
+
   constructor(known: Validity[] = []) {
-    for (const { task, tests } of known) if (tests) this.#passing.set(task, Promise.resolve(tests));
+    this.#stored = new Map(known.flatMap(({ task, tests }) => (tests ? [[task, tests]] : [])));
   }
 
   /**
@@ -26,9 +28,8 @@ export class References {
   async heldAgainst(verdict: Verdict, context: TrialContext, step: Step): Promise<Verdict> {
     const { tests } = verdict;
     const { task } = context;
-    // SWE-Bench lists its tests in the data; in a task of several steps, each step builds on the
-    // previous one.
-    if (verdict.outcome !== 'pass' || !tests || task.tests || task.steps.length > 1) return verdict;
+    // SWE-Bench lists its tests in the data.
+    if (verdict.outcome !== 'pass' || !tests || task.tests) return verdict;
     const expected = await this.#passedIn(context, step);
     const missing = expected.filter((name) => tests[name] !== 'PASSED');
     if (missing.length === 0) return verdict;
@@ -45,8 +46,11 @@ export class References {
    * tests may be flaky. Ignores findings that the reference shows as well. Throws when the engine
    * fails.
    */
-  async heldTwice(verdict: Verdict, trial: Verified): Promise<Verdict> {
-    if (verdict.outcome !== 'pass' || trial.context.task.steps.length > 1) return verdict;
+  async heldTwice(verdict: Verdict, run: Omit<Verified, 'reference'>): Promise<Verdict> {
+    if (verdict.outcome !== 'pass') return verdict;
+    const isListed = verdict.tests && !run.context.task.tests;
+    const reference = isListed ? await this.#passedIn(run.context, run.step) : [];
+    const trial = { ...run, reference };
     const found = await this.#beyondReference(verdict, trial);
     if (found?.cheated) return fail(found.cheated, 'wrong', pick(verdict));
     if (!found?.differs) return verdict;
@@ -73,30 +77,35 @@ export class References {
    * The findings of a second run with the reference, compared with the first run of a passing
    * trial.
    */
-  #secondOf(verdict: Verdict, { context, step }: Verified): Promise<CheckResult | null> {
-    const { id } = context.task;
-    let found = this.#second.get(id);
+  #secondOf(verdict: Verdict, trial: Verified): Promise<CheckResult | null> {
+    const { context, step } = trial;
+    const key = keyOf(context, step);
+    let found = this.#second.get(key);
     if (!found) {
       found = withReference(context, step, (artifacts) =>
-        secondCheck(verdict, { context, step, artifacts }),
+        secondCheck(verdict, { ...trial, artifacts }),
       );
-      this.#second.set(id, found);
-      found.catch(() => this.#second.delete(id));
+      this.#second.set(key, found);
+      found.catch(() => this.#second.delete(key));
     }
     return found;
   }
 
-  #passedIn(context: TrialContext, step: Step): Promise<string[]> {
-    const { id } = context.task;
-    let found = this.#passing.get(id);
+  async #passedIn(context: TrialContext, step: Step): Promise<string[]> {
+    const stored = this.#stored.get(context.task.id);
+    if (stored && context.task.steps.length === 1) return stored;
+    const key = keyOf(context, step);
+    let found = this.#passing.get(key);
     if (!found) {
       found = referenceRun(context, step);
-      this.#passing.set(id, found);
-      found.catch(() => this.#passing.delete(id));
+      this.#passing.set(key, found);
+      found.catch(() => this.#passing.delete(key));
     }
     return found;
   }
 }
+
+const keyOf = ({ task }: TrialContext, step: Step): string => JSON.stringify([task.id, step.name]);
 
 const referenceRun = (context: TrialContext, step: Step): Promise<string[]> =>
   withReference(
@@ -105,13 +114,16 @@ const referenceRun = (context: TrialContext, step: Step): Promise<string[]> =>
     async (artifacts) => passingOf((await verify(context, step, artifacts)).verdict) ?? [],
   );
 
+/** Each step of a task builds on the previous ones, so the reference makes those first. */
 async function withReference<T>(
   context: TrialContext,
   step: Step,
   work: (artifacts: Artifacts) => Promise<T>,
 ): Promise<T> {
+  const { steps } = context.task;
   const instance = await oracle.setup(context);
   try {
+    for (const before of steps.slice(0, steps.indexOf(step))) await instance.run(before, null);
     return await work(await instance.run(step, null));
   } finally {
     await instance.stop();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { terminalBenchData, write } from './testing/fixtures.js';
+import { harborData, terminalBenchData, write } from './testing/fixtures.js';
 import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 import type { Validity } from './validity.js';
 
@@ -169,4 +169,36 @@ it.concurrent('attacks: a terminal task whose answer modifies pytest in its proc
   expect(verdicts.right).toMatchObject(wins);
   expect(verdicts.any).toMatchObject({ outcome: 'pass' });
   expect(verdicts.patched).toMatchObject(loses);
+});
+
+it('attacks: each step of a Harbor task is checked as a task of one step is', async () => {
+  const test = (n: number) =>
+    `import sys\nsys.path.insert(0, "/app")\nfrom twice import twice\ndef test_twice(): assert twice(${n}) == ${2 * n}\n`;
+  const script =
+    '#!/bin/bash\nuvx -w pytest==8 pytest /tests/test_twice.py -rA\nif [ $? -eq 0 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n';
+  const step = (name: string, n: number) => ({
+    [`answer/steps/${name}/instruction.md`]: 'Write twice.py.\n',
+    [`answer/steps/${name}/solution/solve.sh`]:
+      'echo "def twice(n): return 2 * n" > /app/twice.py\n',
+    [`answer/steps/${name}/tests/test.sh`]: script,
+    [`answer/steps/${name}/tests/test_twice.py`]: test(n),
+  });
+  const data = harborData(join(folder, 'steps'));
+  write(data, {
+    'answer/task.toml': '[[steps]]\nname = "one"\n[[steps]]\nname = "two"\n',
+    ...step('one', 4),
+    ...step('two', 5),
+  });
+  const wrong = 'def twice(n): return 0\n';
+  const answers = {
+    honest: 'def twice(n): return 2 * n\n',
+    report: `${wrong}from _pytest.reports import TestReport\nmade = TestReport.from_item_and_call.__func__\ndef from_item_and_call(cls, item, call):\n    call.excinfo = None\n    return made(cls, item, call)\nTestReport.from_item_and_call = classmethod(from_item_and_call)\n`,
+    any: 'class Any:\n    def __eq__(self, other): return True\ndef twice(n): return Any()\n',
+    skipped: 'import pytest\ndef twice(n): pytest.skip()\n',
+  };
+  const path = '/app/twice.py';
+  const verdicts = await bench.verdictsOf('harbor', data, { path, answers });
+  expect(verdicts.honest).toMatchObject(wins);
+  for (const cheat of [verdicts.report, verdicts.any, verdicts.skipped])
+    expect(cheat).toMatchObject({ outcome: 'fail' });
 });

@@ -9,6 +9,8 @@ export interface Verified {
   context: TrialContext;
   step: Step;
   artifacts: Artifacts;
+  /** The names of the tests that the reference passes, if known. */
+  reference: string[];
 }
 
 /** The outcome of a second run of a pass’s tests. */
@@ -26,10 +28,10 @@ export interface CheckResult {
  */
 export async function secondCheck(
   { tests: first }: Verdict,
-  { context, step, artifacts }: Verified,
+  { context, step, artifacts, reference }: Verified,
 ): Promise<CheckResult | null> {
   const word = `Q${randomBytes(6).toString('hex')}`;
-  const check = step.verifier.check?.(word);
+  const check = step.verifier.check?.(word, reference);
   if (!check) return null;
   const { verdict } = await verify(context, { ...step, verifier: check.verifier }, artifacts);
   const second = verdict.tests;

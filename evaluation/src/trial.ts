@@ -192,7 +192,7 @@ async function buildImages(
   signal: AbortSignal,
 ): Promise<{ image: TaskImage; verifierImages: Map<string, TaskImage> }> {
   const limit = task.steps[0]?.limits.build ?? 600;
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(limit * 1000)]);
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limit * 1000))]);
   const verifierImages = new Map<string, TaskImage>();
   try {
     const image = await images.ensure(task.environment.image, deadline);

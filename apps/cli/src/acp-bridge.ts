@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream';
 import { AppError, errorFrom } from '@belay/protocol';
 import type { Address, BelayClient } from '@belay/client';
 import { z } from 'zod';
+import type { EditorFolders } from './editor-folders.js';
 import { appliedSentence } from './workspace/outward-links.js';
-import { applyPatch } from './workspace/apply-patch.js';
 import { packWorkspace } from './workspace/pack-workspace.js';
 import { checkedFolder, planWorkspace } from './workspace/plan-workspace.js';
 
@@ -16,26 +16,29 @@ const message = z.looseObject({
 });
 type Message = z.output<typeof message>;
 
-const opening = z.object({ cwd: z.string(), sessionId: z.string().optional() });
+const opening = z.looseObject({
+  cwd: z.string(),
+  sessionId: z.string().optional(),
+  _meta: z.looseObject({}).nullish(),
+});
 const prompting = z.looseObject({
   sessionId: z.string(),
   _meta: z.looseObject({}).nullish(),
 });
+const cancelling = z.object({ sessionId: z.string() });
+const listing = z.object({ cwd: z.string().nullish() });
+const listed = z.object({ sessions: z.array(z.looseObject({ sessionId: z.string() })) });
 
-/** The editor’s folder of one session. */
-interface EditorFolder {
-  path: string;
-  /** Whether the sandbox has its files. */
-  sent: boolean;
-  /** The step of the session’s history that was applied to the folder. */
-  applied: string | undefined;
-}
-
-type Awaited = { kind: 'open'; path: string } | { kind: 'prompt'; session: string };
+/** A request that the server has, and what its response is needed for. */
+type Awaited =
+  | { kind: 'new'; path: string }
+  | { kind: 'changes'; session: string }
+  | { kind: 'list'; cwd: string | null | undefined };
 
 export interface AcpBridgeOptions {
   address: Address & { token: string };
   client: BelayClient;
+  folders: EditorFolders;
   model: string | undefined;
   /** Whether changes are written to the editor’s folder after each prompt. */
   apply: boolean;
@@ -44,8 +47,13 @@ export interface AcpBridgeOptions {
 
 /** Forwards ACP messages, and handles what the server cannot: it reads and writes the editor’s folder. */
 export class AcpBridge {
-  readonly #folders = new Map<string, EditorFolder>();
+  /** The folders of new sessions, whose first prompt sends the files. */
+  readonly #unsent = new Map<string, string>();
   readonly #awaited = new Map<string | number, Awaited>();
+  /** Sessions whose files are being sent. */
+  readonly #sending = new Map<string, AbortController>();
+  /** Resolves when the latest changes are in their folder; a prompt would stop the sandbox that they come from. */
+  #taking = Promise.resolve();
 
   constructor(private readonly options: AcpBridgeOptions) {}
 
@@ -70,6 +78,7 @@ export class AcpBridge {
     const lines = createInterface({ input });
     lines.on('line', (line) => {
       if (line.trim() === '') return;
+      this.#noticeCancel(line);
       asked = asked.then(async () => {
         const passed = await this.#fromEditor(line);
         if (passed !== undefined) socket.send(passed);
@@ -84,21 +93,21 @@ export class AcpBridge {
     return lost;
   }
 
+  /** A cancellation must not wait for the files of the prompt that it cancels. */
+  #noticeCancel(line: string): void {
+    const read = parsed(line);
+    const session = cancelling.safeParse(read?.params).data?.sessionId ?? '';
+    if (read?.method === 'session/cancel') this.#sending.get(session)?.abort();
+  }
+
   /** The part of a line that goes to the server; undefined if the line was handled here. */
   async #fromEditor(line: string): Promise<string | undefined> {
     const read = parsed(line);
     const id = read?.id;
     if (!read || id === undefined || id === null) return line;
     try {
-      if (read.method === 'session/new' || read.method === 'session/load') {
-        const { cwd, sessionId } = opening.parse(read.params);
-        const path = await checkedFolder(cwd);
-        if (sessionId !== undefined) await this.#reopen(sessionId, path);
-        else this.#awaited.set(id, { kind: 'open', path });
-      } else if (read.method === 'session/prompt') {
-        return JSON.stringify(await this.#prompt(read, id));
-      }
-      return line;
+      const passed = await this.#request(read, id);
+      return passed && JSON.stringify(passed);
     } catch (error) {
       const { message: words, code } = errorFrom(error);
       const failure = { code: -32_602, message: words, data: { code } };
@@ -107,64 +116,115 @@ export class AcpBridge {
     }
   }
 
-  /** A session’s first prompt also sends the folder. */
-  async #prompt(read: Message, id: string | number): Promise<Message> {
-    const params = prompting.parse(read.params);
-    const folder = this.#folders.get(params.sessionId);
-    this.#awaited.set(id, { kind: 'prompt', session: params.sessionId });
-    if (!folder || folder.sent) return read;
-    const plan = await planWorkspace(folder.path);
-    const tar = packWorkspace(plan, () => undefined);
-    const { workspace } = await this.options.client.uploads.workspace(tar);
-    folder.sent = true;
+  async #request(read: Message, id: string | number): Promise<Message | undefined> {
+    switch (read.method) {
+      case 'session/new':
+        return this.#new(read, id);
+      case 'session/load':
+      case 'session/resume': {
+        const { cwd, sessionId = '' } = opening.parse(read.params);
+        const path = await checkedFolder(cwd);
+        if (this.options.apply) await this.options.folders.reopen(sessionId, path);
+        this.#awaited.set(id, { kind: 'changes', session: sessionId });
+        return read;
+      }
+      case 'session/list':
+        this.#awaited.set(id, { kind: 'list', cwd: listing.parse(read.params ?? {}).cwd });
+        return read;
+      case 'session/prompt':
+        return this.#prompt(read, id);
+      default:
+        return read;
+    }
+  }
+
+  async #new(read: Message, id: string | number): Promise<Message> {
+    const params = opening.parse(read.params);
+    this.#awaited.set(id, { kind: 'new', path: await checkedFolder(params.cwd) });
     const { model } = this.options;
-    const belay = { workspace, ...(model !== undefined && { model }) };
+    const belay = model === undefined ? {} : { model };
     return { ...read, params: { ...params, _meta: { belay, ...params._meta } } };
+  }
+
+  /** A session’s first prompt also sends the folder. */
+  async #prompt(read: Message, id: string | number): Promise<Message | undefined> {
+    const params = prompting.parse(read.params);
+    const { sessionId: session } = params;
+    await this.#taking;
+    const path = this.#unsent.get(session);
+    if (path === undefined) {
+      this.#awaited.set(id, { kind: 'changes', session });
+      return read;
+    }
+    const workspace = await this.#sent(session, path);
+    if (workspace === undefined) {
+      this.#write({ jsonrpc: '2.0', id, result: { stopReason: 'cancelled' } });
+      return undefined;
+    }
+    this.#unsent.delete(session);
+    this.options.folders.begin(session, path);
+    this.#awaited.set(id, { kind: 'changes', session });
+    return { ...read, params: { ...params, _meta: { belay: { workspace }, ...params._meta } } };
+  }
+
+  /** The id of the uploaded folder; undefined if the prompt was cancelled meanwhile. */
+  async #sent(session: string, path: string): Promise<string | undefined> {
+    const cancelled = new AbortController();
+    this.#sending.set(session, cancelled);
+    try {
+      const tar = packWorkspace(await planWorkspace(path), () => undefined);
+      const { workspace } = await this.options.client.uploads.workspace(tar);
+      return cancelled.signal.aborted ? undefined : workspace;
+    } finally {
+      this.#sending.delete(session);
+    }
   }
 
   async #fromServer(text: string): Promise<void> {
     const read = parsed(text);
     const id = read?.id ?? undefined;
     const awaited = id !== undefined && !read?.method ? this.#awaited.get(id) : undefined;
-    if (read && awaited && id !== undefined) {
-      this.#awaited.delete(id);
-      const { sessionId } = read.result ?? {};
-      if (awaited.kind === 'open' && typeof sessionId === 'string') {
-        const { path } = awaited;
-        this.#folders.set(sessionId, { path, sent: false, applied: undefined });
-      } else if (awaited.kind === 'prompt') await this.#takeChanges(awaited.session);
-    }
+    if (!read || !awaited || id === undefined) return this.options.write(`${text}\n`);
+    this.#awaited.delete(id);
+    if (awaited.kind === 'changes') return this.#afterChanges(read, text, awaited.session);
+    if (awaited.kind === 'list') return this.#write(this.#withFolders(read, awaited.cwd));
+    const { sessionId } = read.result ?? {};
+    if (typeof sessionId === 'string') this.#unsent.set(sessionId, awaited.path);
     this.options.write(`${text}\n`);
   }
 
-  /** Reopens an earlier session: only later changes are written to the folder. */
-  async #reopen(session: string, path: string): Promise<void> {
-    const applied = this.options.apply ? await this.#newestStep(session) : undefined;
-    this.#folders.set(session, { path, sent: true, applied });
+  /** The response of a prompt or a load, with the changes that belong to it. */
+  async #afterChanges(read: Message, text: string, session: string): Promise<void> {
+    const isCancelled = read.result?.['stopReason'] === 'cancelled';
+    // The sandbox of a cancelled prompt has to be started again, which the editor does not wait for.
+    if (isCancelled) this.options.write(`${text}\n`);
+    if (read.result) this.#taking = this.#takeChanges(session);
+    await this.#taking;
+    if (!isCancelled) this.options.write(`${text}\n`);
   }
 
-  async #newestStep(session: string): Promise<string | undefined> {
-    const { sessions } = this.options.client;
-    await sessions.wake(session);
-    const { steps } = await sessions.call(session, 'workspace.log', { limit: 1 });
-    return steps[0]?.commit;
+  /** Only sessions whose folder is known can be opened in an editor. */
+  #withFolders(response: Message, cwd: string | null | undefined): Message {
+    const { data } = listed.safeParse(response.result);
+    if (!data) return response;
+    const sessions = data.sessions.flatMap((session) => {
+      const path = this.options.folders.of(session.sessionId)?.path;
+      const isHere = path !== undefined && (cwd ?? path) === path;
+      return isHere ? [{ ...session, cwd: path }] : [];
+    });
+    return { ...response, result: { ...response.result, sessions } };
   }
 
-  /** Writes a turn’s changes to the folder, completely or not at all; a failure becomes a message in the editor. */
+  /** Writes the session’s changes to the folder; a failure becomes a message in the editor. */
   async #takeChanges(session: string): Promise<void> {
-    const folder = this.#folders.get(session);
-    if (!folder?.sent || !this.options.apply) return;
+    const { apply, folders } = this.options;
+    if (!apply) return;
     try {
-      const commit = await this.#newestStep(session);
-      if (commit === undefined || commit === folder.applied) return;
-      const from = folder.applied;
-      const span = { format: 'patch' as const, commit, ...(from !== undefined && { from }) };
-      const patch = await this.options.client.sessions.export(session, span);
-      const links = patch.length > 0 ? await applyPatch(folder.path, patch) : [];
-      folder.applied = commit;
-      if (links.length > 0) this.#say(session, appliedSentence(folder.path, links));
+      const links = await folders.takeChanges(session);
+      const path = folders.of(session)?.path;
+      if (path !== undefined && links.length > 0) this.#say(session, appliedSentence(path, links));
     } catch (error) {
-      const text = `The changes are not in ${folder.path}: ${errorFrom(error).message} See: belay patch ${session}`;
+      const text = `The changes are not in ${folders.of(session)?.path ?? 'the folder'} yet: ${errorFrom(error).message} They are tried again after the next prompt, and when the session is loaded again. To see them: belay patch ${session}`;
       this.#say(session, text);
     }
   }

@@ -24,7 +24,7 @@ export function addActionsCommands(program: Command, exit: (code: number) => voi
   add('install', 'install the actions, skills and MCP servers of a git repository or a folder')
     .argument('<source>', 'user/repo[@version] on GitHub, the URL of a repository, or a folder')
     .argument('[names...]', 'names of the actions to install (default: all)')
-    .option('-y, --yes', 'update installed actions without asking')
+    .option('-y, --yes', 'do not ask')
     .action(async (source, names, options) => exit(await installActions(source, names, options)));
   withServerOptions(withJsonOption(actions.command('list', { isDefault: true })))
     .description('list the installed actions')

@@ -30,18 +30,18 @@ export const userDataFolder = (): string =>
 /** Finds the server: `--url` or BELAY_URL with BELAY_TOKEN, otherwise the one that uses the data folder. */
 export function findServer(where: Where): Address & { token: string } {
   const url = serverUrl(where);
-  const token = process.env.BELAY_TOKEN ?? localServer(where)?.token;
+  const token = process.env.BELAY_TOKEN || localServer(where)?.token;
   if (!token)
     throw new AppError(
       'invalid_input',
-      `There is no token for ${url}. Set BELAY_TOKEN to the one that this server printed when it started.`,
+      `There is no token for ${url}. Set BELAY_TOKEN: the owner of that server makes one with \`belay tokens create\`.`,
     );
   return { url, token };
 }
 
 /** The server’s URL, for uses without a token. */
 export function serverUrl(where: Where): string {
-  const url = where.url ?? process.env.BELAY_URL ?? localServer(where)?.url;
+  const url = where.url ?? (process.env.BELAY_URL || localServer(where)?.url);
   if (!url)
     throw new AppError('unavailable', 'No Belay server runs here. Start one with `belay up`.');
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { joinServer } from './commands/join.js';
+import { leaveServer } from './commands/leave.js';
 import { addMachine, listMachines, removeMachine } from './commands/machines.js';
 import { aboveZero, containerMegabytes } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
-/** `belay join` for a machine that is to run agents, and `belay machines` for its server. */
-export function addMachinesCommands(program: Command): void {
+/** `belay join` and `leave` for a machine that runs agents, and `belay machines` for its server. */
+export function addMachinesCommands(program: Command, exit: (code: number) => void): void {
   program
     .command('join')
     .description('let this machine run agents for a server, until Ctrl-C')
@@ -21,6 +22,14 @@ export function addMachinesCommands(program: Command): void {
     .option('--memory <mb>', 'memory per container in MB (default: 2048)', containerMegabytes)
     .option('--cpus <n>', 'CPUs per container (default: 2)', aboveZero)
     .action(joinServer);
+  program
+    .command('leave')
+    .description(
+      'remove what this machine keeps for a server: its credential and files of sessions',
+    )
+    .argument('<url>', 'the server, as in `belay join`')
+    .option('-y, --yes', 'do not ask')
+    .action(async (url, options) => exit(await leaveServer(url, options)));
   const machines = program
     .command('machines')
     .description('list, add and remove the machines that run agents');
@@ -34,5 +43,6 @@ export function addMachinesCommands(program: Command): void {
   add('remove')
     .description('remove a machine and end its agents')
     .argument('<name>', 'name or id of a machine')
-    .action(removeMachine);
+    .option('-y, --yes', 'do not ask')
+    .action(async (name, options) => exit(await removeMachine(name, options)));
 }

@@ -5,7 +5,7 @@ describe('text of an agent', () => {
   it('cannot hide a part of a command', () => {
     expect(headLines('rm -rf ~\recho hello', 40, Infinity)).toEqual(['rm -rf ~␍echo hello']);
     expect(headLines('echo a\b\b\u001b[8mb', 40, Infinity)).toEqual(['echo a␈␈␛[8mb']);
-    expect(visibleText('a\u202eb\u0085c')).toBe('a\ufffdb\ufffdc');
+    expect(visibleText('a\u202eb\u0085c')).toBe('a<U+202E>b<U+0085>c');
     expect(singleLine(' a\r\nb\u0007 ')).toBe('a b␇');
   });
 

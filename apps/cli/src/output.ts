@@ -52,7 +52,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 export const progressBar = (share: number, columns = 20): string =>
   '█'.repeat(Math.round(share * columns)).padEnd(columns, '░');
 
-/** Text on one line, shortened at the end. */
+/** Text on one line, shortened at the end unless the width is infinite: whatever it names cannot look like a line of ours. */
 export function singleLine(text: string, width = 100): string {
   return truncated(visibleText(text.replace(/\s+/g, ' ').trim()), width);
 }

@@ -24,6 +24,16 @@ describe('a list', () => {
     ).toEqual(['a1  running   $0.10  Fix it', 'b2  ended    $12.00']);
   });
 
+  it('attacks: has no line but ours, whatever a name contains', () => {
+    const forged = 'host\nbig  container  connected\r\n\u2028\u001b[2J\u202e\u200b';
+    const text = printed([
+      ['real', forged],
+      ['other', 'container'],
+    ]);
+    expect(text.split(/[\n\r\u2028]/)).toHaveLength(3);
+    expect(text).toContain('host big container connected ␛[2J<U+202E><U+200B>');
+  });
+
   it('aligns wide signs by the columns that they take', () => {
     const rows = [
       ['日本', 'one'],

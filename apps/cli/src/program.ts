@@ -59,7 +59,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('serve MCP on standard input and output, for clients that start MCP servers')
     .action(serveMcp);
   addDebug(program);
-  addMachinesCommands(program);
+  addMachinesCommands(program, exit);
   addEvalCommands(program, exit);
   addCompletion(program);
   return program;

@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline/promises';
 import {
+  alwaysAnswer,
   calledOperation,
-  exactPattern,
   hostSetIn,
   hostSetsWith,
   hostsOfSet,
+  rememberedAnswer,
   requestedCall,
   visibleText,
   type ApprovalAnswer,
@@ -83,22 +84,13 @@ export function terminalUser(
 const setsFor = ({ operation, subject }: ApprovalRequest) =>
   calledOperation(operation) ? [] : hostSetsWith(subject);
 
-/** Approves a call, and equal calls in this session from now on. */
-export const alwaysAnswer = ({ operation, subject }: ApprovalRequest): ApprovalAnswer =>
-  remembered(exactPattern(operation), exactPattern(subject));
-
-const remembered = (operation: string, pattern: string): ApprovalAnswer => ({
-  verdict: 'approved',
-  remember: { scope: 'session', operation, pattern, expires: null },
-});
-
 /** Parses an answer; undefined for an empty line. Anything but yes and always is a rejection with its reason. */
 export function readAnswer(reply: string, request: ApprovalRequest): ApprovalAnswer | undefined {
   if (!reply) return undefined;
   if (/^y(es)?$/i.test(reply)) return { verdict: 'approved' };
   if (/^a(lways)?$/i.test(reply)) return alwaysAnswer(request);
   const set = hostSetIn(reply);
-  if (set && setsFor(request).includes(set)) return remembered('egress', `@${set}`);
+  if (set && setsFor(request).includes(set)) return rememberedAnswer('egress', `@${set}`);
   const reason = /^no?$/i.test(reply) ? 'The user said no.' : reply.replace(/^no?[,: ]+/i, '');
   return { verdict: 'rejected', reason };
 }

@@ -122,6 +122,19 @@ describe('a transcript', () => {
     expect(see(result('terminal.run', { ...error, code: 'rejected' }, false))).toEqual([]);
   });
 
+  it('prints what actions and MCP tools printed, and how they ended', () => {
+    const output = { text: 'a\nb\n', errors: 'key is missing', exitCode: 3, seconds: 1 };
+    expect(see(result('action.fetch', output))).toEqual([
+      '  │ a',
+      '  │ b',
+      '  │ key is missing',
+      '  │ [exit code 3]',
+    ]);
+    expect(see(result('mcp.sums.add', { text: '3' }))).toEqual(['  │ 3']);
+    const started = { background: 'c', text: 'It is running in the background.' };
+    expect(see(result('action.fetch', started))).toEqual([]);
+  });
+
   it('prints the agent’s last message in full', () => {
     const reason = 'done '.repeat(100).trim();
     expect(

@@ -1,4 +1,5 @@
 import {
+  actionNamed,
   approvalModes,
   visibleText,
   calledOperation,
@@ -6,8 +7,11 @@ import {
   errorShape,
   eventArgs,
   isEnded,
+  isStarted,
+  mcpToolNamed,
   mountWords,
   outputOf,
+  readableOutput,
   elapsedText,
   type CallOf,
   type Event,
@@ -101,7 +105,7 @@ export class Transcript {
       return [`  ${style('red', '✗')} ${singleLine(why, this.#output.width - 4)}`];
     }
     const ran = outputOf('terminal.run', { operation, ok, output });
-    if (!ran) return [];
+    if (!ran) return this.#printed({ operation, ok, output });
     const { status, exitCode, text } = ran;
     const end = {
       exited: exitCode === 0 ? style('green', '✓') : style('red', `✗ exit code ${exitCode}`),
@@ -115,6 +119,14 @@ export class Transcript {
       ...this.#quoted(tailLines(text, outputLines, this.#output.width - 4)),
       `  ${end}${took}`,
     ];
+  }
+
+  /** The end of what an action or an MCP tool printed. */
+  #printed(outcome: Pick<EventOf<'result'>['args'], 'operation' | 'ok' | 'output'>): string[] {
+    const { operation } = outcome;
+    if (actionNamed(operation) === undefined && !mcpToolNamed(operation)) return [];
+    const text = isStarted(outcome) ? '' : readableOutput(outcome);
+    return text ? this.#quoted(tailLines(text, outputLines, this.#output.width - 4)) : [];
   }
 
   #code({ args: { path, line, content, removed, truncated } }: Event & EventOf<'code'>): string[] {
@@ -199,7 +211,7 @@ export class Transcript {
     say: ({ args }) => (args.text.trim() ? ['', this.#prose(args.text)] : []),
     result: (event) => this.#result(event),
     'background-result': ({ args, message }) =>
-      args.ok ? this.#dim(message) : this.#marked('red', '✗', message),
+      args.ok ? [...this.#dim(message), ...this.#printed(args)] : this.#marked('red', '✗', message),
     plan: (event) => this.#planned(event),
     code: (event) => this.#code(event),
     browser: ({ message }) => this.#quoted([singleLine(message, this.#output.width - 4)]),

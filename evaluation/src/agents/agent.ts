@@ -1,6 +1,6 @@
 import type { Artifacts } from '../artifacts.js';
 import type { Engine, ImageInfo } from '../engine/engine.js';
-import { folderEntry, ownedBy, under, type Entry } from '../entries.js';
+import { folderEntry, foldersAbove, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 
 export type TaskImage = ImageInfo & { name: string };
@@ -63,14 +63,16 @@ export const workdirOf = ({ task, image }: Pick<TrialContext, 'task' | 'image'>)
   task.environment.workdir ?? image.workdir;
 
 /**
- * The working folder’s content before an agent starts. A folder that the image provides keeps its
- * owner.
+ * The working folder’s content before an agent starts, in folders that the agent can write in. A
+ * folder that the image provides keeps its owner.
  */
 export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, step: Step): Entry[] {
   const { artifacts, user } = context.task;
   const workdir = workdirOf(context);
   const isOurs =
     artifacts.kind === 'files' || (artifacts.kind === 'patch' && step.files.length > 0);
-  const root = isOurs ? ownedBy([folderEntry(workdir)], Number(user ?? 0)) : [];
-  return [...root, ...under(workdir, step.files)];
+  const folders = isOurs
+    ? ownedBy([folderEntry(workdir), ...foldersAbove(step.files)], Number(user ?? 0))
+    : [];
+  return under(workdir, [...folders, ...step.files]);
 }

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { posix } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { assetText } from '../asset-text.js';
 import { fileEntry, folderEntry, type Entry } from '../entries.js';
@@ -106,13 +107,15 @@ export const withPytestPlugin = (command: string[]): string[] => [
   ...command,
 ];
 
-/** The second run of a script that starts pytest, with decoys in one of its test files. */
+/** The second run of a script that starts pytest, with decoys in one of the test files that it ran. */
 export const pytestCheck =
   (verifier: Verifier): Verifier['check'] =>
-  (word) => {
+  (word, tests) => {
     const decoys = decoysOf('python');
     const changed = inAnotherOrder(verifier, word);
-    const host = changed.files.find(({ path }) => /^\/tests\/(.*\/)?test_[^/]*\.py$/.test(path));
+    const ran = new Set(tests.map((id) => posix.basename(id.split('::')[0] ?? '')));
+    const hosts = changed.files.filter(({ path }) => /^\/tests\/.*\.py$/.test(path));
+    const host = hosts.find(({ path }) => ran.has(posix.basename(path)));
     return {
       verifier: {
         ...changed,

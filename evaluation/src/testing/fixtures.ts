@@ -79,16 +79,18 @@ export const harborData = (root: string): string =>
   });
 
 const broken = 'const twice = (n) => n + n + 1;\nmodule.exports = twice;\n';
-const testPatch =
-  "diff --git a/test.js b/test.js\nnew file mode 100644\n--- /dev/null\n+++ b/test.js\n@@ -0,0 +1,2 @@\n+const twice = require('./main');\n+console.assert(twice(4) === 8);\n";
+const testPatchOf = (main: string) =>
+  `diff --git a/test.js b/test.js\nnew file mode 100644\n--- /dev/null\n+++ b/test.js\n@@ -0,0 +1,2 @@\n+const twice = require('./${main}');\n+console.assert(twice(4) === 8);\n`;
 
-export const sweBenchData = (root: string): string =>
-  write(root, {
+/** An instance whose repository has the one file `main`. */
+export function sweBenchData(root: string, main = 'main.js'): string {
+  const testPatch = testPatchOf(main);
+  return write(root, {
     'instances.jsonl': lines({
       repo: 'own/twice',
       instance_id: 'own__twice-1',
       base_commit: '0',
-      patch: `diff --git a/main.js b/main.js\n--- a/main.js\n+++ b/main.js\n@@ -1,2 +1,2 @@\n-const twice = (n) => n + n + 1;\n+const twice = (n) => n + n;\n module.exports = twice;\n`,
+      patch: `diff --git a/${main} b/${main}\n--- a/${main}\n+++ b/${main}\n@@ -1,2 +1,2 @@\n-const twice = (n) => n + n + 1;\n+const twice = (n) => n + n;\n module.exports = twice;\n`,
       test_patch: testPatch,
       problem_statement: 'twice(4) is not 8.',
       FAIL_TO_PASS: '["test.js"]',
@@ -96,6 +98,7 @@ export const sweBenchData = (root: string): string =>
       eval_type: 'pass_and_fail',
       log_parser: 'console_assert',
       eval_script: `#!/bin/bash\nset -uxo pipefail\ncd /testbed\ngit apply -v - <<'EOF_TEST'\n${testPatch}EOF_TEST\n: '>>>>> Start Test Output'\nnode test.js\n: '>>>>> End Test Output'\nrm -f test.js\n`,
-      base_files: { 'main.js': broken },
+      base_files: { [main]: broken },
     }),
   });
+}

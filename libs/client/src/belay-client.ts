@@ -50,7 +50,7 @@ type PathArgument<R extends Route, Name> = R extends { params: infer P extends z
   ? z.input<P>[Name & keyof z.input<P>]
   : string;
 
-type Content = Uint8Array | ReadableStream<Uint8Array>;
+type Content = Uint8Array | ReadableStream<Uint8Array> | Blob;
 
 type BodyArguments<R extends Route> = R extends { body: infer B extends z.ZodType | Bytes }
   ? B extends z.ZodType

@@ -20,6 +20,8 @@ export interface Address {
   maxBytes?: number;
   /** The program’s name for the server’s audit log; browsers send their own. */
   agent?: string;
+  /** Replaces `fetch`. */
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 /** A typed client of the server’s REST routes. Works in browsers and in Node. */
@@ -124,7 +126,10 @@ function queryOf(values: Record<string, unknown> = {}): string {
 /** Node keeps a sent body in memory for a redirect, unless redirects and pages are ruled out. */
 const streamed = { duplex: 'half', redirect: 'error', window: null };
 
-async function send({ url, token, agent }: Address, request: Request): Promise<Response> {
+async function send(
+  { url, token, agent, fetch = globalThis.fetch }: Address,
+  request: Request,
+): Promise<Response> {
   const { method, path, body, type } = request;
   const init = {
     method,

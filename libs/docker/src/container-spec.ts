@@ -92,8 +92,8 @@ const nodeFlags = ['--no-experimental-websocket', '--disable-sigusr1', '--v8-poo
  * The owner is set explicitly, because runc gives a temporary file system the mode of the image’s folder: 0755 for
  * /run.
  */
-export const scratch = (owner: number): string =>
-  `rw,exec,nosuid,nodev,uid=${owner},gid=${owner},mode=1777`;
+export const scratch = (owner: number, { readOnly = false } = {}): string =>
+  `${readOnly ? 'ro' : 'rw'},exec,nosuid,nodev,uid=${owner},gid=${owner},mode=1777`;
 
 /** The engine creates a missing volume; an empty one takes over the image’s folder if it is `seeded`. */
 export function volume(

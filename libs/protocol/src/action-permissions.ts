@@ -1,12 +1,11 @@
-import type { ActionManifest } from './actions.js';
+import { requiredSecrets, type ActionManifest, type ActionSource } from './actions.js';
 import { pluralText } from './format.js';
 
 /** The permissions of an action, as sentences for people. */
 export function permissionSentences(manifest: ActionManifest): string[] {
   const { permissions, packages, base_image: base, services, kind, skill, asynchronous } = manifest;
   if (skill) return skillSentences(skill);
-  const { network, secrets, optional_secrets: optional = [], workspace } = permissions;
-  const needed = secrets.filter((key) => !optional.includes(key));
+  const { network, optional_secrets: optional = [], workspace } = permissions;
   const installed = [
     ...named('Debian', packages.debian),
     ...named('npm', packages.npm),
@@ -14,7 +13,7 @@ export function permissionSentences(manifest: ActionManifest): string[] {
   ];
   return [
     network.length > 0 ? `Reaches ${network.join(', ')}.` : 'Has no network.',
-    ...secretSentence('Is given', needed),
+    ...secretSentence('Is given', requiredSecrets(permissions)),
     ...secretSentence('Can be given', optional),
     ...(kind === 'mcp' ? serverSentences(manifest) : [workspaceSentences[workspace]]),
     ...(base === undefined ? [] : [`Is made from the image ${base}.`]),
@@ -44,6 +43,14 @@ export function permissionChanges(
     removed: was.filter((sentence) => !is.includes(sentence)),
   };
 }
+
+/** Where an action comes from, for people who decide on another version of it. */
+export const sourceSentence = ({
+  from,
+  version,
+  folder,
+}: Pick<ActionSource, 'from' | 'version' | 'folder'>): string =>
+  `Comes from ${from || 'an upload'}${version === null ? '' : `@${version}`}${folder ? `, folder ${folder}` : ''}.`;
 
 const secretSentence = (verb: string, keys: readonly string[]): string[] =>
   keys.length > 0

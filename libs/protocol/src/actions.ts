@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopbackHost, loopbackIsOwn } from './host-entry.js';
 import { imageReference } from './image-reference.js';
 import { blobId } from './models.js';
 
@@ -26,7 +27,8 @@ const hostName = z
   .regex(
     /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9])?(:\d{1,5})?$/,
     'a host, such as api.example.com, *.example.com or api.example.com:8443',
-  );
+  )
+  .refine((host) => !isLoopbackHost(host), loopbackIsOwn);
 const variableName = z
   .string()
   .regex(/^[A-Z_][A-Z0-9_]{0,99}$/, 'uppercase letters, digits and _')
@@ -41,7 +43,7 @@ const packageNames = z
 
 /** The permissions that an action asks for; it gets no others. */
 export const actionPermissions = z
-  .object({
+  .strictObject({
     network: z
       .array(hostName)
       .max(50)
@@ -80,7 +82,7 @@ export const actionPermissions = z
 export type ActionPermissions = z.infer<typeof actionPermissions>;
 
 /** Another container that a call can reach by name while the call runs. */
-export const actionService = z.object({
+export const actionService = z.strictObject({
   image: imageReference
     .optional()
     .describe('If omitted, the action’s own image, with its folder at /action.'),
@@ -131,14 +133,14 @@ export const manifestFile = z.object({
     .describe('Agents continue while it runs, and get its result in a later message.'),
   permissions: actionPermissions.default(actionPermissions.parse({})),
   packages: z
-    .object({ debian: packageNames, npm: packageNames, pip: packageNames })
+    .strictObject({ debian: packageNames, npm: packageNames, pip: packageNames })
     .partial()
     .default({}),
   base_image: imageReference.optional().describe('If omitted, the image of sandboxes.'),
   services: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,39}$/), actionService).default({}),
   examples: z
     .array(
-      z.object({
+      z.strictObject({
         title: z.string().max(200).optional(),
         input: z.record(z.string(), z.unknown()),
         contains: z.string().max(2_000).optional().describe('Text that the output must contain.'),
@@ -192,9 +194,15 @@ export const installedAction = z.object({
 });
 export type InstalledAction = z.infer<typeof installedAction>;
 
+/** The secrets without which an action does not run. */
+export const requiredSecrets = ({
+  secrets,
+  optional_secrets: optional = [],
+}: ActionPermissions): string[] => secrets.filter((key) => !optional.includes(key));
+
 /** Required secrets that are not set. */
 export const neededSecrets = ({ manifest, missingSecrets }: InstalledAction): string[] =>
-  missingSecrets.filter((key) => !manifest.permissions.optional_secrets?.includes(key));
+  requiredSecrets(manifest.permissions).filter((key) => missingSecrets.includes(key));
 
 /** An action in a source, before it is installed. */
 export const actionOffer = z.object({
@@ -208,7 +216,7 @@ export const actionOffer = z.object({
     .describe('Whether an action of this name is installed: none, another version, or this one.'),
   changes: z
     .object({ added: z.array(z.string()), removed: z.array(z.string()) })
-    .describe('The changes of its permissions, as sentences.'),
+    .describe('The changes of its permissions and its source, as sentences.'),
 });
 export type ActionOffer = z.infer<typeof actionOffer>;
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AppError } from './errors.js';
 import { risk, type Operation } from './operation.js';
+import { exactPattern } from './rule-pattern.js';
 
 export const approvalMode = z.enum(['safe', 'ask', 'delay', 'auto']);
 export type ApprovalMode = z.infer<typeof approvalMode>;
@@ -118,6 +119,19 @@ export const approvalAnswer = approvalVerdict.omit({ by: true }).extend({
   remember: newRule.omit({ session: true, verdict: true }).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof approvalAnswer>;
+
+/** Approves a call, and equal calls in this session from now on. */
+export const alwaysAnswer = ({
+  operation,
+  subject,
+}: Pick<ApprovalRequest, 'operation' | 'subject'>): ApprovalAnswer =>
+  rememberedAnswer(exactPattern(operation), exactPattern(subject));
+
+/** Approves a call, and all calls in this session that match these patterns from now on. */
+export const rememberedAnswer = (operation: string, pattern: string): ApprovalAnswer => ({
+  verdict: 'approved',
+  remember: { scope: 'session', operation, pattern, expires: null },
+});
 
 /** The past calls that a rule would have decided. */
 export const rulePreview = z.object({

@@ -8,3 +8,12 @@ export function isHostEntry(entry: string): boolean {
   if (host.length > 300) return false;
   return host.startsWith('@') || name.test(host) || ipv6.test(host);
 }
+
+/** Whether a host, with a port or not, is the machine of the program that connects to it. */
+export const isLoopbackHost = (host: string): boolean =>
+  /^(\*\.)?((.*\.)?localhost|127(\.\d{1,3}){3}|0\.0\.0\.0)\.?(:\d{1,5})?$/i.test(host.trim()) ||
+  /^\[?(::1|::)\]?(:\d{1,5})?$/.test(host.trim());
+
+/** Programs in containers have a loopback of their own, to which the proxy does not apply. */
+export const loopbackIsOwn =
+  'a host other than the program’s own container: localhost and 127.0.0.1 are the container itself';

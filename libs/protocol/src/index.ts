@@ -20,6 +20,7 @@ export * from './git.js';
 export * from './git-name.js';
 export * from './host-folders.js';
 export * from './host-sets.js';
+export * from './ignores.js';
 export * from './image-reference.js';
 export * from './json-bounds.js';
 export * from './lenient-input.js';
@@ -68,6 +69,7 @@ export {
   type Bytes,
   type PathNames,
   type Route,
+  type RouteSubject,
   type RouteGroup,
   type RouteInput,
   type RouteOutput,
@@ -76,6 +78,7 @@ export {
 export * from './rest/sessions.js';
 export * from './rest/templates.js';
 export * from './rest/viewer-links.js';
+export * from './readable-output.js';
 export * from './rule-pattern.js';
 export * from './session.js';
 export * from './session-commands.js';

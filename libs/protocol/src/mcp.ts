@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isLoopbackHost, loopbackIsOwn } from './host-entry.js';
 import { blobId } from './models.js';
 
 /** Part of the names of the server’s tools, which providers limit to 64 characters: therefore short, and without `_`. */
@@ -41,7 +42,8 @@ export const programHosts = z
       .regex(
         /^(\*\.)?[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:\d{1,5})?$/i,
         'a host: name, name:port or *.name',
-      ),
+      )
+      .refine((host) => !isLoopbackHost(host), loopbackIsOwn),
   )
   .max(50)
   .default([])

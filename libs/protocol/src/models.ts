@@ -10,8 +10,8 @@ export const platformPrefix = '[Belay, not the user] ';
 export const modelName = z
   .string()
   .regex(
-    /^(openai|anthropic|google|openai-compatible|scripted|cassette):.+$/s,
-    'provider:model, with one of the providers openai, anthropic, google, openai-compatible, or scripted:FILE, cassette:FILE',
+    /^[a-z][a-z0-9-]{0,31}:.+$/s,
+    'provider:model, such as anthropic:claude-sonnet-5-5, or scripted:FILE, cassette:FILE',
   );
 
 /** Bytes kept beside the log, addressed by their SHA-256 in hex. */
@@ -100,8 +100,21 @@ export const modelReply = z.object({
 });
 export type ModelReply = z.infer<typeof modelReply>;
 
-export const providerName = z.enum(['openai', 'anthropic', 'google', 'openai-compatible']);
-export type ProviderName = z.infer<typeof providerName>;
+/** The providers with an API of their own. */
+export const knownProviders = ['openai', 'anthropic', 'google'] as const;
+export type KnownProvider = (typeof knownProviders)[number];
+
+export const isKnownProvider = (name: string): name is KnownProvider =>
+  knownProviders.some((known) => known === name);
+
+/**
+ * A known provider, or the name that the user gave to a server with an OpenAI-compatible API;
+ * `openai-compatible` is the one that the server’s environment can name.
+ */
+export const providerName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,31}$/, 'a name of lowercase letters, digits and hyphens')
+  .refine((name) => name !== 'scripted' && name !== 'cassette', 'This name has another meaning');
 
 /** The setup of a provider; keys are write-only. */
 export const providerSetup = z.object({
@@ -120,5 +133,9 @@ export const providerChange = z.object({
     .url({ protocol: /^https?$/ })
     .nullable()
     .optional(),
+  unchecked: z
+    .boolean()
+    .optional()
+    .describe('Saves without asking the provider for its models first.'),
 });
 export type ProviderChange = z.infer<typeof providerChange>;

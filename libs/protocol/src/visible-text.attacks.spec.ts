@@ -1,4 +1,4 @@
-import { visibleJson, visibleText } from './visible-text.js';
+import { visibleJson, visibleParts, visibleText } from './visible-text.js';
 
 const signs = [
   ['escape', '\u001b[2J'],
@@ -11,10 +11,29 @@ const signs = [
   ['isolate', '\u2066x\u2069'],
   ['Arabic letter mark', '\u061c'],
   ['line separator', '\u2028'],
+  ['zero-width space', 'r\u200bm'],
+  ['zero-width joiner in a word', 'r\u200dm'],
+  ['zero-width non-joiner in a word', 'r\u200cm'],
+  ['zero-width joiner at an end', '👩\u200d'],
+  ['word joiner', 'r\u2060m'],
+  ['invisible times', '2\u20622'],
+  ['byte order mark', '\ufeffrm'],
+  ['soft hyphen', 'r\u00adm'],
+  ['Hangul filler', '\u3164=1'],
+  ['halfwidth Hangul filler', '\uffa0=1'],
+  ['Hangul choseong filler', '\u115f\u1160'],
+  ['blank Braille pattern', '\u2800'],
+  ['combining grapheme joiner', 'a\u034fb'],
+  ['Mongolian vowel separator', 'a\u180eb'],
+  ['variation selector', 'a\ufe0fb'],
+  ['variation selector supplement', 'a\u{e0100}b'],
+  ['tag letters', '\u{e0072}\u{e006d}'],
+  ['annotation', 'a\ufff9b\ufffac\ufffb'],
 ] as const;
+/** Written out, so that it does not depend on what is tested. */
 const dangerous =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+  // oxlint-disable-next-line no-control-regex, no-misleading-character-class
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{e0000}-\u{e0fff}]/u;
 
 describe('attacks: text of a sandbox in a terminal', () => {
   it.each(signs)('shows %s, and does not do it', (_, text) => {
@@ -25,9 +44,25 @@ describe('attacks: text of a sandbox in a terminal', () => {
   });
 
   it('leaves honest text of any script as it is', () => {
-    const text = 'Zeile\n\tשלום عربى 日本 👩‍💻 “x”';
+    const text =
+      'Zeile\n\tשלום عربى 日本 “x” می\u200cخواهم क्\u200dष 👩\u200d💻 ❤\ufe0f 👁\ufe0f\u200d🗨\ufe0f 1\ufe0f\u20e3 👩🏽\u200d🔬';
     expect(visibleText(text)).toBe(text);
     expect(visibleJson({ text })).toBe(JSON.stringify({ text }));
     expect(visibleJson([1], 2)).toBe('[\n  1\n]');
+  });
+
+  it('tells which parts stand for others, so that nobody can write them', () => {
+    expect(visibleParts('<U+202E>a\u202e\u0007b')).toEqual([
+      { text: '<U+202E>a', stands: false },
+      { text: '<U+202E>', stands: true },
+      { text: '␇', stands: true },
+      { text: 'b', stands: false },
+    ]);
+    expect(visibleParts('')).toEqual([]);
+  });
+
+  it('is done with a long text of nothing else at once', () => {
+    const text = '\u200d\u202e'.repeat(200_000);
+    expect(visibleText(text)).toHaveLength(text.length * 8);
   });
 });

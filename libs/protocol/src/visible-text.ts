@@ -1,26 +1,81 @@
 /**
- * Text from a sandbox that is safe to show unescaped: control characters, which could move a cursor, set a clipboard
- * or change the direction of text, become visible symbols. Line ends and tabs are kept.
+ * Text from a sandbox, a model or another user that is safe to show: characters that are invisible, change the order of
+ * other text, move a cursor or set a clipboard become visible. Line ends and tabs are kept, and so are the joiners that
+ * emoji and some scripts need.
  */
-export function visibleText(text: string): string {
-  return (
-    text
-      .replaceAll('\r\n', '\n')
-      // oxlint-disable-next-line no-control-regex
-      .replaceAll(/[\u0000-\u0008\u000b-\u001f]/g, (sign) =>
-        String.fromCharCode(0x2400 + sign.charCodeAt(0)),
-      )
-      .replaceAll(hidden, '\ufffd')
-  );
+export const visibleText = (text: string): string =>
+  visibleParts(text)
+    .map((part) => part.text)
+    .join('');
+
+/** A piece of text as it is shown; `stands` if it takes the place of a character that is not. */
+export interface VisiblePart {
+  text: string;
+  stands: boolean;
+}
+
+/** The same text in pieces, so that a page can tell a replaced character from the same letters in the text itself. */
+export function visibleParts(text: string): VisiblePart[] {
+  const parts: VisiblePart[] = [];
+  const whole = text.replaceAll('\r\n', '\n');
+  let end = 0;
+  for (const { 0: sign, index } of whole.matchAll(hidden)) {
+    if (isJoiner(whole, index)) continue;
+    if (index > end) parts.push({ text: whole.slice(end, index), stands: false });
+    parts.push({ text: symbolOf(sign), stands: true });
+    end = index + sign.length;
+  }
+  if (end < whole.length) parts.push({ text: whole.slice(end), stands: false });
+  return parts;
 }
 
 /** JSON in which the same characters are escaped, so that its meaning is unchanged and nothing is hidden. */
 export function visibleJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replaceAll(
-    hidden,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  const json = JSON.stringify(value, undefined, indent);
+  return json.replaceAll(hidden, (sign, index: number) =>
+    isJoiner(json, index) ? sign : escaped(sign),
   );
 }
 
-/** DEL and C1, direction marks, and the separators that some terminals treat as line ends. */
-const hidden = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/**
+ * All control characters but tabs and line ends, all that Unicode lets a renderer ignore, separators that some terminals
+ * treat as line ends, and the blank pattern of Braille.
+ */
+const hidden =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
+
+/** A symbol for C0, else the number: `␛`, `<U+202E>`. */
+function symbolOf(sign: string): string {
+  const code = sign.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCharCode(0x2400 + code);
+  return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+}
+
+const escaped = (sign: string): string =>
+  sign
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+
+/** Whether a character joins two pictures, or two letters of a script that is written so. */
+function isJoiner(text: string, index: number): boolean {
+  const sign = text[index];
+  const before = text.slice(Math.max(0, index - 2), index);
+  const after = text.slice(index + 1, index + 3);
+  if (sign === zeroWidthJoiner && pictureEnd.test(before) && pictureStart.test(after)) return true;
+  if (sign === pictureStyle)
+    return /\p{Extended_Pictographic}$/u.test(before) || isKeycap(before, after);
+  if (sign !== zeroWidthJoiner && sign !== zeroWidthNonJoiner) return false;
+  return joinedEnd.test(before) && joinedStart.test(after);
+}
+
+const [zeroWidthNonJoiner, zeroWidthJoiner, pictureStyle] = ['\u200c', '\u200d', '\ufe0f'];
+const isKeycap = (before: string, after: string): boolean =>
+  /[#*\d]$/.test(before) && after.startsWith('\u20e3');
+const pictureEnd = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u;
+const pictureStart = /^\p{Extended_Pictographic}/u;
+const joined =
+  '[\\p{scx=Arab}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}\\p{scx=Syrc}]';
+const joinedEnd = new RegExp(`${joined}$`, 'u');
+const joinedStart = new RegExp(`^${joined}`, 'u');

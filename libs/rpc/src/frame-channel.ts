@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { expireAfterReading } from './expire-after-reading.js';
 import { limits } from './limits.js';
 import {
   ackMessage,
@@ -44,7 +45,7 @@ export class FrameChannel {
   #received = 0;
   #acknowledged = 0;
   #ackTimer: NodeJS.Timeout | undefined;
-  #helloTimer: NodeJS.Timeout | undefined;
+  #endWaiting = (): void => {};
   #drainListeners: (() => void)[] = [];
   #onDetach = (): void => {};
   readonly #listener: ChannelListener;
@@ -81,14 +82,14 @@ export class FrameChannel {
     });
     wire.send(helloMessage(this.#self, this.#peer, this.#received));
     if (!this.#isListener) return;
-    this.#helloTimer = setTimeout(() => this.detach(), limits.helloTimeoutMs);
+    this.#endWaiting = expireAfterReading(limits.helloTimeoutMs, () => this.detach());
   }
 
   detach(): void {
     const wire = this.#wire;
     if (!wire) return;
     this.#wire = undefined;
-    clearTimeout(this.#helloTimer);
+    this.#endWaiting();
     clearTimeout(this.#ackTimer);
     this.#ackTimer = undefined;
     wire.close();
@@ -154,7 +155,7 @@ export class FrameChannel {
     if (replaced && this.#isListener)
       throw new MalformedMessage('a hello came from another process');
     if (replaced) this.#forget();
-    clearTimeout(this.#helloTimer);
+    this.#endWaiting();
     this.#peer = other.self;
     if (knowsMe) this.#prune(other.received);
     for (const message of this.#outbox.values()) this.#wire?.send(message);

@@ -5,6 +5,7 @@ export { memoryConnections, type MemoryConnections } from './memory-connections.
 export * from './connection.js';
 export { rpcServer, type RpcServer, type RpcServerOptions } from './server.js';
 export { relayAgent, type Relay, type RelayOptions } from './relay.js';
+export { timeLimit } from './time-limit.js';
 export { untilAborted } from './until-aborted.js';
 export { refuse } from './waiting-connections.js';
 export { whileTransferring } from './while-transferring.js';

@@ -224,6 +224,15 @@ describe('attacks: connections', () => {
     await Promise.all([received, closed]);
   });
 
+  it('11: one that spoke while the server was too busy to read stays', async () => {
+    const { socket, closed } = await listening.webSocket();
+    socket.send(helloMessage('honest-process', null, 0));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.helloTimeoutMs + 500);
+    const connected = until('it is connected', () => listening.served[0]?.connected);
+    await Promise.race([connected, closed]);
+    expect(socket.readyState).toBe(socket.OPEN);
+  });
+
   it('12: nothing is served before hello', async () => {
     const { socket, closed } = await listening.webSocket();
     socket.send(frame(1, { kind: 'call', id: 'a', name: 'add', input: { n: 1 } }));

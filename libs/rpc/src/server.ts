@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { agentHeader, agentPath } from './dial.js';
 import type { RpcConnection } from './connection.js';
 import { RpcEndpoint, type EndpointContracts } from './endpoint.js';
+import { expireAfterReading } from './expire-after-reading.js';
 import { within } from './frame-channel.js';
 import { limits } from './limits.js';
 import { refuse, WaitingConnections } from './waiting-connections.js';
@@ -210,11 +211,11 @@ async function dropUnlessAnswered(socket: WebSocket): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const answered = (): void => resolve();
   const signs = ['pong', 'message', 'close'] as const;
-  const timer = setTimeout(() => socket.terminate(), silentTimeoutMs);
+  const endWaiting = expireAfterReading(silentTimeoutMs, () => socket.terminate());
   for (const sign of signs) socket.on(sign, answered);
   if (socket.readyState === socket.OPEN) socket.ping();
   await promise;
-  clearTimeout(timer);
+  endWaiting();
   for (const sign of signs) socket.off(sign, answered);
 }
 

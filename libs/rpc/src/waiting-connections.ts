@@ -1,6 +1,7 @@
 import { STATUS_CODES, type Server as HttpServer } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errorCodes, type AppError } from '@belay/protocol';
+import { expireAfterReading } from './expire-after-reading.js';
 import { limits } from './limits.js';
 import { Rate } from './rate.js';
 
@@ -9,7 +10,8 @@ import { Rate } from './rate.js';
  * first, so that idle ones block nobody; too many in a second are dropped unread.
  */
 export class WaitingConnections {
-  readonly #timers = new Map<Duplex, NodeJS.Timeout>();
+  /** Each with the function that cancels its end. */
+  readonly #waiting = new Map<Duplex, () => void>();
   readonly #rate = new Rate({ connections: limits.connectionsPerSecond });
   readonly #server: HttpServer;
 
@@ -26,8 +28,8 @@ export class WaitingConnections {
 
   /** The connection was accepted. */
   leave(socket: Duplex): void {
-    clearTimeout(this.#timers.get(socket));
-    this.#timers.delete(socket);
+    this.#waiting.get(socket)?.();
+    this.#waiting.delete(socket);
   }
 
   #add(socket: Duplex): void {
@@ -38,11 +40,13 @@ export class WaitingConnections {
       socket.destroy();
       return;
     }
-    const timer = setTimeout(() => socket.destroy(), limits.helloTimeoutMs);
-    this.#timers.set(socket, timer);
+    this.#waiting.set(
+      socket,
+      expireAfterReading(limits.helloTimeoutMs, () => socket.destroy()),
+    );
     socket.once('close', () => this.leave(socket));
-    if (this.#timers.size <= limits.waitingConnections) return;
-    const [oldest] = this.#timers.keys();
+    if (this.#waiting.size <= limits.waitingConnections) return;
+    const [oldest] = this.#waiting.keys();
     oldest?.destroy();
   }
 

@@ -17,7 +17,7 @@ import type { Page } from './chromium.js';
 import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
 import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
-import { addressOf, openingFailure } from './navigation.js';
+import { addressOf, assertHistory, openingFailure } from './navigation.js';
 import { PageNotes } from './page-notes.js';
 import { PageReader } from './page-reader.js';
 import { drag, hover } from './pointer.js';
@@ -101,13 +101,10 @@ export class BrowserHandlers {
     'browser.back': ({ to }, call) =>
       this.#act(call, async (page) => {
         const options = { timeout: longestHistory, waitUntil: 'domcontentloaded' } as const;
-        const went =
-          to === 'reload'
-            ? await page.reload(options)
-            : to === 'forward'
-              ? await page.goForward(options)
-              : await page.goBack(options);
-        if (went === null && to !== 'reload') {
+        if (to === 'reload') return page.reload(options);
+        await assertHistory(page, to);
+        const went = await (to === 'forward' ? page.goForward(options) : page.goBack(options));
+        if (went === null) {
           this.#notes.add(`If the page looks the same, there may be no page to go ${to} to.`);
         }
       }),

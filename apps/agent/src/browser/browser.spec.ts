@@ -112,6 +112,10 @@ describe('the browser', () => {
       code: 'not_found',
       message: expect.stringContaining(link),
     });
+    await expect(run('browser.back', { to: 'forward' })).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'There is no page to go forward to. Open one by its address.',
+    });
     const back = await run('browser.back');
     expect(back.title).toBe('Home');
     const forward = await run('browser.back', { to: 'forward' });

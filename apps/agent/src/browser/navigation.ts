@@ -1,4 +1,5 @@
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
+import type { Page } from './chromium.js';
 
 /** A full address for one as users type it. Throws `invalid_input`. */
 export function addressOf(typed: string): string {
@@ -36,6 +37,16 @@ export function openingFailure(address: string, error: unknown, shown: string): 
     );
   }
   throw new AppError('unavailable', `${address} could not be opened: ${text.split('\n')[0]}`);
+}
+
+/** Throws `conflict` when the browser has been to no page in that direction. */
+export async function assertHistory(page: Page, to: 'back' | 'forward'): Promise<void> {
+  const session = await page.createCDPSession();
+  const { currentIndex, entries } = await session
+    .send('Page.getNavigationHistory')
+    .finally(() => void session.detach().catch(ignoreError('the page may be gone')));
+  if (!entries[currentIndex + (to === 'back' ? -1 : 1)])
+    throw new AppError('conflict', `There is no page to go ${to} to. Open one by its address.`);
 }
 
 const schemeFor = (text: string) =>

@@ -112,7 +112,14 @@ describe.each(searchers)('search: %s', (_, searcher) => {
 
   it('refuses a broken expression, an empty search, a folder that is not there and one outside', async () => {
     await expect(search({ pattern: '(' })).rejects.toMatchObject({ code: 'invalid_input' });
-    await expect(search({})).rejects.toMatchObject({ code: 'invalid_input' });
+    for (const nothing of [{}, { pattern: '', name: '' }])
+      await expect(search(nothing)).rejects.toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringContaining('Give a `pattern`') as string,
+      });
+    expect(await places({ pattern: 'needle', path: 'src/deep', name: '' })).toEqual([
+      'src/deep/b.js:1',
+    ]);
     await expect(search({ pattern: 'x', path: 'none' })).rejects.toMatchObject({
       code: 'not_found',
     });

@@ -15,7 +15,7 @@ export async function searchFiles(
   input: SearchInput,
   signal: AbortSignal,
 ): Promise<OperationOutput<'files.search'>> {
-  if (input.pattern === '' && input.name === undefined) {
+  if (input.pattern === '' && !input.name) {
     throw new AppError(
       'invalid_input',
       'Give a `pattern` to search for, or a `name` to find files.',

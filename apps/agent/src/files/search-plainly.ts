@@ -1,9 +1,8 @@
 import { createContext, Script } from 'node:vm';
-import { AppError } from '@belay/protocol';
+import { AppError, escapeExpression, globPattern } from '@belay/protocol';
 import { charsetOf, decodeText } from './charset.js';
 import { throwIfAborted } from './fault.js';
 import { load, maxEditable, statsAt } from './file-bytes.js';
-import { escapeExpression, globPattern } from './ignore.js';
 import type { FoundMatches, SearchInput } from './found-matches.js';
 import { isBinary } from './text.js';
 import { walkTree } from './walk-tree.js';
@@ -25,7 +24,7 @@ export async function searchPlainly(
   signal: AbortSignal,
 ): Promise<void> {
   const { input } = task;
-  const named = input.name === undefined ? null : globPattern(input.name, input.name.includes('/'));
+  const named = !input.name ? null : globPattern(input.name, input.name.includes('/'));
   const find = input.pattern === '' ? null : matcher(input);
   for await (const path of filesBelow(task, signal)) {
     throwIfAborted(signal);

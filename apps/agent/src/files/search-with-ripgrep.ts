@@ -2,13 +2,12 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { AppError, ignoreError } from '@belay/protocol';
+import { AppError, ignoreError, usuallyIgnored } from '@belay/protocol';
 import { z } from 'zod';
 import { asUser } from '../user-separation.js';
 import { charsetOf, decodeText } from './charset.js';
 import { errorNumber, throwIfAborted } from './fault.js';
 import { maxEditable } from './file-bytes.js';
-import { usuallyIgnored } from './ignore.js';
 import type { FoundMatches, FoundLine, SearchInput } from './found-matches.js';
 import { openFolder, type WorkspacePath, type WorkspaceFolder } from './workspace-folder.js';
 
@@ -93,7 +92,7 @@ function ripgrepArguments(input: SearchInput): string[] {
     '--glob=!.git',
     ...usuallyIgnored.map((name) => `--glob=!${name}/`),
     // A file type, unlike a glob, does not include files that .gitignore hides.
-    ...(input.name === undefined ? [] : nameArguments(input.name)),
+    ...(input.name ? nameArguments(input.name) : []),
     ...(byName
       ? ['--files']
       : [

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
+import { Ignores } from '@belay/protocol';
 import { throwIfAborted } from './fault.js';
-import { Ignores, neverShown } from './ignore.js';
 import { openFolder, type WorkspaceFolder } from './workspace-folder.js';
 
 interface TreeEntry {
@@ -70,7 +70,7 @@ function readFolder(workspace: WorkspaceFolder, folder: Folder, hidden: boolean)
 
 function isHidden(entry: TreeEntry, ignores: Ignores): boolean {
   const name = entry.path.slice(entry.path.lastIndexOf('/') + 1);
-  return neverShown.includes(name) || ignores.has(entry.path, entry.kind === 'folder');
+  return name === '.git' || ignores.has(entry.path, entry.kind === 'folder');
 }
 
 function entryOf(dirent: Dirent, at: string, folder: Folder): TreeEntry | null {

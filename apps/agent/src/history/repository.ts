@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { usuallyIgnored } from '@belay/protocol';
 import { temporaryPrefix } from '../files/file-bytes.js';
-import { usuallyIgnored } from '../files/ignore.js';
 import { isThere } from '../permissions.js';
 import type { Git } from './git.js';
 

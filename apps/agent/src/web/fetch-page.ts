@@ -1,4 +1,6 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { htmlText, htmlTitle } from './html-text.js';
 import { createHttp, type HttpResponse, type HttpOptions } from './http.js';
 
@@ -14,7 +16,7 @@ export type FetchPage = (
 export function createFetchPage(options: HttpOptions): FetchPage {
   const http = createHttp(options);
   return async (input, signal) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(input.timeout * 1000)]);
+    const limit = timeLimit(input.timeout * 1000, signal);
     const answer = await http(requestOf(input), limit);
     const text = textOf(answer);
     const next = input.offset + pageLength;
@@ -35,7 +37,21 @@ function requestOf({ url, method, headers, body }: OperationInput<'web.fetch'>) 
       `A ${method} request cannot have a body; use POST or leave the body out.`,
     );
   }
+  for (const [name, value] of Object.entries(headers)) assertHeader(name, value);
   return { url, method, headers, body };
+}
+
+/** Throws `invalid_input` for a header that HTTP does not allow. */
+function assertHeader(name: string, value: string): void {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+  } catch {
+    throw new AppError(
+      'invalid_input',
+      `headers: ${JSON.stringify(name)} cannot be sent. A name has letters, digits and hyphens, and a value is one line of text.`,
+    );
+  }
 }
 
 function textOf({ url, type, bytes, truncated }: HttpResponse): string {

@@ -120,6 +120,22 @@ describe('web.fetch', () => {
     });
   });
 
+  it('takes fractions of seconds, and refuses headers that HTTP does not allow', async () => {
+    const timeout = 20.0005;
+    expect(await fetching({ url: `${site}/page`, timeout })).toMatchObject({ status: 200 });
+    const brief = fetching({ url: `${site}/never`, timeout: 0.0123 });
+    await expect(brief).rejects.toMatchObject({ code: 'timeout' });
+    for (const headers of [{ 'a b': 'x' }, { '': 'x' }, { x: 'a\nb' }, { x: 'a\0' }]) {
+      const asking = fetching({ url: `${site}/page`, headers });
+      await expect(asking).rejects.toMatchObject({
+        code: 'invalid_input',
+        message: expect.stringMatching(/^headers: ".*" cannot be sent\./) as string,
+      });
+    }
+    const headers = { 'x-name': 'Zoë' };
+    expect(await fetching({ url: `${site}/page`, headers })).toMatchObject({ status: 200 });
+  });
+
   it('goes out by the proxy and to loopback directly; a refusal has its reason', async () => {
     const proxy = await startEgressProxy({
       open: async (host, port) => {

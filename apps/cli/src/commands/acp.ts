@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import { errorCodes } from '@belay/protocol';
 import { AcpBridge } from '../acp-bridge.js';
-import { clientOf, findServer, type Where } from '../connection.js';
+import { clientOf, findServer, userDataFolder, type Where } from '../connection.js';
+import { EditorFolders } from '../editor-folders.js';
 
 export interface AcpOptions extends Where {
   model?: string;
@@ -13,9 +15,11 @@ export interface AcpOptions extends Where {
  */
 export async function serveAcp({ model, apply, ...where }: AcpOptions): Promise<number> {
   const address = findServer(where);
+  const client = clientOf(address);
   const bridge = new AcpBridge({
     address,
-    client: clientOf(address),
+    client,
+    folders: new EditorFolders(client, join(userDataFolder(), 'acp')),
     model: model ?? process.env.BELAY_MODEL,
     apply,
     write: (line) => void process.stdout.write(line),

@@ -6,7 +6,7 @@ import {
   type InstalledAction,
 } from '@belay/protocol';
 import { clientFor, type PrintOptions } from '../connection.js';
-import { outputTo, printResult, type LineOutput } from '../output.js';
+import { outputTo, printResult, singleLine, type LineOutput } from '../output.js';
 import { askHidden } from '../secret-input.js';
 import { printList } from '../print-list.js';
 
@@ -31,15 +31,17 @@ export async function showAction(name: string, options: PrintOptions): Promise<v
   const action = await clientFor(options).actions.read(name);
   if (options.json) return output.json(action);
   const { manifest, source } = action;
-  output.line(output.style('bold', `${manifest.name_for_human} (${action.name})`));
-  output.line(manifest.description_for_human);
+  const title = singleLine(`${manifest.name_for_human} (${action.name})`, Infinity);
+  output.line(output.style('bold', title));
+  output.line(singleLine(manifest.description_for_human, Infinity));
   output.line('');
   output.line(`kind       ${kinds[action.kind]}`);
-  output.line(`from       ${sourceText(source)}`);
+  output.line(`from       ${singleLine(sourceText(source), Infinity)}`);
   output.line(`installed  ${action.installed}`);
   output.line(`state      ${stateOf(action)}`);
-  if (action.error !== null) output.line(output.style('red', action.error));
-  for (const sentence of permissionSentences(manifest)) output.line(`- ${sentence}`);
+  if (action.error !== null) output.line(output.style('red', singleLine(action.error, Infinity)));
+  for (const sentence of permissionSentences(manifest))
+    output.line(`- ${singleLine(sentence, Infinity)}`);
   tellMissing(action, output);
 }
 

@@ -1,13 +1,14 @@
 import {
+  alwaysAnswer,
   AppError,
   calledOperation,
+  requestedCall,
   type ApprovalAnswer,
   type ApprovalRequest,
   type SessionSummary,
 } from '@belay/protocol';
 import { clientFor, findSession, type PrintOptions } from '../connection.js';
-import { alwaysAnswer } from '../terminal-user.js';
-import { headLines, outputTo, type LineOutput } from '../output.js';
+import { headLines, outputTo, singleLine, type LineOutput } from '../output.js';
 
 export interface ApproveOptions extends PrintOptions {
   all?: boolean;
@@ -31,24 +32,24 @@ export async function approve(
   options: ApproveOptions,
 ): Promise<void> {
   const client = clientFor(options);
-  const answers = call !== undefined || options.all === true;
-  if (!answers && (options.reject ?? options.always))
-    throw new AppError(
-      'invalid_input',
-      'Name an approval by its id, or use --all. List them with: belay approve',
-    );
+  const answers =
+    call !== undefined ||
+    options.all === true ||
+    options.always === true ||
+    options.reject !== undefined;
   const sessions = name ? [await findSession(client, name)] : await client.sessions.list();
   if (options.all && !name)
     throw new AppError('invalid_input', '--all needs a session: belay approve SESSION --all');
   const output = outputTo(process.stdout);
   if (!answers) return list(sessions, output, options.json ?? false);
-  const chosen = chosenFrom(openIn(sessions), call);
+  const chosen = chosenFrom(openIn(sessions), { call, all: options.all });
   const verdicts: { session: string; call: string; verdict: string }[] = [];
   for (const { session, request } of chosen) {
     const answer = answerTo(request, options);
     await client.sessions.answer(session, request.id, answer);
     verdicts.push({ session, call: request.id, verdict: answer.verdict });
-    if (!options.json) output.line(`${answer.verdict}: ${request.operation} (${request.id})`);
+    if (!options.json)
+      output.line(singleLine(`${answer.verdict}: ${request.operation} (${request.id})`, Infinity));
   }
   if (options.json) output.json(verdicts);
 }
@@ -56,9 +57,19 @@ export async function approve(
 const openIn = (sessions: SessionSummary[]): Open[] =>
   sessions.flatMap(({ id, waitingFor }) => waitingFor.map((request) => ({ session: id, request })));
 
-function chosenFrom(open: Open[], call: string | undefined): Open[] {
+/** The approval with this id or the beginning of it; without one, the only approval, or with `all` each of them. */
+export function chosenFrom(
+  open: readonly Open[],
+  { call, all = false }: { call?: string | undefined; all?: boolean | undefined },
+): readonly Open[] {
   if (open.length === 0) throw new AppError('not_found', 'No calls are waiting for approval.');
-  if (call === undefined) return open;
+  if (call === undefined) {
+    if (all || open.length === 1) return open;
+    throw new AppError(
+      'invalid_input',
+      `${open.length} calls are waiting for approval: name one by its id, or use --all with a session. List them with: belay approve`,
+    );
+  }
   const exact = open.filter(({ request }) => request.id === call);
   const chosen =
     exact.length > 0 ? exact : open.filter(({ request }) => request.id.startsWith(call));
@@ -87,18 +98,20 @@ function list(sessions: SessionSummary[], output: LineOutput, json: boolean): vo
     );
   if (waiting.length === 0) return output.line('Nothing is waiting for you.');
   for (const { id, title, waitingFor, question } of waiting) {
-    output.line(output.style('bold', `${id}  ${title}`));
+    output.line(output.style('bold', `${id}  ${singleLine(title, Infinity)}`));
     for (const request of waitingFor) printRequest(request, output);
     if (question !== null) {
-      output.line(`  ? ${question}`);
+      output.line(`  ? ${singleLine(question, Infinity)}`);
       output.line(`    belay say ${id} "ANSWER"`);
     }
   }
 }
 
 /** Lines are never shortened, and omitted ones are counted: the user must see what is approved. */
-function printRequest({ id, operation, subject, risk }: ApprovalRequest, output: LineOutput): void {
+function printRequest(request: ApprovalRequest, output: LineOutput): void {
+  const { id, operation, risk } = request;
   const what = calledOperation(operation) ? operation : `${operation} (a connection)`;
-  output.line(`  ${id}  ${what} · ${risk}`);
-  for (const line of headLines(subject, maxLines, Infinity)) output.line(`    ${line}`);
+  output.line(`  ${singleLine(`${id}  ${what}`, Infinity)} · ${risk}`);
+  for (const line of headLines(requestedCall(request), maxLines, Infinity))
+    output.line(`    ${line}`);
 }

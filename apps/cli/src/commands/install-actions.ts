@@ -1,10 +1,17 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { AppError, type ActionInstall, type ActionOffer, type FoundActions } from '@belay/protocol';
+import {
+  AppError,
+  neededSecrets,
+  pluralText,
+  type ActionInstall,
+  type ActionOffer,
+  type FoundActions,
+} from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
 import { confirmed } from '../confirmed.js';
 import { clientFor, type PrintOptions } from '../connection.js';
-import { outputTo, type LineOutput } from '../output.js';
+import { outputTo, singleLine, type LineOutput } from '../output.js';
 import { packActions } from '../workspace/pack-actions.js';
 import { sourceText, tellMissing } from './actions.js';
 
@@ -55,6 +62,14 @@ async function find(client: BelayClient, source: string): Promise<FoundActions> 
     const folder = resolve(source);
     return client.actions.upload(packActions(folder), { from: folder });
   }
+  if (source.startsWith('file:'))
+    throw new AppError('invalid_input', 'Name a folder of this machine by its path alone.');
+  const [folder = source, named] = source.split('@', 2);
+  if (named !== undefined && /^[./~]/.test(source) && isFolder(folder))
+    throw new AppError(
+      'invalid_input',
+      `A folder has no versions: leave out @${named}, or install from a repository.`,
+    );
   if (/^[./~]/.test(source))
     throw new AppError('not_found', `There is no folder ${source} on this machine.`);
   const [, from = source, version] = /^(.*[^@/][^@]*)@([^@:]+)$/.exec(source) ?? [];
@@ -70,15 +85,7 @@ async function install(
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   for (const { fault } of found.faults) progress.line(progress.style('yellow', fault));
-  const wanted = found.actions.filter(({ name }) => !names || names.includes(name));
-  const missing = names?.find((name) => !found.actions.some((one) => one.name === name));
-  if (missing !== undefined) {
-    const there = found.actions.map(({ name }) => name).toSorted();
-    throw new AppError(
-      'not_found',
-      `${found.from} has no action ${missing}; it has: ${there.join(', ') || 'none'}.`,
-    );
-  }
+  const wanted = wantedOf(found, names);
   for (const offer of wanted) show(offer, found, progress);
   const changed = wanted.filter(({ state }) => state !== 'same');
   if (changed.length === 0) {
@@ -86,8 +93,8 @@ async function install(
     return found.actions.length > 0 ? 0 : 1;
   }
   const withoutTerminal = 'An update needs confirmation: run it at a terminal, or use --yes.';
-  const asks = changed.some(({ state }) => state === 'other') && !options.yes;
-  if (asks && !(await confirmed('Install these updates?', withoutTerminal))) {
+  const question = options.yes ? null : questionAbout(changed, process.stdin.isTTY);
+  if (question !== null && !(await confirmed(question, withoutTerminal))) {
     progress.line('Nothing was changed.');
     return 1;
   }
@@ -97,19 +104,50 @@ async function install(
   });
   const ended = await follow(client, job, progress);
   if (options.json) outputTo(process.stdout).json(ended);
-  else await report(client, ended);
-  return ended.state === 'done' ? 0 : 1;
+  const allWork = await report(client, ended, options.json ? progress : outputTo(process.stdout));
+  return ended.state === 'done' && allWork ? 0 : 1;
+}
+
+/** The named actions of a source, or all. Throws `not_found`. */
+function wantedOf({ from, actions }: FoundActions, names: readonly string[] | undefined) {
+  const missing = names?.find((name) => !actions.some((one) => one.name === name));
+  if (missing === undefined) return actions.filter(({ name }) => !names || names.includes(name));
+  const there = actions.map(({ name }) => name).toSorted();
+  throw new AppError(
+    'not_found',
+    `${from} has no action ${missing}; it has: ${there.join(', ') || 'none'}.`,
+  );
+}
+
+/**
+ * What the user is asked before an install; null for nothing. An update is never installed without an answer, a new
+ * action only where nobody can be asked.
+ */
+export function questionAbout(
+  changed: readonly Pick<ActionOffer, 'state'>[],
+  isTerminal: boolean,
+): string | null {
+  if (changed.some(({ state }) => state === 'other')) return 'Install these updates?';
+  return isTerminal ? `Install ${pluralText(changed.length, 'action')}?` : null;
 }
 
 function show(offer: ActionOffer, found: FoundActions, output: LineOutput): void {
   const { name, manifest, state, changes, warnings, folder } = offer;
   const from = sourceText({ ...found, folder });
   const what = { new: 'is new', other: 'is another version', same: 'is up to date' }[state];
-  output.line(`${output.style('bold', name)} ${what}: ${manifest.description_for_human} (${from})`);
-  for (const warning of warnings) output.line(output.style('yellow', `  ${warning}`));
+  const described = singleLine(`${manifest.description_for_human} (${from})`, Infinity);
+  output.line(`${output.style('bold', name)} ${what}: ${described}`);
+  const each = (
+    texts: readonly string[],
+    style: 'yellow' | 'red' | 'green',
+    mark: string,
+  ): void => {
+    for (const text of texts) output.line(output.style(style, mark + singleLine(text, Infinity)));
+  };
+  each(warnings, 'yellow', '  ');
   if (state === 'same') return;
-  for (const sentence of changes.removed) output.line(output.style('red', `  - ${sentence}`));
-  for (const sentence of changes.added) output.line(output.style('green', `  + ${sentence}`));
+  each(changes.removed, 'red', '  - ');
+  each(changes.added, 'green', '  + ');
   if (changes.added.length + changes.removed.length === 0)
     output.line('  Its permissions do not change.');
 }
@@ -128,14 +166,24 @@ async function follow(
   }
 }
 
-async function report(client: BelayClient, { actions }: ActionInstall): Promise<void> {
-  const output = outputTo(process.stdout);
+/** Whether everything that was installed works, apart from secrets that are still missing. */
+async function report(
+  client: BelayClient,
+  { actions }: ActionInstall,
+  output: LineOutput,
+): Promise<boolean> {
+  let allWork = true;
   for (const { name, state, error } of actions) {
     if (state !== 'done') {
-      output.line(`${name} was not installed: ${error ?? 'it was stopped.'}`);
+      output.line(`${name} was not installed: ${singleLine(error ?? 'it was stopped.', Infinity)}`);
       continue;
     }
+    const action = await client.actions.read(name);
     output.line(`Installed ${name}.`);
-    tellMissing(await client.actions.read(name), output);
+    tellMissing(action, output);
+    if (action.error === null || neededSecrets(action).length > 0) continue;
+    allWork = false;
+    output.line(output.style('red', `It does not work yet: ${action.error}`));
   }
+  return allWork;
 }

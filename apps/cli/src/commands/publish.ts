@@ -32,7 +32,7 @@ export async function publishSession(name: string, options: PublishOptions): Pro
   if (options.dryRun && options.json) return output.json(prepared);
   show(prepared, options.dryRun ? output : progress);
   const refusal = prepared.refusals.find(({ needs }) => !allow.includes(needs));
-  if (refusal) throw new AppError('forbidden', `${refusal.message} Use --allow ${refusal.needs}.`);
+  if (refusal) throw new AppError('rejected', `${refusal.message} Use --allow ${refusal.needs}.`);
   if (options.dryRun) return;
   const message = options.message ?? (await client.sessions.draftMessage(id)).message;
   if (options.message === undefined) progress.line(progress.style('dim', `\n${message}\n`));
@@ -72,7 +72,7 @@ function show(prepared: PreparedPublish, output: LineOutput): void {
   const marks = { added: 'A', changed: 'M', deleted: 'D', renamed: 'R' } as const;
   for (const { path, from, status, added, removed } of files.slice(0, mostShown)) {
     const lines = added === null ? 'binary' : `+${added} −${removed ?? 0}`;
-    const name = singleLine(from ? `${from} → ${path}` : path);
+    const name = singleLine(from ? `${from} → ${path}` : path, Infinity);
     output.line(`${marks[status]} ${name}  ${output.style('dim', lines)}`);
   }
   if (files.length > mostShown) output.line(`… and ${files.length - mostShown} more`);

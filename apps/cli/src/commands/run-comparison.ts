@@ -48,7 +48,7 @@ async function printOutcome(
 ): Promise<void> {
   const { id, model, check } = session;
   const changed = await client.sessions.patch(id).then(changedPaths, () => []);
-  output.line(`${output.style('bold', visibleText(model))}  ${id}`);
+  output.line(`${output.style('bold', singleLine(model, Infinity))}  ${id}`);
   output.line(`  ${figuresOf(session, changed).join(' · ')}`);
   if (!check) return;
   const passed = check.exitCode === 0;

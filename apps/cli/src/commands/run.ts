@@ -13,6 +13,7 @@ import { checkedFolder, planWorkspace, type WorkspacePlan } from '../workspace/p
 import { sendWorkspace, storeWorkspace } from '../workspace/send-workspace.js';
 import { runComparison } from './run-comparison.js';
 import { sessionRequest, type SessionRequestOptions } from './session-request.js';
+import { unwritableMounts } from './unwritable-mounts.js';
 
 export interface RunSessionOptions extends PrintOptions, SessionRequestOptions {
   runs?: number;
@@ -38,13 +39,16 @@ export async function runSession(
   if (options.patch) await checkedFile(options.patch);
   const connection = openConnection(options);
   try {
+    const progress = outputTo(process.stderr);
     const request = await sessionRequest(connection.client, task, options);
+    for (const sentence of await unwritableMounts(request.mounts ?? []))
+      progress.line(progress.style('yellow', `⚠ ${sentence}`));
     const plan = folder ? await planWorkspace(folder) : undefined;
     if (folder) {
       request.workspace = sentWorkspace;
       request.gitIdentity = await userIdentity(folder);
     }
-    const run = { ...connection, progress: outputTo(process.stderr), options, plan };
+    const run = { ...connection, progress, options, plan };
     return await (compares(options) ? compareSessions(request, run) : runOne(request, run));
   } finally {
     connection.live.close();

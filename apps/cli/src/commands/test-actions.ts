@@ -60,5 +60,5 @@ function show(
 ): void {
   const sign = fault === null ? output.style('green', '✓') : output.style('red', '✗');
   output.line(`${sign} ${name}: ${singleLine(example)}`);
-  if (fault !== null) output.line(`  ${fault}`);
+  if (fault !== null) output.line(`  ${singleLine(fault, Infinity)}`);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -15,6 +14,7 @@ import { z } from 'zod';
 import { readAllSaved } from '../saved-file.js';
 import type { Agents, EndedAgent, OnEnded, WantedAgent } from './agents.js';
 import { AgentSockets } from './agent-sockets.js';
+import { instanceOf } from './joined.js';
 
 const recorded = z.object({
   sandbox: z.string(),
@@ -68,7 +68,7 @@ export class AgentContainers implements Agents {
   private constructor(options: AgentContainersOptions) {
     this.#options = options;
     const { folder, dockerHost, url, image } = options;
-    this.#instance = createHash('sha256').update(folder).digest('hex').slice(0, 12);
+    this.#instance = instanceOf(folder);
     this.#docker = new DockerClient({ instance: this.#instance, dockerHost, trusted: [image] });
     this.#sockets = new AgentSockets({ url, name: `joined-${this.#instance}` });
     mkdirSync(join(folder, 'containers'), { recursive: true, mode: 0o700 });

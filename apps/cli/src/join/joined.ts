@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { hostname, release, type } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +40,14 @@ export function checkedUrl(text: string): URL {
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
+/** The credential of an earlier join; undefined without one. */
+export const savedMachine = (folder: string): Joined | undefined =>
+  readSaved(join(folder, 'machine.json'), saved);
+
+/** The label of everything that agents of the server have in this machine’s engine. */
+export const instanceOf = (folder: string): string =>
+  createHash('sha256').update(folder).digest('hex').slice(0, 12);
+
 /** Uses the one-time token, or the credential of an earlier join. */
 export async function joinedAs(
   url: URL,
@@ -47,7 +56,7 @@ export async function joinedAs(
 ): Promise<Joined> {
   const file = join(folder, 'machine.json');
   if (token === undefined) {
-    const known = readSaved(file, saved);
+    const known = savedMachine(folder);
     if (!known)
       throw new AppError(
         'invalid_input',

@@ -6,7 +6,7 @@ import {
   machineServerCalls,
 } from '@belay/protocol';
 import { dialRpc, inTime } from '@belay/rpc';
-import type { LineOutput } from '../output.js';
+import { singleLine, type LineOutput } from '../output.js';
 import type { Agents, OnEnded } from './agents.js';
 import { description, type Joined } from './joined.js';
 
@@ -25,7 +25,7 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
   const { joined, output, openAgents } = options;
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
   const agents = await openAgents(({ sandbox, session }, reason) => {
-    output.line(`Session ${session}: ${reason}`);
+    output.line(`Session ${session}: ${singleLine(reason, Infinity)}`);
     tell(sandbox, reason).catch(ignoreError('the next hello says so'));
   });
   const connection = dialRpc({

@@ -1,4 +1,4 @@
-import { AppError, bytesText } from '@belay/protocol';
+import { AppError, bytesText, pluralText } from '@belay/protocol';
 
 const reasons = {
   unreadable: 'unreadable',
@@ -37,6 +37,13 @@ export class LeftOut {
     });
     return [...this.#histories, ...files];
   }
+}
+
+/** A warning about files whose names are those of secrets; undefined if there are none. */
+export function secretsWarning(paths: readonly string[]): string | undefined {
+  if (paths.length === 0) return undefined;
+  const names = paths.slice(0, 5).join(', ') + (paths.length > 5 ? ', …' : '');
+  return `${pluralText(paths.length, 'file looks', 'files look')} like secrets, and the agent can read them: ${names}. Name them in .gitignore to leave them out.`;
 }
 
 export const tooLarge = (maxBytes: number, largest: { path: string; size: number }): AppError =>

@@ -1,7 +1,7 @@
 import { constants, lstatSync, type Stats } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, Ignores } from '@belay/protocol';
 import {
   HeldFolders,
   PrivateRepository,
@@ -24,7 +24,7 @@ export type OnSkipped = (path: string, why: 'unreadable' | 'deep') => void;
 
 /**
  * Lists the parts of a folder that belong to a workspace: in a repository, files that are tracked or not ignored;
- * otherwise everything. Nested repositories are listed in the same way, without their `.git`. No link is followed,
+ * elsewhere, what no `.gitignore` names, without installed packages and caches. The dashboard has the same rule. Nested repositories are listed in the same way, without their `.git`. No link is followed,
  * nothing in the folder is run or changed, and only the index and ignore files of its repositories are read.
  */
 export async function* listWorkspace(root: string, skipped: OnSkipped): AsyncGenerator<ListedPath> {
@@ -33,7 +33,9 @@ export async function* listWorkspace(root: string, skipped: OnSkipped): AsyncGen
   const folders = new HeldFolders(root);
   const lister = new Lister({ root, ignoreFile, skipped, folders });
   try {
-    yield* top === undefined ? lister.everything('', 0) : lister.repository('', top, 0);
+    yield* top === undefined
+      ? lister.unignored('', { depth: 0, ignores: Ignores.usual })
+      : lister.repository('', top, 0);
   } finally {
     folders.close();
   }
@@ -56,6 +58,11 @@ interface Listed {
   folders: HeldFolders;
 }
 
+interface Unignored {
+  depth: number;
+  ignores: Ignores;
+}
+
 class Lister {
   readonly #about: Listed;
 
@@ -63,28 +70,39 @@ class Lister {
     this.#about = about;
   }
 
-  async *everything(path: string, depth: number): AsyncGenerator<ListedPath> {
-    const entries = await this.#entries(path, depth);
+  async *unignored(path: string, at: Unignored): AsyncGenerator<ListedPath> {
+    const entries = await this.#entries(path, at.depth);
     if (path !== '' && entries.some(isRepository)) {
-      return yield* this.repository(path, join(this.#about.root, utf8(path)), depth);
+      return yield* this.repository(path, join(this.#about.root, utf8(path)), at.depth);
     }
-    yield* this.#each(path, entries, depth);
+    yield* this.#each(path, entries, at);
   }
 
-  async *#each(path: string, entries: FolderEntry[], depth: number): AsyncGenerator<ListedPath> {
+  async *#each(
+    path: string,
+    entries: FolderEntry[],
+    { depth, ignores }: Unignored,
+  ): AsyncGenerator<ListedPath> {
+    const file = path === '' ? '.gitignore' : `${utf8(path)}/.gitignore`;
+    const rules = await readRegular(this.#about.root, file, 1_000_000);
+    const inside = rules ? ignores.with(rules.toString(), utf8(path)) : ignores;
     for (const { name, kind } of entries) {
-      if (name.toString() === '.git') continue;
       const inner = path === '' ? latin1(name) : `${path}/${latin1(name)}`;
+      if (name.toString() === '.git' || inside.has(utf8(inner), kind === 'folder')) continue;
       const found = this.#look(inner);
       if (found) yield found;
-      if (found && kind === 'folder') yield* this.everything(inner, depth + 1);
+      if (found && kind === 'folder')
+        yield* this.unignored(inner, { depth: depth + 1, ignores: inside });
     }
   }
 
-  /** Git’s listing of a folder in the work tree `top`; without git, everything. */
+  /** Git’s listing of a folder in the work tree `top`; without git, what its `.gitignore` files leave. */
   async *repository(path: string, top: string, depth: number): AsyncGenerator<ListedPath> {
     const listed = depth > maxDepth ? [] : await this.#listed(path, top);
-    if (!listed) return yield* this.#each(path, await this.#entries(path, depth), depth);
+    if (!listed) {
+      const ignores = Ignores.none;
+      return yield* this.#each(path, await this.#entries(path, depth), { depth, ignores });
+    }
     for (const name of new Set(listed)) {
       const inner = (path === '' ? '' : `${path}/`) + name.replace(/\/$/, '');
       const found = this.#look(inner);

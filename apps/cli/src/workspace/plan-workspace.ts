@@ -3,8 +3,9 @@ import { accessSync, constants } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, bytesText } from '@belay/protocol';
+import { historyFiles, looksSecret, NoHistory, type HistoryFiles } from '@belay/client';
 import { HeldFolders } from '@belay/host';
-import { historyFiles, NoHistory, type HistoryFiles } from './history-files.js';
+import { folderReader } from './folder-reader.js';
 import { LeftOut, tooLarge } from './left-out.js';
 import { listWorkspace, type ListedPath } from './list-workspace.js';
 
@@ -20,6 +21,8 @@ export interface WorkspacePlan {
   files: number;
   bytes: number;
   maxBytes: number;
+  /** Files with names of those that usually contain secrets. */
+  secrets: string[];
   /** What is left out, as sentences for the user; packing may add more. */
   leftOut: LeftOut;
 }
@@ -49,9 +52,11 @@ export async function planWorkspace(
     files: 0,
     bytes: 0,
     maxBytes,
+    secrets: [],
     leftOut: new LeftOut(),
   };
   const repositories = [''];
+  const reader = folderReader(folder);
   let largest = { path: '', size: 0 };
   const folders = new HeldFolders(folder);
   try {
@@ -61,6 +66,7 @@ export async function planWorkspace(
       plan.entries.push(entry);
       if (found.repository) repositories.push(entry.path);
       if (entry.kind !== 'file') continue;
+      if (looksSecret(entry.path)) plan.secrets.push(entry.path);
       const { size } = found.stat;
       plan.bytes += size;
       plan.files++;
@@ -71,7 +77,7 @@ export async function planWorkspace(
     folders.close();
   }
   for (const path of repositories) {
-    const history = await historyFiles(folder, path);
+    const history = await historyFiles(reader, path);
     if (history) addHistory(plan, { path, history, space: maxBytes - plan.bytes });
   }
   return plan;
@@ -85,18 +91,16 @@ function addHistory(
     plan.leftOut.history(path, history.why);
     return;
   }
-  const size = history.copied.reduce((total, { stat }) => total + stat.size, 0);
+  const size = history.copied.reduce((total, file) => total + file.size, 0);
   if (size > space) {
     plan.leftOut.history(path, `it has ${bytesText(size)}`);
     return;
   }
-  const own = path === '' ? '.git' : `${path}/.git`;
-  for (const name of ['objects', 'refs']) {
-    plan.entries.push({ kind: 'folder', path: `${own}/${name}`, mode: 0o755 });
-  }
+  for (const each of history.folders)
+    plan.entries.push({ kind: 'folder', path: each, mode: 0o755 });
   for (const text of history.written) plan.entries.push({ kind: 'text', ...text });
-  for (const { path: file, stat } of history.copied) {
-    plan.entries.push({ kind: 'file', path: file, mode: stat.mode, mtime: stat.mtime });
+  for (const { path: file, modified } of history.copied) {
+    plan.entries.push({ kind: 'file', path: file, mode: 0o644, mtime: modified });
   }
   plan.files += history.copied.length;
   plan.bytes += size;

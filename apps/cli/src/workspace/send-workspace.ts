@@ -2,6 +2,7 @@ import { visibleText, pluralText, numberText, bytesText } from '@belay/protocol'
 import type { BelayClient } from '@belay/client';
 import { progressBar, type LineOutput } from '../output.js';
 import { StatusLine } from '../status-line.js';
+import { secretsWarning } from './left-out.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
 import type { WorkspacePlan } from './plan-workspace.js';
 
@@ -44,6 +45,8 @@ async function withProgress<T>(
 ): Promise<T> {
   const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
   const status = isTerminal ? new StatusLine(process.stderr) : undefined;
+  const warning = secretsWarning(plan.secrets);
+  if (warning) progress.line(visibleText(warning));
   const begun = Date.now();
   if (!status) progress.line(`Copying ${sizeOf(plan)} into the sandbox.`);
   const show = (packed: Packed) => status?.show(copied(packed, plan), begun);

@@ -34,6 +34,20 @@ describe('a workspace', () => {
     expect(entries.get('link')).toMatchObject({ type: 'symlink', link: 'a/b.txt' });
   });
 
+  it('of no repository is packed without what its ignore files name, and installed packages', async () => {
+    put('.gitignore', '.env\n');
+    put('.env', 'SECRET=abc');
+    put('app/.gitignore', '*.log\n!kept.log\n');
+    put('app/a.log', '');
+    put('app/kept.log', '');
+    put('b.log', '');
+    put('node_modules/x/index.js', '');
+    const { entries } = await packed(root);
+    expect([...entries.keys()].toSorted()).toEqual(
+      ['.gitignore', 'app', 'app/.gitignore', 'app/kept.log', 'b.log'].toSorted(),
+    );
+  });
+
   it('of a repository is packed without ignored files, hooks and remotes, with its history', async () => {
     git(root, 'init', '-q');
     put('.gitignore', 'node_modules\n');

@@ -1,4 +1,11 @@
-import { AppError, includesScope, type Access, type ApiName, type Scope } from '@belay/protocol';
+import {
+  AppError,
+  includesScope,
+  type Access,
+  type ApiName,
+  type RouteSubject,
+  type Scope,
+} from '@belay/protocol';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `assertMay`. */
 export interface Caller {
@@ -62,6 +69,22 @@ export function assertMay(
 ): asserts caller is Caller {
   const refused = refusal(caller, access, session);
   if (refused) throw refused;
+}
+
+/**
+ * Whether a caller may see or use something at all, apart from its scope: one that does not see all sessions has
+ * nothing of the server but what its own sessions start with.
+ */
+export const reaches = (caller: Caller, about: RouteSubject): boolean =>
+  about === 'caller' || seesAll(caller) || (about === 'starting' && caller.begins);
+
+/** Throws `forbidden` for what the caller does not reach. */
+export function assertReaches(caller: Caller, about: RouteSubject): void {
+  if (reaches(caller, about)) return;
+  throw new AppError(
+    'forbidden',
+    'This token is for some sessions, and for nothing else of the server. Use a token for all sessions.',
+  );
 }
 
 /** Throws unless the caller may begin sessions of its own. */

@@ -39,9 +39,9 @@ export class ActionCalls {
         const { input, operation } = call;
         const run = (limit: AbortSignal) => this.#run(session, call, limit);
         // A user’s call waits for the result.
-        return action.asynchronous && call.source === 'agent'
-          ? this.background.begin({ session, id, action, operation: operation.name, input, run })
-          : run(ending);
+        if (!action.asynchronous || call.source !== 'agent') return run(ending);
+        this.runner.check({ action, input });
+        return this.background.begin({ session, id, operation: operation.name, run });
       },
     });
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, type ActionInstall } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { ActionInstaller } from './action-installer.js';
 import type { ChosenAction } from './action-sources.js';
 
@@ -38,7 +39,7 @@ export class ActionInstalls implements BeforeApplicationShutdown {
     { waitMs, signal }: { waitMs: number; signal: AbortSignal },
   ): Promise<ActionInstall> {
     const job = this.#known(id);
-    await job.news(after, AbortSignal.any([signal, AbortSignal.timeout(waitMs)]));
+    await job.news(after, timeLimit(waitMs, signal));
     return job.shown(after);
   }
 

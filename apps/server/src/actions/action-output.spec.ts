@@ -38,7 +38,7 @@ it('reads JSON, and files in lines that are a data: address', async () => {
   const { text, images, files } = await outputOf(`Here:\n${line}\nand ${line}`);
   expect(text).toBe(`Here:\nand ${line}`);
   expect(images).toHaveLength(1);
-  expect(files[1]).toMatchObject({ name: 'printed-1', type: 'image/png' });
+  expect(files[1]).toMatchObject({ name: 'printed-1.png', type: 'image/png' });
 });
 
 it('keeps the whole of a long text, and no secret', async () => {

@@ -1,5 +1,5 @@
 import { AppError, type ActionOutput } from '@belay/protocol';
-import { fileType, isPicture, isSound } from './file-type.js';
+import { extensionOf, fileType, isPicture, isSound } from './file-type.js';
 import type { LeftFiles } from './left-files.js';
 import { dataLines, withoutMiddle, type PrintedOutput } from './printed-output.js';
 
@@ -21,7 +21,10 @@ export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promis
   const { printed, left, exitCode, seconds } = ended;
   const without = (text: string) => withoutSecrets(text, ended.secrets);
   const { text, files: printedFiles } = dataLines(without(printed.text));
-  const unnamed = printedFiles.map((bytes, index) => ({ name: `printed-${index + 1}`, bytes }));
+  const unnamed = printedFiles.map((bytes, index) => ({
+    name: `printed-${index + 1}${extensionOf(fileType(bytes))}`,
+    bytes,
+  }));
   const kept: Pick<ActionOutput, 'images' | 'audio' | 'files'> = {
     images: [],
     audio: [],

@@ -50,8 +50,8 @@ export class ActionRunner {
 
   /** Throws a sentence: `invalid_input`, `timeout`, `tool_failed`, `unavailable`…; when `signal` aborts, its reason. */
   async run(call: ActionCall): Promise<ActionOutput> {
-    const { name, inputSchema, kind } = call.action;
-    checkInput(name, inputSchema, call.input);
+    const { name, kind } = call.action;
+    this.check(call);
     if (kind === 'skill') return this.skills.read(call);
     if (this.#running >= mostAtOnce)
       throw new AppError(
@@ -65,6 +65,15 @@ export class ActionRunner {
       this.#running -= 1;
       if (!this.installed.has(name)) void this.installer.removeUnneeded();
     }
+  }
+
+  /** Throws what `run` would throw before it starts anything. */
+  check({
+    action: { name, image, inputSchema, kind },
+    input,
+  }: Pick<ActionCall, 'action' | 'input'>) {
+    checkInput(name, inputSchema, input);
+    if (kind !== 'skill') this.installed.programOf(name, image);
   }
 
   async #run({ action, input, session, signal, onOutput }: ActionCall): Promise<ActionOutput> {

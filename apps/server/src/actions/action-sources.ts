@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   permissionChanges,
+  sourceSentence,
   type ActionOffer,
   type ActionSource,
   type FoundActions,
@@ -82,14 +83,23 @@ export class ActionSources {
     for (const id of this.#kept.keys()) if (this.#kept.size >= keptSources) this.#kept.delete(id);
     const id = randomUUID();
     this.#kept.set(id, { found, source, expires: Date.now() + keptMs });
-    const actions = found.actions.map((action) => this.#offer(action));
+    const actions = found.actions.map((action) => this.#offer(action, source));
     return { id, ...source, actions, faults: found.faults };
   }
 
-  #offer({ kind, folder, manifest, warnings, files }: FoundAction): ActionOffer {
+  #offer(
+    { kind, folder, manifest, warnings, files }: FoundAction,
+    source: KeptSource['source'],
+  ): ActionOffer {
     const name = manifest.name_for_model;
     const installed = this.store.all.find((one) => one.name === name)?.current;
-    const isSame = installed?.digest === digestOf(files);
+    const [added = '', removed] = [{ ...source, folder }, installed?.source].map(
+      (from) => from && sourceSentence(from),
+    );
+    // Another action may have this name, and an update looks for the version that was named.
+    const moved = removed !== undefined && removed !== added;
+    const isSame = installed?.digest === digestOf(files) && !moved;
+    const changes = permissionChanges(installed?.manifest ?? null, manifest);
     return {
       name,
       kind,
@@ -97,7 +107,9 @@ export class ActionSources {
       manifest,
       warnings,
       state: installed ? (isSame ? 'same' : 'other') : 'new',
-      changes: permissionChanges(installed?.manifest ?? null, manifest),
+      changes: moved
+        ? { added: [added, ...changes.added], removed: [removed, ...changes.removed] }
+        : changes,
     };
   }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { AppError, ownValue } from '@belay/protocol';
+import { AppError, ownValue, requiredSecrets, type ActionPermissions } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
@@ -69,6 +69,19 @@ export class ActionStore {
         const value = ownValue(saved, key);
         return value === undefined ? [] : [[key, value]];
       }),
+    );
+  }
+
+  /** Throws `conflict` when one of the secrets that these permissions require is not set. */
+  assertHasSecrets(name: string, permissions: ActionPermissions): void {
+    const saved = this.secretsOf(name);
+    const missing = requiredSecrets(permissions).filter((key) => !Object.hasOwn(saved, key));
+    if (missing.length === 0) return;
+    const [what, set] = missing.length > 1 ? ['secrets', 'are'] : ['secret', 'is'];
+    const commands = missing.map((key) => `belay actions secret ${name} ${key}`);
+    throw new AppError(
+      'conflict',
+      `${name} needs the ${what} ${missing.join(', ')}, which ${set} not set. Set it with: ${commands.join(', ')}`,
     );
   }
 

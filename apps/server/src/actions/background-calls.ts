@@ -12,7 +12,6 @@ import {
   newEvent,
   elapsedText,
   type ActionOutput,
-  type SessionAction,
   type StartedAction,
 } from '@belay/protocol';
 import { z } from 'zod';
@@ -21,7 +20,6 @@ import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
 import { PrivateFile } from '../storage/private-file.js';
-import { checkInput } from './check-input.js';
 
 /** Limits of concurrent calls, so that neither one session nor all of them use every slot of `ActionRunner`. */
 const mostOfSession = 4;
@@ -33,9 +31,7 @@ type Begun = z.infer<typeof begun>;
 interface BackgroundCall {
   session: string;
   id: string;
-  action: SessionAction;
   operation: string;
-  input: Record<string, unknown>;
   /** `signal` aborts when the session or the server ends. */
   run(signal: AbortSignal): Promise<ActionOutput>;
 }
@@ -74,9 +70,8 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     await Promise.all(this.#running.values());
   }
 
-  /** Resolves once the call has started. Throws `invalid_input`, and `unavailable` when too many are running. */
-  async begin({ action, input, run, ...call }: BackgroundCall): Promise<StartedAction> {
-    checkInput(action.name, action.inputSchema, input);
+  /** Resolves once the call has started. Throws `unavailable` when too many are running. */
+  async begin({ run, ...call }: BackgroundCall): Promise<StartedAction> {
     const { session, id, operation } = call;
     const own = [...this.#running.keys()].filter((one) => one.session === session);
     if (own.length >= mostOfSession || this.#running.size >= mostInAll)

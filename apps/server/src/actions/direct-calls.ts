@@ -8,7 +8,7 @@ import {
   type McpOutput,
 } from '@belay/protocol';
 import { AuditLog } from '../access/audit-log.js';
-import { assertMay, type Caller } from '../access/caller.js';
+import { assertMay, assertReaches, may, reaches, type Caller } from '../access/caller.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { toMcpOutput } from '../mcp/mcp-output.js';
 import { McpServers } from '../mcp/mcp-servers.js';
@@ -41,8 +41,9 @@ export class DirectCalls {
     private readonly blobs: BlobStore,
   ) {}
 
-  /** The operations that can be called without a session now. */
-  offered(): InstalledOperation[] {
+  /** The operations that the caller can call without a session now. */
+  offered(caller: Caller): InstalledOperation[] {
+    if (!may(caller, 'operate') || !reaches(caller, 'starting')) return [];
     return [
       ...this.installed.forSession(undefined).map(actionAsInstalled),
       ...this.servers.installedTools().map(toolAsInstalled),
@@ -52,7 +53,7 @@ export class DirectCalls {
   /** Throws `not_found`, and what `ActionRunner.run` throws. */
   async run(name: string, { input, caller, signal }: DirectCall): Promise<ActionOutput> {
     const called = `action.${name}`;
-    this.audit.refusals(caller, { action: called }, () => assertMay(caller, 'operate'));
+    this.#assertMayCall(caller, called);
     const [action] = this.installed.forSession([name]);
     if (!action) throw new AppError('not_found', `The action ${name} cannot be called.`);
     const call = { action, input, session: null, signal };
@@ -71,7 +72,7 @@ export class DirectCalls {
     { input, caller, signal }: DirectCall,
   ): Promise<McpOutput> {
     const called = `mcp.${server}.${name}`;
-    this.audit.refusals(caller, { action: called }, () => assertMay(caller, 'operate'));
+    this.#assertMayCall(caller, called);
     const tool = this.servers
       .installedTools()
       .find((one) => one.server === server && one.name === name);
@@ -88,6 +89,13 @@ export class DirectCalls {
         this.#remember(caller, blob);
         return blob;
       });
+    });
+  }
+
+  #assertMayCall(caller: Caller, action: string): void {
+    this.audit.refusals(caller, { action }, () => {
+      assertMay(caller, 'operate');
+      assertReaches(caller, 'starting');
     });
   }
 

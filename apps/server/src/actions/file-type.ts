@@ -47,6 +47,27 @@ function textType(bytes: Buffer): string {
     : 'text/plain';
 }
 
+/** The usual end of a file’s name, such as `.png`; empty for unknown types. */
+export const extensionOf = (type: string): string => extensions[type] ?? '';
+
+const extensions: Record<string, string> = {
+  'image/png': '.png',
+  'image/jpeg': '.jpg',
+  'image/gif': '.gif',
+  'image/webp': '.webp',
+  'image/svg+xml': '.svg',
+  'audio/wav': '.wav',
+  'audio/mpeg': '.mp3',
+  'audio/ogg': '.ogg',
+  'audio/flac': '.flac',
+  'audio/mp4': '.m4a',
+  'video/mp4': '.mp4',
+  'video/webm': '.webm',
+  'application/pdf': '.pdf',
+  'application/zip': '.zip',
+  'text/plain': '.txt',
+};
+
 /** The image types that providers and browsers support. */
 export const isPicture = (type: string): boolean => /^image\/(png|jpeg|gif|webp)$/.test(type);
 

@@ -110,6 +110,7 @@ function actionIn({ folder, by }: Candidate, files: readonly ActionFile[]): Foun
   const isProgramless = by === 'manifest.json' && !fileOf(files, 'run');
   if (isProgramless && !content.includes('"command"'))
     throw new AppError('invalid_input', noProgram(folder));
+  for (const file of files) if (isProgram(file)) assertLineEnds(file, folder);
   const read = readers[by]({ content, where, folder, files });
   const { kind = 'action', command } = read.manifest;
   if (isProgramless && !command) throw new AppError('invalid_input', noProgram(folder));
@@ -133,6 +134,15 @@ const readers: Record<Declaration, (declared: Declared) => ReadManifest> = {
 
 /** `run` and `setup` are programs, even if an archive lost their mode. */
 const isProgram = ({ path }: ActionFile): boolean => path === 'run' || path === 'setup';
+
+/** The kernel takes the return as a part of the name of the program that runs a script. */
+function assertLineEnds({ path, content }: ActionFile, folder: string): void {
+  if (!/^#![^\n]{0,200}\r\n/.test(content.toString('latin1', 0, 256))) return;
+  throw new AppError(
+    'invalid_input',
+    `${nameOf(folder, path)} has Windows line ends (CRLF), with which it cannot be started. Save it with line ends LF.`,
+  );
+}
 
 const noProgram = (folder: string): string =>
   `${nameOf(folder, 'run')} is missing: an action needs an executable of this name beside its manifest.json.`;

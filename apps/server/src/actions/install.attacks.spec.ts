@@ -154,6 +154,19 @@ describe('attacks: manifests', () => {
       [shout({ permissions: { workspace: 'root' } }), 'permissions.workspace'],
       [shout({ services: { '../x': { image: 'a', port: 1 } } }), 'services'],
       [shout({ parameters: { type: 'array' } }), 'parameters.type'],
+      [
+        shout({ parameters: { type: 'object', properties: { n: { type: 'strng' } } } }),
+        'parameters.properties.n.type: "strng" is not a type',
+      ],
+      [shout({ permissions: { netwrok: ['a.b'] } }), 'permissions has no field "netwrok"'],
+      [shout({ packages: { apt: ['curl'] } }), 'packages has no field "apt"'],
+      [shout({ examples: [{ inputs: {}, input: {} }] }), 'examples.0 has no field "inputs"'],
+      [
+        shout({ services: { db: { image: 'a', port: 1, ports: [1] } } }),
+        'services.db has no field "ports"',
+      ],
+      [shout({ permissions: { network: ['localhost:4799'] } }), 'the container itself'],
+      [shout({ permissions: { network: ['127.0.0.1'] } }), 'the container itself'],
       [shout({ name_for_human: 'a'.repeat(101) }), 'name_for_human'],
       ['{"a":', 'not JSON'],
       ['[]', 'expected object'],
@@ -166,5 +179,19 @@ describe('attacks: manifests', () => {
   it('takes unknown fields, and says that they mean nothing', () => {
     const [action] = findActions(actionFiles({ api: { type: 'openapi' }, auth: 'none' })).actions;
     expect(action?.warnings).toEqual(['manifest.json has unknown fields: "api", "auth".']);
+  });
+
+  it('warns of examples that its own parameters refuse', () => {
+    const parameters = { type: 'object', properties: { size: { enum: [1, 2] } } };
+    const examples = [{ input: { size: 1 } }, { input: { size: 3 } }];
+    const [action] = findActions(actionFiles({ parameters, examples })).actions;
+    expect(action?.warnings).toEqual([
+      expect.stringMatching(/^manifest\.json: example 2 does not match .* must be one of 1, 2\.$/),
+    ]);
+  });
+
+  it('refuses a program with Windows line ends, which cannot be started', () => {
+    const files = [actionFile('manifest.json', shout()), actionFile('run', '#!/bin/sh\r\nls\r\n')];
+    expect(findActions(files).faults[0]?.fault).toMatch(/^run has Windows line ends/);
   });
 });

@@ -1,10 +1,16 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ActionInstall, FoundActions, InstalledAction } from '@belay/protocol';
+import {
+  AppError,
+  type ActionInstall,
+  type FoundActions,
+  type InstalledAction,
+} from '@belay/protocol';
 import { gitIn, GitServer, put } from '@belay/testkit';
 import { GitHosts } from '../git/git-hosts.js';
 import { TestServer } from '../testing/server.js';
+import { ActionContainers } from './containers/action-containers.js';
 import { ActionImages } from './containers/action-images.js';
 import { actionTar } from './action-files.js';
 import { actionFiles, shout } from './testing/action-files.js';
@@ -164,6 +170,49 @@ describe('installing actions', () => {
     expect(await install(found.id)).toMatchObject({ state: 'done' });
     const viewer = await server.fetch('/api/actions/local', { token: server.viewerToken });
     expect(await viewer.json()).toMatchObject({ source: { from: 'a folder' } });
+  });
+
+  it('shows that an update comes from elsewhere, and follows the version that was named last', async () => {
+    await install((await find()).id);
+    expect((await find()).actions).toMatchObject([{ state: 'same' }]);
+    gitIn(source, 'tag', 'same');
+    gitIn(source, 'push', '-q', join(git.folder, 'me/shout.git'), '--tags');
+    const named = await find('same');
+    expect(named.actions).toMatchObject([
+      {
+        state: 'other',
+        changes: {
+          added: [`Comes from ${git.url('me/shout.git')}@same.`],
+          removed: [`Comes from ${git.url('me/shout.git')}.`],
+        },
+      },
+    ]);
+    expect(await install(named.id)).toMatchObject({ state: 'done' });
+    expect(await list()).toMatchObject([{ source: { version: 'same' } }]);
+  });
+
+  it('runs no action without the secrets that it requires', async () => {
+    const permissions = { secrets: ['API_KEY', 'MORE'], optional_secrets: ['MORE'] };
+    const archive = await actionTar(actionFiles({ permissions }), 'x');
+    const response = await server.fetch('/api/actions/uploads', {
+      method: 'POST',
+      body: new Uint8Array(archive),
+      headers: { 'content-type': 'application/x-tar' },
+    });
+    await install(((await response.json()) as FoundActions).id);
+    const start = jest
+      .spyOn(server.app.get(ActionContainers), 'start')
+      .mockRejectedValue(new AppError('unavailable', 'It would have started.'));
+    const call = () => server.json('POST', '/api/actions/shout/calls', {});
+    expect(await call()).toMatchObject({
+      status: 409,
+      detail:
+        'shout needs the secret API_KEY, which is not set. Set it with: belay actions secret shout API_KEY',
+    });
+    expect(start).not.toHaveBeenCalled();
+    await server.json('PUT', '/api/actions/shout/secrets/API_KEY', { value: 'k-123456' });
+    expect(await call()).toMatchObject({ detail: 'It would have started.' });
+    start.mockRestore();
   });
 
   it('keeps secrets to itself, and only those that the action asks for', async () => {

@@ -48,7 +48,7 @@ describe('installed actions', () => {
   it('are offered to sessions as they were installed, after a restart, too', async () => {
     const first = open();
     await first.install({ permissions: { secrets: ['API_KEY'] } });
-    const { actions } = open();
+    const { actions, store } = open();
     expect(actions.known('shout')).toMatchObject({
       kind: 'action',
       enabled: true,
@@ -58,7 +58,10 @@ describe('installed actions', () => {
     const [offered] = actions.forSession(undefined);
     expect(offered).toMatchObject({ name: 'shout', title: 'Shout', image: 'sha256:1' });
     expect(offered?.inputSchema).toMatchObject({ properties: { args: { type: 'array' } } });
-    expect(actions.programOf('shout', 'sha256:1')).toMatchObject({ command: ['/action/run'] });
+    const program = () => actions.programOf('shout', 'sha256:1');
+    expect(program).toThrow('shout needs the secret API_KEY, which is not set.');
+    await store.setSecret('shout', 'API_KEY', 'k-1');
+    expect(program()).toMatchObject({ command: ['/action/run'] });
   });
 
   it('are those that are enabled, or those that a session names', async () => {

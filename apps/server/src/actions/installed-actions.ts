@@ -69,7 +69,10 @@ export class InstalledActions {
     throw new AppError('invalid_input', `${name} does not ask for the secret ${key}: ${known}.`);
   }
 
-  /** The program of the version with this image. Throws `not_found` when the action or this version was removed. */
+  /**
+   * The program of the version with this image. Throws `not_found` when the action or this version was removed, and
+   * `conflict` without a secret that it requires.
+   */
   programOf(name: string, image: string): ActionProgram {
     const version = versionsOf(this.store.known(name)).find((one) => one.image === image);
     if (!version) {
@@ -79,6 +82,7 @@ export class InstalledActions {
       );
     }
     const { services, permissions } = version.manifest;
+    this.store.assertHasSecrets(name, permissions);
     return {
       image,
       command: ['/action/run'],

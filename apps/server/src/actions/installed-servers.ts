@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, type McpServer } from '@belay/protocol';
+import { AppError, errorFrom, type McpServer } from '@belay/protocol';
 import type { McpConfig } from '../mcp/mcp-config.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import type { ActionRecord } from './action-record.js';
@@ -40,7 +40,19 @@ export class InstalledServers implements OnApplicationBootstrap {
     return this.stateOf(name);
   }
 
-  #configOf({ name, enabled, current: { image, manifest } }: ActionRecord): McpConfig {
+  /** Why the server must not be started; undefined if it can be. */
+  #faultOf({ name, current }: ActionRecord): string | undefined {
+    try {
+      this.store.assertHasSecrets(name, current.manifest.permissions);
+      return undefined;
+    } catch (error) {
+      return errorFrom(error).message;
+    }
+  }
+
+  #configOf(record: ActionRecord): McpConfig {
+    const { name, enabled, current } = record;
+    const { image, manifest } = current;
     const { permissions, environment = {}, command = ['/action/run'] } = manifest;
     const [program = '/action/run', ...args] = command;
     return {
@@ -56,7 +68,7 @@ export class InstalledServers implements OnApplicationBootstrap {
         image,
         folder: null,
         hosts: permissions.network,
-        installed: { memoryMb: permissions.memory_mb },
+        installed: { memoryMb: permissions.memory_mb, fault: this.#faultOf(record) },
       },
     };
   }

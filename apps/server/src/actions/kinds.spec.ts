@@ -100,7 +100,7 @@ describe('skills and MCP servers, installed as actions', () => {
     expect(mine?.changes.added).toContain('Reaches api.weather.example.');
     expect(other?.manifest).toMatchObject({
       packages: { npm: ['@example/time-mcp@1.2.3'] },
-      command: ['npx', '--no-install', '--', '@example/time-mcp', '--zone', 'UTC'],
+      command: expect.arrayContaining(['npx', '@example/time-mcp', '--zone', 'UTC']),
       permissions: {
         secrets: ['TIME_KEY', 'TIME_PROXY'],
         optional_secrets: ['TIME_PROXY'],
@@ -266,6 +266,8 @@ describe('skills and MCP servers, installed as actions', () => {
     const pictured = (await client.callTool({ name: 'mcp_weather_picture' })) as CallToolResult;
     expect(pictured.content.map(({ type }) => type)).toEqual(['text', 'image']);
     const [blob] = Object(pictured.structuredContent).images as string[];
+    const resource = await client.readResource({ uri: `belay://calls/blobs/${blob}` });
+    expect(resource.contents).toMatchObject([{ mimeType: 'image/png', blob: expect.any(String) }]);
     const picture = await server.fetch(`/api/actions/weather/blobs/${blob}`);
     expect(
       Buffer.from(await picture.arrayBuffer())
@@ -286,6 +288,32 @@ describe('skills and MCP servers, installed as actions', () => {
     await server.json('DELETE', '/api/actions/weather');
     expect(await server.json('GET', '/api/mcp')).toEqual([]);
     expect(memory.images).toEqual([]);
+  });
+
+  it('starts an MCP server only with the secrets that it requires', async () => {
+    const before = programs.length;
+    const job = await install(await find(), ['time-mcp']);
+    expect(job.lines.join('\n')).toContain('time-mcp needs the secret TIME_KEY, which is not set');
+    expect(programs).toHaveLength(before);
+    expect(await list()).toMatchObject([
+      { state: 'failed', missingSecrets: ['TIME_KEY', 'TIME_PROXY'] },
+    ]);
+    await server.json('PUT', '/api/actions/time-mcp/secrets/TIME_KEY', { value: 't-123456' });
+    expect(programs.at(-1)?.env).toMatchObject({ TIME_KEY: 't-123456' });
+    expect(await list()).toMatchObject([{ state: 'ready', error: null }]);
+  });
+
+  it('are not given to sessions that began before, which say so', async () => {
+    const session = await server.session();
+    await install(await find(), ['short']);
+    const path = `/api/sessions/${session}/operations/action.short`;
+    expect(await server.json('POST', path, {})).toMatchObject({
+      status: 404,
+      detail: expect.stringContaining('keeps the actions and tools that it began with'),
+    });
+    const later = await sessionOf('short');
+    const called = await server.json('POST', `/api/sessions/${later}/operations/action.short`, {});
+    expect(called).not.toMatchObject({ status: 404 });
   });
 
   it('keeps names of installed MCP servers and of those in the settings apart', async () => {
@@ -329,7 +357,12 @@ const weather = () => ({
   description_for_model: 'The weather of places.',
   command: ['node', 'server.mjs'],
   environment: { UNITS: 'metric' },
-  permissions: { network: ['api.weather.example'], secrets: ['WEATHER_KEY'], memory_mb: 256 },
+  permissions: {
+    network: ['api.weather.example'],
+    secrets: ['WEATHER_KEY'],
+    optional_secrets: ['WEATHER_KEY'],
+    memory_mb: 256,
+  },
 });
 
 const registered = {

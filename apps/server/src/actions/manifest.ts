@@ -1,5 +1,6 @@
 import {
   AppError,
+  errorFrom,
   jsonFault,
   manifestFile,
   mcpServerName,
@@ -7,6 +8,8 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { ActionFile } from './action-files.js';
+import { checkInput } from './check-input.js';
+import { schemaFault } from './schema-fault.js';
 
 const maxBytes = 256 * 1024;
 const bounds = { characters: maxBytes, depth: 32, values: 10_000 };
@@ -34,8 +37,12 @@ export function readManifest(content: Buffer, where: string): ReadManifest {
   const value = readJsonFile(content, where);
   const manifest = parsedBy(manifestFile, value, where);
   const unknown = unknownFields(value);
-  const warnings =
-    unknown.length > 0 ? [`${where} has unknown fields: ${unknown.join(', ')}.`] : [];
+  const warnings = [
+    ...(unknown.length > 0 ? [`${where} has unknown fields: ${unknown.join(', ')}.`] : []),
+    ...exampleFaults(manifest).map((fault) => `${where}: ${fault}`),
+  ];
+  const fault = manifest.parameters && schemaFault(manifest.parameters, 'parameters');
+  if (fault !== undefined) throw unusableFile(where, fault);
   if (manifest.kind === 'mcp') assertServer(manifest, where);
   else if (manifest.command ?? manifest.environment)
     throw unusableFile(where, 'command and environment: they are only for the kind mcp');
@@ -92,10 +99,28 @@ export function assertServer(manifest: ActionManifest, where: string): void {
 function sentenceOf({ issues: [issue] }: z.ZodError): string {
   if (!issue) return 'it is not a manifest';
   const field = issue.path.join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.slice(0, 5).map((key) => JSON.stringify(key.slice(0, 60)));
+    return `${field} has no field ${keys.join(', ')}`;
+  }
   const isMissing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
   if (isMissing) return `the field ${field} is missing`;
   return field ? `${field}: ${issue.message}` : issue.message;
 }
+
+/** Examples that the schema of the input refuses, each as a sentence. */
+function exampleFaults({ name_for_model: name, parameters, examples }: ManifestFile): string[] {
+  return examples.flatMap(({ input }, index) => {
+    try {
+      checkInput(name, parameters ?? {}, input);
+      return [];
+    } catch (error) {
+      return [`example ${index + 1} does not match its parameters. ${errorFrom(error).message}`];
+    }
+  });
+}
+
+type ManifestFile = z.output<typeof manifestFile>;
 
 function unknownFields(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];

@@ -32,6 +32,12 @@ const npmPackage = z.object({
   packageArguments: z.array(argument).max(50).default([]),
   environmentVariables: z.array(variable).max(50).default([]),
 });
+/**
+ * Starts a globally installed package of npm by its own program, whatever its name. `npx` knows the programs only of
+ * packages in a project’s folder, so it gets the folder of the global ones as that.
+ */
+const npmProgram = ['npx', '--no-install', '--prefix', '/usr/local/lib', '--'];
+
 /** The fields of an MCP registry’s `server.json` that are used. */
 const serverFile = z.object({
   name: z.string().min(1).max(200),
@@ -56,7 +62,7 @@ export function readServerFile({ content, where }: Declared): ReadManifest {
   const { registryType, identifier, version, packageArguments } = found;
   const isNpm = registryType === 'npm';
   const pinned = version === undefined ? '' : `${isNpm ? '@' : '=='}${version}`;
-  const program = isNpm ? ['npx', '--no-install', '--', identifier] : [identifier];
+  const program = isNpm ? [...npmProgram, identifier] : [identifier];
   const given = found.environmentVariables.map(({ value, default: usual, ...variable }) => ({
     ...variable,
     value: variable.isSecret ? undefined : (value ?? usual),

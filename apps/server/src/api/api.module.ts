@@ -10,6 +10,9 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
 import { AccessGuard } from './auth/access.guard.js';
 import { AcpApi } from './acp/acp-api.js';
+import { AcpConfig } from './acp/acp-config.js';
+import { AcpContent } from './acp/acp-content.js';
+import { AcpLive } from './acp/acp-live.js';
 import { AcpServices } from './acp/acp-services.js';
 import { AddressCheck } from './auth/address-check.js';
 import { NamedCalls } from './commands/named-calls.js';
@@ -68,6 +71,7 @@ import { OAuthService } from './oauth/oauth.service.js';
 import { TemplatesController } from './rest/templates.controller.js';
 import { ViewerLinksController } from './rest/viewer-links.controller.js';
 import { UploadsController } from './rest/uploads.controller.js';
+import { SocketCounts } from './limits/socket-counts.js';
 import { Upgrades } from './upgrades.js';
 import { WebSocketApi } from './websocket/web-socket-api.js';
 
@@ -135,9 +139,13 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     LifecycleCommands,
     SessionCommands,
     AcpApi,
+    AcpConfig,
+    AcpContent,
+    AcpLive,
     AcpServices,
     Upgrades,
     ServerChecks,
+    SocketCounts,
     TerminalInput,
     WebSocketApi,
     PublicUrl,

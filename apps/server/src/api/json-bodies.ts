@@ -3,6 +3,7 @@ import { allRoutes, AppError, isSchema, type Route } from '@belay/protocol';
 import { may, type Caller } from '../access/caller.js';
 import type { Identity } from './auth/identity.js';
 import { readWithin } from './read-within.js';
+import { routesAt } from './routes-at.js';
 
 /** The limit of JSON bodies, unless the route sets its own. */
 const usualBytes = 256 * 1024;
@@ -11,9 +12,7 @@ const viewerBytes = 64 * 1024;
 /** Far deeper than any input of the API, and far below what overflows a recursive reader’s stack. */
 const maxDepth = 64;
 
-const jsonRoutes = allRoutes
-  .filter(({ body }) => isSchema(body))
-  .map((route) => ({ route, address: addressOf(route) }));
+const jsonRoutes = allRoutes.filter(({ body }) => isSchema(body));
 
 /**
  * Reads JSON bodies within the limits of route and caller, by Content-Length and while bytes arrive. The body is not
@@ -55,22 +54,15 @@ export function parseJson(bytes: Buffer): unknown {
 
 /** Bytes that a request may send as JSON; 0 for a route without such a body, or a caller without access. */
 function bodyLimit({ method, url = '' }: IncomingMessage, caller: Caller | undefined): number {
-  const found = jsonRoutes.find(
-    ({ route, address }) => route.method === method && address.test(url),
-  );
-  if (!found || !may(caller, found.route.access)) return 0;
-  return caller?.scope === 'view' ? viewerBytes : bytesOf(found.route);
+  const found = routesAt(url, jsonRoutes).find((route) => route.method === method);
+  if (!found || !may(caller, found.access)) return 0;
+  return caller?.scope === 'view' ? viewerBytes : bytesOf(found);
 }
 
 const bytesOf = ({ bodyBytes = usualBytes }: Route): number => bodyBytes;
 
 const isJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/json\b/i.test(headers['content-type'] ?? '');
-
-/** Matches the addresses of a route. */
-function addressOf({ path }: Route): RegExp {
-  return new RegExp(`^${path.replaceAll(/:\w+/g, '[^/?]+')}/?(\\?|$)`, 'i');
-}
 
 /** Counts brackets outside of strings in one pass over the bytes, before the parser builds anything. */
 function refuseDeep(bytes: Buffer): void {

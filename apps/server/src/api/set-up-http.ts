@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { NextFunction, Request, Response } from 'express';
+import type { Express, NextFunction, Request, Response, RouterOptions } from 'express';
 import { AuditLog } from '../access/audit-log.js';
 import { UsersStore } from '../access/users.store.js';
 import { Config } from '../config.js';
@@ -24,6 +24,9 @@ import { PasswordCheck } from './auth/password-check.js';
 export function setUpHttp(app: NestExpressApplication): void {
   const config = app.get(Config);
   keepConnections(app.getHttpServer());
+  const { router } = app.getHttpAdapter().getInstance() as Express & { router: RouterOptions };
+  // The middleware compares paths exactly, so the router must not find a route by another spelling.
+  router.caseSensitive = true;
   app.set('etag', false);
   app.disable('x-powered-by');
   const previews = app.get(PreviewServer);

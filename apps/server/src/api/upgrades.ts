@@ -1,13 +1,15 @@
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
+import { STATUS_CODES, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { AppError, problemOf, problemType, type ApiName } from '@belay/protocol';
+import { AppError, dashboardPath, problemOf, problemType, type ApiName } from '@belay/protocol';
 import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
 import { CallerEnds } from '../access/caller-ends.js';
+import { isWebSocket } from '../is-web-socket.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
+import { SocketCounts } from './limits/socket-counts.js';
 
 /** Serves the sockets of one path. */
 export interface SocketApi {
@@ -34,9 +36,6 @@ interface Origin {
 const maxBytes = 8 * 2 ** 20;
 /** For viewers, and for clients that are not authenticated when they connect, as long as they stay connected. */
 const maxBytesOfOthers = 64 * 1024;
-const maxSockets = 500;
-/** Connections of unknown callers. */
-const maxStrangers = 20;
 const pingMs = 30_000;
 /** Prefix of the token in a subprotocol, because a browser can set no other header of an upgrade. */
 const tokenProtocol = 'token.';
@@ -54,6 +53,7 @@ export class Upgrades implements BeforeApplicationShutdown {
     private readonly addresses: AddressCheck,
     private readonly identity: Identity,
     private readonly ends: CallerEnds,
+    private readonly counts: SocketCounts,
   ) {}
 
   /** The paths that accept upgrades, except the dashboard’s. */
@@ -63,13 +63,13 @@ export class Upgrades implements BeforeApplicationShutdown {
 
   serve(server: Server, apis: readonly (SocketApi | RawUpgrades)[]): void {
     this.#apis = apis;
+    // Nest creates the server without options; this one is read at each request.
+    Object.assign(server, { shouldUpgradeCallback: isWebSocket } satisfies ServerOptions);
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const path = (request.url ?? '').split('?', 1)[0];
-      const api = apis.find((one) => one.path === path);
-      if (!api) return;
+      if (request.url?.startsWith(`${dashboardPath}/`)) return;
       socket.on('error', () => socket.destroy());
       try {
-        this.#checkAddress(request);
+        const api = this.#apiAt(request);
         if ('upgrade' in api) api.upgrade(request, socket, head);
         else this.#upgrade(api, { request, socket, head });
       } catch (error) {
@@ -89,15 +89,22 @@ export class Upgrades implements BeforeApplicationShutdown {
     await Promise.all([...this.#sockets].map((socket) => socket.terminate()));
   }
 
-  #checkAddress({ headers, url }: IncomingMessage): void {
+  #apiAt({ headers, url = '' }: IncomingMessage): SocketApi | RawUpgrades {
     const fault = this.addresses.fault(headers);
     if (fault) throw new AppError('forbidden', fault);
-    if (url?.includes('?')) {
+    const [path = '', query] = url.split('?', 2);
+    const api = this.#apis.find((one) => one.path === path);
+    if (!api) {
+      const known = this.paths.join(', ');
+      throw new AppError('not_found', `There is no WebSocket at ${path}. Use one of ${known}.`);
+    }
+    if (query !== undefined) {
       throw new AppError(
         'invalid_input',
         'This address takes no query: a token belongs in a header.',
       );
     }
+    return api;
   }
 
   #upgrade(
@@ -111,13 +118,17 @@ export class Upgrades implements BeforeApplicationShutdown {
     if (!caller && (token !== undefined || !api.mayIntroduceItself)) {
       throw new AppError('unauthorized', 'Send a token of this server as Authorization: Bearer.');
     }
-    const strangers = [...this.#sockets].filter((one) => !one.caller).length;
-    if (this.#sockets.size >= maxSockets || (!caller && strangers >= maxStrangers)) {
-      throw new AppError('limit_reached', 'Too many sockets are open. Close some first.');
-    }
+    const place = this.counts.enter({ caller, address: from.address });
+    // A handshake that fails closes the socket as well.
+    socket.once('close', () => place.leave());
     const server = may(caller, 'operate') ? this.#large : this.#small;
     server.handleUpgrade(request, socket, head, (opened) => {
-      const made = new ApiSocket(opened, this.ends, (given) => this.#callerOf(given, from));
+      const introduced = (given: string): Caller | undefined => {
+        const known = this.#callerOf(given, from);
+        if (known) place.admit(known);
+        return known;
+      };
+      const made = new ApiSocket(opened, this.ends, introduced);
       this.#sockets.add(made);
       opened.once('close', () => this.#sockets.delete(made));
       if (caller) made.admit(caller);

@@ -85,11 +85,38 @@ describe('questions at the terminal of the server', () => {
     expect(shown.endsWith('Already answered.\n')).toBe(true);
   });
 
+  it('let a call that is held back be rejected, before other questions', async () => {
+    await logs.session('t');
+    await logs.log.append('t', [
+      newEvent('user', 'change', { args: { approvals: 'delay' }, message: '' }),
+    ]);
+    const asked = approvals.request('s', run('c1', 'one'), signal);
+    await appears('  one\n');
+    const held = approvals.request('t', run('c2', 'rm x'), signal);
+    await appears('⚠ Session t: terminal.run\n  rm x\n  Runs in 2 s · [n]o');
+    await type('n');
+    expect(await held).toMatchObject({ verdict: 'rejected', reason: 'The user said no.' });
+    await until('the question again', () => shown.split('  one\n').length === 3);
+    await type('y');
+    expect(await asked).toEqual({ verdict: 'approved' });
+    expect(shown).not.toContain('It ran.');
+    expect(await approvals.request('t', run('c3', 'ls'), signal)).toEqual({ verdict: 'approved' });
+    await appears('It ran.');
+  });
+
+  it('name the sessions that start on a joined machine', async () => {
+    const settings = await logs.log.settings('s');
+    const machine = { name: 'laptop', kind: 'bare' as const };
+    const start = { args: { ...settings, machine, again: true }, message: '' };
+    await logs.log.append('s', [newEvent('user', 'start', start)]);
+    await appears('Session s starts on the machine laptop.\n');
+  });
+
   it('attacks: show control characters and cut what nobody would read', async () => {
     const command = `echo \u001b[2J\u202e${'x'.repeat(50_000)}${'\ny'.repeat(100)}`;
     const verdict = approvals.request('s', run('c1', command), signal);
     await appears('more characters: the dashboard shows them.');
-    expect(shown).toContain('echo ␛[2J\ufffdxxx');
+    expect(shown).toContain('echo ␛[2J<U+202E>xxx');
     expect(shown.length).toBeLessThan(9_000);
     await type('no');
     expect(await verdict).toMatchObject({ verdict: 'rejected' });

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { endToEndHeaders } from '@belay/protocol';
+import { isWebSocket } from '../is-web-socket.js';
 import type { EgressTarget } from './policy.js';
 import { endSoon, pump } from './pump.js';
 
@@ -177,9 +178,6 @@ function upgrade(
   sent.on('error', () => sandbox.destroy());
   sent.end();
 }
-
-const isWebSocket = ({ headers }: IncomingMessage): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket';
 
 /** Headers that the proxy sets itself, or does not forward. */
 const ownHeaders = ['expect', 'host', 'http2-settings'];

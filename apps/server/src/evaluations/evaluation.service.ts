@@ -137,5 +137,5 @@ function reported(
 
 const now = (): string => new Date().toISOString();
 
-export const unknownRun = (id: string): AppError =>
+const unknownRun = (id: string): AppError =>
   new AppError('not_found', `There is no benchmark run ${id} on this board.`);

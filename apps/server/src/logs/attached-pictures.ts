@@ -25,13 +25,18 @@ export class AttachedPictures {
     return blob;
   }
 
-  /** Throws `not_found` for a picture that the caller has neither uploaded nor sees in a session. */
+  /** Throws `not_found` for one that does not exist, or that the caller has neither uploaded nor sees in a session. */
   async assertMayAttach(caller: Caller, images: readonly string[]): Promise<void> {
     for (const blob of images) {
-      if (this.#uploads.has(caller, blob)) continue;
-      const sessions = await sessionsOfBlob(this.database.kysely, blob);
-      if (!sessions.some((session) => sees(caller, session))) throw unknownPicture();
+      const isKnown = this.#uploads.has(caller, blob);
+      if (isKnown ? this.blobs.has(blob) : await this.#isInSession(caller, blob)) continue;
+      throw unknownPicture();
     }
+  }
+
+  async #isInSession(caller: Caller, blob: string): Promise<boolean> {
+    const sessions = await sessionsOfBlob(this.database.kysely, blob);
+    return sessions.some((session) => sees(caller, session));
   }
 }
 

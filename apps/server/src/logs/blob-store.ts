@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { statSync, unlinkSync, utimesSync } from 'node:fs';
+import { existsSync, statSync, unlinkSync, utimesSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, blobId } from '@belay/protocol';
 import { Config } from '../config.js';
 import { blobsOf, useBlobs, usedBlobs, usesBlob } from '../storage/blob-uses.js';
 import { Database, notStored, storageError } from '../storage/database.js';
@@ -93,8 +93,12 @@ export class BlobStore {
     this.#used.delete(session);
   }
 
+  has(blob: string): boolean {
+    return blobId.safeParse(blob).success && existsSync(this.#path(blob));
+  }
+
   async get(blob: string): Promise<StoredBlob> {
-    if (!/^[0-9a-f]{64}$/.test(blob)) throw unknownBlob();
+    if (!blobId.safeParse(blob).success) throw unknownBlob();
     const stored = await readFile(this.#path(blob)).catch((error: NodeJS.ErrnoException) => {
       throw error.code === 'ENOENT' ? unknownBlob() : error;
     });

@@ -1,4 +1,10 @@
-import { excerpt, jsonFault, withShortTexts, type SessionSummary } from '@belay/protocol';
+import {
+  excerpt,
+  jsonFault,
+  visibleText,
+  withShortTexts,
+  type SessionSummary,
+} from '@belay/protocol';
 
 /** Characters of an agent’s text that are part of the session list. The log has the full text. */
 export const maxExcerpt = 2_000;
@@ -7,10 +13,15 @@ const maxQuestions = 50;
 /** Inputs of questions within these bounds are shown in full. */
 const inputBounds = { characters: 20_000, depth: 64, values: 2_000 };
 
-/** Replaces texts that are too long for a list by excerpts. Returns the same object if everything fits. */
+/**
+ * Replaces texts that are too long for a list by excerpts, and makes the title, which stands beside others, one visible
+ * line. Returns the same object if everything fits.
+ */
 export function boundedSummary(summary: SessionSummary): SessionSummary {
-  const { title, task, reason, question, options, waitingFor, current } = summary;
+  const { task, reason, question, options, waitingFor, current } = summary;
+  const title = visibleText(summary.title).replaceAll(/\s+/g, ' ');
   const fits =
+    title === summary.title &&
     [title, task, reason, question, current].every((text) => (text?.length ?? 0) <= maxExcerpt) &&
     options.every((option) => option.length <= maxExcerpt) &&
     waitingFor.length <= maxQuestions &&

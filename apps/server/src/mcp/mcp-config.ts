@@ -8,6 +8,7 @@ import {
   ownValue,
 } from '@belay/protocol';
 import { z } from 'zod';
+import { seesAll, type Caller } from '../access/caller.js';
 
 const secrets = z.record(z.string(), z.string());
 
@@ -24,7 +25,13 @@ export const savedTransport = z.discriminatedUnion('type', [
     folder: z.string().nullable().default(null),
     hosts: z.array(z.string()).default([]),
     /** Set for a server that is installed as an action, and therefore not in the settings. */
-    installed: z.object({ memoryMb: z.number() }).optional(),
+    installed: z
+      .object({
+        memoryMb: z.number(),
+        /** Why it must not be started, such as a secret that is not set. */
+        fault: z.string().optional(),
+      })
+      .optional(),
   }),
 ]);
 export type SavedTransport = z.infer<typeof savedTransport>;
@@ -82,15 +89,20 @@ export function shownTransport(transport: SavedTransport): McpServer['transport'
     : { ...transport, env: Object.keys(transport.env) };
 }
 
-/** A server as a viewer sees it: without arguments and paths, which may contain secrets, and without its own texts. */
-export function shownToViewer(server: McpServer): McpServer {
+/**
+ * A server as a caller sees it. Without the scope admin: without arguments and paths, which may contain secrets, and
+ * without its own texts. If the caller sees only some sessions: also without its address or command.
+ */
+export function shownTo(caller: Caller, server: McpServer): McpServer {
+  if (caller.scope === 'admin') return server;
   const { transport } = server;
+  const isShown = seesAll(caller);
   const shown: McpServer['transport'] =
     transport.type === 'http'
-      ? { type: 'http', url: new URL(transport.url).origin, headers: [] }
+      ? { type: 'http', url: isShown ? new URL(transport.url).origin : '', headers: [] }
       : {
           type: 'stdio',
-          command: basename(transport.command),
+          command: isShown ? basename(transport.command) : '',
           args: [],
           env: [],
           host: transport.host,

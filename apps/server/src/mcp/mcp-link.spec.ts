@@ -109,7 +109,7 @@ describe('a server that fails', () => {
         args: ['-e', "console.error('bad token hush-hush'); process.exit(1)"],
         env: { TOKEN: 'hush-hush' },
       }),
-      /^The MCP server tools closed the connection\. Its last line of output: bad token …$/,
+      /^The MCP server tools closed the connection\. Its last output: bad token …$/,
     ],
   ])('because it %s is reported in one sentence', async (_, transport, sentence) => {
     const link = linkTo(transport());
@@ -164,7 +164,7 @@ describe('a server that fails', () => {
   it('as a process that ends is started again', async () => {
     const link = linkTo(overStdio());
     await expect(textOf(link, 'exit')).rejects.toThrow(
-      'The MCP server tools closed the connection. Its last line of output: out of cheese',
+      'The MCP server tools closed the connection. Its last output: out of cheese',
     );
     await until('the new process', () => link.state === 'connected');
     expect(await textOf(link, 'echo', { text: 'back' })).toBe('you said back');

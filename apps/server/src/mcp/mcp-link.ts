@@ -85,12 +85,15 @@ export class McpLink {
   async #open(): Promise<McpConnection> {
     clearTimeout(this.#retry);
     let connection: McpConnection | undefined;
+    const { transport } = this.config;
     try {
+      const fault = transport.type === 'stdio' ? transport.installed?.fault : undefined;
+      if (fault !== undefined) throw new AppError('unavailable', fault);
       // The SDK is loaded with the first MCP server, because most installations have none.
       const { connectMcp } = await import('./mcp.client.js');
       connection = await connectMcp({
         name: this.config.name,
-        transport: this.config.transport,
+        transport,
         ...this.services,
         signal: this.#ending.signal,
         onToolsChanged: () => void this.#listAnew(connection),

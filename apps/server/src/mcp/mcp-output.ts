@@ -16,7 +16,7 @@ export async function toMcpOutput(result: CallToolResult, putBlob: PutBlob): Pro
   }
   const images = await imagesIn(result.content, putBlob);
   const shown = { ...(images.length > 0 && { images }) };
-  const structuredContent = tellsMore(result.structuredContent, text);
+  const structuredContent = tellsMore(result);
   const whole = structuredContent
     ? [text, JSON.stringify(structuredContent, null, 2)].filter(Boolean).join('\n')
     : text;
@@ -26,16 +26,34 @@ export async function toMcpOutput(result: CallToolResult, putBlob: PutBlob): Pro
   return { text: cut(whole), omittedCharacters: whole.length - most, full, ...shown };
 }
 
-/** Servers repeat structured content as text, for clients that do not read it. */
-function tellsMore(
-  structured: CallToolResult['structuredContent'],
-  text: string,
-): CallToolResult['structuredContent'] {
-  if (!structured) return undefined;
+/** Without structured content that only repeats the text, which servers send for clients that do not read it. */
+function tellsMore({ structuredContent, content }: CallToolResult) {
+  if (!structuredContent) return undefined;
+  const texts = content.map((part) => (part.type === 'text' ? part.text : undefined));
+  // Python’s SDKs wrap results that are not objects.
+  const { result, ...others } = structuredContent;
+  const wrapped = Object.keys(others).length === 0 ? [result] : [];
+  const isRepeated = [structuredContent, ...wrapped].some((value) => isSaidBy(texts, value));
+  return isRepeated ? undefined : structuredContent;
+}
+
+/** Whether the texts are a value: one text the whole of it, or one for each of its items. */
+function isSaidBy(texts: readonly (string | undefined)[], value: unknown): boolean {
+  if (texts.length === 1 && isSame(texts[0], value)) return true;
+  const items = Array.isArray(value) ? (value as unknown[]) : [];
+  return (
+    items.length > 0 &&
+    items.length === texts.length &&
+    items.every((item, index) => isSame(texts[index], item))
+  );
+}
+
+function isSame(text: string | undefined, value: unknown): boolean {
+  if (text === undefined || text === value) return text !== undefined;
   try {
-    return isDeepStrictEqual(JSON.parse(text), structured) ? undefined : structured;
+    return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
-    return structured;
+    return false;
   }
 }
 

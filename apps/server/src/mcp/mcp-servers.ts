@@ -233,7 +233,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
   #enabledLink({ name }: McpConfig): McpLink {
     const link = this.#links.get(name);
     if (link) return link;
-    throw new AppError('unavailable', `The MCP server ${name} is disabled in the settings.`);
+    throw new AppError('conflict', `The MCP server ${name} is disabled in the settings.`);
   }
 
   async #connected(config: McpConfig): Promise<McpServer> {

@@ -21,6 +21,7 @@ import type { McpLogin } from './mcp-logins.store.js';
 import { programFailure } from './program-failure.js';
 import type { ProgramRunner } from '../programs/program.js';
 import { ProgramTransport } from './program-transport.js';
+import { usefulOutput } from './useful-output.js';
 
 export type { CallToolResult, Tool };
 
@@ -187,7 +188,7 @@ async function allTools(client: Client): Promise<Tool[]> {
   return tools;
 }
 
-/** Returns a function that gives the last line of a program’s standard error. */
+/** Returns a function that gives what a program’s standard error says about its end. */
 function listen(transport: Transport): () => string {
   let said = '';
   if (transport instanceof StdioClientTransport) {
@@ -195,17 +196,17 @@ function listen(transport: Transport): () => string {
     transport.stderr?.on('data', keep);
   }
   const words = () => (transport instanceof ProgramTransport ? transport.lastOutput : said);
-  return () => words().trim().split('\n').at(-1)?.trim() ?? '';
+  return () => usefulOutput(words());
 }
 
-function failureOf(error: unknown, config: SavedTransport, lastLine: string): McpFailure {
+function failureOf(error: unknown, config: SavedTransport, printed: string): McpFailure {
   if (error instanceof McpFailure) return error;
   if (error instanceof AppError) return notStarted(error.message);
   if (error instanceof UnauthorizedError) {
     return new McpFailure('refused', 'requires a login: connect it again.');
   }
   if (error instanceof StreamableHTTPError) return httpFailure(error);
-  if (error instanceof McpError) return protocolFailure(error, lastLine);
+  if (error instanceof McpError) return protocolFailure(error, printed);
   return (
     connectFailure(error as ConnectError, config) ??
     new McpFailure('failed', `failed: ${error instanceof Error ? plain(error) : String(error)}`)
@@ -215,12 +216,12 @@ function failureOf(error: unknown, config: SavedTransport, lastLine: string): Mc
 const notStarted = (why: string): McpFailure =>
   new McpFailure('unreachable', `cannot be started: ${why}`);
 
-function protocolFailure(error: McpError, lastLine: string): McpFailure {
+function protocolFailure(error: McpError, output: string): McpFailure {
   if (error.code === (ErrorCode.RequestTimeout as number)) {
     return new McpFailure('timeout', 'did not respond in time.');
   }
   if (error.code === (ErrorCode.ConnectionClosed as number)) {
-    const printed = lastLine && ` Its last line of output: ${lastLine.slice(0, 300)}`;
+    const printed = output && ` Its last output: ${output}`;
     return new McpFailure('closed', `closed the connection.${printed}`);
   }
   return new McpFailure('failed', `answered: ${plain(error)}`);

@@ -18,6 +18,7 @@ it.each([
   ['npx', {}, /closed the connection\. .* so npx can download nothing: .*"host": true/],
   ['/usr/bin/uvx', { code: 1 }, /so uvx can download nothing/],
   ['server', { code: 1 }, /closed the connection\. It runs in a container without a network/],
+  ['uvx', { code: 127 }, /^cannot be started: uvx cannot be run .*Let pip fetch uv first/],
   ['server', { code: 127 }, /^cannot be started: server cannot be run in the image of sandboxes\./],
   ['server', { code: 137, outOfMemory: true }, /^ran out of the memory/],
 ])('of %s, which ended as %j, says what to do', (command, end, sentence) => {

@@ -27,9 +27,14 @@ export function programFailure(
         `cannot be started: its image has no program ${command}.`,
       );
     const what = `${command} cannot be run in ${where}`;
+    // Users copy these from the READMEs of Python servers.
+    const isOfUv = /^uvx?$/.test(basename(command)) && image === null;
+    const remedy = isOfUv
+      ? 'Let pip fetch uv first, as the documentation of MCP servers shows'
+      : 'Name an image or a folder that has it';
     return new McpFailure(
       'unreachable',
-      `cannot be started: ${what}. Name an image or a folder that has it, or ${unconfined}.`,
+      `cannot be started: ${what}. ${remedy}, or ${unconfined}.`,
     );
   }
   if (failure.kind !== 'closed' && failure.kind !== 'timeout') return failure;

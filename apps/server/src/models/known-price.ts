@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@belay/host';
-import { AppError, type Budgets } from '@belay/protocol';
+import { AppError, isKnownProvider, type Budgets } from '@belay/protocol';
 import { parseModelName } from './model-name.js';
 import { priceOf, type Price, type Rates } from './prices.js';
 import type { ModelSetup } from './provider-keys.js';
@@ -14,8 +14,8 @@ export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price
   if (address.kind === 'example' || address.kind === 'scripted') return free;
   if (address.kind === 'cassette') return address.record ? knownPrice(address.record, setup) : free;
   const { provider, model, options } = address;
-  const url = setup.providers['openai-compatible'].url;
-  const isOwn = provider === 'openai-compatible' && url !== undefined && isNear(url);
+  const url = setup.providers[provider]?.url;
+  const isOwn = !isKnownProvider(provider) && url !== undefined && isNear(url);
   return options.price ?? priceOf(provider, model) ?? (isOwn ? free : null);
 }
 

@@ -1,12 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ModelChoice, ProviderName } from '@belay/protocol';
+import { isKnownProvider, type KnownProvider, type ModelChoice } from '@belay/protocol';
 import { exampleScript, providerRemedy } from './open-model.js';
 import type { ModelSetup } from './provider-keys.js';
+import { providerModels } from './provider-models.js';
 import { readScript } from './scripted/script.js';
 
 /** Only a selection: users can name any model of a provider. */
-const known: readonly (readonly [ProviderName, model: string, title: string])[] = [
+const known: readonly (readonly [KnownProvider, model: string, title: string])[] = [
   ['anthropic', 'claude-opus-5-5', 'Claude Opus 5.5'],
   ['anthropic', 'claude-sonnet-5-5', 'Claude Sonnet 5.5'],
   ['anthropic', 'claude-haiku-5-5', 'Claude Haiku 5.5'],
@@ -17,19 +18,32 @@ const known: readonly (readonly [ProviderName, model: string, title: string])[] 
   ['google', 'gemini-2.5-flash', 'Gemini 2.5 Flash'],
 ];
 
+/** How long a list waits for a server that may not run. */
+const listTimeoutMs = 1_000;
+const maxModelsPerServer = 100;
+
 /** Models that can be called now come first, then the demos. */
-export async function modelChoices(
-  config: ModelSetup,
-  localModels: () => Promise<string[]>,
-): Promise<ModelChoice[]> {
-  const local = (await localModels()).map((model) => ['openai-compatible', model, model] as const);
-  const offered = [...known, ...local].map(([provider, model, title]): ModelChoice => {
+export async function modelChoices(config: ModelSetup): Promise<ModelChoice[]> {
+  const servers = Object.keys(config.providers).filter(
+    (name) => !isKnownProvider(name) && providerRemedy(name, config) === null,
+  );
+  const served = await Promise.all(servers.map((name) => modelsOfServer(name, config)));
+  const offered = [...known, ...served.flat()].map(([provider, model, title]): ModelChoice => {
     const remedy = providerRemedy(provider, config);
     return { name: `${provider}:${model}`, title, ready: remedy === null, remedy };
   });
   const ready = offered.filter((choice) => choice.ready);
   const others = offered.filter((choice) => !choice.ready);
   return [...ready, ...(await demos(config)), ...others];
+}
+
+/** A script or a recording plays its own task, whatever the user writes. */
+export const isPlayedModel = (name: string): boolean => /^(scripted|cassette):/.test(name);
+
+/** None if the server does not answer: `check` and the first call report that. */
+async function modelsOfServer(server: string, config: ModelSetup) {
+  const models = await providerModels(server, config, { timeoutMs: listTimeoutMs }).catch(() => []);
+  return models.slice(0, maxModelsPerServer).map((model) => [server, model, model] as const);
 }
 
 async function demos(config: ModelSetup): Promise<ModelChoice[]> {

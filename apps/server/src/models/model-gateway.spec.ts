@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { budgets } from '@belay/protocol';
 import { TestGateway, turn } from '../testing/test-gateway.js';
-import { ProviderServer, streaming } from './testing/provider-server.js';
+import { failedResponse, ProviderServer, streaming } from './testing/provider-server.js';
 import { anthropicMessages, chatCompletions } from './testing/provider-wires.js';
 
 describe('budgets', () => {
@@ -74,7 +74,7 @@ describe('budgets', () => {
     ['http://gpu-box:8000/v1', 'llama', true],
     ['http://gpu.lan/v1', 'llama', true],
   ])('keeps a budget in dollars for a model at %s named %s: %s', async (url, name, kept) => {
-    await test.gateway.setProvider('openai-compatible', { url });
+    await test.gateway.setProvider('openai-compatible', { url, unchecked: true });
     const checked = test.gateway.check({
       model: `openai-compatible:${name}`,
       budgets: budgets.parse({ dollars: 2 }),
@@ -141,6 +141,101 @@ describe('choices and checks', () => {
     expect(choices[0]).toMatchObject({ name: 'openai-compatible:qwen', ready: true });
     expect(server.requests[0]?.headers.authorization).toBe('Bearer key-1');
     await server.close();
+  });
+
+  describe('a provider that is set', () => {
+    let server: ProviderServer;
+    beforeEach(async () => {
+      server = await ProviderServer.open();
+    });
+    afterEach(() => server.close());
+    const lists = (...ids: string[]) => failedResponse(200, { data: ids.map((id) => ({ id })) });
+
+    it('is saved once it lists its models, with names of several servers beside each other', async () => {
+      const gateway = await open();
+      const other = await ProviderServer.open();
+      try {
+        server.answer(lists('qwen'), lists('qwen'));
+        other.answer(lists('llama'), lists('llama'));
+        await gateway.setProvider('ollama', { url: `${server.url}/v1` });
+        await gateway.setProvider('box', { url: `${other.url}/v1/`, key: 'k2' });
+        const ready = (await gateway.choices()).filter((choice) => choice.ready);
+        expect(ready.map(({ name }) => name)).toEqual(
+          expect.arrayContaining(['ollama:qwen', 'box:llama']),
+        );
+        expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
+          undefined,
+          undefined,
+        ]);
+        expect(other.requests[0]).toMatchObject({
+          path: '/v1/models',
+          headers: { authorization: 'Bearer k2' },
+        });
+        await expect(gateway.check({ model: 'ollama:qwen' })).resolves.toBeUndefined();
+        await expect(gateway.check({ model: 'oolama:qwen' })).rejects.toThrow(
+          /^There is no model "oolama:qwen"; write PROVIDER:MODEL with one of .*\bollama\b/,
+        );
+        await gateway.setProvider('ollama', { url: null });
+        await expect(gateway.check({ model: 'ollama:qwen' })).rejects.toThrow(/^There is no model/);
+      } finally {
+        await other.close();
+      }
+    });
+
+    it.each([
+      ['no list', () => failedResponse(200, '<html>'), /did not answer with a list of models\.$/],
+      [
+        'no such path',
+        () => failedResponse(404, {}),
+        /\/api\/models answered 404\. The addresses of most servers end with \/v1\.$/,
+      ],
+      [
+        'a refused key',
+        () => failedResponse(401, {}),
+        /^box refused the key: http.* answered 401\.$/,
+      ],
+    ])('is not saved if it answers with %s', async (_, answer, sentence) => {
+      const gateway = await open();
+      server.answer(answer());
+      const url = `${server.url}/api`;
+      await expect(gateway.setProvider('box', { url, key: 'secret-7' })).rejects.toThrow(sentence);
+      await expect(gateway.check({ model: 'box:x' })).rejects.toThrow(/^There is no model/);
+      await gateway.setProvider('box', { url, key: 'secret-7', unchecked: true });
+      await expect(gateway.check({ model: 'box:x' })).resolves.toBeUndefined();
+    });
+
+    it('is not saved if nothing answers, and keeps what it was', async () => {
+      const gateway = await open();
+      server.answer(lists('qwen'), lists('qwen'));
+      await gateway.setProvider('box', { url: `${server.url}/v1` });
+      await expect(gateway.setProvider('box', { url: 'http://127.0.0.1:4/v1' })).rejects.toThrow(
+        'http://127.0.0.1:4/v1/models does not answer (ECONNREFUSED).',
+      );
+      expect((await gateway.choices())[0]).toMatchObject({ name: 'box:qwen', ready: true });
+    });
+
+    it('is asked in its own way', async () => {
+      const gateway = await open();
+      server.answer(
+        lists('claude'),
+        failedResponse(200, { models: [{ name: 'models/gemini' }] }),
+        lists('gpt'),
+      );
+      for (const name of ['anthropic', 'google', 'openai'])
+        await gateway.setProvider(name, { key: `k-${name}`, url: server.url });
+      expect(server.requests.map(({ headers }) => headers)).toMatchObject([
+        { 'x-api-key': 'k-anthropic' },
+        { 'x-goog-api-key': 'k-google' },
+        { authorization: 'Bearer k-openai' },
+      ]);
+    });
+
+    it('needs an address if it is none of the known ones', async () => {
+      const gateway = await open();
+      await expect(gateway.setProvider('box', { key: 'k' })).rejects.toThrow(
+        'Give the address of box, too: a key alone is not enough.',
+      );
+    });
   });
 
   it.each([

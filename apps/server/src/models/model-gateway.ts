@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   isEnded,
+  isKnownProvider,
   newEvent,
   wallSeconds,
   dollarsText,
@@ -12,7 +13,6 @@ import {
   type ModelRequest,
   type NewEvent,
   type ProviderChange,
-  type ProviderName,
   type Usage,
 } from '@belay/protocol';
 import type { Caller } from '../access/caller.js';
@@ -24,16 +24,18 @@ import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs
 import { assertMayNameModel } from './assert-may-name-model.js';
 import { assertUsableModel } from './assert-usable-model.js';
 import { modelChoices } from './model-choices.js';
-import { localModels } from './local-models.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { withActionTags } from './tags/action-tags.js';
-import { openModel } from './open-model.js';
+import { openModel, providerRemedy } from './open-model.js';
 import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
+import { providerModels } from './provider-models.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
 import { SessionQueues } from './session-queues.js';
+import { timeBudget } from './time-budget.js';
+import { emptyReply, withheld } from './unusable-reply.js';
 
 export interface ModelTest {
   text: string;
@@ -59,6 +61,7 @@ interface Attempt {
 const tokensOf = (characters: number): number => Math.ceil(characters / 4);
 
 const trialSeconds = 60;
+const checkTimeoutMs = 10_000;
 const trialRequest: ModelRequest = {
   purpose: 'turn',
   messages: [{ role: 'user', text: 'Answer with the one word “ready”.', images: [] }],
@@ -185,8 +188,19 @@ export class ModelGateway {
     return { text: output.text, model };
   }
 
-  /** Applies changed keys and addresses; models opened with the old ones are opened again. */
-  async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
+  /**
+   * Applies changed keys and addresses once the provider lists its models with them, unless `unchecked`; models opened
+   * with the old ones are opened again. Throws `model_failed` and keeps the old ones otherwise.
+   */
+  async setProvider(name: string, { unchecked, ...change }: ProviderChange): Promise<void> {
+    const setup = this.keys.setupWith(name, change);
+    if (change.key && !isKnownProvider(name) && !setup.providers[name]?.url)
+      throw new AppError(
+        'invalid_input',
+        `Give the address of ${name}, too: a key alone is not enough.`,
+      );
+    const isTried = Boolean(change.key ?? change.url) && providerRemedy(name, setup) === null;
+    if (isTried && !unchecked) await providerModels(name, setup, { timeoutMs: checkTimeoutMs });
     await this.keys.set(name, change);
     for (const model of this.#models.keys()) {
       if (parseModelName(model).kind === 'provider') this.#models.delete(model);
@@ -195,7 +209,7 @@ export class ModelGateway {
 
   /** The models that the user may choose, those that can be called now first. */
   choices(): Promise<ModelChoice[]> {
-    return modelChoices(this.keys.setup, () => localModels(this.keys.setup));
+    return modelChoices(this.keys.setup);
   }
 
   /** Throws `limit_reached`, and logs its event, when a budget is spent. */
@@ -313,33 +327,8 @@ export class ModelGateway {
   }
 }
 
-/** The refused partial reply must not be continued: the provider would refuse it again. */
-function withheld(model: string, { text }: ModelOutput): ModelFailure {
-  const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
-  return new ModelFailure(
-    'fatal',
-    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
-  );
-}
-
-function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
-  if (finish === 'length') {
-    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
-  }
-  return new ModelFailure('empty', `${model} returned an empty reply.`);
-}
-
 function reported(error: unknown): unknown {
   if (!(error instanceof ModelFailure)) return error;
   const code = error.kind === 'overflow' ? 'context_overflow' : 'model_failed';
   return new AppError(code, error.message);
-}
-
-/** Aborts when the time is over; a timer can run for at most 24 days. */
-function timeBudget(seconds: number | null): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController();
-  if (seconds === null || seconds > 2_000_000)
-    return { signal: controller.signal, clear: () => {} };
-  const timer = setTimeout(() => controller.abort(), seconds * 1000);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

@@ -1,7 +1,7 @@
-import { AppError, providerName, type ProviderName } from '@belay/protocol';
+import { AppError, knownProviders, providerName } from '@belay/protocol';
 
 export type ModelAddress =
-  | { kind: 'provider'; provider: ProviderName; model: string; options: ProviderOptions }
+  | { kind: 'provider'; provider: string; model: string; options: ProviderOptions }
   | { kind: 'example'; name: string }
   | { kind: 'scripted'; file: string }
   | { kind: 'cassette'; file: string; record: string | null };
@@ -29,11 +29,10 @@ export function parseModelName(name: string): ModelAddress {
   if (rest === '') throw unknownModel(name);
   if (kind === 'scripted') return scriptAddress(rest);
   if (kind === 'cassette') return cassetteAddress(rest);
-  const provider = providerName.options.find((known) => known === kind);
-  if (!provider) throw unknownModel(name);
+  if (!providerName.safeParse(kind).success) throw unknownModel(name);
   const [model = '', query = ''] = split(rest, '?');
   if (model === '') throw unknownModel(name);
-  return { kind: 'provider', provider, model, options: providerOptions(query) };
+  return { kind: 'provider', provider: kind, model, options: providerOptions(query) };
 }
 
 function scriptAddress(rest: string): ModelAddress {
@@ -84,8 +83,11 @@ function split(text: string, mark: string): string[] {
   return at < 0 ? [text] : [text.slice(0, at), text.slice(at + mark.length)];
 }
 
-const unknownModel = (name: string): AppError =>
+export const unknownModel = (
+  name: string,
+  providers: readonly string[] = knownProviders,
+): AppError =>
   new AppError(
     'invalid_input',
-    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providerName.options.join(', ')}, or scripted:example:NAME, scripted:FILE or cassette:FILE.`,
+    `There is no model ${JSON.stringify(name)}; write PROVIDER:MODEL with one of ${providers.join(', ')} or a server under Settings → Models, or scripted:example:NAME, scripted:FILE or cassette:FILE.`,
   );

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { AppError, type ProviderName } from '@belay/protocol';
+import { AppError, isKnownProvider, type KnownProvider } from '@belay/protocol';
 import { recordingModel, replayingModel } from './cassette/cassette-model.js';
 import type { Model } from './model.js';
-import { parseModelName, type ModelAddress } from './model-name.js';
+import { parseModelName, unknownModel, type ModelAddress } from './model-name.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
 import { priceOf } from './prices.js';
 import type { ModelSetup } from './provider-keys.js';
@@ -16,11 +16,10 @@ import { PromptWriter } from './providers/prompt-writer.js';
 import { scriptedModel } from './scripted/scripted-model.js';
 import { tagModel } from './tags/tag-model.js';
 
-const providers: Record<ProviderName, OpenProvider> = {
+const providers: Record<KnownProvider, OpenProvider> = {
   openai: openOpenAI,
   anthropic: openAnthropic,
   google: openGoogle,
-  'openai-compatible': openOpenAICompatible,
 };
 
 /** Opens a model by its name. Throws one sentence. Files are not checked here, but read when they are needed. */
@@ -43,9 +42,9 @@ export function exampleScript(example: string, config: ModelSetup): string {
 }
 
 /** What to do before the provider can be called; null if nothing is missing. */
-export function providerRemedy(provider: ProviderName, config: ModelSetup): string | null {
-  if (provider === 'openai-compatible') {
-    return config.providers[provider].url
+export function providerRemedy(provider: string, config: ModelSetup): string | null {
+  if (!isKnownProvider(provider)) {
+    return config.providers[provider]?.url
       ? null
       : 'Set its address under Settings → Models, or OPENAI_COMPATIBLE_BASE_URL (for Ollama http://127.0.0.1:11434/v1) for the server.';
   }
@@ -63,14 +62,17 @@ function providerModel(
   { provider, model, options }: Extract<ModelAddress, { kind: 'provider' }>,
   config: ModelSetup,
 ): Model {
+  if (!config.providers[provider])
+    throw unknownModel(`${provider}:${model}`, Object.keys(config.providers));
   const remedy = providerRemedy(provider, config);
-  if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);
+  if (remedy) throw new AppError('conflict', `${provider} is not set up. ${remedy}`);
   const writer = new PromptWriter(outgoingFetch(config.environment));
-  const from = { provider: providers[provider](model, { config, fetch: writer.fetch }), writer };
+  const open = isKnownProvider(provider) ? providers[provider] : openOpenAICompatible;
+  const from = { provider: open(model, { provider, config, fetch: writer.fetch }), writer };
   const opened = sdkModel(from, {
     contextTokens: options.context ?? priceOf(provider, model)?.window ?? null,
     options,
-    secret: config.providers[provider].key,
+    secret: config.providers[provider]?.key,
   });
   return options.tools === 'tags' ? tagModel(opened) : opened;
 }

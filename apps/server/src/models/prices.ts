@@ -1,5 +1,5 @@
 import type { TokenUsage } from './model.js';
-import type { ProviderName } from '@belay/protocol';
+import { isKnownProvider, type KnownProvider } from '@belay/protocol';
 
 /** Dollars per million tokens, from the providers’ pages on 2026-10-09. */
 export interface Rates {
@@ -39,10 +39,10 @@ export function dollarsOf(
 
 /**
  * The price of a model by its exact name, or its name before a date (`-20251001`, `-2025-08-07`) or `-latest`; never
- * the price of a similar name. Models behind `openai-compatible` have no known price.
+ * the price of a similar name. Models of OpenAI-compatible servers have no known price.
  */
-export function priceOf(provider: ProviderName, model: string): Price | null {
-  if (provider === 'openai-compatible') return null;
+export function priceOf(provider: string, model: string): Price | null {
+  if (!isKnownProvider(provider)) return null;
   const table = prices[provider];
   const family = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
   const name = [model, family].find((candidate) => Object.hasOwn(table, candidate));
@@ -77,10 +77,7 @@ const gemini = (input: number, output: number, long?: [input: number, output: nu
 
 const opus4 = claude(5, 25);
 
-export const prices: Record<
-  Exclude<ProviderName, 'openai-compatible'>,
-  Readonly<Record<string, Price>>
-> = {
+export const prices: Record<KnownProvider, Readonly<Record<string, Price>>> = {
   anthropic: {
     'claude-fable-5-1': claude(10, 50, 0.25),
     'claude-fable-5': claude(10, 50),

@@ -50,6 +50,28 @@ describe('the keys of providers', () => {
     });
   });
 
+  it('a server with a name of its own is listed until it has neither key nor address', async () => {
+    const keys = open({ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:3/v1' });
+    await keys.set('ollama', { url: 'http://127.0.0.1:1/v1' });
+    await keys.set('box', { url: 'http://127.0.0.1:2/v1', key: 'k' });
+    const names = () =>
+      open()
+        .list()
+        .map(({ name }) => name);
+    expect(names()).toEqual(['openai', 'anthropic', 'google', 'box', 'ollama']);
+    expect(keys.list().map(({ name }) => name)).toContain('openai-compatible');
+    await keys.set('ollama', { url: null });
+    expect(names()).toEqual(['openai', 'anthropic', 'google', 'box']);
+    await keys.set('box', { url: null, key: null });
+    expect(names()).toEqual(['openai', 'anthropic', 'google']);
+  });
+
+  it('a server saved before names were free keeps its name', () => {
+    const url = 'http://127.0.0.1:1/v1';
+    writeFileSync(join(data, 'keys.json'), JSON.stringify({ 'openai-compatible': { url } }));
+    expect(open().list()).toContainEqual({ name: 'openai-compatible', key: null, url });
+  });
+
   it('a file that cannot be read is one sentence that names it', () => {
     writeFileSync(join(data, 'keys.json'), '{"openai":');
     expect(() => open()).toThrow(/keys\.json cannot be read: fix it, or remove it/);

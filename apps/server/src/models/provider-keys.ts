@@ -1,17 +1,26 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { providerName, type ProviderName, type ProviderSetup } from '@belay/protocol';
+import { knownProviders, providerName, type ProviderSetup } from '@belay/protocol';
 import { z } from 'zod';
 import { Config, type ProviderConfig } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
 
-const saved = z.partialRecord(
+const saved = z.record(
   providerName,
   z.object({ key: z.string().optional(), url: z.string().optional() }),
 );
+type Saved = z.infer<typeof saved>;
 
 /** The settings with which providers are opened: from the environment, overridden by the user’s. */
-export type ModelSetup = Pick<Config, 'environment' | 'examples' | 'providers'>;
+export interface ModelSetup extends Pick<Config, 'environment' | 'examples'> {
+  readonly providers: Config['providers'] & Readonly<Record<string, ProviderConfig | undefined>>;
+}
+
+/** Omitted fields stay the same; null restores the environment’s value. */
+export interface KeyChange {
+  key?: string | null | undefined;
+  url?: string | null | undefined;
+}
 
 /**
  * Keys and addresses of providers that the user sets in the dashboard. They are stored in a file that only the
@@ -26,45 +35,51 @@ export class ProviderKeys {
   }
 
   get setup(): ModelSetup {
+    return this.#setupOf(this.#file.value);
+  }
+
+  /** The settings as they would be after a change. */
+  setupWith(name: string, change: KeyChange): ModelSetup {
+    return this.#setupOf(changed(this.#file.value, name, change));
+  }
+
+  #setupOf(values: Saved): ModelSetup {
     const { environment, examples } = this.config;
-    const merged = (name: ProviderName): ProviderConfig => ({
-      key: this.#file.value[name]?.key ?? this.config.providers[name].key,
-      url: this.#file.value[name]?.url ?? this.config.providers[name].url,
-    });
-    const providers = {
-      openai: merged('openai'),
-      anthropic: merged('anthropic'),
-      google: merged('google'),
-      'openai-compatible': merged('openai-compatible'),
-    };
+    const set: Readonly<Record<string, ProviderConfig>> = this.config.providers;
+    const names = new Set([...Object.keys(set), ...Object.keys(values)]);
+    const merged = [...names].map((name): [string, ProviderConfig] => [
+      name,
+      {
+        key: values[name]?.key ?? set[name]?.key,
+        url: values[name]?.url ?? set[name]?.url,
+      },
+    ]);
+    const providers = { ...this.config.providers, ...Object.fromEntries(merged) };
     return { environment, examples, providers };
   }
 
+  /** The known providers, and the servers that have an address. */
   list(): ProviderSetup[] {
     const { providers } = this.setup;
-    return providerName.options.map((name) => ({
+    const servers = Object.keys(providers).filter(
+      (name) => !knownProviders.some((known) => known === name) && providers[name]?.url,
+    );
+    return [...knownProviders, ...servers.toSorted()].map((name) => ({
       name,
-      key: this.#file.value[name]?.key
-        ? 'saved'
-        : this.config.providers[name].key
-          ? 'environment'
-          : null,
-      url: providers[name].url ?? null,
+      key: this.#file.value[name]?.key ? 'saved' : providers[name]?.key ? 'environment' : null,
+      url: providers[name]?.url ?? null,
     }));
   }
 
-  /** Omitted fields stay the same; null restores the environment’s value. A change takes effect once it is stored. */
-  async set(
-    name: ProviderName,
-    change: { key?: string | null; url?: string | null },
-  ): Promise<void> {
-    await this.#file.change((providers) => {
-      const before = providers[name] ?? {};
-      const after = {
-        key: change.key === undefined ? before.key : (change.key ?? undefined),
-        url: change.url === undefined ? before.url : (change.url ?? undefined),
-      };
-      return { ...providers, [name]: after };
-    });
+  /** A change takes effect once it is stored. */
+  async set(name: string, change: KeyChange): Promise<void> {
+    await this.#file.change((values) => changed(values, name, change));
   }
+}
+
+function changed(values: Saved, name: string, change: KeyChange): Saved {
+  const { [name]: before = {}, ...others } = values;
+  const key = change.key === undefined ? before.key : (change.key ?? undefined);
+  const url = change.url === undefined ? before.url : (change.url ?? undefined);
+  return key === undefined && url === undefined ? others : { ...others, [name]: { key, url } };
 }

@@ -34,14 +34,20 @@ describe('web.search', () => {
     });
   });
 
-  it.each<[string, Parameters<typeof failedResponse> | null, RegExp]>([
-    ['nothing is set up', null, /set BELAY_SEARCH_URL/],
+  it('says what to set when nothing is set up, as no repetition helps', async () => {
+    await expect(search(undefined)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringMatching(/set BELAY_SEARCH_URL/) as string,
+    });
+  });
+
+  it.each<[string, Parameters<typeof failedResponse>, RegExp]>([
     ['JSON is not allowed', [403, ''], /answered 403\. Allow the format json/],
     ['it fails', [500, ''], /answered 500\./],
     ['it answers a page', [200, '<html>'], /not SearXNG JSON/],
   ])('says what is wrong when %s', async (_case, answer, sentence) => {
-    if (answer) server.answer(failedResponse(...answer));
-    await expect(search(answer ? `${server.url}/search` : undefined)).rejects.toMatchObject({
+    server.answer(failedResponse(...answer));
+    await expect(search(`${server.url}/search`)).rejects.toMatchObject({
       code: 'unavailable',
       message: expect.stringMatching(sentence) as string,
     });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { z } from 'zod';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
@@ -29,18 +30,19 @@ export class WebSearch {
     const { searchUrl } = this.config;
     if (searchUrl === undefined) {
       throw new AppError(
-        'unavailable',
+        'conflict',
         'No search service is set up: set BELAY_SEARCH_URL to the /search address of a SearXNG server.',
       );
     }
     const address = new URL(searchUrl);
     address.searchParams.set('q', query);
     address.searchParams.set('format', 'json');
-    const limits = [AbortSignal.timeout(seconds * 1000), ...(signal ? [signal] : [])];
-    const body = await this.#ask(address, AbortSignal.any(limits)).catch((error: unknown) => {
-      if (signal?.aborted) throw new AppError('cancelled', 'The search was cancelled.');
-      throw error;
-    });
+    const body = await this.#ask(address, timeLimit(seconds * 1000, signal)).catch(
+      (error: unknown) => {
+        if (signal?.aborted) throw new AppError('cancelled', 'The search was cancelled.');
+        throw error;
+      },
+    );
     const results = body.results.slice(0, limit).map(({ title, url, content }) => ({
       title: title || url,
       url,

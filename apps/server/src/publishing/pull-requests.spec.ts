@@ -106,7 +106,7 @@ describe('the message', () => {
       return Promise.resolve({ text: '```\nAdd a\u202e\n```', model: 'openai:x' });
     };
     Object.assign(belay.models, { draft: model });
-    expect(await draft()).toMatchObject({ message: 'Add a\ufffd', model: 'openai:x' });
+    expect(await draft()).toMatchObject({ message: 'Add a<U+202E>', model: 'openai:x' });
     expect(asked).toContain('+a\n');
     Object.assign(belay.models, { draft: () => Promise.reject(new Error('no key')) });
     expect(await draft()).toMatchObject({ message: 'Fix', model: null });

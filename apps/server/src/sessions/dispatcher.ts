@@ -46,7 +46,9 @@ export class Dispatcher {
     { name, input, caller }: UserCallRequest,
   ): Promise<CheckedOperation> {
     this.#assertMay(caller, 'view', { session, action: name });
-    const operation = operationNamed(name) ?? (await this.#given(session, name));
+    const isInstalled = actionNamed(name) !== undefined || mcpToolNamed(name) !== undefined;
+    const operation = isInstalled ? await this.#given(session, name) : operationNamed(name);
+    if (!operation && isInstalled) throw notGiven(name);
     if (!operation?.audience.includes('user')) throw noSuchOperation(name);
     if (!operation.audience.includes('viewer'))
       this.#assertMay(caller, 'operate', { session, action: name });
@@ -100,9 +102,8 @@ export class Dispatcher {
     }
   }
 
-  /** An action or an MCP tool that the session got at its start; undefined for any other name. */
+  /** The action or MCP tool of this name, if the session got it at its start. */
   async #given(session: string, called: string): Promise<Operation | undefined> {
-    if (actionNamed(called) === undefined && !mcpToolNamed(called)) return undefined;
     const { actions, mcp } = await this.log.settings(session);
     const given = [...actions.map(actionOperation), ...mcp.map(mcpOperation)];
     return given.find(({ name }) => name === called);
@@ -117,6 +118,12 @@ export interface CheckedOperation {
   operation: Operation;
   input: Record<string, unknown>;
 }
+
+const notGiven = (name: string): AppError =>
+  new AppError(
+    'not_found',
+    `This session does not have ${name}: a session keeps the actions and tools that it began with. Start a new session to use it, or call it without a session.`,
+  );
 
 const noSuchOperation = (name: string): AppError =>
   new AppError('not_found', `There is no operation ${name} that users may call.`);

@@ -49,6 +49,7 @@ export class Exports implements OnModuleDestroy {
     meta: StreamMeta<'workspace.export'>,
     { wake }: { wake: boolean },
   ): Promise<Readable> {
+    await this.queue.untilHalted(session);
     if (this.sandboxes.agent(session)) return this.#fromAgent(session, meta);
     const kept = this.#path(session);
     if (meta.format === 'patch' && !meta.commit && !meta.from && (await isFile(kept))) {

@@ -12,13 +12,12 @@ import {
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
+import { isPlayedModel } from '../models/model-choices.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { NewSettings } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { StartQueue } from './start-queue.js';
-
-const isPlayed = /^(scripted|cassette):/;
 
 /** Creates sessions. */
 @Injectable()
@@ -38,7 +37,7 @@ export class SessionCreation {
    */
   async readyModel({ forTask = true }: { forTask?: boolean } = {}): Promise<string> {
     const choices = await this.models.choices();
-    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayed.test(name)));
+    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayedModel(name)));
     if (found) return found.name;
     throw new AppError(
       'conflict',

@@ -18,6 +18,7 @@ import { ForkFiles } from './fork-files.js';
 import { Forking } from './forking.js';
 import { IncomingWorkspaces } from './incoming-workspaces.js';
 import { Leftovers } from './leftovers.js';
+import { MachineRemoval } from './machine-removal.js';
 import { LogSteps } from './log-steps.js';
 import { Recovery } from './recovery.js';
 import { Rewinding } from './rewinding.js';
@@ -55,6 +56,7 @@ import { WorkspaceStore } from './workspace.store.js';
     IncomingWorkspaces,
     Leftovers,
     LogSteps,
+    MachineRemoval,
     Recovery,
     Rewinding,
     SandboxSlots,
@@ -72,6 +74,7 @@ import { WorkspaceStore } from './workspace.store.js';
   ],
   exports: [
     Comparisons,
+    MachineRemoval,
     Dispatcher,
     EventFeed,
     Examples,

@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { AppError, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
+import { StartQueue } from './start-queue.js';
 
 const away = () => new AppError('unavailable', 'Docker does not respond.');
 
@@ -43,6 +45,39 @@ describe('sandboxes of sessions', () => {
     await server.json('DELETE', `/api/sessions/${second}`);
     await server.session();
     expect(start.mock.calls.filter(([{ session }]) => session === first)).toHaveLength(1);
+  });
+
+  it('that are ending have ended before their files are read or they are woken', async () => {
+    const queue = server.app.get(StartQueue);
+    const stopped = async (): Promise<{ id: string; patch: Readable }> => {
+      const patch = new Readable({ read: () => undefined });
+      server.sandboxes.patch = () => patch;
+      const id = await server.session();
+      await server.json('POST', `/api/sessions/${id}/stop`, {});
+      const isKept = () => server.sandboxes.agents.get(id)?.exports.length === 1;
+      await until('the patch is being kept', isKept);
+      return { id, patch };
+    };
+    const end = (patch: Readable): void => {
+      patch.push('whole');
+      patch.push(null);
+    };
+    const first = await stopped();
+    const reading = jest.spyOn(queue, 'untilHalted');
+    const read = server.fetch(`/api/sessions/${first.id}/patch`);
+    await until('the request', () => reading.mock.calls.length === 1);
+    end(first.patch);
+    expect(await (await read).text()).toBe('whole');
+
+    const second = await stopped();
+    const waking = jest.spyOn(queue, 'wakeIfGone');
+    const woken = server.json('POST', `/api/sessions/${second.id}/wake`, {});
+    await until('the request', () => waking.mock.calls.length === 1);
+    end(second.patch);
+    await woken;
+    const starts = server.sandboxes.starts.filter(({ session }) => session === second.id);
+    expect(starts).toHaveLength(2);
+    expect(server.sandboxes.agents.has(second.id)).toBe(true);
   });
 
   it('are counted as free when one is lost and the log cannot be written', async () => {

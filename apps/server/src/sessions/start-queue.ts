@@ -67,8 +67,15 @@ export class StartQueue implements OnApplicationShutdown {
     this.slots.linger(session);
   }
 
+  /** A sandbox that is about to end counts as gone: its calls would be cut off. */
   async wakeIfGone(session: string): Promise<void> {
-    if (!this.sandboxes.agent(session)) await this.wake(session);
+    const isHere = this.sandboxes.agent(session) && !this.slots.isHalting(session);
+    if (!isHere) await this.wake(session);
+  }
+
+  /** Resolves once a sandbox that is ending has ended. */
+  async untilHalted(session: string): Promise<void> {
+    if (this.slots.isHalting(session)) await this.slots.inOrder(session, () => Promise.resolve());
   }
 
   /** Ends the sandbox and keeps its files; a session waiting for a sandbox stops waiting. */

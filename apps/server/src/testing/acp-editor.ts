@@ -12,7 +12,7 @@ import {
 export class AcpEditor {
   readonly updates: SessionUpdate[] = [];
   readonly asked: RequestPermissionRequest[] = [];
-  decision: 'approved' | 'rejected' = 'approved';
+  decision: 'approved' | 'always' | 'rejected' = 'approved';
   closed: number | undefined;
   connection!: ClientConnection;
   #socket!: WebSocket;
@@ -59,7 +59,11 @@ export class AcpEditor {
   }
 
   begin() {
-    return this.agent.request(methods.agent.session.new, { cwd: '/home/me/app', mcpServers: [] });
+    return this.agent.request(methods.agent.session.new, {
+      cwd: '/home/me/app',
+      mcpServers: [],
+      _meta: { belay: { model: 'scripted:x' } },
+    });
   }
 
   load(sessionId: string, cwd = '/home/me/app') {
@@ -68,9 +72,8 @@ export class AcpEditor {
   }
 
   prompt(sessionId: string, text: string) {
-    const _meta = { belay: { model: 'scripted:x' } };
     const prompt = [{ type: 'text' as const, text }];
-    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt, _meta });
+    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt });
   }
 
   of<K extends SessionUpdate['sessionUpdate']>(kind: K) {

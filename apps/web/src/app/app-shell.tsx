@@ -1,5 +1,5 @@
-import { useMemo } from 'react';
-import { Outlet, useNavigate } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
+import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { Toasts } from '@/components/ui/toasts';
 import { ForkDialog } from '@/features/session-controls/fork-dialog';
@@ -8,11 +8,14 @@ import { ShareDialog } from '@/features/session-controls/share-dialog';
 import { useFleetUpdates } from '@/lib/summaries';
 import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences, type Theme } from '@/lib/preferences';
+import { live } from '@/lib/server';
+import { endErrors } from '@/lib/toasts';
 import { Palette } from './palette';
 
 /** The shell of every page: global commands, palette, dialogs and toasts. */
 export function AppShell() {
   useFleetUpdates();
+  useErrorsEnd();
   useCommands(useAppCommands());
   return (
     <div className="flex h-full flex-col">
@@ -30,6 +33,25 @@ export function AppShell() {
       <ShareDialog />
       <Toasts />
     </div>
+  );
+}
+
+/** Errors end when the user goes to another page, and those of a lost connection when it is back. */
+function useErrorsEnd(): void {
+  const router = useRouter();
+  useEffect(
+    () =>
+      router.subscribe('onBeforeNavigate', ({ pathChanged }) => {
+        if (pathChanged) endErrors();
+      }),
+    [router],
+  );
+  useEffect(
+    () =>
+      live().onState((state) => {
+        if (state === 'live') endErrors('unavailable');
+      }),
+    [],
   );
 }
 

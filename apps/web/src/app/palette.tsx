@@ -1,117 +1,182 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command as Cmdk } from 'cmdk';
 import { Dialog } from 'radix-ui';
+import type { SessionSummary } from '@belay/protocol';
 import { StateDot } from '@/components/ui/state-dot';
 import { sessionsQuery } from '@/lib/summaries';
-import { keysOf, openPalette, useCommandList } from '@/lib/commands';
+import {
+  closePalette,
+  keysOf,
+  offeredCommands,
+  useCommandList,
+  type PaletteCommand,
+} from '@/lib/commands';
 import { matching } from '@/lib/matching';
 import { formatKeys } from '@/lib/keys';
 import { usePreferences } from '@/lib/preferences';
-
-const item =
-  'flex h-8 cursor-pointer items-center justify-between gap-4 rounded-md px-2 text-sm data-[selected=true]:bg-hover';
+import { paletteItems, type PaletteItem } from './palette-items';
 
 /** The command palette: searches commands, sessions and files. */
 export function Palette() {
-  const open = useCommandList((state) => state.palette !== null);
+  const palette = useCommandList((state) => state.palette);
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => !next && openPalette(null)}>
+    <Dialog.Root open={palette !== null} onOpenChange={(next) => !next && closePalette()}>
       <Dialog.Portal>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-[#00000066]" />
         <Dialog.Content
           aria-describedby={undefined}
+          // A command may have moved the focus on.
+          onCloseAutoFocus={(event) => event.preventDefault()}
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-32px)] max-w-xl -translate-x-1/2 overflow-hidden rounded-lg border border-line-strong bg-panel"
         >
           <Dialog.Title className="sr-only">Command palette</Dialog.Title>
-          <PaletteList />
+          {palette === 'files' ? <FileSearch /> : <Search />}
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
   );
 }
 
-function PaletteList() {
-  const filesOnly = useCommandList((state) => state.palette === 'files');
+/** Everything: grouped before the user types, afterwards the best match first. */
+function Search() {
   const [text, setText] = useState('');
-  const commands = useCommandList((state) => state.commands);
-  const keys = usePreferences((state) => state.keys);
+  // The palette itself takes the focus, so it matters what was offered before it opened.
+  const [commands] = useState(() => offeredCommands().filter(({ id }) => id !== 'palette'));
+  const paths = useCommandList((state) => state.files?.paths);
   const { data: sessions = [] } = useQuery(sessionsQuery);
-  const navigate = useNavigate();
-  const groups = Map.groupBy(
-    [...commands.values()].filter(({ id }) => id !== 'palette'),
-    (command) => command.group,
-  );
-  const run = (work: () => void) => () => {
-    openPalette(null);
-    work();
-  };
   return (
-    <Cmdk label={filesOnly ? 'Files' : 'Commands'} shouldFilter={!filesOnly}>
+    <Box
+      label="Commands"
+      placeholder="Type a command, a session’s title or a file"
+      text={text}
+      onText={setText}
+    >
+      {text.trim() === '' ? (
+        <Grouped commands={commands} sessions={sessions} />
+      ) : (
+        paletteItems(text, { commands, sessions, paths: paths ?? [] }).map((item) => (
+          <Item key={keyOf(item)} item={item} withGroup />
+        ))
+      )}
+    </Box>
+  );
+}
+
+const maxUntyped = 200;
+
+function Grouped({
+  commands,
+  sessions,
+}: {
+  commands: readonly PaletteCommand[];
+  sessions: readonly SessionSummary[];
+}) {
+  const groups = Map.groupBy(commands, (command) => command.group);
+  return (
+    <>
+      {[...groups].map(([group, list]) => (
+        <Cmdk.Group key={group} heading={group}>
+          {list.map((command) => (
+            <Item key={command.id} item={{ kind: 'command', command }} />
+          ))}
+        </Cmdk.Group>
+      ))}
+      {sessions.length > 0 && (
+        <Cmdk.Group heading="Sessions">
+          {sessions.slice(0, maxUntyped).map((session) => (
+            <Item key={session.id} item={{ kind: 'session', session }} />
+          ))}
+        </Cmdk.Group>
+      )}
+    </>
+  );
+}
+
+/** Only the files of the current session. */
+function FileSearch() {
+  const [text, setText] = useState('');
+  const paths = useCommandList((state) => state.files?.paths ?? none);
+  return (
+    <Box label="Files" placeholder="Type letters of a path" text={text} onText={setText}>
+      {matching(paths, text.trim(), 12).map((path) => (
+        <Item key={path} item={{ kind: 'file', path }} />
+      ))}
+    </Box>
+  );
+}
+
+const none: readonly string[] = [];
+
+interface BoxProps {
+  label: string;
+  placeholder: string;
+  text: string;
+  onText(text: string): void;
+  children: ReactNode;
+}
+
+function Box({ label, placeholder, text, onText, children }: BoxProps) {
+  return (
+    <Cmdk label={label} shouldFilter={false}>
       <Cmdk.Input
         value={text}
-        onValueChange={setText}
-        placeholder={
-          filesOnly ? 'Type letters of a path' : 'Type a command, a session’s title or a file'
-        }
+        onValueChange={onText}
+        placeholder={placeholder}
         className="h-11 w-full border-b bg-transparent px-4 outline-none"
       />
       <Cmdk.List className="max-h-[50vh] overflow-y-auto p-2 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-faint">
         <Cmdk.Empty className="p-4 text-center text-sm text-faint">No matches</Cmdk.Empty>
-        {(filesOnly || text.length > 1) && <Files text={text} run={run} />}
-        {[...(filesOnly ? [] : groups)].map(([group, list]) => (
-          <Cmdk.Group key={group} heading={group}>
-            {list.map((command) => (
-              <Cmdk.Item
-                key={command.id}
-                value={`${command.title} ${command.id}`}
-                onSelect={run(command.run)}
-                className={item}
-              >
-                {command.title}
-                <kbd className="text-xs text-faint">{formatKeys(keysOf(command, keys))}</kbd>
-              </Cmdk.Item>
-            ))}
-          </Cmdk.Group>
-        ))}
-        <Cmdk.Group heading="Sessions" hidden={filesOnly}>
-          {(filesOnly ? [] : sessions.slice(0, 200)).map((session) => (
-            <Cmdk.Item
-              key={session.id}
-              value={`${session.title} ${session.id}`}
-              onSelect={run(
-                () => void navigate({ to: '/sessions/$id', params: { id: session.id } }),
-              )}
-              className={item}
-            >
-              <span className="truncate">{session.title}</span>
-              <StateDot state={session.state} />
-            </Cmdk.Item>
-          ))}
-        </Cmdk.Group>
+        {children}
       </Cmdk.List>
     </Cmdk>
   );
 }
 
-interface FilesProps {
-  text: string;
-  run(work: () => void): () => void;
-}
-
-/** The matching files of the current session. */
-function Files({ text, run }: FilesProps) {
-  const files = useCommandList((state) => state.files);
-  const found = files ? matching(files.paths, text.trim(), 12) : [];
-  if (!files || found.length === 0) return null;
+/** With `withGroup`, says what kind of item it is, for lists without headings. */
+function Item({ item, withGroup = false }: { item: PaletteItem; withGroup?: boolean }) {
+  const navigate = useNavigate();
+  const keys = usePreferences((state) => state.keys);
+  const run = () => {
+    if (item.kind === 'command') return item.command.run();
+    if (item.kind === 'file') return useCommandList.getState().files?.open(item.path);
+    void navigate({ to: '/sessions/$id', params: { id: item.session.id } });
+  };
   return (
-    <Cmdk.Group heading="Files">
-      {found.map((path) => (
-        <Cmdk.Item key={path} value={path} onSelect={run(() => files.open(path))} className={item}>
-          <span className="truncate font-mono text-xs">{path}</span>
-        </Cmdk.Item>
-      ))}
-    </Cmdk.Group>
+    <Cmdk.Item
+      value={keyOf(item)}
+      onSelect={() => {
+        closePalette();
+        run();
+      }}
+      className="flex h-8 cursor-pointer items-center justify-between gap-4 rounded-md px-2 text-sm data-[selected=true]:bg-hover"
+    >
+      <span className={item.kind === 'file' ? 'truncate font-mono text-xs' : 'truncate'}>
+        {titleOf(item)}
+      </span>
+      <span className="flex shrink-0 items-center gap-3 text-xs text-faint">
+        {withGroup && groupOf(item)}
+        {item.kind === 'command' && <kbd>{formatKeys(keysOf(item.command, keys))}</kbd>}
+        {item.kind === 'session' && <StateDot state={item.session.state} />}
+      </span>
+    </Cmdk.Item>
   );
 }
+
+const keyOf = (item: PaletteItem): string =>
+  item.kind === 'command'
+    ? `command ${item.command.id}`
+    : item.kind === 'session'
+      ? `session ${item.session.id}`
+      : `file ${item.path}`;
+
+const titleOf = (item: PaletteItem): string =>
+  item.kind === 'command'
+    ? item.command.title
+    : item.kind === 'session'
+      ? item.session.title
+      : item.path;
+
+const groupOf = (item: PaletteItem): string =>
+  item.kind === 'command' ? item.command.group : item.kind === 'session' ? 'Session' : 'File';

@@ -1,6 +1,7 @@
 import { isEnded, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { stripMarkdown } from '@/lib/strip-markdown';
+import { VisibleText } from '@/components/ui/visible-text';
 
 interface DoingProps {
   session: SessionSummary;
@@ -19,7 +20,7 @@ export function Doing({ session: { state, current, reason }, className }: DoingP
         className,
       )}
     >
-      {working ? current : words}
+      <VisibleText text={working ? current : words} />
     </p>
   );
 }

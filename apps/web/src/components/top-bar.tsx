@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { ChartColumn, LayoutList, Plug, Plus, Search, Settings, Stethoscope } from 'lucide-react';
 import { ConnectionStatus } from '@/components/connection-status';
-import { ToastArea } from '@/components/ui/toast-area';
+import { Notices } from '@/components/notices';
 import { openPalette } from '@/lib/commands';
 import { formatKeys } from '@/lib/keys';
 import { useReadOnly } from '@/lib/role';
@@ -33,9 +33,9 @@ export function TopBar() {
           </Link>
         ))}
       </nav>
-      <ToastArea className="min-w-0 flex-1" />
-      <div className="flex items-center gap-2">
+      <div className="ml-auto flex items-center gap-2">
         <ConnectionStatus />
+        <Notices />
         <button
           type="button"
           onClick={() => openPalette('all')}

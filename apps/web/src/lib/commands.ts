@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { flushSync } from 'react-dom';
 import { create } from 'zustand';
 import { createMatcher, formatKeys, parseKeys, strokeOf, writeStroke } from '@/lib/keys';
 import { usePreferences } from '@/lib/preferences';
@@ -10,6 +11,8 @@ export interface PaletteCommand {
   group: string;
   /** The default shortcut. */
   keys?: string;
+  /** Whether it can run on what is focused now; always when omitted. */
+  offered?(): boolean;
   run(): void;
 }
 
@@ -17,6 +20,8 @@ interface Commands {
   commands: ReadonlyMap<string, PaletteCommand>;
   /** What the open palette offers, everything or only files; null while it is closed. */
   palette: 'all' | 'files' | null;
+  /** What was focused before it opened. */
+  focused: Element | null;
   /** The files of the current session. */
   files: { paths: readonly string[]; open(path: string): void } | null;
 }
@@ -24,11 +29,23 @@ interface Commands {
 export const useCommandList = create<Commands>()(() => ({
   commands: new Map(),
   palette: null,
+  focused: null,
   files: null,
 }));
 
-export const openPalette = (palette: Commands['palette']): void =>
-  useCommandList.setState({ palette });
+export const openPalette = (palette: 'all' | 'files'): void =>
+  useCommandList.setState({ palette, focused: document.activeElement });
+
+/** Also gives the focus back; at once, so that a command can run on it. */
+export function closePalette(): void {
+  const { focused } = useCommandList.getState();
+  flushSync(() => useCommandList.setState({ palette: null }));
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+}
+
+/** The commands that can run on what is focused now. */
+export const offeredCommands = (): PaletteCommand[] =>
+  [...useCommandList.getState().commands.values()].filter(({ offered }) => offered?.() ?? true);
 
 /** Registers commands while a component is mounted. Memoize the list. */
 export function useCommands(list: readonly PaletteCommand[]): void {

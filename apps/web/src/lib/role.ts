@@ -35,3 +35,9 @@ export function useAdmin(): boolean {
   const { data } = useQuery(roleQuery);
   return !recorded && data?.scope === 'admin';
 }
+
+/** Whether the user sees only some sessions, and so nothing else of the server. False until known. */
+export function useSeesOnlySome(): boolean {
+  const { data } = useQuery(roleQuery);
+  return data?.sessions === 'some';
+}

@@ -1,4 +1,5 @@
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
+import { uploadFetch } from './upload-fetch';
 
 /** The part of the live connection that panels use; the player implements it from a recording. */
 export type LiveSide = Pick<
@@ -29,6 +30,10 @@ type PageClient = Omit<BelayClient, 'sessions'> & {
 };
 
 export const client: PageClient = createClient(address);
+
+/** A client that reports how many bytes of a body it has sent. */
+export const uploadClient = (onSent: (bytes: number) => void): PageClient =>
+  createClient({ ...address, fetch: uploadFetch(onSent) });
 
 /** Whether this page is a recording, which can be played but not changed. */
 export const recorded: boolean = false;

@@ -9,7 +9,7 @@ function Form({ save }: { save(): Promise<Submitted> }) {
       <button type="submit" disabled={saving}>
         Save
       </button>
-      {warning}
+      {warning?.warning}
     </form>
   );
 }

@@ -10,6 +10,8 @@ class BrowserEnvironment extends TestEnvironment {
     await super.setup();
     const { global } = this;
     const { prototype } = global.HTMLElement;
+    // jsdom’s own blobs cannot be read.
+    Object.assign(global, { Blob, File });
     Object.assign(global, { ReadableStream, Response, TextDecoder, TextEncoder, ResizeObserver });
     global.matchMedia = (media) => ({ ...unchanging, media, matches: false });
     prototype.scrollIntoView = () => undefined;

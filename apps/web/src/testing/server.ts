@@ -7,6 +7,8 @@ import type { LiveSide } from '@/lib/server';
  */
 export const client: BelayClient = createClient({ url: 'http://localhost' });
 
+export const uploadClient = (): BelayClient => client;
+
 export const hasKey = true;
 
 export const recorded = false;

@@ -14,7 +14,7 @@ function checkOf(repo: string, version: string, path: string) {
   const more = { problem_statement: '', FAIL_TO_PASS: ['a'], PASS_TO_PASS: [] };
   write(folder, { 'one.jsonl': `${JSON.stringify({ ...line, ...more })}\n` });
   const [task] = suiteNamed('swe-bench').read(join(folder, 'one.jsonl'));
-  const check = task?.steps[0]?.verifier.check?.(word);
+  const check = task?.steps[0]?.verifier.check?.(word, []);
   const script = check?.verifier.files.find((file) => file.path === '/verify/eval.sh');
   return { ...check, script: script?.bytes.toString() ?? '' };
 }

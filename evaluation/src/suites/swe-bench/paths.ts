@@ -26,6 +26,9 @@ const runnerFiles = [
   'package\\.json',
 ];
 
+/** Metadata of packages, by which pytest finds plugins. Python ignores the case of these names. */
+const pythonMetadata = '[.]([dD][iI][sS][tT]|[eE][gG][gG])-[iI][nN][fF][oO](/|$)';
+
 /**
  * A POSIX regular expression for paths that a patch must not change, because they could affect the
  * test results: the folders of hidden tests, a runner's settings and its packages.
@@ -33,7 +36,12 @@ const runnerFiles = [
 export function answeringPaths(instance: Pick<Instance, 'test_patch'>): string {
   const folders = new Set(hiddenPaths(instance).flatMap((path) => testFolderOf(path) ?? []));
   const trees = [...folders].map((path) => `^${escaped(path)}/`);
-  return [...trees, `(^|/)(${runnerFiles.join('|')})$`, '(^|/)(node_modules|_?pytest)/'].join('|');
+  return [
+    ...trees,
+    `(^|/)(${runnerFiles.join('|')})$`,
+    '(^|/)(node_modules|_?pytest|__pycache__)/',
+    pythonMetadata,
+  ].join('|');
 }
 
 /** Files that the reference changes may also be changed by other patches. */

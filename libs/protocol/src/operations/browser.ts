@@ -21,11 +21,14 @@ const page = z.object({
     ),
 });
 
+/** Far beyond any viewport; Chromium stops responding at coordinates that it cannot represent. */
+const pixels = z.number().nonnegative().max(100_000);
+
 /** An element, or a point of the viewport in pixels. */
 const point = z.object({
   element: reference.optional(),
-  x: z.number().nonnegative().optional(),
-  y: z.number().nonnegative().optional(),
+  x: pixels.optional(),
+  y: pixels.optional(),
 });
 type Point = z.output<typeof point>;
 

@@ -54,7 +54,7 @@ export function actionModelTool(action: SessionAction): ModelTool {
   const { description, permissions, kind, asynchronous } = action;
   const about =
     kind === 'skill'
-      ? 'A skill: returns its instructions and puts its files into the sandbox.'
+      ? 'A skill: returns its instructions and puts its files into the sandbox. A trusted skill of the same name in the workspace takes precedence.'
       : `It ${permissionWords(permissions)}.${asynchronous ? ` ${later}` : ''}`;
   return {
     name: toolName(actionOperationName(action)),

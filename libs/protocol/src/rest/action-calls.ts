@@ -16,6 +16,7 @@ export const actionCallRoutes = {
     params,
     body: z.record(z.string(), z.unknown()).describe('The input.'),
     response: actionOutput,
+    about: 'starting',
   }),
   tool: route({
     method: 'POST',
@@ -24,6 +25,7 @@ export const actionCallRoutes = {
     params: params.extend({ tool: z.string().min(1).max(200) }),
     body: z.record(z.string(), z.unknown()).describe('The input.'),
     response: mcpOutput,
+    about: 'starting',
   }),
   blob: route({
     method: 'GET',
@@ -31,6 +33,7 @@ export const actionCallRoutes = {
     summary: 'Returns a file that such a call by the same caller left, for at least an hour',
     params: params.extend({ blob: blobId }),
     response: bytes('*/*'),
+    about: 'starting',
     access: 'operate',
   }),
 };

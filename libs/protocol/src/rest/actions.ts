@@ -8,6 +8,7 @@ import {
 } from '../actions.js';
 import { count } from './count.js';
 import { bytes, nothing, route } from './route.js';
+import { waitSeconds } from './wait-seconds.js';
 
 const params = z.object({ name: actionName });
 const secretParams = params.extend({ key: z.string().regex(/^[A-Z_][A-Z0-9_]{0,99}$/) });
@@ -22,6 +23,7 @@ export const actionRoutes = {
     path: '/api/actions',
     summary: 'Lists the installed actions',
     response: z.array(installedAction),
+    about: 'starting',
   }),
   read: route({
     method: 'GET',
@@ -29,6 +31,7 @@ export const actionRoutes = {
     summary: 'Returns an installed action',
     params,
     response: installedAction,
+    about: 'starting',
   }),
   /** Nothing is installed, and no code from the repository runs. */
   find: route({
@@ -71,7 +74,7 @@ export const actionRoutes = {
     summary: 'Returns the progress of an install, with its log',
     query: z.object({
       after: count.default(0).describe('The number of log lines that the caller already has.'),
-      wait: count.max(30).default(0).describe('Seconds to wait for a change.'),
+      wait: waitSeconds(30).describe('Seconds to wait for a change.'),
     }),
     response: actionInstall,
     access: 'admin',

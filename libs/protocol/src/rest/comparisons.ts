@@ -12,6 +12,7 @@ export const comparisonRoutes = {
     query: pageQuery,
     paged: true,
     response: z.array(comparison),
+    about: 'caller',
   }),
   create: route({
     method: 'POST',
@@ -21,6 +22,7 @@ export const comparisonRoutes = {
     body: newComparison,
     bodyBytes: 2 * 2 ** 20,
     response: comparison,
+    about: 'caller',
     status: 201,
   }),
   get: route({
@@ -28,6 +30,7 @@ export const comparisonRoutes = {
     path: '/api/comparisons/:id',
     summary: 'Returns a comparison with the summaries of its sessions',
     response: comparison,
+    about: 'caller',
   }),
   keep: route({
     method: 'POST',
@@ -36,12 +39,14 @@ export const comparisonRoutes = {
     body: keepRequest,
     nameField: 'session',
     response: comparison,
+    about: 'caller',
   }),
   undo: route({
     method: 'POST',
     path: '/api/comparisons/:id/undo',
     summary: 'Undoes the choice: restores the other sessions, and restarts those that were stopped',
     response: comparison,
+    about: 'caller',
   }),
   check: route({
     method: 'POST',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operations } from '../operations/index.js';
 import { sessionState } from '../session.js';
 import { bytes, route, type Route } from './route.js';
+import { waitSeconds } from './wait-seconds.js';
 
 /**
  * The API for a custom GPT: few routes, and small responses within 40 seconds. Paths and statuses of `use_agent` are
@@ -23,11 +24,7 @@ const session = z
   );
 const inSession = z.object({ session });
 
-const wait = z.coerce
-  .number<number>()
-  .min(0)
-  .max(35)
-  .describe('Seconds to wait for something new before the response.');
+const wait = waitSeconds(35).describe('Seconds to wait for something new before the response.');
 
 /** A session as a custom GPT sees it. */
 export const gptSession = z.object({
@@ -95,6 +92,7 @@ export const gptRoutes = {
   useAgent: route({
     method: 'POST',
     path: '/api/use_agent/:agent_id',
+    about: 'caller',
     summary: 'Use the agent with this id in the conversation from now on.',
     response: gptSession,
     access: 'view',
@@ -102,6 +100,7 @@ export const gptRoutes = {
   getFile: route({
     method: 'GET',
     path: '/get-file',
+    about: 'caller',
     summary: 'Get the bytes of a workspace file. Large files come in parts.',
     query: inSession.extend({
       filename: filename.describe('The path of the file, relative to the workspace.'),
@@ -117,6 +116,7 @@ export const gptRoutes = {
   sendFile: route({
     method: 'POST',
     path: '/send-file',
+    about: 'caller',
     summary: 'Upload a file into the workspace, under its own name.',
     query: inSession,
     body: bytes('multipart/form-data'),
@@ -126,6 +126,7 @@ export const gptRoutes = {
   execcmd: route({
     method: 'POST',
     path: '/execcmd',
+    about: 'caller',
     summary: 'Run a shell command for at most 30 seconds and get its output and exit code.',
     query: inSession.extend({
       cmd: z.string().min(1).max(20_000).describe('The command, as typed into a shell.'),
@@ -146,12 +147,14 @@ export const gptRoutes = {
   sessions: route({
     method: 'GET',
     path: '/gpt/sessions',
+    about: 'caller',
     summary: 'List the newest sessions with their ids and states.',
     response: z.array(gptSession),
   }),
   startSession: route({
     method: 'POST',
     path: '/gpt/sessions',
+    about: 'caller',
     summary:
       'Start a machine in a container of its own and use it in the conversation. With a task, a coding agent works on the task there; without one, the machine waits for your calls.',
     body: z.object({
@@ -176,6 +179,7 @@ export const gptRoutes = {
   session: route({
     method: 'GET',
     path: '/gpt/session',
+    about: 'caller',
     summary: 'Get the state of the session and what it is waiting for.',
     query: inSession,
     response: gptSession,
@@ -183,6 +187,7 @@ export const gptRoutes = {
   events: route({
     method: 'GET',
     path: '/gpt/events',
+    about: 'caller',
     summary: 'Read what happened in the session after an event; long texts are shortened.',
     query: inSession.extend({
       after: z.coerce
@@ -191,7 +196,7 @@ export const gptRoutes = {
         .nonnegative()
         .default(0)
         .describe('The number of the last event that you have read.'),
-      wait: wait.default(0),
+      wait,
     }),
     response: z.object({
       events: z.array(z.record(z.string(), z.unknown())),
@@ -201,6 +206,7 @@ export const gptRoutes = {
   message: route({
     method: 'POST',
     path: '/gpt/messages',
+    about: 'caller',
     summary:
       'Send a message to the coding agent of the session; a session that has ended is restarted.',
     query: inSession,
@@ -210,6 +216,7 @@ export const gptRoutes = {
   stop: route({
     method: 'POST',
     path: '/gpt/stop',
+    about: 'caller',
     summary: 'Stop the session; its files are kept.',
     query: inSession,
     response: gptSession,
@@ -217,6 +224,7 @@ export const gptRoutes = {
   run: route({
     method: 'GET',
     path: '/gpt/runs/:run',
+    about: 'caller',
     summary: 'Get the result of a call that took longer, or the next page of a long result.',
     query: z.object({
       wait: wait.default(30),
@@ -232,6 +240,7 @@ export const gptRoutes = {
   call: route({
     method: 'POST',
     path: '/gpt/operations/:name',
+    about: 'caller',
     summary: 'Call an operation on the short list',
     query: inSession,
     body: z.unknown(),

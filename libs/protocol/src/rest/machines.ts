@@ -8,6 +8,7 @@ export const machineRoutes = {
     path: '/api/machines',
     summary: 'Lists the joined machines',
     response: z.array(machine),
+    about: 'starting',
   }),
   /** The token is shown only once: the server stores its hash. */
   invite: route({

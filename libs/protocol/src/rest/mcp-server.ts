@@ -12,6 +12,7 @@ export const mcpServerRoutes = {
     summary: 'Receives messages from an MCP client (streamable HTTP)',
     body: bytes('application/json'),
     response: bytes('*/*'),
+    about: 'caller',
     access: 'view',
     // The calls in its messages are recorded themselves.
     unaudited: true,
@@ -21,12 +22,14 @@ export const mcpServerRoutes = {
     path: mcpPath,
     summary: 'Streams messages to an MCP client',
     response: bytes('*/*'),
+    about: 'caller',
   }),
   leave: route({
     method: 'DELETE',
     path: mcpPath,
     summary: 'Ends the connection of an MCP client',
     response: nothing,
+    about: 'caller',
     access: 'view',
     unaudited: true,
   }),

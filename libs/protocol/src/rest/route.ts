@@ -17,6 +17,14 @@ export const nothing: Nothing = { nothing: true };
 /** Who may call a route: everyone, or callers with at least this scope. */
 export type Access = 'open' | Scope;
 
+/**
+ * What a route is about, which decides whether callers that do not see all sessions may use it:
+ * - `caller`: the caller itself and the sessions that it sees, by which the handler filters. For every caller.
+ * - `starting`: what sessions are started with. For callers that may start sessions.
+ * - `server`: anything else. For callers that see all sessions.
+ */
+export type RouteSubject = 'caller' | 'starting' | 'server';
+
 export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute, with parameters as `:name`. */
@@ -39,6 +47,8 @@ export interface RouteDefinition {
   readonly otherStatus?: number;
   /** Default: `view` for GET, otherwise `operate`. */
   readonly access?: Access;
+  /** Default: `caller` for a route of one session, which is checked itself, otherwise `server`. */
+  readonly about?: RouteSubject;
   /** Whether the audit log omits it, because it only reads or is called too often. Default: true only for GET. */
   readonly unaudited?: boolean;
   /** The body’s field with the name of the created item, for the audit log. Default: none, only the path’s parameters. */
@@ -52,6 +62,7 @@ export interface RouteDefinition {
 export type Route<D extends RouteDefinition = RouteDefinition> = D & {
   readonly status: number;
   readonly access: Access;
+  readonly about: RouteSubject;
   readonly unaudited: boolean;
 };
 
@@ -64,6 +75,7 @@ export function route<const D extends RouteDefinition>(definition: D): Route<D> 
   return {
     status: 'nothing' in response ? 204 : 200,
     access: method === 'GET' ? 'view' : 'operate',
+    about: sessionParameter(definition) === undefined ? 'server' : 'caller',
     unaudited: method === 'GET',
     ...definition,
   };

@@ -18,6 +18,7 @@ export const uploadRoutes = {
     summary: 'Uploads a workspace as a tar archive of at most 2 GiB',
     body: bytes('application/x-tar'),
     response: z.object({ workspace: z.string() }),
+    about: 'starting',
     status: 201,
   }),
   /** Straight into the sandbox of a session that was created with the workspace `upload`. */
@@ -38,6 +39,7 @@ export const uploadRoutes = {
     summary: 'Uploads a picture or another file of at most 16 MiB',
     body: bytes('*/*'),
     response: z.object({ blob: blobId }),
+    about: 'caller',
     status: 201,
   }),
 };
@@ -57,6 +59,7 @@ export const serverRoutes = {
         .boolean()
         .describe('Whether the caller is a user who logs in with a password.'),
     }),
+    about: 'caller',
   }),
   /** For one login of a browser: unlike a token, the code may be in a URL. */
   loginCode: route({
@@ -65,6 +68,7 @@ export const serverRoutes = {
     summary:
       'Creates a code that logs one browser in as the caller within ten minutes, as `/?code=…`',
     response: z.object({ code: z.string() }),
+    about: 'caller',
     status: 201,
   }),
   endLogins: route({
@@ -85,24 +89,28 @@ export const serverRoutes = {
     path: '/api/examples',
     summary: 'Lists the example sessions that come with Belay, ready to start',
     response: z.array(example),
+    about: 'starting',
   }),
   openApi: route({
     method: 'GET',
     path: '/openapi.json',
     summary: 'Returns this document',
     response: z.record(z.string(), z.unknown()),
+    about: 'caller',
   }),
   openApiYaml: route({
     method: 'GET',
     path: '/openapi.yaml',
     summary: 'Returns this document as YAML',
     response: bytes('application/yaml'),
+    about: 'caller',
   }),
   usage: route({
     method: 'GET',
     path: '/api/usage',
     summary: 'Returns the total usage of all sessions, by model',
     response: usageOfAll,
+    about: 'caller',
   }),
 };
 
@@ -114,6 +122,7 @@ export const operationRoutes = {
     summary:
       'Lists the operations that the caller may use, with the schemas of their inputs and outputs',
     response: z.array(describedOperation),
+    about: 'caller',
   }),
   tools: route({
     method: 'GET',
@@ -121,6 +130,7 @@ export const operationRoutes = {
     summary: 'Lists the same operations as tool definitions for a model of your own',
     query: z.object({ format: toolFormat.default('openai') }),
     response: z.array(z.record(z.string(), z.unknown())),
+    about: 'caller',
   }),
 };
 
@@ -143,5 +153,6 @@ export const monitoringRoutes = {
     path: '/metrics',
     summary: 'Returns metrics for Prometheus',
     response: bytes('text/plain; version=0.0.4; charset=utf-8'),
+    about: 'caller',
   }),
 };

@@ -10,6 +10,7 @@ import { commandRoute } from './command-route.js';
 import { count } from './count.js';
 import { pageQuery } from './page.js';
 import { bytes, nothing, route } from './route.js';
+import { waitSeconds } from './wait-seconds.js';
 
 /** The longest that a request waits for an event. */
 const maxWaitSeconds = 60;
@@ -34,11 +35,13 @@ export const sessionRoutes = {
     }),
     paged: true,
     response: z.array(sessionSummary),
+    about: 'caller',
   }),
   create: commandRoute('start', 'POST', '/api/sessions', {
     ...longText,
     response: sessionSummary,
     status: 201,
+    about: 'caller',
   }),
   get: commandRoute('status', 'GET', '/api/sessions/:id', { response: sessionSummary }),
   usage: route({
@@ -79,6 +82,7 @@ export const sessionRoutes = {
     summary: 'Searches all logs for words; the last one may be a prefix',
     query: z.object({ q: z.string().max(1_000) }),
     response: z.array(z.object({ session: z.string(), seq: z.int(), excerpt: z.string() })),
+    about: 'caller',
   }),
 };
 
@@ -91,14 +95,9 @@ export const sessionEventRoutes = {
     query: z.object({
       after: count.default(0),
       limit: z.coerce.number<number>().int().positive().max(50_000).default(10_000),
-      wait: z.coerce
-        .number<number>()
-        .min(0)
-        .max(maxWaitSeconds)
-        .default(0)
-        .describe(
-          'Seconds to wait if there is no event yet. The response is an empty list if none came.',
-        ),
+      wait: waitSeconds(maxWaitSeconds).describe(
+        'Seconds to wait if there is no event yet. The response is an empty list if none came.',
+      ),
     }),
     paged: true,
     response: z.array(event),

@@ -13,6 +13,7 @@ export const settingsRoutes = {
     path: '/api/settings',
     summary: 'Returns the default settings of new sessions',
     response: sessionDefaults,
+    about: 'starting',
   }),
   change: route({
     method: 'PATCH',
@@ -30,6 +31,7 @@ export const modelRoutes = {
     path: '/api/models',
     summary: 'Lists the models, and whether each can be called now',
     response: z.array(modelChoice),
+    about: 'starting',
   }),
   /** Makes one short call to a model to check that it works. */
   try: route({
@@ -38,6 +40,7 @@ export const modelRoutes = {
     summary: 'Makes one short call to a model to check that it works',
     body: z.object({ model: modelName }),
     response: z.object({ text: z.string(), seconds: z.number() }),
+    about: 'starting',
   }),
   providers: route({
     method: 'GET',
@@ -45,11 +48,16 @@ export const modelRoutes = {
     summary: 'Lists the providers, and where the key of each comes from',
     response: z.array(providerSetup),
   }),
-  /** Keys are write-only: the response contains only whether one is set. */
+  /**
+   * Keys are write-only: the response contains only whether one is set. Without key and address, a
+   * server that the user named is removed. Nothing is saved, with the error `model_failed`, if the
+   * provider does not list its models with the new settings, unless `unchecked`.
+   */
   setProvider: route({
     method: 'PUT',
     path: '/api/providers/:provider',
-    summary: 'Sets the key and address of a provider; keys are write-only',
+    summary:
+      'Sets the key and address of a provider once it lists its models with them; keys are write-only',
     params: z.object({ provider: providerName }),
     body: providerChange,
     response: z.array(providerSetup),
@@ -64,6 +72,7 @@ export const mcpRoutes = {
     path: '/api/mcp',
     summary: 'Lists the MCP servers',
     response: z.array(mcpServer),
+    about: 'starting',
   }),
   create: route({
     method: 'POST',
@@ -127,6 +136,7 @@ export const ruleRoutes = {
     path: '/api/rules',
     summary: 'Lists the approval rules',
     response: z.array(rule),
+    about: 'caller',
   }),
   create: route({
     method: 'POST',
@@ -144,6 +154,7 @@ export const ruleRoutes = {
     summary: 'Returns what a rule would have decided on past calls',
     body: newRule,
     response: rulePreview,
+    about: 'caller',
     unaudited: true,
   }),
   remove: route({

@@ -11,6 +11,7 @@ export const templateRoutes = {
     path: '/api/templates',
     summary: 'Lists the caller’s own task templates, by name',
     response: z.array(savedTemplate),
+    about: 'starting',
   }),
   save: route({
     method: 'PUT',
@@ -20,6 +21,7 @@ export const templateRoutes = {
     body: taskTemplate,
     bodyBytes: 2 * 2 ** 20,
     response: savedTemplate,
+    about: 'starting',
   }),
   remove: route({
     method: 'DELETE',
@@ -27,5 +29,6 @@ export const templateRoutes = {
     summary: 'Removes a template of the caller',
     params,
     response: nothing,
+    about: 'starting',
   }),
 };

@@ -114,12 +114,15 @@ it.each([
   await running.stop();
 });
 
-it('has an empty workspace without a session', async () => {
+it.each([
+  ['read', 'ro'],
+  ['write', 'rw'],
+])('has an empty workspace to %s without a session', async (workspace, mode) => {
   const { engine, start } = setUp();
-  const running = await start({ workspace: 'write' }, { session: null });
+  const running = await start({ workspace }, { session: null });
   const { spec } = engine.only();
   expect(spec.WorkingDir).toBe('/workspace');
-  expect(spec.HostConfig?.Tmpfs).toHaveProperty('/workspace');
+  expect(spec.HostConfig?.Tmpfs?.['/workspace']).toMatch(new RegExp(`^${mode},`));
   expect(spec.HostConfig?.Mounts?.map(({ Target }) => Target)).not.toContain('/workspace');
   await running.stop();
 });

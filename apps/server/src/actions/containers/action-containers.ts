@@ -203,7 +203,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
     const { workspace } = program.permissions;
     if (workspace === 'none') return { user: programUser, workspace: null };
     if (session === null)
-      return { user: programUser, workspace: { volume: null, readOnly: false } };
+      return { user: programUser, workspace: { volume: null, readOnly: workspace === 'read' } };
     const sandbox = this.workspaces.get(session);
     const without = (why: string): AppError =>
       new AppError('conflict', `The action ${name} needs a workspace: ${why}.`);

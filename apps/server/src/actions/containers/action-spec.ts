@@ -71,7 +71,7 @@ export function actionContainer(what: ActionContainer): ContainerCreateOptions {
         '/tmp': `${scratch(owner)},size=${halfMb}m`,
         [outputFolder]: `${scratch(owner)},size=${Math.min(outputMb, halfMb)}m`,
         ...(workspace?.volume === null && {
-          '/workspace': `${scratch(owner)},size=${halfMb}m`,
+          '/workspace': `${scratch(owner, workspace)},size=${halfMb}m`,
         }),
       },
       Mounts: [

@@ -98,7 +98,6 @@ describe('ACP', () => {
       status: 'completed',
       content: [
         { type: 'diff', path: '/home/me/app/a.txt', oldText: 'one\nred', newText: 'one\nblue' },
-        { type: 'content' },
       ],
     });
     expect(me.of('user_message_chunk')).toEqual([]);

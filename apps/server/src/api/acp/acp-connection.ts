@@ -4,23 +4,23 @@ import {
   PROTOCOL_VERSION,
   RequestError,
   type AgentContext,
+  type CloseSessionResponse,
   type InitializeResponse,
+  type ListSessionsRequest,
+  type ListSessionsResponse,
   type LoadSessionRequest,
   type NewSessionRequest,
   type NewSessionResponse,
   type PromptRequest,
   type PromptResponse,
-  type SessionModeState,
-  type SetSessionModeRequest,
+  type SetSessionConfigOptionResponse,
   type Stream,
 } from '@agentclientprotocol/sdk';
 import { Logger } from '@nestjs/common';
 import {
   AppError,
-  approvalMode,
-  approvalModes,
   belayVersion,
-  type ApprovalMode,
+  isEnded,
   type CommandOutput,
   type SessionCommandName,
 } from '@belay/protocol';
@@ -28,26 +28,36 @@ import { z } from 'zod';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { newSessionId } from '../../sessions/session-creation.js';
 import { sentError } from '../problem.js';
-import { promptContent } from './prompt-content.js';
+import { chosenConfig, modeOption, type SessionConfig, type ShownConfig } from './acp-config.js';
 import type { AcpServices } from './acp-services.js';
-import { AcpTurn, sendUpdates } from './acp-turn.js';
+import { AcpTurn, sendUpdates, updatesOf } from './acp-turn.js';
 import { AcpUpdates } from './acp-updates.js';
 
 const maxOpened = 50;
+/** Sessions that an editor is offered to continue. */
+const maxListed = 500;
+/** Sessions have no folder on the editor’s side; `belay acp` replaces this one by the folder that it knows. */
+const sandboxFolder = '/workspace';
+
+/** A prompt in progress. */
+interface Turn {
+  ended: AbortController;
+  isCancelled: boolean;
+}
 
 /** A session that this connection has opened; it begins with its first prompt. */
 interface OpenedSession {
   folder: string;
-  mode: ApprovalMode | undefined;
+  config: SessionConfig;
   hasBegun: boolean;
-  /** Cancels the current turn. */
-  turn: AbortController | undefined;
+  turn: Turn | undefined;
 }
 
 /** Extra fields that `belay acp` and tests add to a request. */
 const meta = z.object({
   belay: z.object({ workspace: z.string().optional(), model: z.string().optional() }),
 });
+const metaOf = (given: unknown) => meta.safeParse(given).data?.belay ?? {};
 
 const initialized: InitializeResponse = {
   protocolVersion: PROTOCOL_VERSION,
@@ -55,6 +65,7 @@ const initialized: InitializeResponse = {
   agentCapabilities: {
     loadSession: true,
     promptCapabilities: { image: true, embeddedContext: true },
+    sessionCapabilities: { list: {}, resume: {}, close: {} },
   },
   authMethods: [],
 };
@@ -74,10 +85,18 @@ export class AcpConnection {
     this.#connection = agent({ name: 'belay' })
       .onRequest(methods.agent.initialize, () => initialized)
       .onRequest(session.new, ({ params }) => asRpcErrors(() => this.#new(params)))
+      .onRequest(session.list, ({ params }) => asRpcErrors(() => this.#list(params)))
       .onRequest(session.load, ({ params, client }) =>
         asRpcErrors(() => this.#load(params, client)),
       )
-      .onRequest(session.setMode, ({ params }) => asRpcErrors(() => this.#setMode(params)))
+      .onRequest(session.resume, ({ params }) => asRpcErrors(() => this.#reopen(params)))
+      .onRequest(session.close, ({ params }) => asRpcErrors(() => this.#close(params.sessionId)))
+      .onRequest(session.setMode, ({ params: { sessionId, modeId: value } }) =>
+        asRpcErrors(() => this.#configure(sessionId, chosenConfig(modeOption, value))),
+      )
+      .onRequest(session.setConfigOption, ({ params: { sessionId, configId, value } }) =>
+        asRpcErrors(() => this.#configure(sessionId, chosenConfig(configId, value))),
+      )
       .onRequest(session.prompt, ({ params, client }) =>
         asRpcErrors(() => this.#prompt(params, client)),
       )
@@ -91,34 +110,84 @@ export class AcpConnection {
     this.#connection.close();
   }
 
-  #new({ cwd: folder }: NewSessionRequest): NewSessionResponse {
+  async #new({ cwd: folder, _meta }: NewSessionRequest): Promise<NewSessionResponse> {
     assertMay(this.caller, 'operate');
     const sessionId = newSessionId();
-    this.#open(sessionId, { folder, hasBegun: false });
-    return { sessionId, modes: modesOf('ask') };
+    const usual = await this.services.config.usual();
+    const config = { ...usual, model: metaOf(_meta).model ?? usual.model };
+    this.#open(sessionId, { folder, config, hasBegun: false });
+    return { sessionId, ...(await this.services.config.shown(config)) };
   }
 
-  async #load({ sessionId: session, cwd: folder }: LoadSessionRequest, client: AgentContext) {
-    const { lastSeq, approvals } = await this.#call('status', { session });
-    this.#open(session, { folder, hasBegun: true });
+  async #list({ cwd }: ListSessionsRequest): Promise<ListSessionsResponse> {
+    const { sessions } = await this.#call('list', { limit: maxListed });
+    return {
+      sessions: sessions.map(({ id, title, updated }) => ({
+        sessionId: id,
+        cwd: cwd ?? sandboxFolder,
+        title,
+        updatedAt: updated,
+      })),
+    };
+  }
+
+  /** Opens an earlier session without its history. */
+  async #reopen({ sessionId: session, cwd: folder }: Reopened): Promise<ShownConfig> {
+    const { approvals, model } = await this.#call('status', { session });
+    const config = { approvals, model };
+    this.#open(session, { folder, config, hasBegun: true });
+    return this.services.config.shown(config);
+  }
+
+  async #load(request: LoadSessionRequest, client: AgentContext) {
+    const { sessionId: session, cwd: folder } = request;
+    const { lastSeq, state } = await this.#call('status', { session });
+    const opened = await this.#reopen(request);
     const updates = new AcpUpdates(folder);
     const pages = this.services.feed.follow(session, { after: 0 }, this.#closed.signal);
     for await (const events of pages) {
-      for (const event of events) await sendUpdates(client, session, updates.of(event));
+      for (const event of events) {
+        const shown = await updatesOf(event, updates, { session, services: this.services });
+        await sendUpdates(client, session, shown);
+      }
       if ((events.at(-1)?.seq ?? 0) >= lastSeq) break;
     }
-    return { modes: modesOf(approvals) };
+    if (isEnded(state)) await sendUpdates(client, session, updates.ended());
+    return opened;
   }
 
-  /** Before the first prompt, the mode is remembered for the session that the prompt begins. */
-  async #setMode({ sessionId: session, modeId }: SetSessionModeRequest): Promise<object> {
-    const mode = approvalMode.safeParse(modeId).data;
-    if (!mode) throw new AppError('invalid_input', `There is no mode ${modeId}.`);
-    const opened = this.#known(session);
-    if (opened.hasBegun) await this.#call('change', { session, approvals: mode });
-    else assertMay(this.caller, 'operate');
-    opened.mode = mode;
+  /** As `session/cancel`; then the connection forgets the session. */
+  async #close(session: string): Promise<CloseSessionResponse> {
+    this.#known(session);
+    await this.#cancel(session);
+    this.#opened.delete(session);
     return {};
+  }
+
+  /** Before the first prompt, a choice is remembered for the session that the prompt begins. */
+  async #configure(
+    session: string,
+    change: Partial<SessionConfig>,
+  ): Promise<SetSessionConfigOptionResponse> {
+    const opened = this.#known(session);
+    if (opened.hasBegun) await this.#call('change', { session, ...change });
+    else assertMay(this.caller, 'operate');
+    opened.config = { ...opened.config, ...change };
+    const { configOptions } = await this.services.config.shown(opened.config);
+    return { configOptions };
+  }
+
+  /** Settings that the dashboard, for example, has changed. */
+  async #showChanges(session: string, client: AgentContext): Promise<void> {
+    const { approvals, model } = await this.#call('status', { session });
+    const config = { approvals, model };
+    const opened = this.#opened.get(session);
+    if (opened) opened.config = config;
+    const { configOptions } = await this.services.config.shown(config);
+    await sendUpdates(client, session, [
+      { sessionUpdate: 'current_mode_update', currentModeId: approvals },
+      { sessionUpdate: 'config_option_update', configOptions },
+    ]);
   }
 
   async #prompt(request: PromptRequest, client: AgentContext): Promise<PromptResponse> {
@@ -127,14 +196,17 @@ export class AcpConnection {
     const opened = this.#known(session);
     if (opened.turn)
       throw new AppError('conflict', 'A prompt is already running. Cancel it first.');
-    const ended = (opened.turn = new AbortController());
+    const turn: Turn = (opened.turn = { ended: new AbortController(), isCancelled: false });
     const connection = this.#closed.signal;
-    const signal = AbortSignal.any([connection, ended.signal]);
+    const signal = AbortSignal.any([connection, turn.ended.signal]);
     try {
-      const after = await this.#send(session, opened, request);
+      const after = await this.#send(opened, request);
+      // What was cancelled while it was sent would otherwise run.
+      if (turn.isCancelled) await this.#call('stop', { session });
       const { folder } = opened;
-      const turn = new AcpTurn(services, { session, folder, caller, client, signal, connection });
-      return { stopReason: await turn.follow(after) };
+      const onChange = () => this.#showChanges(session, client);
+      const of = { session, folder, caller, client, signal, connection, onChange };
+      return { stopReason: await new AcpTurn(services, of).follow(after) };
     } finally {
       opened.turn = undefined;
     }
@@ -144,27 +216,27 @@ export class AcpConnection {
    * Sends the prompt, which begins the session or is a message in it. Returns the number of the last event before it.
    */
   async #send(
-    session: string,
     opened: OpenedSession,
-    { prompt, _meta }: PromptRequest,
+    { sessionId: session, prompt, _meta }: PromptRequest,
   ): Promise<number> {
-    const { text, images } = await promptContent(prompt, this.caller, this.services);
+    const { text, images } = await this.services.content.ofPrompt(prompt, this.caller);
     if (opened.hasBegun) {
       const { lastSeq } = await this.#call('status', { session });
       await this.#call('message', { session, text, images, delivery: 'steer' });
       return lastSeq;
     }
-    const { workspace, model } = meta.safeParse(_meta).data?.belay ?? {};
-    const wanted = { task: text, images, workspace, model, approvals: opened.mode };
+    const { workspace } = metaOf(_meta);
+    const wanted = { task: text, images, workspace, ...opened.config };
     await this.#call('start', JSON.parse(JSON.stringify(wanted)) as object, session);
     opened.hasBegun = true;
     return 0;
   }
 
   async #cancel(session: string): Promise<void> {
-    const opened = this.#opened.get(session);
-    if (!opened?.turn || !opened.hasBegun) return;
-    await this.#call('stop', { session }).catch(() => opened.turn?.abort());
+    const { turn, hasBegun } = this.#opened.get(session) ?? {};
+    if (!turn) return;
+    turn.isCancelled = true;
+    if (hasBegun) await this.#call('stop', { session }).catch(() => turn.ended.abort());
   }
 
   #call<N extends SessionCommandName>(
@@ -182,17 +254,18 @@ export class AcpConnection {
     throw new AppError('not_found', `Open the session ${session} first, with session/load.`);
   }
 
-  #open(session: string, opened: Pick<OpenedSession, 'folder' | 'hasBegun'>): void {
-    if (this.#opened.size >= maxOpened)
-      throw new AppError('limit_reached', 'Too many sessions are open.');
-    this.#opened.set(session, { ...opened, mode: undefined, turn: undefined });
+  #open(session: string, opened: Omit<OpenedSession, 'turn'>): void {
+    const isFull = this.#opened.size >= maxOpened && !this.#opened.has(session);
+    if (isFull)
+      throw new AppError(
+        'limit_reached',
+        `${maxOpened} sessions are open. Close one first, with session/close.`,
+      );
+    this.#opened.set(session, { ...opened, turn: this.#opened.get(session)?.turn });
   }
 }
 
-const modesOf = (current: ApprovalMode): SessionModeState => ({
-  currentModeId: current,
-  availableModes: approvalMode.options.map((id) => ({ id, name: approvalModes[id].label })),
-});
+type Reopened = Pick<LoadSessionRequest, 'sessionId' | 'cwd'>;
 
 const logger = new Logger('Acp');
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AuditLog } from '../../access/audit-log.js';
-import { AttachedPictures } from '../../logs/attached-pictures.js';
-import { TransientNotices } from '../../logs/transient-notices.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { EventFeed } from '../../sessions/feed/event-feed.js';
 import { SessionCommands } from '../commands/session-commands.js';
+import { AcpConfig } from './acp-config.js';
+import { AcpContent } from './acp-content.js';
+import { AcpLive } from './acp-live.js';
 
 /** The services that an editor’s connection uses. */
 @Injectable()
@@ -13,8 +13,8 @@ export class AcpServices {
     readonly commands: SessionCommands,
     readonly dispatcher: Dispatcher,
     readonly feed: EventFeed,
-    readonly pictures: AttachedPictures,
-    readonly audit: AuditLog,
-    readonly live: TransientNotices,
+    readonly content: AcpContent,
+    readonly live: AcpLive,
+    readonly config: AcpConfig,
   ) {}
 }

@@ -1,22 +1,22 @@
+import { methods, type AgentContext, type StopReason } from '@agentclientprotocol/sdk';
 import {
-  methods,
-  type AgentContext,
-  type RequestPermissionRequest,
-  type StopReason,
-} from '@agentclientprotocol/sdk';
-import {
+  calledOperation,
   ignoreError,
+  isCall,
   isEnded,
   isEvent,
+  isStarted,
   type Event,
   type EventAction,
   type EventArgs,
+  type EventOf,
 } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
-import type { TransientNoticeMap } from '../../logs/transient-notices.js';
 import type { AcpServices } from './acp-services.js';
 import { AcpUpdates, messageChunk, replyChunk } from './acp-updates.js';
+import { askPermission } from './ask-permission.js';
 import { hunksOf } from './file-hunks.js';
+import { RunningCalls } from './running-calls.js';
 import { StreamedReply } from './streamed-reply.js';
 
 /** What users write, which the editor has already. */
@@ -37,12 +37,15 @@ interface TurnOf {
   signal: AbortSignal;
   /** Aborted at the end of the connection: a question outlives its turn. */
   connection: AbortSignal;
+  /** Called when a setting that the editor shows has changed. */
+  onChange(): Promise<void>;
 }
 
 /** Shows the editor what happens from a prompt until the session rests. */
 export class AcpTurn {
   readonly #updates: AcpUpdates;
   readonly #reply: StreamedReply;
+  readonly #running: RunningCalls;
 
   constructor(
     private readonly services: AcpServices,
@@ -50,16 +53,21 @@ export class AcpTurn {
   ) {
     this.#updates = new AcpUpdates(of.folder);
     this.#reply = new StreamedReply((kind, text) => this.#send([replyChunk(kind, text)]));
+    this.#running = new RunningCalls((call, text) => this.#send(this.#updates.running(call, text)));
   }
 
   /** Shows what happens after the event `after`, until the turn is over. */
   async follow(after: number): Promise<StopReason> {
-    const { live } = this.services;
-    live.on('delta', this.#onDelta);
+    const unfollow = this.services.live.follow(this.of.session, {
+      reply: (kind, text) => this.#reply.add(kind, text),
+      output: (call, text) => this.#running.output(call, text),
+      terminal: (name, bytes) => this.#running.terminal(name, bytes),
+    });
     try {
       return await this.#untilOver(after);
     } finally {
-      live.off('delta', this.#onDelta);
+      unfollow();
+      this.#running.endAll();
     }
   }
 
@@ -69,7 +77,10 @@ export class AcpTurn {
       for (const event of events) {
         await this.#show(event);
         const over = isEvent(event, 'state') && (await this.#endOf(event.args));
-        if (over) return over;
+        if (!over) continue;
+        this.#running.endAll();
+        if (isEnded(event.args.state)) await this.#send(this.#updates.ended());
+        return over;
       }
     }
     return 'cancelled';
@@ -77,14 +88,24 @@ export class AcpTurn {
 
   async #show(event: Event): Promise<void> {
     if (isEvent(event, 'say')) await this.#reply.end(event.args);
-    else if (!usersWords.has(event.action)) await this.#send(this.#updates.of(event));
+    else if (!usersWords.has(event.action)) await this.#showCalls(event);
     if (isEvent(event, 'commit') && event.id) await this.#showChanges(event.args, event.id);
+    if (isEvent(event, 'change') && (event.args.approvals ?? event.args.model))
+      await this.of.onChange();
     if (isEvent(event, 'approval') && event.args.mode === 'ask') void this.#ask(event.args);
   }
 
-  readonly #onDelta = ({ session, kind, text }: TransientNoticeMap['delta'][0]): void => {
-    if (session === this.of.session) this.#reply.add(kind, text);
-  };
+  async #showCalls(event: Event): Promise<void> {
+    const { id, action, args } = event;
+    if (id !== undefined) {
+      if (isResult(event)) {
+        if (!isStarted(event.args)) this.#running.end(id);
+      } else if (isCall(action)) this.#running.begin(id, terminalIn(action, args));
+    }
+    await this.#send(
+      await updatesOf(event, this.#updates, { session: this.of.session, services: this.services }),
+    );
+  }
 
   async #showChanges({ commit, parent }: EventArgs<'commit'>, id: string): Promise<void> {
     if (parent === null) return;
@@ -107,28 +128,13 @@ export class AcpTurn {
   }
 
   /** Asks the editor’s user; an earlier answer from elsewhere counts as well. */
-  async #ask({ id, operation, subject, input }: EventArgs<'approval'>): Promise<void> {
+  async #ask(asked: EventArgs<'approval'>): Promise<void> {
     const { session, caller, client, connection: signal } = this.of;
-    const request: RequestPermissionRequest = {
-      sessionId: session,
-      toolCall: {
-        toolCallId: id,
-        title: `${operation} ${subject}`.slice(0, 2_000),
-        rawInput: input,
-      },
-      options: [
-        { optionId: 'approved', name: 'Allow', kind: 'allow_once' },
-        { optionId: 'rejected', name: 'Reject', kind: 'reject_once' },
-      ],
-    };
     try {
-      const { outcome } = await client.request(methods.client.session.requestPermission, request, {
-        cancellationSignal: signal,
-      });
-      const verdict = outcome.outcome === 'selected' ? outcome.optionId : undefined;
-      if (verdict !== 'approved' && verdict !== 'rejected') return;
-      const answer = { session, id, verdict };
-      await this.services.commands.call(caller, { name: 'answer', input: answer, signal });
+      const answer = await askPermission(client, { session, asked, signal });
+      if (!answer) return;
+      const input = { session, id: asked.id, ...answer };
+      await this.services.commands.call(caller, { name: 'answer', input, signal });
     } catch {
       // The question stays open; the dashboard shows it, too.
     }
@@ -137,6 +143,27 @@ export class AcpTurn {
   #send(updates: ReturnType<AcpUpdates['of']>): Promise<void> {
     return sendUpdates(this.of.client, this.of.session, updates);
   }
+}
+
+const isResult = (event: Event): event is Event & EventOf<'result' | 'background-result'> =>
+  isEvent(event, 'result') || isEvent(event, 'background-result');
+
+/** The terminal whose output is that of a call; undefined for calls that run in none. */
+function terminalIn(action: string, args: Event['args']): string | undefined {
+  const operation = calledOperation(action);
+  if (operation?.display !== 'command' && operation?.display !== 'terminal') return undefined;
+  const { terminal } = Object(operation.input.safeParse(args).data) as { terminal?: string };
+  return terminal;
+}
+
+/** The updates of one event, with the pictures and sounds of a result. */
+export async function updatesOf(
+  event: Event,
+  updates: AcpUpdates,
+  { session, services }: { session: string; services: Pick<AcpServices, 'content'> },
+): Promise<ReturnType<AcpUpdates['of']>> {
+  if (!isResult(event)) return updates.of(event);
+  return updates.of(event, await services.content.ofResult(session, event.args));
 }
 
 export async function sendUpdates(

@@ -1,15 +1,19 @@
 import {
   calledOperation,
+  commandEnding,
   isEvent,
+  isStarted,
   pathsOf,
   planStep,
+  readableOutput,
   summaryOf,
   type Display,
   type Event,
+  type EventOf,
   type Operation,
 } from '@belay/protocol';
 import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
-import { resultText } from '../../models/result-text.js';
+import { z } from 'zod';
 import type { FileHunk } from './file-hunks.js';
 
 /** Characters of one text; the dashboard has the rest. */
@@ -19,23 +23,48 @@ const maxText = 20_000;
 export class AcpUpdates {
   /** The content shown for each call so far, because an update replaces all of it. */
   readonly #shown = new Map<string, ToolCallContent[]>();
+  /** Calls without a result. */
+  readonly #open = new Set<string>();
 
   /** `folder` holds the files on the editor’s side. */
   constructor(private readonly folder: string) {}
 
-  of(event: Event): SessionUpdate[] {
+  /** `media`: the pictures and sounds of the event’s result. */
+  of(event: Event, media: readonly ToolCallContent[] = []): SessionUpdate[] {
     if (isEvent(event, 'say')) return this.#spoken(event.args);
     if (isEvent(event, 'message')) return [messageChunk('user_message_chunk', event.args.text)];
     if (isEvent(event, 'edit'))
       return [messageChunk('user_message_chunk', `Edited: ${event.args.text}`)];
     if (isEvent(event, 'withdraw')) return [messageChunk('user_message_chunk', event.message)];
     if (isEvent(event, 'plan')) return [planOf(event.args.markdown)];
-    if (isEvent(event, 'result') || isEvent(event, 'background-result')) return this.#result(event);
+    if (isEvent(event, 'result') || isEvent(event, 'background-result'))
+      return this.#result(event, media);
     if (isEvent(event, 'start') && !event.args.again) {
       return [messageChunk('user_message_chunk', event.args.task)];
     }
     const operation = calledOperation(event.action);
     return operation && event.id !== undefined ? this.#call(operation, event, event.id) : [];
+  }
+
+  /** The end of a running call’s output; its result replaces it. */
+  running(call: string, text: string): SessionUpdate[] {
+    const content = [...(this.#shown.get(call) ?? []), textContent(text)];
+    return [{ sessionUpdate: 'tool_call_update', toolCallId: call, content }];
+  }
+
+  /** The session has ended: calls that are still open will have no result. */
+  ended(): SessionUpdate[] {
+    const open = [...this.#open];
+    this.#open.clear();
+    return open.map((toolCallId) => ({
+      sessionUpdate: 'tool_call_update',
+      toolCallId,
+      status: 'failed',
+      content: [
+        ...(this.#shown.get(toolCallId) ?? []),
+        textContent('The session ended before this call had a result.'),
+      ],
+    }));
   }
 
   /** The files that a call has changed, in the form that editors show. */
@@ -65,13 +94,14 @@ export class AcpUpdates {
     const words = summaryOf(operation.name, args).slice(0, 300);
     // The answer to a question and the final summary are shown as text.
     if (operation.display === 'question' || operation.display === 'ending') {
-      const text = 'question' in args ? args['question'] : args['summary'];
-      return typeof text === 'string' && text ? [messageChunk('agent_message_chunk', text)] : [];
+      const text = wordsOf(operation.display, args);
+      return text ? [messageChunk('agent_message_chunk', text)] : [];
     }
     if (operation.display === 'thought') {
       const { thought } = args;
       return typeof thought === 'string' ? [messageChunk('agent_thought_chunk', thought)] : [];
     }
+    this.#open.add(id);
     const paths = pathsOf(operation, operation.input.safeParse(args).data ?? args);
     return [
       {
@@ -86,17 +116,21 @@ export class AcpUpdates {
     ];
   }
 
-  #result({ id, args }: Event & { args: { operation: string; ok: boolean; output?: unknown } }) {
+  #result({ id, args }: Event & EventOf<ResultAction>, media: readonly ToolCallContent[]) {
     const operation = calledOperation(args.operation);
     const isShown = operation && !hidden.has(operation.display);
-    if (id === undefined || !isShown) return [];
-    const text = resultText({ operation: args.operation, output: args.output }).slice(0, maxText);
-    const content: ToolCallContent[] = [
+    // The result of a call in the background follows.
+    if (id === undefined || !isShown || isStarted(args)) return [];
+    this.#open.delete(id);
+    const text = [readableOutput(args), commandEnding(args)].filter(Boolean).join('\n');
+    const words = [
       ...(this.#shown.get(id) ?? []),
-      { type: 'content', content: { type: 'text', text } },
+      ...(text ? [textContent(text.slice(0, maxText))] : []),
     ];
-    this.#shown.set(id, content);
+    // Without the media, of which a long session has too many to keep.
+    this.#shown.set(id, words);
     const status = args.ok ? ('completed' as const) : ('failed' as const);
+    const content = [...words, ...media];
     return [{ sessionUpdate: 'tool_call_update' as const, toolCallId: id, status, content }];
   }
 
@@ -106,6 +140,24 @@ export class AcpUpdates {
 }
 
 const hidden: ReadonlySet<Display> = new Set<Display>(['event', 'question', 'ending', 'thought']);
+
+const textContent = (text: string): ToolCallContent => ({
+  type: 'content',
+  content: { type: 'text', text },
+});
+
+/** The question of `ask` with the answers that it offers, or the final summary. */
+function wordsOf(display: Display, args: Event['args']): string {
+  if (display === 'ending') return endingArgs.safeParse(args).data?.summary ?? '';
+  const { question = '', options = [] } = questionArgs.safeParse(args).data ?? {};
+  const list = options.map((option) => `- ${option}`).join('\n');
+  return list ? `${question}\n\n${list}` : question;
+}
+
+const endingArgs = z.object({ summary: z.string() });
+const questionArgs = z.object({ question: z.string(), options: z.array(z.string()).optional() });
+
+type ResultAction = 'result' | 'background-result';
 
 const kinds: Partial<Record<Display, ToolKind>> = {
   command: 'execute',

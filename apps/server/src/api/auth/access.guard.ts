@@ -10,7 +10,7 @@ import {
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { AuditLog, type AuditedAction } from '../../access/audit-log.js';
-import { assertMay, type Caller } from '../../access/caller.js';
+import { assertMay, assertReaches, type Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { routeKey } from './serves.js';
 import { Identity } from './identity.js';
@@ -21,7 +21,7 @@ import { Identity } from './identity.js';
  */
 const answerMs = 50;
 
-/** A route’s definition in the protocol contains who may call it, and which of its parameters is a session. */
+/** A route’s definition in the protocol contains who may call it, what it is about, and which of its parameters is a session. */
 @Injectable()
 export class AccessGuard implements CanActivate {
   constructor(
@@ -53,6 +53,7 @@ export class AccessGuard implements CanActivate {
     try {
       // A handler without a route in the contract needs the scope admin.
       assertMay(known, route?.access ?? 'admin', session);
+      assertReaches(known, route?.about ?? 'server');
     } catch (error) {
       if (error instanceof AppError) record(error.code);
       throw error;

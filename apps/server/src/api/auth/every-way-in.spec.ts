@@ -1,28 +1,22 @@
 import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import {
-  allRoutes,
   dashboardPath,
   includesScope,
   newEvent,
   sessionCommands,
-  sessionParameter,
   viewerRequests,
-  type Access,
   type MadeToken,
   type NewToken,
-  type Route,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { io } from 'socket.io-client';
 import { TestServer } from '../../testing/server.js';
+import { wayOf, waysInto, type WayIn } from '../../testing/ways-in.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { McpResources } from '../mcp/mcp-resources.js';
 import { Upgrades } from '../upgrades.js';
 import { Identity } from './identity.js';
-
-/** Routes that Express has and the contract does not: what each needs. A new one has to be added here. */
-const beyondTheContract: Record<string, Access> = {};
 
 /** Every path that takes upgrades, and what one without a token gets; 101 where it may be told in the first message. */
 const upgrades: Record<string, { query?: string; withoutToken: number; withToken?: number }> = {
@@ -38,32 +32,6 @@ const upgradeListeners = 2;
 /** How an upgrade is refused: engine.io says 400 of everything. */
 const refusals = [400, 401, 403];
 
-interface Way {
-  method: string;
-  path: string;
-  access: Access;
-  session: string | undefined;
-}
-
-/** Every route that the running server has, as Express knows it. */
-function waysInto(server: TestServer): Way[] {
-  const { router } = server.app.getHttpAdapter().getInstance() as {
-    router: { stack: { route?: { path: string; methods: Record<string, boolean> } }[] };
-  };
-  return router.stack.flatMap(({ route }) =>
-    Object.keys(route?.methods ?? {}).map((name) => wayOf(name.toUpperCase(), route?.path ?? '')),
-  );
-}
-
-function wayOf(method: string, path: string): Way {
-  const known: Route | undefined = allRoutes.find(
-    (route) => route.method === method && route.path === path,
-  );
-  const access = known?.access ?? beyondTheContract[`${method} ${path}`];
-  if (access === undefined) throw new Error(`${method} ${path} has no row in this test.`);
-  return { method, path, access, session: known && sessionParameter(known) };
-}
-
 type Who = 'nobody' | 'wrong' | 'expired' | 'revoked' | 'view' | 'limited' | 'admin';
 const strangers = ['nobody', 'wrong', 'expired', 'revoked'] as const;
 const secret = 'zebrafish';
@@ -72,7 +40,7 @@ describe('every way in', () => {
   const server = new TestServer();
   const tokens = {} as Record<Who, string>;
   let limitedId: string;
-  let ways: Way[];
+  let ways: WayIn[];
   let seen: string;
   let hidden: string;
   let blob: string;
@@ -136,7 +104,7 @@ describe('every way in', () => {
 
   /** A stream that does not end is read for a while after its head has come. */
   async function ask(
-    { method, path }: Way,
+    { method, path }: WayIn,
     who: Who,
     session = 'no-such-session',
   ): Promise<{ status: number; text: string }> {
@@ -332,10 +300,10 @@ describe('every way in', () => {
     expect(received.join('\n')).toContain(seen);
     expect(received.join('\n')).not.toMatch(new RegExp(`${secret}|${hidden}`));
     // Revoking it ends the socket, and a request that is under way.
-    const upload = request(`${server.url}/api/workspaces`, {
+    const upload = request(`${server.url}/api/blobs`, {
       agent: false,
       method: 'POST',
-      headers: { authorization: `Bearer ${tokens.limited}`, 'content-type': 'application/x-tar' },
+      headers: { authorization: `Bearer ${tokens.limited}`, 'content-length': '1000' },
     });
     const ended = new Promise((resolve) => upload.once('error', resolve).once('close', resolve));
     const answers: unknown[] = [];

@@ -1,35 +1,48 @@
 const windowMs = 60_000;
-/** The limit of remembered names and addresses. */
+/** The limit of remembered keys. */
 const maxRemembered = 10_000;
 
-/** Counts failed logins, by client address or by user name. */
+/** Counts failed attempts by a key, such as a user’s name. */
 export class LoginAttempts {
   readonly #failures = new Map<string, number[]>();
+  readonly #succeeded = new Set<string>();
 
   constructor(
     private readonly now: () => number = Date.now,
     private readonly allowed = 20,
   ) {}
 
-  areTooMany(from: string): boolean {
-    return this.#recent(from).length >= this.allowed;
+  areTooMany(key: string): boolean {
+    return this.#recent(key).length >= this.allowed;
   }
 
-  failed(from: string): void {
-    const recent = [...this.#recent(from), this.now()].slice(-this.allowed);
-    this.#failures.delete(from);
-    this.#failures.set(from, recent);
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size > maxRemembered && oldest !== undefined) this.#failures.delete(oldest);
+  failed(key: string): void {
+    const recent = [...this.#recent(key), this.now()].slice(-this.allowed);
+    this.#failures.delete(key);
+    this.#failures.set(key, recent);
+    dropOldest(this.#failures);
   }
 
   /** Takes back a failure that was counted in advance, because the login succeeded. */
-  succeeded(from: string): void {
-    this.#failures.set(from, this.#recent(from).slice(0, -1));
+  succeeded(key: string): void {
+    this.#failures.set(key, this.#recent(key).slice(0, -1));
+    this.#succeeded.delete(key);
+    this.#succeeded.add(key);
+    dropOldest(this.#succeeded);
   }
 
-  #recent(from: string): number[] {
-    const since = this.now() - windowMs;
-    return (this.#failures.get(from) ?? []).filter((time) => time > since);
+  /** Whether an attempt has ever succeeded. */
+  hasSucceeded(key: string): boolean {
+    return this.#succeeded.has(key);
   }
+
+  #recent(key: string): number[] {
+    const since = this.now() - windowMs;
+    return (this.#failures.get(key) ?? []).filter((time) => time > since);
+  }
+}
+
+function dropOldest(kept: Map<string, unknown> | Set<string>): void {
+  const [oldest] = kept.keys();
+  if (kept.size > maxRemembered && oldest !== undefined) kept.delete(oldest);
 }

@@ -12,7 +12,7 @@ import { lockedPage } from './locked-page.js';
 import { readLoginForm } from './login-form.js';
 import { loginScript } from './login-script.js';
 import type { Logins } from './logins.js';
-import { tooManyLogins, wrongPassword, type PasswordCheck } from './password-check.js';
+import { wrongPassword, type PasswordCheck } from './password-check.js';
 import { OidcLogin, oidcPath, oidcReturnPath } from './oidc-login.js';
 
 const loginPath = '/login';
@@ -30,6 +30,7 @@ export interface LoginOptions {
 /**
  * All ways to log in. `?token=` or `?code=` in an address, a name with its password, or the identity provider create a
  * login: a cookie, and a key in the fragment of `/login`, which no server sees and which that page’s script stores.
+ * Only passwords can be guessed, so only they have a limit: wrong tokens and codes cost nobody anything.
  */
 export class LoginPages {
   readonly #logger = new Logger('Login');
@@ -63,7 +64,7 @@ export class LoginPages {
     const { method, path, query } = request;
     if (method === 'POST' && path === loginPath) return () => this.#byPassword(request, response);
     if (method !== 'GET' && method !== 'HEAD') return undefined;
-    if (method === 'GET') {
+    if (method === 'GET' && isNavigation(request)) {
       if (textOf(query['token']) !== undefined) return () => this.#byToken(request, response);
       if (path === oidcPath && this.#provider) return () => this.#toProvider(request, response);
       if (path === oidcReturnPath && this.#provider)
@@ -77,14 +78,12 @@ export class LoginPages {
   }
 
   async #byToken(request: Request, response: Response): Promise<void> {
-    this.#refuseTooMany(request);
     const caller = this.#options.identity.callerOfToken(textOf(request.query['token']) ?? '');
     if (!caller) return this.#wrong(request, response, 'That is not a token of this server.');
     this.#begin(request, response, caller, addressWithout(request, ['token', 'code']));
   }
 
   async #byCode(request: Request, response: Response): Promise<void> {
-    this.#refuseTooMany(request);
     const { identity, logins } = this.#options;
     const to = addressWithout(request, ['token', 'code']);
     const id = logins.takeCode(textOf(request.query['code']) ?? '');
@@ -108,12 +107,10 @@ export class LoginPages {
   }
 
   async #toProvider(request: Request, response: Response): Promise<void> {
-    this.#refuseTooMany(request);
     await this.#provider?.begin(request, response);
   }
 
   async #fromProvider(request: Request, response: Response): Promise<void> {
-    this.#refuseTooMany(request);
     const found = await this.#provider?.finish(request, response);
     if (!found) return;
     const caller = await this.#options.users.provided(found.user);
@@ -135,24 +132,16 @@ export class LoginPages {
   }
 
   #wrong(request: Request, response: Response, fault: string): void {
-    this.#options.passwords.addresses.failed(addressOf(request));
     this.#record(request, undefined, 'unauthorized');
     this.locked(request, response, fault);
   }
 
   #fail(request: Request, response: Response, thrown: unknown): void {
     const error = sentError(thrown, this.#logger);
-    if (error.code === 'unauthorized' || error.code === 'forbidden') {
-      this.#options.passwords.addresses.failed(addressOf(request));
-    }
     this.#record(request, undefined, error.code);
     if (response.headersSent) return void response.destroy();
     if (error.code === 'limit_reached') response.set('retry-after', '60');
     this.locked(request, response, error.message, problemOf(error).status);
-  }
-
-  #refuseTooMany(request: Request): void {
-    if (this.#options.passwords.addresses.areTooMany(addressOf(request))) throw tooManyLogins();
   }
 
   #record(request: Request, caller: Caller | undefined, outcome: string, subject = ''): void {
@@ -167,6 +156,10 @@ export class LoginPages {
     });
   }
 }
+
+/** False for the pictures, scripts and frames of any page, which log nobody in. Only browsers send the header. */
+const isNavigation = ({ headers }: Request): boolean =>
+  (headers['sec-fetch-dest'] ?? 'document') === 'document';
 
 /** An aborted request has no socket any more. */
 const addressOf = ({ socket }: { socket: Request['socket'] | null }): string =>

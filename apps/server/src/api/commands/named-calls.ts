@@ -18,9 +18,9 @@ export class NamedCalls {
     private readonly direct: DirectCalls,
   ) {}
 
-  /** Installed operations that can be called without a session now. */
-  installed(): InstalledOperation[] {
-    return this.direct.offered();
+  /** Installed operations that the caller can call without a session now. */
+  installed(caller: Caller): InstalledOperation[] {
+    return this.direct.offered(caller);
   }
 
   /** Installed operations need no session. Throws what `Dispatcher.call` and `DirectCalls` throw. */
@@ -37,7 +37,7 @@ export class NamedCalls {
     const { session, ...fields } = given;
     const action = actionNamed(name);
     const tool = mcpToolNamed(name);
-    if (tool && this.#hasOwnSession(name))
+    if (tool && this.#hasOwnSession(caller, name))
       return this.direct.runTool(tool, { input: given, caller, signal });
     if (session === undefined) {
       if (action !== undefined) return this.direct.run(action, { input: fields, caller, signal });
@@ -52,8 +52,8 @@ export class NamedCalls {
   }
 
   /** Whether `session` is a field of the tool itself, and so names no session of ours. */
-  #hasOwnSession(name: string): boolean {
-    const found = this.installed().find(({ operation }) => operation.name === name);
+  #hasOwnSession(caller: Caller, name: string): boolean {
+    const found = this.installed(caller).find(({ operation }) => operation.name === name);
     return found !== undefined && Object.hasOwn(fieldsOfTool(found.tool), 'session');
   }
 }

@@ -14,6 +14,7 @@ import {
   type SessionCommandName,
   type SessionSummary,
 } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { AuditLog, type AuditedWork } from '../../access/audit-log.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
@@ -72,9 +73,9 @@ export class SessionCommands {
       : this.operations.call(caller, call);
   }
 
-  /** Installed operations that can be called without a session now. */
-  installed(): InstalledOperation[] {
-    return this.operations.installed();
+  /** Installed operations that the caller can call without a session now. */
+  installed(caller: Caller): InstalledOperation[] {
+    return this.operations.installed(caller);
   }
 
   async #checked(caller: Caller, name: SessionCommandName, call: CommandCall): Promise<unknown> {
@@ -137,8 +138,7 @@ export class SessionCommands {
     { session, after, seconds, limit }: CommandInput<'wait'>,
     { signal, onEvent }: CommandContext,
   ): Promise<CommandOutput<'wait'>> {
-    const timeout = AbortSignal.timeout(seconds * 1_000);
-    const time = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const time = timeLimit(seconds * 1_000, signal);
     const events: Event[] = [];
     const known = await this.sessions.summary(session);
     const isOver = async (): Promise<boolean> =>

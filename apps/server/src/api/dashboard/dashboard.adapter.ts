@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { INestApplicationContext } from '@nestjs/common';
 import { IoAdapter } from '@nestjs/platform-socket.io';
+import { errorFrom } from '@belay/protocol';
 import type { ServerOptions } from 'socket.io';
 import { Encoder } from 'socket.io-parser';
 import { z } from 'zod';
@@ -10,6 +11,7 @@ import { CallerEnds } from '../../access/caller-ends.js';
 import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
 import { maxViewerPacket } from '../limits/request-budget.js';
+import { SocketCounts, type SocketPlace } from '../limits/socket-counts.js';
 import type { DashboardServer } from './dashboard-socket.js';
 import { ViewerAccess } from './viewer-access.js';
 import { ViewerDecoder } from './viewer-decoder.js';
@@ -22,6 +24,8 @@ export class DashboardAdapter extends IoAdapter {
   readonly #audit: AuditLog;
   /** Authenticated connections; a browser sends its credentials in its first packet. */
   readonly #ofUser = new WeakSet<object>();
+  readonly #counts: SocketCounts;
+  readonly #places = new WeakMap<object, SocketPlace>();
 
   constructor(app: INestApplicationContext) {
     super(app);
@@ -29,21 +33,32 @@ export class DashboardAdapter extends IoAdapter {
     this.#addresses = app.get(AddressCheck);
     this.#ends = app.get(CallerEnds);
     this.#audit = app.get(AuditLog);
+    this.#counts = app.get(SocketCounts);
   }
 
   override createIOServer(port: number, options?: ServerOptions): DashboardServer {
     const server = super.createIOServer(port, {
       ...options,
+      // `Upgrades` answers those for other paths.
+      destroyUpgrade: false,
       maxHttpBufferSize: 4_000_000,
       parser: { Encoder, Decoder: ViewerDecoder },
       allowRequest: (request: IncomingMessage, answer: Answer) => this.#allow(request, answer),
     } as ServerOptions) as DashboardServer;
-    server.engine.on('connection', (raw: RawConnection) => this.#limit(raw));
+    server.engine.on('connection', (raw: RawConnection) => {
+      this.#limit(raw);
+      this.#count(raw);
+    });
     server.use((socket, next) => {
       const { headers } = socket.request;
       const caller =
         this.#identity.caller(headers) ?? this.#callerOfPage(socket.handshake.auth, headers);
       if (!caller) return next(new Error('A token is missing or wrong.'));
+      try {
+        if (!this.#identity.caller(headers)) this.#places.get(socket.conn)?.admit(caller);
+      } catch (error) {
+        return next(errorFrom(error));
+      }
       const api = caller.login === undefined ? 'cli' : 'dashboard';
       const via = { api, address: socket.handshake.address } as const;
       socket.data.access = new ViewerAccess({ ...caller, via }, this.#audit);
@@ -67,6 +82,19 @@ export class DashboardAdapter extends IoAdapter {
     });
   }
 
+  /** A page’s caller is known once it has sent its key. */
+  #count(raw: RawConnection): void {
+    const { headers, socket } = raw.request;
+    try {
+      const caller = this.#identity.caller(headers);
+      const place = this.#counts.enter({ caller, address: socket.remoteAddress });
+      this.#places.set(raw, place);
+      raw.once('close', () => place.leave());
+    } catch {
+      raw.close();
+    }
+  }
+
   #callerOfPage(auth: unknown, { cookie }: IncomingHttpHeaders): Caller | undefined {
     const { data } = keyOf.safeParse(auth);
     return data && this.#identity.callerOfLogin(data.key, cookie);
@@ -84,6 +112,7 @@ export class DashboardAdapter extends IoAdapter {
 interface RawConnection {
   request: IncomingMessage;
   on(event: 'packet', listener: (packet: { data?: string | Buffer }) => void): void;
+  once(event: 'close', listener: () => void): void;
   close(): void;
 }
 

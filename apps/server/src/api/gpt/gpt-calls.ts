@@ -10,6 +10,7 @@ import {
   type OperationName,
   type OperationOutput,
 } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { may } from '../../access/caller.js';
 import { ApprovalService } from '../../approvals/approval.service.js';
 import { SessionsStore } from '../../logs/sessions.store.js';
@@ -97,7 +98,7 @@ export class GptCalls {
 
   /** Waits for a session that starts. Starts the sandbox of an ended one, if the caller may do that. */
   async #awake(session: string, { caller }: Call, signal: AbortSignal): Promise<void> {
-    const late = AbortSignal.any([signal, AbortSignal.timeout(startTimeoutMs)]);
+    const late = timeLimit(startTimeoutMs, signal);
     while (await this.#isStarting(session)) {
       const { lastSeq: after } = await this.sessions.summary(session);
       await this.feed.next(session, { after, waitMs: lookAgainMs }, late);

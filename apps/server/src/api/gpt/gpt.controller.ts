@@ -160,7 +160,7 @@ export class GptController {
       throw new AppError('not_found', `There is no operation ${params.name} on the short list.`);
     }
     const id = await this.targets.sessionFor(request, query.session);
-    const call = { name: operation.name, input: body ?? {}, caller };
+    const call = { name: operation.name, input: body === undefined ? {} : body, caller };
     const run = this.#runs.begin(caller, (began) =>
       this.#whileCalling(caller, (signal) =>
         this.calls.call(id, { ...call, onAsking: (asking) => (began.asking = asking) }, signal),

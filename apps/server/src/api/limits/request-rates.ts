@@ -1,17 +1,27 @@
-import type { IncomingMessage } from 'node:http';
-import { AppError } from '@belay/protocol';
+import { allRoutes, AppError } from '@belay/protocol';
+import type { Request } from 'express';
 import type { Caller } from '../../access/caller.js';
 import { TokenBucket, type RequestRate } from './token-bucket.js';
 
 /** The limit of counted callers and addresses; the least recent one is dropped. */
 const maxCounted = 10_000;
 
+type CountedRequest = Pick<Request, 'socket' | 'method' | 'path'>;
+
 /** Far above the needs of a dashboard, or of a program that waits for its responses. */
 const rateOf = (perSecond: number): RequestRate => ({ perSecond, burst: perSecond * 10 });
 
+/** The routes that are open to all: a secret in the body of one may be right, whatever else comes from its address. */
+const openRoutes: ReadonlySet<string> = new Set(
+  allRoutes
+    .filter(({ access, method }) => access === 'open' && method !== 'GET')
+    .map(({ method, path }) => `${method} ${path}`),
+);
+
 /**
- * Limits the API requests of each caller, over all connections together, and of each address without a valid token.
- * Requests are counted before their body is read.
+ * Limits the API requests of each caller, over all connections together, and of each address without a valid token, by
+ * kind: each open route that takes a secret is one, and all other requests are another. Requests are counted before
+ * their body is read.
  */
 export class RequestRates {
   readonly #buckets = new Map<string, TokenBucket>();
@@ -23,10 +33,12 @@ export class RequestRates {
   ) {}
 
   /** Throws `limit_reached`, with the time of the next attempt in its details. */
-  count(caller: Caller | undefined, { socket }: Pick<IncomingMessage, 'socket'>): void {
+  count(caller: Caller | undefined, { socket, method, path }: CountedRequest): void {
     if (this.perSecond === 0) return;
     const isSlow = !caller || caller.scope === 'view';
-    const key = caller?.id ?? `address:${socket.remoteAddress}`;
+    const route = `${method} ${path.replace(/\/$/, '')}`;
+    const kind = openRoutes.has(route) ? route : '';
+    const key = caller?.id ?? `address:${socket.remoteAddress} ${kind}`;
     const perSecond = isSlow ? Math.ceil(this.perSecond / 4) : this.perSecond;
     const seconds = this.#bucket(key, rateOf(perSecond)).take();
     if (seconds === 0) return;

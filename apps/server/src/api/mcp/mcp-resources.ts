@@ -1,15 +1,20 @@
+import { isUtf8 } from 'node:buffer';
 import { Injectable } from '@nestjs/common';
-import { AppError, sessionSummary, type Event } from '@belay/protocol';
+import { AppError, sessionSummary, type Event, type OperationOutput } from '@belay/protocol';
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
 import { assertMay, type Caller } from '../../access/caller.js';
+import { DirectCalls } from '../../actions/direct-calls.js';
+import { BlobStore } from '../../logs/blob-store.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { SessionService } from '../../sessions/session.service.js';
 
 /** The number of sessions whose logs are listed; templates cover the others. */
 const maxListed = 50;
-/** Characters of one resource; tools can read further parts. */
+/** Characters of one resource, or bytes of a file; tools can read further parts. */
 const maxCharacters = 1_000_000;
+/** The most that one call reads. */
+const pageBytes = 150_000;
 const maxEvents = 1_000;
 
 export const resourceTemplates = [
@@ -33,6 +38,12 @@ export const resourceTemplates = [
     description: 'The last million bytes, escape sequences included.',
     mimeType: 'text/plain',
   },
+  {
+    uriTemplate: 'belay://sessions/{session}/blobs/{blob}',
+    name: 'blob',
+    title: 'A file in a result',
+    description: 'A picture or another file that a call in the session returned, by its id.',
+  },
 ];
 
 /** Files and logs of sessions as MCP resources. */
@@ -42,6 +53,8 @@ export class McpResources {
     private readonly sessions: SessionService,
     private readonly dispatcher: Dispatcher,
     private readonly terminals: TerminalLog,
+    private readonly blobs: BlobStore,
+    private readonly direct: DirectCalls,
   ) {}
 
   async list(caller: Caller): Promise<Resource[]> {
@@ -63,6 +76,8 @@ export class McpResources {
     uri: string,
     signal: AbortSignal,
   ): Promise<ReadResourceResult['contents']> {
+    const called = /^belay:\/\/calls\/blobs\/(\w{1,100})$/.exec(uri)?.[1];
+    if (called !== undefined) return [await this.#blob({ caller, session: '', blob: called, uri })];
     const { session, kind, rest, after } = addressOf(uri);
     assertMay(caller, 'view', session);
     sessionSummary.parse(await this.sessions.summary(session));
@@ -76,34 +91,55 @@ export class McpResources {
       const bytes = await this.terminals.read(session, rest, from, size);
       return [{ uri, mimeType: 'text/plain', text: bytes.toString('utf8') }];
     }
+    if (kind === 'blobs') return [await this.#blob({ caller, session, blob: rest, uri })];
     return [await this.#file({ caller, session, path: rest, uri, signal })];
   }
 
-  async #file({ caller, session, path, uri, signal }: FileRequest) {
-    const read = (input: object) =>
-      this.dispatcher.call(
-        session,
-        { name: 'files.read', input: { path, ...input }, caller },
-        signal,
-      );
-    try {
-      let text = '';
-      for (let from: number | null = 1; from !== null;) {
-        const page: { content: string; next: number | null } = await read({ from });
-        text += page.content;
-        from = page.next;
-        if (text.length > maxCharacters) throw tooLong(path);
-      }
-      return { uri, mimeType: 'text/plain', text };
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'invalid_input')) throw error;
-      // The file is not text.
-      const page = await read({ encoding: 'base64', limit: maxCharacters });
-      if (page.next !== null) throw tooLong(path);
-      return { uri, mimeType: 'application/octet-stream', blob: page.content };
+  /** Read as bytes, because lines are cut where they are long. */
+  async #file({ caller, session, path, uri, signal }: FileRequest): Promise<Contents> {
+    const pages: Buffer[] = [];
+    let size = 0;
+    for (let offset: number | null = 0; offset !== null;) {
+      const input = { path, encoding: 'base64', offset, limit: pageBytes };
+      const call = { name: 'files.read', input, caller } as const;
+      const page: OperationOutput<'files.read'> = await this.dispatcher.call(session, call, signal);
+      pages.push(Buffer.from(page.content, 'base64'));
+      size += pages.at(-1)?.length ?? 0;
+      if (size > maxCharacters) throw tooLong(path);
+      offset = page.next;
     }
+    return contentsOf(uri, Buffer.concat(pages));
+  }
+
+  async #blob({ caller, session, blob, uri }: BlobRequest): Promise<Contents> {
+    if (session === '') this.direct.requireOwn(caller, blob);
+    const stored = session === '' ? this.blobs.get(blob) : this.blobs.getOf(session, blob);
+    const { type, bytes } = await stored;
+    return contentsOf(uri, bytes, type);
   }
 }
+
+type Contents = ReadResourceResult['contents'][number];
+
+interface BlobRequest {
+  caller: Caller;
+  session: string;
+  blob: string;
+  uri: string;
+}
+
+/** As text if it is UTF-8; the type is that of a stored file. */
+function contentsOf(uri: string, bytes: Buffer, type?: string): Contents {
+  const isText = type === undefined || type.startsWith('text/');
+  if (isText && isUtf8(bytes) && !bytes.includes(0))
+    return { uri, mimeType: type ?? 'text/plain', text: bytes.toString('utf8') };
+  const mimeType = type ?? 'application/octet-stream';
+  return { uri, mimeType, blob: bytes.toString('base64') };
+}
+
+/** The address of a file in a call’s result; without a session, only the same caller can read it. */
+export const blobUri = (session: string, blob: string): string =>
+  session === '' ? `belay://calls/blobs/${blob}` : `belay://sessions/${session}/blobs/${blob}`;
 
 interface FileRequest {
   caller: Caller;
@@ -113,20 +149,22 @@ interface FileRequest {
   signal: AbortSignal;
 }
 
+const kinds = ['log', 'files', 'terminals', 'blobs'] as const;
+
 interface Address {
   session: string;
-  kind: 'files' | 'log' | 'terminals';
+  kind: (typeof kinds)[number];
   rest: string;
   after: number;
 }
 
 const pattern =
-  /^belay:\/\/sessions\/([\w-]{1,200})\/(?:(log)(?:\?after=(\d{1,15}))?|(files|terminals)\/(.{1,12000}))$/s;
+  /^belay:\/\/sessions\/([\w-]{1,200})\/(?:(log)(?:\?after=(\d{1,15}))?|(files|terminals|blobs)\/(.{1,12000}))$/s;
 
 function addressOf(uri: string): Address {
   const [, session = '', log, after = '0', folder, rest = ''] = pattern.exec(uri) ?? [];
-  const kind = log ?? folder;
-  if (kind !== 'log' && kind !== 'files' && kind !== 'terminals') throw noResource(uri);
+  const kind = kinds.find((one) => one === (log ?? folder));
+  if (!kind) throw noResource(uri);
   try {
     return { session, kind, rest: decodeURIComponent(rest), after: Number(after) };
   } catch {

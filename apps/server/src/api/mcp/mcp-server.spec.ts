@@ -22,6 +22,7 @@ import type {
 } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { ownerCaller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
+import { BlobStore } from '../../logs/blob-store.js';
 import { TestServer } from '../../testing/server.js';
 
 describe('the MCP server', () => {
@@ -74,8 +75,10 @@ describe('the MCP server', () => {
     const run = tools.find(({ name }) => name === 'terminal_run');
     expect(run).toMatchObject({
       inputSchema: { required: ['session', 'command'], properties: { session: {}, command: {} } },
+      outputSchema: { type: 'object', properties: { text: {}, exitCode: {} } },
       annotations: { readOnlyHint: false },
     });
+    expect(tools.filter(({ outputSchema }) => outputSchema?.type !== 'object')).toEqual([]);
   });
 
   it('starts a session, waits with progress, talks to it and calls operations in it', async () => {
@@ -91,10 +94,13 @@ describe('the MCP server', () => {
       lines: 1,
       size: 2,
       next: null,
+      version: null,
     });
     const read = await call(client, 'files_read', { session, path: 'a' });
     expect(read).toMatchObject({ structuredContent: { content: 'hi' } });
-    expect(read.content[0]).toMatchObject({ type: 'text', text: expect.stringContaining('hi') });
+    // The text is the structured content, so that a client shows its model only one of them.
+    const [said] = read.content;
+    expect(JSON.parse(said?.type === 'text' ? said.text : '')).toEqual(read.structuredContent);
     await call(client, 'session_message', { session, text: 'In blue.' });
     const told: string[] = [];
     const waiting = client.callTool(
@@ -132,7 +138,12 @@ describe('the MCP server', () => {
         ? { action: 'accept', content: { decision: 'reject', reason: 'Not now.' } }
         : { action: 'accept', content: { answer: 'blue' } };
     });
-    const waiting = call(client, 'session_wait', { session, seconds: 50 });
+    const progress: string[] = [];
+    const waiting = client.callTool(
+      { name: 'session_wait', arguments: { session, seconds: 50 } },
+      undefined,
+      { onprogress: ({ message }) => progress.push(message ?? '') },
+    );
     await asks(session, 'q1');
     const said = async (action: string) =>
       (await server.log.read(session, { after: 0 })).some((event) => event.action === action);
@@ -148,6 +159,10 @@ describe('the MCP server', () => {
     expect(questions[0]).toContain('terminal.run');
     expect(questions[0]).toContain('rm x');
     expect(questions[1]).toBe('Which colour?');
+    // A wait that goes on after an answer reports no event again.
+    const events = progress.filter((line) => /^\d+ [\w.-]+:/.test(line));
+    expect(events.length).toBeGreaterThan(3);
+    expect(new Set(events).size).toBe(events.length);
   });
 
   it('shows logs and files as resources', async () => {
@@ -161,22 +176,38 @@ describe('the MCP server', () => {
       await client.readResource({ uri: `belay://sessions/${session}/log?after=1` }),
     );
     expect(JSON.parse(log.split('\n')[0] ?? '')).toMatchObject({ seq: 2 });
-    server.sandboxes.answer = () => ({
-      path: 'a b',
-      content: 'hi',
-      from: 1,
-      to: 1,
-      lines: 1,
-      size: 2,
-      next: null,
-    });
+    // In pages of bytes, so that a long line is whole.
+    const line = 'é'.repeat(100_000);
+    server.sandboxes.answer = (_, input) => {
+      const { offset } = Object(input) as { offset: number };
+      const page = Buffer.from(line).subarray(offset, offset + 150_000);
+      const to = offset + page.length;
+      const content = page.toString('base64');
+      const next = to < 200_000 ? to : null;
+      return {
+        path: 'a b',
+        content,
+        from: offset,
+        to,
+        lines: 0,
+        size: 200_000,
+        next,
+        version: null,
+      };
+    };
     expect(
       textOf(await client.readResource({ uri: `belay://sessions/${session}/files/a%20b` })),
-    ).toBe('hi');
+    ).toBe(line);
     expect(server.sandboxes.agents.get(session)?.calls.at(-1)).toMatchObject({
       input: { input: { path: 'a b' } },
     });
+    const blob = await server.app.get(BlobStore).putOf(session, Buffer.from('a,b'), 'text/plain');
+    const stored = `belay://sessions/${session}/blobs/${blob}`;
+    expect(textOf(await client.readResource({ uri: stored }))).toBe('a,b');
+    const other = await server.session();
     for (const uri of [
+      `belay://sessions/${other}/blobs/${blob}`,
+      `belay://calls/blobs/${blob}`,
       'belay://sessions/none/log',
       `belay://sessions/${session}/files/%ff`,
       'file:///etc/passwd',

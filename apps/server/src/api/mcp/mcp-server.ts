@@ -1,8 +1,6 @@
 import { Logger } from '@nestjs/common';
 import {
-  AppError,
   belayVersion,
-  errorCodes,
   fieldsOfTool,
   ignoreError,
   mostListed,
@@ -22,19 +20,18 @@ import {
   ListToolsRequestSchema,
   McpError,
   ReadResourceRequestSchema,
-  type CallToolResult,
   type ServerNotification,
   type Tool,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { assertMay, may, type Caller } from '../../access/caller.js';
 import type { BlobStore } from '../../logs/blob-store.js';
-import { resultText } from '../../models/result-text.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { tooManyRequests } from '../limits/request-budget.js';
 import { sentError } from '../problem.js';
 import { elicitationFor } from './mcp-elicitation.js';
 import { resourceTemplates, type McpResources } from './mcp-resources.js';
+import { toolFailure, toolResult } from './mcp-results.js';
 import {
   calledTool,
   mcpTools,
@@ -50,7 +47,6 @@ const maxUnderWay = 32;
 const progressMs = 5_000;
 /** How long a user may take to answer a question. */
 const elicitationMs = 10 * 60_000;
-const maxImages = 4;
 
 const instructions = `Belay runs coding agents, each in a sandbox of its own. session_start begins one with a task; call session_wait with its id, and with the number of the last event, until its state is finished, failed, limited or stopped. When it waits for the user, answer its question with session_message, and an approval with session_answer. The other tools act in the sandbox of a session: files, terminals, browser, changes (workspace_diff).`;
 
@@ -100,21 +96,21 @@ function createMcpServer(parts: McpServerParts): Server {
       ...[...mcpTools.values()]
         .map(({ tool }) => tool)
         .filter(({ annotations }) => annotations?.readOnlyHint || mayOperate()),
-      ...(mayOperate() ? installedTools(parts.commands.installed()) : []),
+      ...installedTools(parts.commands.installed(parts.caller())),
     ],
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const installed = parts.commands.installed();
+    const installed = parts.commands.installed(parts.caller());
     let called: ToolCall = { name: params.name, input: params.arguments ?? {} };
     if (isMany(installed)) {
       try {
         if (searchTools.some(({ name }) => name === params.name))
           assertMay(parts.caller(), 'operate');
         const output = searched(called, installed);
-        if (output) return foundOnes({ name: params.name, output });
+        if (output) return await toolResult(parts.blobs, { output, session: '', images: [] });
         called = calledTool(called);
       } catch (error) {
-        return failed(sentError(error, logger));
+        return toolFailure(sentError(error, logger));
       }
     }
     const found = installed.find((one) => one.tool.name === called.name);
@@ -122,7 +118,7 @@ function createMcpServer(parts: McpServerParts): Server {
     if (!tool) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${called.name.slice(0, 100)}.`);
     }
-    if (underWay >= maxUnderWay) return failed(tooManyRequests());
+    if (underWay >= maxUnderWay) return toolFailure(tooManyRequests());
     underWay += 1;
     const progress = new Progress(extra);
     try {
@@ -133,9 +129,9 @@ function createMcpServer(parts: McpServerParts): Server {
       const output = await settled({ server, parts, extra, run });
       const isOwnField = found && Object.hasOwn(fieldsOfTool(found.tool), 'session');
       const session = isOwnField ? '' : sessionIn(called.input);
-      return await succeeded(parts.blobs, { name, output, session, images: images(output) });
+      return await toolResult(parts.blobs, { output, session, images: images(output) });
     } catch (error) {
-      return failed(sentError(error, logger));
+      return toolFailure(sentError(error, logger));
     } finally {
       progress.end();
       underWay -= 1;
@@ -164,11 +160,6 @@ const isMany = (installed: readonly InstalledOperation[]): boolean => installed.
 /** A tool for each of a few installed operations; for many, the search tools. */
 const installedTools = (installed: readonly InstalledOperation[]): readonly Tool[] =>
   isMany(installed) ? searchTools : installed.map((one) => toolOfInstalled(one).tool);
-
-const foundOnes = ({ name, output }: { name: string; output: object }): CallToolResult => ({
-  content: [{ type: 'text', text: resultText({ operation: name, output }) }],
-  structuredContent: { ...output },
-});
 
 interface Waiting {
   server: Server;
@@ -211,6 +202,7 @@ class Progress {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #began = performance.now();
   #count = 0;
+  #seen = 0;
 
   constructor(private readonly extra: Extra) {
     this.#token = extra._meta?.progressToken;
@@ -221,7 +213,10 @@ class Progress {
     }, progressMs).unref();
   }
 
+  /** A wait that is repeated after an answer sees earlier events again. */
   event({ seq, action, message }: Event): void {
+    if (seq <= this.#seen) return;
+    this.#seen = seq;
     this.#report(`${seq} ${action}: ${message}`.slice(0, 300));
   }
 
@@ -239,35 +234,5 @@ class Progress {
   }
 }
 
-interface Succeeded {
-  name: string;
-  output: unknown;
-  /** The session of the pictures; empty for a call without a session, whose output names only its own. */
-  session: string;
-  images: readonly string[];
-}
-
 const sessionIn = (input: Record<string, unknown> | undefined): string =>
   typeof input?.['session'] === 'string' ? input['session'] : '';
-
-async function succeeded(
-  blobs: BlobStore,
-  { name, output, session, images }: Succeeded,
-): Promise<CallToolResult> {
-  const pictures = await Promise.all(
-    images.slice(0, maxImages).map(async (blob) => {
-      const stored = session === '' ? blobs.get(blob) : blobs.getOf(session, blob);
-      const { type, bytes } = await stored;
-      return { type: 'image' as const, mimeType: type, data: bytes.toString('base64') };
-    }),
-  );
-  const text = resultText({ operation: name, output });
-  const structuredContent = { ...Object(output) } as Record<string, unknown>;
-  return { content: [{ type: 'text', text }, ...pictures], structuredContent };
-}
-
-const failed = ({ code, message }: AppError): CallToolResult => ({
-  isError: true,
-  content: [{ type: 'text', text: message }],
-  structuredContent: { code, status: errorCodes[code].http, detail: message },
-});

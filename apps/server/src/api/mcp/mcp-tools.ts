@@ -47,22 +47,29 @@ export const mcpTools: ReadonlyMap<string, NamedTool> = new Map(
   ].map((one) => [one.tool.name, one]),
 );
 
-function ofCommand([name, { title, description, scope, input }]: [string, SessionCommand]) {
+function ofCommand([name, command]: [string, SessionCommand]) {
+  const { title, description, scope, input, output } = command;
   const risk = scope === 'view' ? 'read' : 'execute';
   const { $schema: _, ...schema } = z.toJSONSchema(input, { target: 'draft-7', io: 'input' });
-  const tool = describe(`session_${name}`, { title, description, risk, schema });
+  const tool = describe(`session_${name}`, { title, description, risk, schema, output });
   return { tool, target: { name, images: () => [] } };
 }
 
 /** The tool of an installed operation, which can be called in a session or without one. */
 export function toolOfInstalled({ operation, tool }: InstalledOperation): NamedTool {
-  const { title, risk, name } = operation;
+  const { title, risk, name, output } = operation;
   const schema = {
     ...tool.parameters,
     properties: { session: optionalSession, ...fieldsOfTool(tool) },
   };
-  const described = describe(tool.name, { title, description: tool.description, risk, schema });
-  const images = (output: unknown) => imagesOf(operation, output);
+  const described = describe(tool.name, {
+    title,
+    description: tool.description,
+    risk,
+    schema,
+    output,
+  });
+  const images = (given: unknown) => imagesOf(operation, given);
   return { tool: described, target: { name, images } };
 }
 
@@ -137,7 +144,7 @@ const optionalSession = {
 };
 
 function ofOperation(operation: Operation) {
-  const { name, title, description, risk } = operation;
+  const { name, title, description, risk, output } = operation;
   const { parameters } = modelTool(operation);
   const { properties = {}, required = [] } = fieldsOf.parse(parameters);
   const schema = {
@@ -145,8 +152,8 @@ function ofOperation(operation: Operation) {
     properties: { session, ...properties },
     required: ['session', ...required],
   };
-  const tool = describe(toolName(name), { title, description, risk, schema });
-  return { tool, target: { name, images: (output: unknown) => imagesOf(operation, output) } };
+  const tool = describe(toolName(name), { title, description, risk, schema, output });
+  return { tool, target: { name, images: (given: unknown) => imagesOf(operation, given) } };
 }
 
 interface Described {
@@ -154,14 +161,17 @@ interface Described {
   description: string;
   risk: Risk;
   schema: object;
+  /** Omitted for tools that are only of this API. */
+  output?: z.ZodType;
 }
 
-function describe(name: string, { title, description, risk, schema }: Described): Tool {
+function describe(name: string, { title, description, risk, schema, output }: Described): Tool {
   return {
     name,
     title,
     description,
     inputSchema: { ...schema, type: 'object' },
+    ...(output && { outputSchema: outputSchemaOf(output) }),
     annotations: {
       title,
       readOnlyHint: risk === 'read',
@@ -169,4 +179,15 @@ function describe(name: string, { title, description, risk, schema }: Described)
       openWorldHint: risk === 'network',
     },
   };
+}
+
+/** Clients check results by it, so it allows fields that later versions may add. */
+function outputSchemaOf(output: z.ZodType): NonNullable<Tool['outputSchema']> {
+  const { $schema: _, ...schema } = z.toJSONSchema(output, {
+    target: 'draft-7',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    },
+  });
+  return { ...schema, type: 'object' } as NonNullable<Tool['outputSchema']>;
 }

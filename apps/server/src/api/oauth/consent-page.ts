@@ -3,10 +3,11 @@ import type { OAuthClient } from './oauth-clients.store.js';
 
 /** The page on which the user allows an application; its script sends the decision with the page’s key. */
 export function consentPage(client: OAuthClient, request: AuthorizationRequest): string {
-  const { redirect_uri: redirect } = request;
+  const { origin, warning } = describedRedirect(request.redirect_uri);
   return page(`<h1>Allow an application</h1>
 <p><b>${escaped(client.name)}</b> wants to use this Belay server. It chose this name itself. The answer goes to
-<code>${escaped(new URL(redirect).host || redirect)}</code>.</p>
+<code>${escaped(origin)}</code>.</p>
+${warning && `<p role="note"><b>${escaped(warning)}</b></p>`}
 <form id="consent" data-request="${escaped(JSON.stringify(request))}">
 <p><label>It may <select name="grant">
 <option value="operate">start sessions, talk to agents and run commands in their sandboxes</option>
@@ -19,6 +20,18 @@ export function consentPage(client: OAuthClient, request: AuthorizationRequest):
 <p id="problem" role="alert"></p>
 <p>Access ends after 30 days without use. <code>belay tokens</code> lists and revokes it.</p>
 <script src="/oauth/authorize.js"></script>`);
+}
+
+/** Where the answer goes, with the scheme: only `https` proves who gets it. */
+function describedRedirect(redirect: string): { origin: string; warning: string } {
+  const { protocol, host } = new URL(redirect);
+  const origin = `${protocol}//${host}`;
+  if (protocol === 'https:') return { origin, warning: '' };
+  const receiver =
+    protocol === 'http:'
+      ? 'the program that listens there on your machine'
+      : `whichever program on your machine opens ${protocol} addresses`;
+  return { origin, warning: `That is not a website. The answer goes to ${receiver}.` };
 }
 
 export const messagePage = (text: string): string => page(`<p role="alert">${escaped(text)}</p>`);

@@ -43,7 +43,6 @@ const codeForm = z.object({
 @RestController(oauthRoutes)
 export class OAuthController {
   readonly #registrations = new LoginAttempts();
-  readonly #exchanges = new LoginAttempts();
 
   constructor(
     private readonly clients: OAuthClients,
@@ -86,7 +85,7 @@ export class OAuthController {
     { body }: Inputs['register'],
     @Req() request: Request,
   ): Promise<Record<string, unknown>> {
-    this.#count(this.#registrations, request);
+    this.#countRegistration(request);
     const { id, name, redirects } = await this.clients.register(body);
     return {
       client_id: id,
@@ -134,10 +133,9 @@ export class OAuthController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<Record<string, unknown>> {
+    // Codes and tokens cannot be guessed, so that a wrong one costs nobody anything.
     const { data, error } = tokenForm.safeParse(await readForm(request, maxForm));
     if (error) return refused(response, 'invalid_request', `${faultOf(error)}.`);
-    const from = request.socket.remoteAddress ?? '';
-    if (this.#exchanges.areTooMany(from)) throw tooMany();
     const made =
       data.grant_type === 'refresh_token'
         ? await this.grants.renew(data.refresh_token, data.client_id)
@@ -148,14 +146,12 @@ export class OAuthController {
             verifier: data.code_verifier,
             resource: data.resource,
           });
-    if (!made) {
-      this.#exchanges.failed(from);
+    if (!made)
       return refused(
         response,
         'invalid_grant',
         'The code or token is no longer valid. Ask the user again.',
       );
-    }
     const seconds = Math.floor((Date.parse(made.expires ?? '') - Date.now()) / 1_000);
     return {
       access_token: made.token,
@@ -174,10 +170,10 @@ export class OAuthController {
   }
 
   /** Everyone may register, but the rate is limited so that nobody can displace the others. */
-  #count(attempts: LoginAttempts, request: Request): void {
+  #countRegistration(request: Request): void {
     const from = request.socket.remoteAddress ?? '';
-    if (attempts.areTooMany(from)) throw tooMany();
-    attempts.failed(from);
+    if (this.#registrations.areTooMany(from)) throw tooMany();
+    this.#registrations.failed(from);
   }
 
   #assertOurs(request: Request, resource: string | undefined): void {

@@ -55,7 +55,10 @@ export function responseHeaders(
 ): OutgoingHttpHeaders {
   const policies = [policy ?? [], headersDistinct['content-security-policy'] ?? []].flat();
   const kept = Object.fromEntries(
-    Object.entries(endToEndHeaders(headersDistinct)).filter(([name]) => !notForBrowsers.test(name)),
+    Object.entries(endToEndHeaders(headersDistinct))
+      .filter(([name]) => !notForBrowsers.test(name))
+      // A page’s policy does not apply to connections that a browser opens in advance.
+      .filter(([name]) => policy === undefined || name !== 'link'),
   );
   const cookies = cookiesForBrowser(headersDistinct['set-cookie'] ?? [], isTrusted(grant.origin));
   const location = headersDistinct['location']?.[0];

@@ -39,6 +39,7 @@ function program(): { server: Server; seen: IncomingHttpHeaders[] } {
           'x-frame-options': 'DENY',
           'x-accel-redirect': '/secret',
           refresh: '0;url=http://evil.example',
+          link: '<https://secret.evil.example>; rel=preconnect',
           'content-security-policy': "default-src 'self'; frame-ancestors *",
         })
         .end('page');
@@ -361,7 +362,7 @@ describe('attacks: previews of what an agent serves', () => {
     );
     const dropped = ['clear-site-data', 'service-worker-allowed', 'strict-transport-security'];
     const more = ['access-control-allow-origin', 'x-frame-options', 'x-accel-redirect', 'refresh'];
-    for (const name of [...dropped, ...more]) expect(headers).not.toHaveProperty(name);
+    for (const name of [...dropped, ...more, 'link']) expect(headers).not.toHaveProperty(name);
     const to = async (place: string) => {
       const path = `/to?at=${encodeURIComponent(place)}`;
       return (await ask(at(), path, { ...ofPage, cookie })).headers.location;

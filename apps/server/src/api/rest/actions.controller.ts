@@ -14,6 +14,7 @@ import { ActionSources } from '../../actions/action-sources.js';
 import { ActionStore } from '../../actions/action.store.js';
 import { InstalledActions } from '../../actions/installed-actions.js';
 import { InstalledServers } from '../../actions/installed-servers.js';
+import { shownAction } from '../../actions/shown-action.js';
 import { callerOf } from '../auth/access.guard.js';
 import { readWithin } from '../read-within.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -36,11 +37,12 @@ export class ActionsController {
   ) {}
 
   list(_: unknown, @Req() request: Request): InstalledAction[] {
-    return this.installed.list().map((action) => shownTo(request, action));
+    const caller = callerOf(request);
+    return this.installed.list().map((action) => shownAction(caller, action));
   }
 
   read({ params }: Inputs['read'], @Req() request: Request): InstalledAction {
-    return shownTo(request, this.installed.known(params.name));
+    return shownAction(callerOf(request), this.installed.known(params.name));
   }
 
   find({ body }: Inputs['find'], @Req() request: Request): Promise<FoundActions> {
@@ -88,12 +90,6 @@ export class ActionsController {
     return manifestSchema();
   }
 }
-
-/** Hides an action’s origin from viewers, because it may be a private folder. */
-const shownTo = (request: Request, action: InstalledAction): InstalledAction =>
-  callerOf(request).scope === 'admin' || action.source.commit !== null
-    ? action
-    : { ...action, source: { ...action.source, from: 'a folder' } };
 
 function untilClosed(request: Request): AbortSignal {
   const closed = new AbortController();

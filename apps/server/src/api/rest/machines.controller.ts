@@ -1,42 +1,33 @@
 import { Req } from '@nestjs/common';
-import { api, AppError, type Machine, type RouteResult } from '@belay/protocol';
+import { api, type Machine, type RouteResult } from '@belay/protocol';
 import type { Request } from 'express';
 import { Machines } from '../../sandboxes/machines/machines.js';
-import { LoginAttempts } from '../auth/login-attempts.js';
+import { MachineRemoval } from '../../sessions/machine-removal.js';
+import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof api.machines>;
 
 @RestController(api.machines)
 export class MachinesController {
-  readonly #attempts = new LoginAttempts();
+  constructor(
+    private readonly machines: Machines,
+    private readonly removal: MachineRemoval,
+  ) {}
 
-  constructor(private readonly machines: Machines) {}
-
-  list(): Machine[] {
-    return this.machines.list();
+  list(_: unknown, @Req() request: Request): Machine[] {
+    return this.machines.list(callerOf(request));
   }
 
   invite({ body }: Inputs['invite']): Promise<RouteResult<typeof api.machines.invite>> {
     return this.machines.invite(body.name);
   }
 
-  async join(
-    { body }: Inputs['join'],
-    @Req() request: Request,
-  ): Promise<RouteResult<typeof api.machines.join>> {
-    const from = request.socket.remoteAddress ?? '';
-    if (this.#attempts.areTooMany(from))
-      throw new AppError('limit_reached', 'Too many failed attempts to join. Wait a minute.');
-    try {
-      return await this.machines.join(body.token, body.description);
-    } catch (error) {
-      this.#attempts.failed(from);
-      throw error;
-    }
+  join({ body }: Inputs['join']): Promise<RouteResult<typeof api.machines.join>> {
+    return this.machines.join(body.token, body.description);
   }
 
   remove({ params }: Inputs['remove']): Promise<void> {
-    return this.machines.remove(params.machine);
+    return this.removal.remove(params.machine);
   }
 }

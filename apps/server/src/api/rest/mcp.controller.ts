@@ -2,7 +2,7 @@ import { api, AppError, problemOf, type McpServer } from '@belay/protocol';
 import { Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { callerOf } from '../auth/access.guard.js';
-import { shownToViewer } from '../../mcp/mcp-config.js';
+import { shownTo } from '../../mcp/mcp-config.js';
 import { McpServers } from '../../mcp/mcp-servers.js';
 import { baseUrlOf } from '../base-url.js';
 import { messagePage } from '../oauth/consent-page.js';
@@ -16,8 +16,8 @@ export class McpController {
   constructor(private readonly servers: McpServers) {}
 
   list(_: unknown, @Req() request: Request): McpServer[] {
-    const servers = this.servers.list();
-    return callerOf(request).scope === 'admin' ? servers : servers.map(shownToViewer);
+    const caller = callerOf(request);
+    return this.servers.list().map((server) => shownTo(caller, server));
   }
 
   create({ body }: Inputs['create']): Promise<McpServer> {

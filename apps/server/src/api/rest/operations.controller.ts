@@ -7,7 +7,6 @@ import {
   toolDefinition,
   type DescribedOperation,
   type Operation,
-  type InstalledOperation,
 } from '@belay/protocol';
 import { Req } from '@nestjs/common';
 import type { Request } from 'express';
@@ -24,7 +23,7 @@ export class OperationsController {
     const caller = callerOf(request);
     return [
       ...usable(caller).map(describeOperation),
-      ...this.#installedFor(caller).map(describeInstalled),
+      ...this.actions.offered(caller).map(describeInstalled),
     ];
   }
 
@@ -35,12 +34,8 @@ export class OperationsController {
     const caller = callerOf(request);
     return [
       ...usable(caller).map((each) => toolDefinition(each, query.format)),
-      ...this.#installedFor(caller).map((each) => installedDefinition(each, query.format)),
+      ...this.actions.offered(caller).map((each) => installedDefinition(each, query.format)),
     ];
-  }
-
-  #installedFor(caller: Caller): InstalledOperation[] {
-    return may(caller, 'operate') ? this.actions.offered() : [];
   }
 }
 

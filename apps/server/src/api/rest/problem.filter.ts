@@ -6,11 +6,20 @@ import {
   type ArgumentsHost,
   type ExceptionFilter,
 } from '@nestjs/common';
-import { api, AppError, mcpPath, problemOf, problemType, type ErrorCode } from '@belay/protocol';
+import {
+  allRoutes,
+  api,
+  AppError,
+  mcpPath,
+  problemOf,
+  problemType,
+  type ErrorCode,
+} from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { baseUrlOf } from '../base-url.js';
 import { retryAfterOf } from '../limits/request-rates.js';
 import { knownError, unexpected } from '../problem.js';
+import { routesAt } from '../routes-at.js';
 
 /** Converts every failure of a route to a problem document. */
 @Catch()
@@ -29,6 +38,7 @@ export class ProblemFilter implements ExceptionFilter {
     response.locals['code'] = error.code;
     if (problem.status === 401)
       response.set('www-authenticate', challenge(http.getRequest<Request>()));
+    if (problem.status === 405) response.set('allow', methodsAt(http.getRequest<Request>().path));
     const retryAfter = retryAfterOf(error);
     if (retryAfter !== undefined) response.set('retry-after', retryAfter);
     response.status(problem.status).type(problemType).send(JSON.stringify(problem));
@@ -53,13 +63,23 @@ function challenge(request: Request): string {
 function refused(error: unknown, request: Request): AppError | undefined {
   const { method, path } = request;
   if (error instanceof NotFoundException) {
-    return new AppError('not_found', `There is nothing at ${method} ${path}.`);
+    const allowed = methodsAt(path);
+    if (allowed === '') return new AppError('not_found', `There is nothing at ${method} ${path}.`);
+    const sentence = `${path} does not take ${method}. Use ${allowed}.`;
+    return new AppError('method_not_allowed', sentence);
   }
   if (request.readableAborted) return new AppError('cancelled', 'The request was aborted.');
   const status = error instanceof HttpException ? error.getStatus() : statusOf(error);
   if (status === undefined || status >= 500) return undefined;
   const why = error instanceof Error ? error.message : String(error);
   return new AppError(codes[status] ?? 'invalid_input', `The request cannot be read: ${why}.`);
+}
+
+/** The methods of a path, as in the header Allow; empty for an unknown path. Routes of GET also answer HEAD. */
+function methodsAt(path: string): string {
+  const methods = routesAt(path, allRoutes).map(({ method }) => method);
+  const withHead = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+  return [...new Set(withHead)].join(', ');
 }
 
 /** The body parser’s errors have a status of their own. */

@@ -58,17 +58,17 @@ const Input = createParamDecorator((route: Route, context: ExecutionContext) =>
 );
 
 function inputOf(route: Route, request: Request): RouteInput<Route> {
-  const read = (schema: z.ZodType | undefined, value: unknown): unknown => {
+  const read = (schema: z.ZodType | undefined, value: unknown, missing?: string): unknown => {
     if (!schema) return value;
     const { data, error } = schema.safeParse(value);
     if (!error) return data;
-    const isWithoutJson = route.method !== 'GET' && request.body === undefined;
-    throw new AppError('invalid_input', isWithoutJson ? sendJson : `${faultOf(error)}.`);
+    throw new AppError('invalid_input', missing ?? `${faultOf(error)}.`);
   };
+  const withoutJson = request.body === undefined ? sendJson : undefined;
   return {
     params: read(route.params, request.params) as RouteInput<Route>['params'],
     query: read(route.query, request.query),
-    body: isSchema(route.body) ? read(route.body, request.body) : undefined,
+    body: isSchema(route.body) ? read(route.body, request.body, withoutJson) : undefined,
   };
 }
 

@@ -1,7 +1,7 @@
 import { api, type Rule, type RulePreview } from '@belay/protocol';
 import { Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { sees } from '../../access/caller.js';
+import { sees, seesAll } from '../../access/caller.js';
 import { RulePreviews } from '../../approvals/rule-preview.js';
 import { RulesStore } from '../../approvals/rules.store.js';
 import { callerOf } from '../auth/access.guard.js';
@@ -16,11 +16,13 @@ export class RulesController {
     private readonly previews: RulePreviews,
   ) {}
 
-  /** Leaves out rules of sessions that the caller does not see. */
+  /** Leaves out rules of sessions that the caller does not see, and for one that sees only some, all others. */
   async list(_: unknown, @Req() request: Request): Promise<Rule[]> {
     const caller = callerOf(request);
     const rules = await this.rules.list();
-    return rules.filter(({ session }) => session === undefined || sees(caller, session));
+    return rules.filter(({ session }) =>
+      session === undefined ? seesAll(caller) : sees(caller, session),
+    );
   }
 
   create({ body }: Inputs['create']): Promise<Rule> {

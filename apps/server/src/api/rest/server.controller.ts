@@ -73,13 +73,13 @@ export class ServerController {
     return usageOf(await this.sessions.list(callerOf(request)));
   }
 
-  openApiYaml(_: unknown, @Res() response: Response): void {
-    const text = stringify(this.openApi(), { aliasDuplicateObjects: false });
+  openApiYaml(_: unknown, @Req() request: Request, @Res() response: Response): void {
+    const text = stringify(this.openApi(_, request), { aliasDuplicateObjects: false });
     response.type(api.server.openApiYaml.response.bytes).send(text);
   }
 
-  openApi(): Record<string, unknown> {
-    const installed = this.actions.offered();
+  openApi(_: unknown, @Req() request: Request): Record<string, unknown> {
+    const installed = this.actions.offered(callerOf(request));
     const key = JSON.stringify(
       installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]),
     );

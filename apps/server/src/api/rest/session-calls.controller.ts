@@ -29,7 +29,11 @@ export class SessionCallsController {
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<unknown> {
-    const call = { name: callNamed(name), input: body ?? {}, caller: callerOf(request) };
+    const call = {
+      name: callNamed(name),
+      input: body === undefined ? {} : body,
+      caller: callerOf(request),
+    };
     return this.dispatcher.call(id, call, abortedOnClose(response));
   }
 }

@@ -36,6 +36,9 @@ export class UploadsController {
     if (!(stated <= maxBlobBytes)) {
       throw new AppError('too_large', 'An upload needs a Content-Length of at most 16 MiB.');
     }
+    if (stated === 0) {
+      throw new AppError('invalid_input', 'The upload is empty. Send the bytes of a file.');
+    }
     const type = request.headers['content-type'] ?? '';
     const bytes = await buffer(request);
     return { blob: await this.pictures.upload(callerOf(request), bytes, type) };

@@ -86,7 +86,13 @@ export class SocketConnection {
   /** The first message of a caller without a token in its headers. */
   #introduce({ action, args, id }: SocketMessage): void {
     const { data } = introduction.safeParse(args);
-    const caller = action === 'auth' && data ? this.socket.introduce(data.token) : undefined;
+    let caller: Caller | undefined;
+    try {
+      caller = action === 'auth' && data ? this.socket.introduce(data.token) : undefined;
+    } catch (error) {
+      void this.socket.send(errorMessage(error));
+      return this.socket.close('tooManyRequests', 'Too many sockets are open.');
+    }
     if (!caller) {
       const first = 'Send {"action":"auth","args":{"token":"…"}} first.';
       void this.socket.send(errorMessage(new AppError('unauthorized', first)));
@@ -178,12 +184,12 @@ export class SocketConnection {
         this.#follower.unwatch(data?.session ?? '');
         return { action: 'unwatch', args: {}, message: 'Done.' };
       },
-      operations: () => ({
+      operations: (caller) => ({
         action: 'operations',
         args: {
           operations: [
             ...Object.values<Operation>(operations).filter(isForUsers).map(described),
-            ...this.commands.installed().map(describedInstalled),
+            ...this.commands.installed(caller).map(describedInstalled),
           ],
         },
         message: 'These may be called.',

@@ -68,8 +68,9 @@ interface FailedCall {
 function causeOf({ provider, model, status, body, reason }: FailedCall): ModelFailure | undefined {
   const fatal = (message: string): ModelFailure => new ModelFailure('fatal', message);
   if (status === 401 || body.includes('API_KEY_INVALID')) {
-    const variable = ownValue(keyVariables, provider) ?? 'its variable';
-    return fatal(`${provider} refused the key: check it under Settings → Models, or ${variable}.`);
+    const variable = ownValue(keyVariables, provider);
+    const place = `Settings → Models${variable ? `, or ${variable}` : ''}`;
+    return fatal(`${provider} refused the key: check it under ${place}.`);
   }
   if (status === 413 || (!isServerSide(status) && overflow.test(body))) {
     return new ModelFailure('overflow', `The conversation is too long for ${model}: ${reason}`);

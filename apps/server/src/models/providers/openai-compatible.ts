@@ -3,20 +3,20 @@ import { AppError } from '@belay/protocol';
 import type { OpenProvider } from './sdk-provider.js';
 
 /** The chat completions of Ollama, vLLM, LM Studio, OpenRouter and many others. */
-export const openOpenAICompatible: OpenProvider = (model, { config, fetch }) => {
-  const { key, url } = config.providers['openai-compatible'];
+export const openOpenAICompatible: OpenProvider = (model, { provider: name, config, fetch }) => {
+  const { key, url } = config.providers[name] ?? {};
   if (!url) {
-    throw new AppError('unavailable', 'Set OPENAI_COMPATIBLE_BASE_URL, then start again.');
+    throw new AppError('conflict', `${name} has no address. Set it under Settings → Models.`);
   }
   const provider = createOpenAICompatible({
-    name: 'openai-compatible',
+    name,
     baseURL: url,
     fetch,
     includeUsage: true,
     ...(key && { apiKey: key }),
   });
   return {
-    name: 'openai-compatible',
+    name,
     model: provider.languageModel(model),
     listOfMessages: 'messages',
     picturesInResults: false,

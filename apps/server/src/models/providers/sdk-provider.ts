@@ -1,10 +1,9 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { ProviderName } from '@belay/protocol';
 import type { ModelSetup } from '../provider-keys.js';
 
 /** The differences between providers; the rest is in `sdk-model.ts`. */
 export interface SdkProvider {
-  readonly name: ProviderName;
+  readonly name: string;
   readonly model: LanguageModelV4;
   /** The field of a request that contains the messages. */
   readonly listOfMessages: 'messages' | 'input' | 'contents';
@@ -17,6 +16,8 @@ export interface SdkProvider {
 }
 
 export interface ProviderContext {
+  /** The provider’s name in the settings. */
+  provider: string;
   config: ModelSetup;
   fetch: typeof globalThis.fetch;
 }

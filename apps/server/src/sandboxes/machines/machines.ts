@@ -10,7 +10,7 @@ import {
 } from '@belay/protocol';
 import type { RpcConnection } from '@belay/rpc';
 import type { z } from 'zod';
-import type { Caller } from '../../access/caller.js';
+import { sees, seesAll, type Caller } from '../../access/caller.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
@@ -61,18 +61,29 @@ export class Machines {
     }
   }
 
-  list(): Machine[] {
+  /** For a caller that sees only some sessions, with these alone, and with the name in place of the host’s. */
+  list(caller: Caller): Machine[] {
     return this.store.all().map(({ id, name, host, os, arch, kind, joined }) => ({
       id,
       name,
-      host,
+      host: seesAll(caller) ? host : name,
       os,
       arch,
       kind,
       joined,
       connected: this.isConnected(id),
-      sessions: this.#sandboxesOf(id).flatMap(({ session }) => session ?? []),
+      sessions: this.sessionsOn(id).filter((session) => sees(caller, session)),
     }));
+  }
+
+  /** The sessions whose agents run on a machine. */
+  sessionsOn(machine: string): string[] {
+    return this.#sandboxesOf(machine).flatMap(({ session }) => session ?? []);
+  }
+
+  /** By id or name. */
+  known(machine: string): StoredMachine | undefined {
+    return this.store.all().find(({ id, name }) => id === machine || name === machine);
   }
 
   /** The machine for a session that names it. Throws `not_found`, and `unavailable` when it is not connected. */
@@ -80,10 +91,8 @@ export class Machines {
     const machine = this.store.named(name);
     if (!machine)
       throw new AppError('not_found', `There is no machine ${name}. See: belay machines list`);
-    if (!this.#connections.get(machine.id)?.connected) {
-      const remedy = `run “belay join” on ${visibleText(machine.host)} again.`;
-      throw new AppError('unavailable', `The machine ${name} is not connected: ${remedy}`);
-    }
+    if (!this.#connections.get(machine.id)?.connected)
+      throw new AppError('unavailable', notConnected(name));
     return machine;
   }
 
@@ -252,9 +261,7 @@ export class Machines {
   #connectionOf(sandbox: Sandbox): Connection {
     const connection = this.#connections.get(sandbox.machine ?? '');
     if (connection?.connected) return connection;
-    const remedy = 'run “belay join” there again.';
-    const name = this.#nameOf(sandbox);
-    throw new AppError('unavailable', `The machine ${name} is not connected: ${remedy}`);
+    throw new AppError('unavailable', notConnected(this.#nameOf(sandbox)));
   }
 
   #nameOf(sandbox: Sandbox): string {
@@ -265,6 +272,9 @@ export class Machines {
     return this.store.all().find(({ id }) => id === machine);
   }
 }
+
+const notConnected = (name: string): string =>
+  `The machine ${name} is not connected: run “belay join” there again.`;
 
 /** The machine’s own entry in the listener, beside those of sandboxes. */
 const entryOf = (machine: string): string => `machine-${machine}`;

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Event } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { EventLog } from '../../logs/event-log.js';
 import { SessionRemoval } from '../session-removal.js';
 import { eventsPage } from './feed-limits.js';
@@ -21,7 +22,8 @@ export class EventFeed {
     const { after, limit, waitMs } = range;
     const events = await this.#read(session, { after, limit });
     if (events.length > 0 || waitMs === 0) return events;
-    await this.#news(session, after, within(signal, waitMs));
+    const time = waitMs === Infinity ? signal : timeLimit(waitMs, signal);
+    await this.#news(session, after, time);
     return signal.aborted ? [] : this.#read(session, { after, limit });
   }
 
@@ -74,6 +76,3 @@ export class EventFeed {
     }
   }
 }
-
-const within = (signal: AbortSignal, ms: number): AbortSignal =>
-  ms === Infinity ? signal : AbortSignal.any([signal, AbortSignal.timeout(ms)]);

@@ -2,11 +2,13 @@ import { useQuery } from '@tanstack/react-query';
 import {
   exactPattern,
   pluralText,
+  visibleText,
   type ApprovalAnswer,
   type ApprovalRequest,
 } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { optionsOf, SelectField } from '@/components/ui/field';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useAdmin } from '@/lib/role';
 import { client } from '@/lib/server';
 import { useForm } from '@/lib/use-form';
@@ -60,7 +62,11 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
         onAnswer(remember);
       }}
     >
-      <PatternField label={`Pattern for ${request.operation}`} autoFocus {...bind('pattern')} />
+      <PatternField
+        label={`Pattern for ${visibleText(request.operation)}`}
+        autoFocus
+        {...bind('pattern')}
+      />
       <div className="grid grid-cols-2 gap-2">
         <SelectField
           label="Scope"
@@ -74,7 +80,10 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
           Would match {pluralText(preview.data.matches, 'past call')}
           {preview.data.examples[0] && (
             <>
-              , such as <code>{preview.data.examples[0].subject}</code>
+              , such as{' '}
+              <code>
+                <VisibleText text={preview.data.examples[0].subject} />
+              </code>
             </>
           )}
           .

@@ -1,7 +1,9 @@
 import { useState } from 'react';
+import { visibleText } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { Markdown } from '@/components/ui/markdown';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -50,7 +52,7 @@ export function QuestionAnswer({ session, question, options }: QuestionAnswerPro
               onClick={() => answer(option)}
               className="h-auto! min-h-6 max-w-full shrink! py-0.5 text-left whitespace-normal! [overflow-wrap:anywhere]"
             >
-              {option}
+              <VisibleText text={option} />
             </Button>
           ))}
         </div>
@@ -63,7 +65,7 @@ export function QuestionAnswer({ session, question, options }: QuestionAnswerPro
         }}
       >
         <Input
-          aria-label={`Answer: ${question}`}
+          aria-label={`Answer: ${visibleText(question)}`}
           placeholder="Your answer"
           value={text}
           onChange={(event) => setText(event.target.value)}

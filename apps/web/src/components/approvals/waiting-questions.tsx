@@ -2,6 +2,7 @@ import { requestedCall, durationText, type SessionSummary } from '@belay/protoco
 import { ApprovalActions } from './approval-actions';
 import { approvalQuestion } from './approval-question';
 import { QuestionAnswer } from './question-answer';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useNow } from '@/lib/use-now';
 
 /** The approval requests and the question of a session, with controls to answer them. */
@@ -12,8 +13,10 @@ export function WaitingQuestions({ session }: { session: SessionSummary }) {
       {session.waitingFor.map((request) => (
         <div key={request.id} className="space-y-1.5">
           <p className="text-sm">
-            {approvalQuestion(request)}{' '}
-            <code className="break-all whitespace-pre-wrap">{requestedCall(request)}</code>
+            <VisibleText text={approvalQuestion(request)} />{' '}
+            <code className="break-all whitespace-pre-wrap">
+              <VisibleText text={requestedCall(request)} />
+            </code>
           </p>
           <ApprovalActions session={session.id} request={request} />
         </div>

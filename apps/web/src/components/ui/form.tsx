@@ -33,19 +33,24 @@ export function Form({
   aside,
   children,
 }: FormProps) {
-  const { saving, warning, onSubmit } = useSubmit(save);
+  const { saving, warning, onSubmit, submitAnyway } = useSubmit(save);
   return (
     <form aria-label={label} className={clsx('space-y-3', className)} onSubmit={onSubmit}>
       {children}
       {warning && (
         <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
-          {warning}
+          {warning.warning}
         </p>
       )}
       <div className="flex items-center gap-2">
         <Button type="submit" small look="solid" disabled={saving || disabled}>
           {saving ? submitting : submit}
         </Button>
+        {warning?.anyway && (
+          <Button small onClick={submitAnyway} disabled={saving}>
+            {warning.anyway.label}
+          </Button>
+        )}
         {onCancel && (
           <Button small look="ghost" onClick={onCancel}>
             {warning ? 'Close' : 'Cancel'}

@@ -1,4 +1,5 @@
 import { createContext, memo, useContext, useRef, type ReactNode } from 'react';
+import { visibleText } from '@belay/protocol';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { fileRefIn } from '@/lib/file-refs';
@@ -74,11 +75,12 @@ const plugins = [remarkGfm];
 const plain = /^(?!\s|\d+[.)])[\p{L}\p{N} ,.;?!'’“”()%$/-]{1,400}$/u;
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
-  if (plain.test(text)) return <p className="prose-chat">{text}</p>;
+  const shown = visibleText(text);
+  if (plain.test(shown)) return <p className="prose-chat">{shown}</p>;
   return (
     <div className="prose-chat">
       <ReactMarkdown remarkPlugins={plugins} components={components}>
-        {text}
+        {shown}
       </ReactMarkdown>
     </div>
   );

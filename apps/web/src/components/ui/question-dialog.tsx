@@ -3,6 +3,7 @@ import { useQuestion, type Question } from '@/lib/ask';
 import { Button } from './button';
 import { Dialog } from './dialog';
 import { Field, Input } from './field';
+import { VisibleText } from './visible-text';
 
 /** The dialog of `askText` and `askConfirm`. */
 export function QuestionDialog() {
@@ -26,13 +27,17 @@ function QuestionForm({ question }: { question: Question }) {
         answer(text.trim());
       }}
     >
-      {explanation && <p className="text-sm text-muted">{explanation}</p>}
+      {explanation && (
+        <p className="text-sm text-muted">
+          <VisibleText text={explanation} />
+        </p>
+      )}
       {lines.length > 0 && (
         <pre
           tabIndex={0}
           className="max-h-60 overflow-auto rounded-md border bg-sunken p-2 text-xs"
         >
-          {lines.join('\n')}
+          <VisibleText text={lines.join('\n')} />
         </pre>
       )}
       {label !== undefined && (

@@ -1,46 +1,62 @@
 import { X } from 'lucide-react';
 import { clsx } from 'clsx';
-import { useToasts } from '@/lib/toasts';
-import { useToastArea } from './toast-area';
+import { useToasts, type Toast } from '@/lib/toasts';
+import { VisibleText } from './visible-text';
 
 /**
- * Shows toasts over the `ToastArea` of the page’s header, or below the header if there is none.
- * They let clicks through, except for the button that dismisses an error.
+ * Shows toasts in the corner that has neither titles nor states nor tabs; on phones, where the
+ * bottom has the message box, below the header. They let clicks through, except for their buttons.
  */
 export function Toasts() {
   const { toasts, dismiss } = useToasts();
-  const area = useToastArea((state) => state.area);
   return (
     <div
       aria-live="polite"
-      style={area ?? undefined}
-      className={clsx(
-        'pointer-events-none fixed z-50 flex flex-col gap-1',
-        area ? 'top-1' : 'top-13 left-1/2 w-100 max-w-[calc(100vw-32px)] -translate-x-1/2',
-      )}
+      className="pointer-events-none fixed right-3 bottom-14 z-50 flex w-100 max-w-[calc(100vw-24px)] flex-col gap-1 max-md:top-13 max-md:bottom-auto"
     >
       {toasts.map((toast) => (
-        <div
-          key={toast.id}
-          role={toast.tone === 'fail' ? 'alert' : 'status'}
-          className={clsx(
-            'flex min-h-8 items-center gap-2 rounded-md border bg-panel px-3 py-1 text-sm leading-4',
-            toast.tone === 'fail' ? 'border-fail' : 'border-line-strong',
-          )}
-        >
-          <span className="min-w-0 flex-1 break-words">{toast.text}</span>
-          {toast.tone === 'fail' && (
-            <button
-              type="button"
-              aria-label="Dismiss"
-              onClick={() => dismiss(toast.id)}
-              className="pointer-events-auto rounded-sm p-0.5 hover:bg-hover"
-            >
-              <X size={14} aria-hidden />
-            </button>
-          )}
-        </div>
+        <ToastLine key={toast.id} toast={toast} onDismiss={() => dismiss(toast.id)} />
       ))}
+    </div>
+  );
+}
+
+function ToastLine({ toast, onDismiss }: { toast: Toast; onDismiss(): void }) {
+  const { text, tone, action } = toast;
+  const isError = tone === 'fail';
+  return (
+    <div
+      role={isError ? 'alert' : 'status'}
+      className={clsx(
+        'flex min-h-8 items-center gap-2 rounded-md border bg-panel px-3 py-1 text-sm leading-4',
+        isError ? 'border-fail' : 'border-line-strong',
+      )}
+    >
+      <span className="min-w-0 flex-1 break-words">
+        <VisibleText text={text} />
+      </span>
+      {action && (
+        <button
+          type="button"
+          onClick={() => {
+            onDismiss();
+            action.run();
+          }}
+          className="pointer-events-auto rounded-sm px-1 font-medium underline hover:bg-hover"
+        >
+          {action.label}
+        </button>
+      )}
+      {isError && (
+        <button
+          type="button"
+          aria-label="Dismiss"
+          onClick={onDismiss}
+          className="pointer-events-auto rounded-sm p-0.5 hover:bg-hover"
+        >
+          <X size={14} aria-hidden />
+        </button>
+      )}
     </div>
   );
 }

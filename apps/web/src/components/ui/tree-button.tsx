@@ -1,8 +1,10 @@
 import type { ComponentProps, KeyboardEvent } from 'react';
+import { visibleText } from '@belay/protocol';
 import { File, Folder } from 'lucide-react';
 import { clsx } from 'clsx';
 import type { TreeRow } from '@/lib/file-tree';
 import { FoldMark } from './fold';
+import { VisibleText } from './visible-text';
 
 interface TreeButtonProps extends ComponentProps<'button'> {
   row: TreeRow;
@@ -20,7 +22,7 @@ export function TreeButton({ row, selected, children, onKeyDown, ...button }: Tr
     <button
       type="button"
       {...(folder ? { 'aria-expanded': open } : { 'aria-current': selected })}
-      title={node.path}
+      title={visibleText(node.path)}
       onKeyDown={(event) => {
         onKeyDown?.(event);
         if (!event.defaultPrevented) moveFocus(event, folder, open);
@@ -34,7 +36,9 @@ export function TreeButton({ row, selected, children, onKeyDown, ...button }: Tr
     >
       {folder ? <FoldMark open={open} /> : <span aria-hidden className="size-[13px] shrink-0" />}
       <Icon size={13} aria-hidden className="shrink-0 text-faint" />
-      <span className="min-w-0 truncate">{node.name}</span>
+      <span className="min-w-0 truncate">
+        <VisibleText text={node.name} />
+      </span>
       {children}
     </button>
   );

@@ -1,6 +1,8 @@
 import { Square, SquareCheck, UnfoldVertical } from 'lucide-react';
 import { clsx } from 'clsx';
+import { visibleText } from '@belay/protocol';
 import { FoldButton } from '@/components/ui/fold';
+import { VisibleText } from '@/components/ui/visible-text';
 import type { DiffedFile } from './diffed-files';
 import { parseHead } from './diff';
 
@@ -24,13 +26,13 @@ export function FileRow({ file, open, onToggle, whole, onWhole, viewed, onViewed
       <FoldButton open={open} onToggle={onToggle} className="h-full flex-1 pr-2 pl-3">
         <span
           className={clsx('min-w-0 flex-1 truncate font-mono', viewed && 'text-muted')}
-          title={file.path}
+          title={visibleText(file.path)}
         >
-          {file.path}
+          <VisibleText text={file.path} />
         </span>
         {from !== null && (
-          <span className="max-w-1/2 truncate text-faint" title={from}>
-            renamed from {from}
+          <span className="max-w-1/2 truncate text-faint" title={visibleText(from)}>
+            renamed from <VisibleText text={from} />
           </span>
         )}
         {file.status === 'added' && <span className="text-faint">new</span>}
@@ -42,7 +44,7 @@ export function FileRow({ file, open, onToggle, whole, onWhole, viewed, onViewed
         <button
           type="button"
           aria-pressed={whole}
-          aria-label={`Show the whole file ${file.path}`}
+          aria-label={`Show the whole file ${visibleText(file.path)}`}
           title="Show the whole file"
           onClick={onWhole}
           className="flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:bg-hover aria-pressed:bg-hover aria-pressed:text-ink"
@@ -55,7 +57,7 @@ export function FileRow({ file, open, onToggle, whole, onWhole, viewed, onViewed
           type="button"
           role="checkbox"
           aria-checked={viewed}
-          aria-label={`Viewed ${file.path}`}
+          aria-label={`Viewed ${visibleText(file.path)}`}
           onClick={onViewed}
           className="flex h-6 shrink-0 items-center gap-1 rounded-sm px-1.5 text-muted hover:bg-hover"
         >

@@ -2,6 +2,7 @@ import { Fragment, useMemo, useState, type ReactNode } from 'react';
 import { clsx } from 'clsx';
 import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useColours, type Colours } from './use-colours';
 import type { DiffLine } from './diff';
 import { CommentForm, DraftedComment, linesText } from './line-comments';
@@ -169,13 +170,13 @@ function LineText({ kind, parts }: { kind: DiffLine['kind']; parts: readonly Sty
     if (changed)
       return (
         <mark key={at} className={clsx('text-ink', changedLook)}>
-          {text}
+          <VisibleText text={text} />
         </mark>
       );
-    if (syntax === 0) return text;
+    if (syntax === 0) return <VisibleText key={at} text={text} />;
     return (
       <span key={at} className={looks[syntax]}>
-        {text}
+        <VisibleText text={text} />
       </span>
     );
   });

@@ -1,4 +1,5 @@
 import { lazy, Suspense } from 'react';
+import { visibleText } from '@belay/protocol';
 import { Group, Panel, useDefaultLayout } from 'react-resizable-panels';
 import { Crosshair, X } from 'lucide-react';
 import { clsx } from 'clsx';
@@ -98,7 +99,7 @@ interface FileTabProps {
 function FileTab({ path, shown, open, close }: FileTabProps) {
   const key = unsavedKey(useSessionId(), path);
   const unsaved = useUnsaved(({ files }) => files.has(key));
-  const name = baseName(path);
+  const name = visibleText(baseName(path));
   const leave = async () => {
     const sure =
       !unsaved ||
@@ -124,7 +125,7 @@ function FileTab({ path, shown, open, close }: FileTabProps) {
       <button
         type="button"
         aria-pressed={shown}
-        title={unsaved ? `${path}, not saved` : path}
+        title={visibleText(unsaved ? `${path}, not saved` : path)}
         onClick={() => open(path)}
         className="max-w-48 truncate font-mono"
       >

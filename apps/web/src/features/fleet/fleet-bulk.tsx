@@ -100,6 +100,6 @@ async function forEach(
       .getState()
       .show(
         `${pluralText(failed.length, 'session')} not ${done}: ${errorFrom(failed[0].reason).message}`,
-        'fail',
+        { tone: 'fail' },
       );
 }

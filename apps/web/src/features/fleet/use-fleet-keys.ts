@@ -24,11 +24,27 @@ export function useFleetKeys(pick: (id: string) => void): void {
       ...fleetShortcuts[id as FleetKey],
       id,
       group: 'Fleet',
+      ...(id in needsFocus && { offered: needsFocus[id as keyof typeof needsFocus] }),
       run,
     }));
   }, [pick]);
   useCommands(commands);
 }
+
+const isFocused = (wanted: (session: SessionSummary) => boolean) => () => {
+  const session = focusedSession();
+  return session !== undefined && wanted(session);
+};
+const isAsking = isFocused(({ waitingFor }) => waitingFor.length > 0);
+const isAny = isFocused(() => true);
+
+/** The commands on the focused session, which the palette offers only if there is one for them. */
+const needsFocus = {
+  'fleet.pick': isAny,
+  'fleet.allow': isAsking,
+  'fleet.reject': isAsking,
+  'fleet.archive': isAny,
+} satisfies Partial<Record<FleetKey, () => boolean>>;
 
 /** Focuses the next rendered row; the virtual list renders a few rows beyond the visible ones. */
 function step(by: 1 | -1): void {
@@ -42,8 +58,11 @@ function step(by: 1 | -1): void {
 const focusedLink = () =>
   document.activeElement?.closest('article')?.querySelector<HTMLElement>('a[data-session]') ?? null;
 
+const focusedSession = (): SessionSummary | undefined =>
+  summaryNow(focusedLink()?.dataset['session'] ?? '');
+
 function withFocused(work: (session: SessionSummary) => void): void {
-  const session = summaryNow(focusedLink()?.dataset['session'] ?? '');
+  const session = focusedSession();
   if (session) work(session);
   else toast('Focus a session first: j and k move between them.');
 }

@@ -5,7 +5,7 @@ import { MessageCircleQuestion, Play } from 'lucide-react';
 import { Checks } from '@/components/checks/checks';
 import { Button } from '@/components/ui/button';
 import { examplesQuery } from '@/lib/queries';
-import { useReadOnly } from '@/lib/role';
+import { useReadOnly, useSeesOnlySome } from '@/lib/role';
 import { client } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 
@@ -30,6 +30,7 @@ const demos = {
 /** The first page of a new user: demo sessions that need no API key, and checks of the setup. */
 export function Welcome() {
   const readOnly = useReadOnly();
+  const seesOnlySome = useSeesOnlySome();
   return (
     <div className="min-h-0 overflow-y-auto">
       <section className="mx-auto max-w-xl p-6 pt-[12vh] max-sm:p-4 max-sm:pt-8">
@@ -41,8 +42,12 @@ export function Welcome() {
         {!readOnly && (
           <>
             <Beginnings />
-            <h3 className="mt-8 mb-1 font-semibold">What agents need</h3>
-            <Checks />
+            {!seesOnlySome && (
+              <>
+                <h3 className="mt-8 mb-1 font-semibold">What agents need</h3>
+                <Checks />
+              </>
+            )}
           </>
         )}
       </section>

@@ -2,6 +2,7 @@ import { useDeferredValue, useMemo, useState } from 'react';
 import { clockText, type Event } from '@belay/protocol';
 import { Input } from '@/components/ui/field';
 import { VirtualList } from '@/components/ui/virtual-list';
+import { VisibleText } from '@/components/ui/visible-text';
 import {
   lookAt,
   useLog,
@@ -47,7 +48,9 @@ export function LogPanel() {
             <span className="w-10 shrink-0 text-right text-faint">{event.seq}</span>
             <span className="shrink-0 text-faint">{clockText(event.time)}</span>
             <span className="w-28 shrink-0 truncate">{event.action}</span>
-            <span className="truncate text-muted">{event.message}</span>
+            <span className="truncate text-muted">
+              <VisibleText text={event.message} />
+            </span>
           </button>
         )}
       />

@@ -1,9 +1,8 @@
-import { useState } from 'react';
 import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { pluralText, type ModelChoice } from '@belay/protocol';
 import { Failed, Loading } from '@/components/ui/empty';
-import { Input } from '@/components/ui/field';
+import { AddModel } from './add-model';
 
 interface ModelPickerProps {
   choices: readonly ModelChoice[] | undefined;
@@ -14,7 +13,6 @@ interface ModelPickerProps {
 
 /** The available models, a field to add others, and a link to add API keys. */
 export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerProps) {
-  const [other, setOther] = useState('');
   const toggle = (name: string) =>
     onChange(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name]);
   const ready = choices?.filter((choice) => choice.ready) ?? [];
@@ -45,19 +43,12 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
           </li>
         ))}
       </ul>
-      <Input
-        aria-label="Add a model"
-        placeholder="Add a model (provider:model)"
-        value={other}
-        onChange={(event) => setOther(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || !other.trim()) return;
-          event.preventDefault();
-          toggle(other.trim());
-          setOther('');
-        }}
-        className="mt-2 font-mono text-xs"
-      />
+      {choices && (
+        <AddModel
+          choices={choices}
+          onAdd={(name) => !chosen.includes(name) && onChange([...chosen, name])}
+        />
+      )}
       <p className="mt-1 text-xs text-faint">
         With several models, each works on the task in a session of its own, and the results are
         compared.

@@ -47,6 +47,33 @@ const click = async (element: Promise<HTMLElement>) => {
   await act(async () => fireEvent.click(found));
 };
 
+const emptyComparison = {
+  id: 'c',
+  created: '2026-01-01T00:00:00Z',
+  task: 'Fix',
+  check: null,
+  sessions: [],
+  failed: [],
+  kept: null,
+};
+
+/** Chooses a folder `app` with these files, as a browser lists them. */
+async function chooseFolder(contents: Record<string, string>): Promise<void> {
+  const files = Object.entries(contents).map(([path, text]) =>
+    Object.assign(new File([text], path), { webkitRelativePath: `app/${path}` }),
+  );
+  const choose = jest.spyOn(HTMLInputElement.prototype, 'click').mockImplementation(function (
+    this: HTMLInputElement,
+  ) {
+    Object.defineProperty(this, 'files', { value: files });
+    this.dispatchEvent(new Event('change'));
+  });
+  await click(screen.findByRole('radio', { name: 'My folder' }));
+  await click(screen.findByRole('button', { name: 'Choose a folder' }));
+  choose.mockRestore();
+  await screen.findByRole('button', { name: 'Choose another folder' });
+}
+
 describe('the form for a new session', () => {
   it('starts a session with the first available model and opens it', async () => {
     const { rest, pathname } = await show();
@@ -104,15 +131,6 @@ describe('the form for a new session', () => {
     ['its one session', ['Fix']],
     ['each of several sessions, without storing it', ['Fix', 'Test']],
   ])('sends a folder into the sandbox of %s', async (_, tasks) => {
-    const content = new TextEncoder().encode('hello');
-    const file = { name: 'a.txt', webkitRelativePath: 'app/a.txt', size: 5, lastModified: 0 };
-    const files = [{ ...file, arrayBuffer: async () => content.buffer }];
-    const choose = jest.spyOn(HTMLInputElement.prototype, 'click').mockImplementation(function (
-      this: HTMLInputElement,
-    ) {
-      Object.defineProperty(this, 'files', { value: files });
-      this.dispatchEvent(new Event('change'));
-    });
     const uploads = { toSession: () => undefined };
     const { rest } = await show({ replies: { ...replies, uploads } });
     await box('openai:small');
@@ -121,9 +139,7 @@ describe('the form for a new session', () => {
       await click(screen.findByRole('button', { name: 'Add task' }));
       write(`Task ${at + 2}`, task);
     }
-    await click(screen.findByRole('radio', { name: 'My folder' }));
-    await click(screen.findByRole('button', { name: /Choose a folder/ }));
-    choose.mockRestore();
+    await chooseFolder({ 'a.txt': 'hello' });
     await click(start(/^Start/));
     await waitFor(() => expect(rest.sentTo('uploads.toSession')).toHaveLength(tasks.length));
     expect(rest.bodiesOf('sessions.create')).toMatchObject(
@@ -133,8 +149,55 @@ describe('the form for a new session', () => {
     for (const sent of rest.sentTo('uploads.toSession')) {
       expect(sent.params).toEqual({ id: 'new' });
       expect(sent.query).toEqual({ bytes: '2048' });
-      expect(new TextDecoder().decode(sent.body as Uint8Array)).toMatch(/^a\.txt\0.*hello/s);
+      expect(await (sent.body as Blob).text()).toMatch(/^a\.txt\0.*hello/s);
     }
+  });
+
+  it('stores a folder once for more sessions than are sent to at a time', async () => {
+    const uploads = { workspace: () => ({ workspace: 'stored' }) };
+    const comparisons = { create: () => emptyComparison };
+    const { rest, pathname } = await show({ replies: { ...replies, uploads, comparisons } });
+    await box('openai:small');
+    write('Task', 'Fix');
+    write(/^Runs per model/, '5');
+    await chooseFolder({ 'a.txt': 'hello' });
+    await click(start('Start 5 sessions'));
+    await waitFor(() => expect(pathname()).toBe('/compare/c'));
+    expect(rest.sentTo('uploads.workspace')).toHaveLength(1);
+    expect(rest.bodiesOf('comparisons.create')).toMatchObject([{ workspace: 'stored' }]);
+  });
+
+  it('shows what of a folder is sent and what git ignores', async () => {
+    await show();
+    await chooseFolder({ 'a.txt': 'hello', '.gitignore': '.env\n', '.env': 'SECRET=abc' });
+    await screen.findByText('app: 2 files, 10 B');
+    expect(
+      within(screen.getByRole('region', { name: 'Files that are sent' })).queryByText('.env'),
+    ).toBeNull();
+    within(screen.getByRole('region', { name: 'Ignored files and folders' })).getByText('.env');
+    expect(screen.queryByRole('alert')).toBeNull();
+  });
+
+  it('warns of files that look like secrets, and leaves them out', async () => {
+    const uploads = { toSession: () => undefined };
+    const { rest } = await show({ replies: { ...replies, uploads } });
+    await box('openai:small');
+    write('Task', 'Fix');
+    await chooseFolder({ 'a.txt': 'hello', '.env': 'SECRET=abc' });
+    expect((await screen.findByRole('alert')).textContent).toContain('1 file looks like secrets.');
+    await click(screen.findByRole('button', { name: 'Leave them out' }));
+    await screen.findByText('app: 1 file, 5 B');
+    await click(start());
+    await waitFor(() => expect(rest.sentTo('uploads.toSession')).toHaveLength(1));
+    expect(await (rest.bodiesOf('uploads.toSession')[0] as Blob).text()).not.toContain('SECRET');
+  });
+
+  it('does not start with a folder that is not chosen', async () => {
+    await show();
+    await box('openai:small');
+    await click(screen.findByRole('radio', { name: 'My folder' }));
+    expect(await start()).toHaveProperty('disabled', true);
+    screen.getByText('Choose a folder first.');
   });
 
   it('starts with a clone of a repository', async () => {
@@ -193,16 +256,7 @@ describe('the form for a new session', () => {
   });
 
   it('compares several models, or runs of one, on one task', async () => {
-    const comparison = {
-      id: 'c',
-      created: '2026-01-01T00:00:00Z',
-      task: 'Fix',
-      check: null,
-      sessions: [],
-      failed: [],
-      kept: null,
-    };
-    const comparisons = { create: () => comparison };
+    const comparisons = { create: () => emptyComparison };
     const { rest, pathname } = await show({ replies: { ...replies, comparisons } });
     fireEvent.click(await box('google:large'));
     write('Task', 'Fix');
@@ -271,11 +325,37 @@ describe('the form for a new session', () => {
   it('adds a model by name on Enter without submitting the form', async () => {
     const { rest } = await show();
     write('Task', 'Fix');
-    write('Add a model', 'openai-compatible:mine');
+    await box('openai:small');
+    write('Add a model', 'openai:mine');
     // `fireEvent` returns false if the default, which would submit the form, was prevented.
     expect(fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' })).toBe(false);
-    expect(await box('openai-compatible:mine')).toHaveProperty('checked', true);
+    expect(await box('openai:mine')).toHaveProperty('checked', true);
     expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('says at the field what is wrong with a model, and takes the suggestion', async () => {
+    const { rest } = await show();
+    await box('openai:small');
+    write('Add a model', 'smal');
+    fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' });
+    expect((await screen.findByRole('alert')).textContent).toContain(
+      'There is no model “smal”. Write provider:model with one of openai, anthropic, google.',
+    );
+    expect(screen.queryByRole('checkbox', { name: 'smal' })).toBeNull();
+    write('Add a model', 'larg');
+    fireEvent.keyDown(screen.getByLabelText('Add a model'), { key: 'Enter' });
+    await click(screen.findByRole('button', { name: 'Use google:large' }));
+    expect(await box('google:large')).toHaveProperty('checked', true);
+    expect(screen.queryByRole('alert')).toBeNull();
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+  });
+
+  it('says what a provider needs before its models can be added', async () => {
+    await show();
+    await box('openai:small');
+    write('Add a model', 'anthropic:other');
+    fireEvent.blur(screen.getByLabelText('Add a model'));
+    expect((await screen.findByRole('alert')).textContent).toBe('anthropic is not set up.');
   });
 
   it('keeps its values and shows the error when the server refuses', async () => {

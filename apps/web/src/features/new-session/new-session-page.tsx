@@ -5,6 +5,7 @@ import { maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
 import { isPlayed } from '@/components/checks/checks';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
+import { Meter } from '@/components/ui/meter';
 import { formatKeys } from '@/lib/keys';
 import { examplesQuery, modelsQuery } from '@/lib/queries';
 import { toast, toastError } from '@/lib/toasts';
@@ -13,8 +14,8 @@ import { CompareFields } from './compare-fields';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { rememberedForm, rememberForm } from './remembered-form';
-import { emptyForm, type SessionForm } from './session-form';
-import { sessionCount, startSessions, type Started } from './start-sessions';
+import { emptyForm, missingIn, type SessionForm } from './session-form';
+import { sessionCount, startSessions, type Started, type StartPhase } from './start-sessions';
 import { TaskFields } from './task-fields';
 import { TemplateField } from './template-field';
 import { WorkspaceField } from './workspace-field';
@@ -34,7 +35,7 @@ export function NewSessionPage() {
     ...(example && { workspace: { kind: 'example' as const, name: example } }),
   }));
   const [picked, setPicked] = useState(false);
-  const [phase, setPhase] = useState('');
+  const [phase, setPhase] = useState<StartPhase>();
   const choose = (part: Partial<SessionForm>) => {
     if (part.models) setPicked(true);
     change(part);
@@ -45,6 +46,7 @@ export function NewSessionPage() {
   const chosen = usable.length ? usable : suggested(models.data, values);
   const most = Math.max(1, Math.floor(maxCompared / Math.max(1, chosen.length)));
   const form = { ...values, models: chosen, runs: Math.min(values.runs, most) };
+  const missing = missingIn(form);
   const start = async () => {
     try {
       const started = await startSessions(form, setPhase);
@@ -54,7 +56,7 @@ export function NewSessionPage() {
       await navigate(pageOf(started));
     } catch (error) {
       toastError(error);
-      setPhase('');
+      setPhase(undefined);
     }
   };
   return (
@@ -63,7 +65,7 @@ export function NewSessionPage() {
         className="mx-auto max-w-2xl space-y-6 p-6 max-sm:p-4"
         onSubmit={(event) => {
           event.preventDefault();
-          if (phase === '' && chosen.length > 0) void start();
+          if (!phase && missing === undefined) void start();
         }}
       >
         <div className="flex flex-wrap items-center justify-between gap-2">
@@ -80,32 +82,35 @@ export function NewSessionPage() {
         <CompareFields form={form} onChange={change} />
         <WorkspaceField examples={examples.data ?? []} {...bind('workspace')} />
         <MoreOptions form={values} onChange={change} />
-        <StartButton phase={phase} count={sessionCount(form)} ready={chosen.length > 0} />
+        <StartButton phase={phase} count={sessionCount(form)} missing={missing} />
       </form>
     </Page>
   );
 }
 
 interface StartButtonProps {
-  /** The label of the current phase; empty before the start. */
-  phase: string;
+  /** Undefined before the start. */
+  phase: StartPhase | undefined;
   count: number;
-  /** Whether a model is chosen. */
-  ready: boolean;
+  /** What the form lacks. */
+  missing: string | undefined;
 }
 
-function StartButton({ phase, count, ready }: StartButtonProps) {
+function StartButton({ phase, count, missing }: StartButtonProps) {
   return (
     <div className="flex items-center gap-3 border-t pt-4">
-      <Button look="solid" type="submit" disabled={phase !== '' || !ready}>
-        {phase || (count > 1 ? `Start ${pluralText(count, 'session')}` : 'Start')}
+      <Button look="solid" type="submit" disabled={phase !== undefined || missing !== undefined}>
+        {phase?.label ?? (count > 1 ? `Start ${pluralText(count, 'session')}` : 'Start')}
       </Button>
-      {ready && phase === '' && <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>}
-      {!ready && (
-        <span className="text-sm text-muted">
-          Choose a model first. Scripted models only replay their script.
-        </span>
+      {phase?.share !== undefined && (
+        <div className="w-60">
+          <Meter label="Uploaded" value={phase.share * 100} max={100} plain />
+        </div>
       )}
+      {!phase && missing === undefined && (
+        <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>
+      )}
+      {missing !== undefined && <span className="text-sm text-muted">{missing}</span>}
     </div>
   );
 }

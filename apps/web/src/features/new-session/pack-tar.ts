@@ -1,45 +1,42 @@
 import { tarEnd, tarHeader, tarPadding } from '@belay/client';
 
 /** A file to pack. `path` is relative to the archive and uses `/`. */
-export interface TarEntry {
+export interface TarFile {
   path: string;
-  size: number;
+  content: Blob;
+  /** Milliseconds since the epoch. */
   modified: number;
   executable?: boolean;
-  content(): Promise<Uint8Array>;
+  /** An empty folder instead of a file. */
+  folder?: boolean;
 }
 
 /**
- * Packs files as a tar archive, with one file in memory at a time. `packed` receives the total
- * bytes of content so far.
+ * Packs files as a tar archive that only refers to their contents: the browser reads them from the
+ * disk while it sends the archive, which fails if one of them changed meanwhile.
  */
-export function packTar(
-  entries: readonly TarEntry[],
-  packed: (bytes: number) => void = () => undefined,
-): ReadableStream<Uint8Array> {
-  const pieces = archive(entries, packed);
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
+export function packTar(files: readonly TarFile[]): Blob {
+  const parts: BlobPart[] = [];
+  for (const { path, content, modified, executable, folder } of files) {
+    const mode = executable || folder ? 0o755 : 0o644;
+    const kind = folder ? 'folder' : 'file';
+    parts.push(tarHeader({ path, kind, size: content.size, mode, modified }));
+    parts.push(content, new Uint8Array(tarPadding(content.size)));
+  }
+  return new Blob([...parts, tarEnd()], { type: 'application/x-tar' });
 }
 
-async function* archive(
-  entries: readonly TarEntry[],
-  packed: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  for (const { path, modified, executable, content: read } of entries) {
-    const content = await read();
-    const mode = executable ? 0o755 : 0o644;
-    yield tarHeader({ path, kind: 'file', size: content.length, mode, modified });
-    if (content.length) yield content;
-    const rest = tarPadding(content.length);
-    if (rest) yield new Uint8Array(rest);
-    packed((bytes += content.length));
+/** The first file that can no longer be read as it was when it was chosen. */
+export async function unreadableFile(files: readonly TarFile[]): Promise<string | undefined> {
+  for (const { path, content } of files) {
+    const isSame = await content
+      .slice(0, 1)
+      .arrayBuffer()
+      .then(
+        () => true,
+        () => false,
+      );
+    if (!isSame) return path;
   }
-  yield tarEnd();
+  return undefined;
 }

@@ -1,5 +1,5 @@
 /** @jest-environment node */
-import { emptyForm, tarEntriesOf, newSessionsOf } from './session-form';
+import { emptyForm, newSessionsOf } from './session-form';
 
 describe('newSessionsOf', () => {
   it('makes one session for each task and model', () => {
@@ -42,11 +42,4 @@ describe('newSessionsOf', () => {
     );
     expect(files.map(([first]) => first?.planFile)).toEqual(['docs/plan.md', 'DevinPlan.md']);
   });
-});
-
-it('packs a folder without its name and without installed packages', () => {
-  const file = (webkitRelativePath: string) =>
-    ({ name: 'x', webkitRelativePath, size: 1, lastModified: 0 }) as File;
-  const files = ['app/a.ts', 'app/node_modules/b/c.js', 'app/src/d.ts', 'app/.git/HEAD'].map(file);
-  expect(tarEntriesOf(files).map(({ path }) => path)).toEqual(['a.ts', 'src/d.ts', '.git/HEAD']);
 });

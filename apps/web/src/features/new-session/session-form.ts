@@ -6,9 +6,9 @@ import {
   type NewSession,
 } from '@belay/protocol';
 import { changeOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
-import { client } from '@/lib/server';
 import { splitList } from '@/lib/split-list';
-import { packTar, type TarEntry } from './pack-tar';
+import { chosenFiles, type ChosenFolder } from './chosen-folder';
+import { packTar } from './pack-tar';
 
 /** The values of the form, with texts as typed. */
 export interface SessionForm {
@@ -17,7 +17,7 @@ export interface SessionForm {
   workspace:
     | { kind: 'empty' }
     | { kind: 'example'; name: string }
-    | { kind: 'folder'; files: File[] }
+    | { kind: 'folder'; folder: ChosenFolder | null }
     | { kind: 'repository'; url: string; branch: string };
   image: string;
   /** Settings that differ from the server’s. */
@@ -109,28 +109,20 @@ function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 're
   return { repository: { url: workspace.url.trim(), ...(branch && { branch }) } };
 }
 
-/** Returns the workspace’s name; null for none. Uploads the folder first, if one is chosen. */
-export async function workspaceFor({ workspace }: SessionForm): Promise<string | null> {
-  if (workspace.kind === 'empty' || workspace.kind === 'repository') return null;
-  if (workspace.kind === 'example') return `example:${workspace.name}`;
-  return (await client.uploads.workspace(await archiveOf(workspace.files))).workspace;
+/** Why the form cannot be submitted yet; undefined if it can. */
+export function missingIn({ models, workspace }: SessionForm): string | undefined {
+  if (models.length === 0) return 'Choose a model first. Scripted models only replay their script.';
+  if (workspace.kind === 'folder' && !workspace.folder) return 'Choose a folder first.';
+  return undefined;
 }
 
-/** The folder as an archive in memory, since browsers cannot send streams over HTTP/1.1. */
-export const archiveOf = async (files: readonly File[]): Promise<Uint8Array> =>
-  new Uint8Array(await new Response(packTar(tarEntriesOf(files))).arrayBuffer());
+/** The workspace’s name, unless a folder is to be uploaded; null for none. */
+export function workspaceOf({ workspace }: SessionForm): string | null {
+  return workspace.kind === 'example' ? `example:${workspace.name}` : null;
+}
 
-const skipped = /(^|\/)(node_modules|\.venv|__pycache__|\.DS_Store)(\/|$)/;
-
-/** The files of a folder, with paths relative to it, without installed packages and caches. */
-export function tarEntriesOf(files: readonly File[]): TarEntry[] {
-  return files
-    .map((file) => ({ file, path: (file.webkitRelativePath || file.name).replace(/^[^/]+\//, '') }))
-    .filter(({ path }) => !skipped.test(path))
-    .map(({ file, path }) => ({
-      path,
-      size: file.size,
-      modified: file.lastModified,
-      content: async () => new Uint8Array(await file.arrayBuffer()),
-    }));
+/** The chosen folder as an archive; undefined if none is chosen. */
+export function archiveOf({ workspace }: SessionForm): Blob | undefined {
+  if (workspace.kind !== 'folder' || !workspace.folder) return undefined;
+  return packTar([...chosenFiles(workspace.folder), ...workspace.folder.plan.history]);
 }

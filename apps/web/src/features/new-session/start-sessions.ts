@@ -1,11 +1,12 @@
-import { sentWorkspace } from '@belay/protocol';
-import { client } from '@/lib/server';
+import { AppError, errorFrom, sentWorkspace } from '@belay/protocol';
+import { client, uploadClient } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
+import { unreadableFile } from './pack-tar';
 import {
   archiveOf,
   comparisonOf,
   newSessionsOf,
-  workspaceFor,
+  workspaceOf,
   type SessionForm,
 } from './session-form';
 
@@ -17,23 +18,32 @@ const mostSent = 4;
 
 export type Started = { comparison: string } | { sessions: string[] };
 
-/** Starts what the form describes; `onPhase` receives the current phase as a label. */
+/** What is being done, with the share that is done, if it is known. */
+export interface StartPhase {
+  label: string;
+  share?: number;
+}
+
+/** Starts what the form describes. */
 export async function startSessions(
   form: SessionForm,
-  onPhase: (phase: string) => void,
+  onPhase: (phase: StartPhase) => void,
 ): Promise<Started> {
-  const files = form.workspace.kind === 'folder' ? form.workspace.files : undefined;
-  onPhase(files ? 'Uploading…' : 'Starting…');
-  const archive = files && sessionCount(form) <= mostSent ? await archiveOf(files) : undefined;
-  const workspace = archive ? sentWorkspace : await workspaceFor(form);
-  onPhase('Starting…');
+  const archive = archiveOf(form);
+  const isSent = archive !== undefined && sessionCount(form) <= mostSent;
+  const workspace = isSent
+    ? sentWorkspace
+    : archive
+      ? await stored(form, archive, (share) => onPhase({ label: 'Uploading…', share }))
+      : workspaceOf(form);
+  onPhase({ label: 'Starting…' });
   const comparison = comparisonOf(form, workspace);
   if (comparison) return { comparison: (await client.comparisons.create(comparison)).id };
   const sessions = [];
   for (const session of newSessionsOf(form, workspace))
     sessions.push((await client.sessions.create(session)).id);
   // The session page shows the progress of the upload.
-  if (archive) for (const id of sessions) send(id, archive);
+  if (isSent) for (const id of sessions) send(form, id, archive);
   return { sessions };
 }
 
@@ -41,7 +51,32 @@ export async function startSessions(
 export const sessionCount = (form: SessionForm): number =>
   newSessionsOf(form, null).length * (comparisonOf(form, null) ? form.runs : 1);
 
+async function stored(
+  form: SessionForm,
+  archive: Blob,
+  onShare: (share: number) => void,
+): Promise<string> {
+  onShare(0);
+  const sending = uploadClient((bytes) => onShare(bytes / archive.size)).uploads.workspace(archive);
+  return (await sending.catch((error: unknown) => explained(form, error))).workspace;
+}
+
 /** Sends the archive into the sandbox of a session that waits for it. */
-function send(session: string, archive: Uint8Array): void {
-  client.uploads.toSession(session, archive, { bytes: archive.length }).catch(toastError);
+function send(form: SessionForm, session: string, archive: Blob): void {
+  client.uploads
+    .toSession(session, archive, { bytes: archive.size })
+    .catch((error: unknown) => explained(form, error))
+    .catch(toastError);
+}
+
+/** A browser reports a file that changed while it was sent like a server that does not answer. */
+async function explained({ workspace }: SessionForm, error: unknown): Promise<never> {
+  if (errorFrom(error).code !== 'unavailable' || workspace.kind !== 'folder') throw error;
+  const { folder } = workspace;
+  const changed = folder && (await unreadableFile([...folder.plan.files, ...folder.plan.history]));
+  if (changed === null || changed === undefined) throw error;
+  throw new AppError(
+    'conflict',
+    `${changed} changed while it was sent, so the folder was not copied. Choose the folder again and start the session once more.`,
+  );
 }

@@ -1,10 +1,9 @@
-import { bytesText, pluralText, type Example } from '@belay/protocol';
-import { FolderUp } from 'lucide-react';
-import { Button } from '@/components/ui/button';
+import type { Example } from '@belay/protocol';
 import { Choice } from '@/components/ui/choice';
 import { optionsOf, Select, TextField } from '@/components/ui/field';
 import { formState } from '@/lib/use-form';
-import { tarEntriesOf, type SessionForm } from './session-form';
+import { FolderChoice } from './folder-choice';
+import type { SessionForm } from './session-form';
 
 type Workspace = SessionForm['workspace'];
 
@@ -24,7 +23,7 @@ interface WorkspaceFieldProps {
 /** The files the agent starts with. */
 export function WorkspaceField({ value, examples, onChange }: WorkspaceFieldProps) {
   const choose = (kind: Workspace['kind']) => {
-    if (kind === 'folder') onChange({ kind, files: [] });
+    if (kind === 'folder') onChange({ kind, folder: null });
     else if (kind === 'repository') onChange({ kind, url: '', branch: '' });
     else if (kind === 'example') onChange({ kind, name: examples[0]?.name ?? '' });
     else onChange({ kind });
@@ -35,8 +34,8 @@ export function WorkspaceField({ value, examples, onChange }: WorkspaceFieldProp
       <Choice label="Workspace" value={value.kind} options={kinds} onChange={choose} />
       {value.kind === 'folder' && (
         <FolderChoice
-          files={value.files}
-          onChange={(files) => onChange({ kind: 'folder', files })}
+          value={value.folder}
+          onChange={(folder) => onChange({ kind: 'folder', folder })}
         />
       )}
       {value.kind === 'repository' && <RepositoryFields value={value} onChange={onChange} />}
@@ -88,29 +87,6 @@ function RepositoryFields({ value, onChange }: RepositoryFieldsProps) {
         placeholder="the default branch"
         {...bind('branch')}
       />
-    </div>
-  );
-}
-
-function FolderChoice({ files, onChange }: { files: File[]; onChange(files: File[]): void }) {
-  const choose = () => {
-    const input = document.createElement('input');
-    input.type = 'file';
-    input.webkitdirectory = true;
-    input.addEventListener('change', () => onChange([...(input.files ?? [])]));
-    input.click();
-  };
-  const packed = tarEntriesOf(files);
-  const size = packed.reduce((sum, entry) => sum + entry.size, 0);
-  return (
-    <div className="flex flex-wrap items-center gap-3 text-sm text-muted">
-      <Button onClick={choose}>
-        <FolderUp size={14} aria-hidden />{' '}
-        {files.length ? 'Choose another folder' : 'Choose a folder'}
-      </Button>
-      {files.length > 0
-        ? `${files[0]?.webkitRelativePath.split('/')[0] ?? ''}: ${pluralText(packed.length, 'file')}, ${bytesText(size)}`
-        : 'Copied into the sandbox; your own files stay unchanged.'}
     </div>
   );
 }

@@ -1,4 +1,5 @@
 import { pluralText, numberText, type PreparedPublish } from '@belay/protocol';
+import { VisibleText } from '@/components/ui/visible-text';
 
 const marks = {
   added: { letter: 'A', look: 'text-pass' },
@@ -31,8 +32,12 @@ export function PublishFiles({ prepared: { files } }: { prepared: PreparedPublis
               {marks[status].letter}
             </span>
             <span className="min-w-0 flex-1 break-all">
-              {from && <span className="text-faint">{from} → </span>}
-              {path}
+              {from && (
+                <span className="text-faint">
+                  <VisibleText text={from} /> →{' '}
+                </span>
+              )}
+              <VisibleText text={path} />
             </span>
             <span className="shrink-0 text-faint tabular-nums">
               {added === null ? 'binary' : `+${added} −${removed ?? 0}`}

@@ -21,6 +21,8 @@ export interface SessionControl {
   readonly opensDialog: boolean;
   /** The toast after success; none if the page already shows the result. */
   readonly done?: string;
+  /** Reverts the action. */
+  readonly undo?: Act;
   offered(session: Pick<SessionSummary, 'state' | 'archived'>): boolean;
   /** False if the user declined; synchronously true if no confirmation is needed. */
   confirm(sessions: readonly SessionSummary[]): boolean | Promise<boolean>;
@@ -80,7 +82,7 @@ function control(
 const changing = (
   label: string,
   act: Act,
-  traits: Partial<Pick<SessionControl, 'opensDialog' | 'done' | 'offered'>> = {},
+  traits: Partial<Pick<SessionControl, 'opensDialog' | 'done' | 'offered' | 'undo'>> = {},
 ): SessionControl => ({
   label,
   offered: sessionCommands.change.offered,
@@ -106,13 +108,15 @@ export const sessionControls = {
   remove: control('remove', ({ id }) => steering.remove(id)),
   rename: changing('Rename', rename, { opensDialog: true }),
   retag: changing('Tags', retag, { opensDialog: true }),
-  archive: changing('Archive', ({ id }) => steering.change(id, { archived: true }), {
+  archive: changing('Archive', archiving(true), {
     offered: ({ archived }) => !archived,
     done: 'Archived.',
+    undo: archiving(false),
   }),
-  unarchive: changing('Unarchive', ({ id }) => steering.change(id, { archived: false }), {
+  unarchive: changing('Unarchive', archiving(false), {
     offered: ({ archived }) => archived,
     done: 'Unarchived.',
+    undo: archiving(true),
   }),
   raiseLimits: changing('Double the limits and continue', raiseLimits, {
     offered: ({ state }) => state === 'limited',
@@ -159,7 +163,12 @@ export async function performControl(
   const confirmed = control.confirm([session]);
   if (confirmed !== true && !(await confirmed)) return;
   await control.act(session);
-  if (control.done) toast(control.done);
+  const { done, undo } = control;
+  if (done) toast(done, undo && { label: 'Undo', run: () => attempt(() => undo(session)) });
+}
+
+function archiving(archived: boolean): Act {
+  return ({ id }) => steering.change(id, { archived });
 }
 
 async function rename({ id, title }: SessionSummary): Promise<void> {

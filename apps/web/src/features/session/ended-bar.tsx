@@ -1,5 +1,6 @@
-import { isEnded, type SessionState } from '@belay/protocol';
+import { isEnded, visibleText, type SessionState } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import { VisibleText } from '@/components/ui/visible-text';
 import {
   runControl,
   sessionControls,
@@ -30,10 +31,11 @@ export function EndedBar() {
   const reason = stripMarkdown(summary.reason ?? '');
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
-      <p className="line-clamp-2 min-w-0 flex-1 break-words" title={reason}>
+      <p className="line-clamp-2 min-w-0 flex-1 break-words" title={visibleText(reason)}>
         <span className="font-medium">{words[summary.state]}</span>{' '}
         <span className="text-muted">
-          {reason} Its log and files are kept; send a message or restart it to continue.
+          <VisibleText text={reason} /> Its log and files are kept; send a message or restart it to
+          continue.
         </span>
       </p>
       {offeredAtEnd

@@ -20,13 +20,13 @@ import {
   Square,
 } from 'lucide-react';
 import { ConnectionStatus } from '@/components/connection-status';
+import { Notices } from '@/components/notices';
 import { Wordmark } from '@/components/top-bar';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
-import { ToastArea } from '@/components/ui/toast-area';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import {
@@ -52,13 +52,14 @@ export function SessionHeader() {
     <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
       <Wordmark short />
       <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
-      <ToastArea className="flex min-w-0 flex-1 items-center gap-3">
+      <div className="flex min-w-0 flex-1 items-center gap-3">
         <p className="min-w-0 flex-1 truncate font-medium" title={task}>
           {title}
         </p>
         <ConnectionStatus />
         <Figures />
-      </ToastArea>
+      </div>
+      <Notices />
       {!readOnly && <SettingChips />}
       {!readOnly && <Controls id={id} />}
       {readOnly && (

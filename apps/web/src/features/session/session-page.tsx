@@ -22,6 +22,7 @@ import { useSessionCommands } from './session-commands';
 import { SessionHeader } from './session-header';
 import { SessionRail } from './session-rail';
 import { TrustBar } from './trust-bar';
+import { useLeaveDeleted } from './use-leave-deleted';
 import { useOpenPanels } from './use-open-panels';
 
 const route = getRouteApi('/sessions/$id');
@@ -44,6 +45,7 @@ function Session() {
   const phone = usePhone();
   useOpenPanels();
   useAddress();
+  useLeaveDeleted();
   useSessionCommands();
   if (status === 'refused')
     return <NoPage title={error?.message ?? 'This session cannot be shown.'} />;

@@ -5,6 +5,7 @@ import { isEnded } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
 import { Failed, Loading } from '@/components/ui/empty';
+import { VisibleText } from '@/components/ui/visible-text';
 import { filesQuery } from '@/features/session-files/files-query';
 import { useIsPast, useLog, useSessionId } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
@@ -23,8 +24,9 @@ export function TrustBar() {
   return (
     <div className="flex shrink-0 items-center gap-3 border-t bg-amber-soft px-4 py-1.5 text-sm">
       <p className="line-clamp-2 min-w-0 flex-1">
-        This workspace has {hasTrusted ? 'new' : 'its own'} guidance ({found.join(', ')}). The agent
-        does not follow it until you trust it.
+        This workspace has {hasTrusted ? 'new' : 'its own'} guidance (
+        <VisibleText text={found.join(', ')} />
+        ). The agent does not follow it until you trust it.
         {hasServers && ' Its .mcp.json is not used.'}
       </p>
       <Button small onClick={() => setOpen(true)}>
@@ -98,12 +100,14 @@ function TrustDialog({ session, onClose }: { session: string; onClose(): void })
       {preview.isError && <Failed error={preview.error} />}
       {preview.data?.files.map(({ path, text }) => (
         <div key={path} className="mb-3">
-          <p className="mb-1 font-mono text-xs text-muted">{path}</p>
+          <p className="mb-1 font-mono text-xs text-muted">
+            <VisibleText text={path} />
+          </p>
           <pre
             tabIndex={0}
             className="max-h-72 overflow-auto rounded-md border bg-sunken p-2 text-xs whitespace-pre-wrap"
           >
-            {text}
+            <VisibleText text={text} />
           </pre>
         </div>
       ))}

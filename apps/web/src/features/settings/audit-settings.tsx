@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
-import { dateTimeText, type AuditEntry } from '@belay/protocol';
+import { dateTimeText, visibleText, type AuditEntry } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
+import { VisibleText } from '@/components/ui/visible-text';
 import { client } from '@/lib/server';
 
 /** The audit log of changes and refused requests, loaded page by page. */
@@ -79,8 +80,8 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
       <td className="max-w-72 px-3 py-1.5 max-sm:max-w-36 max-sm:px-2">
         <p>{action}</p>
         {subject && (
-          <p className="truncate text-faint" title={subject}>
-            {subject}
+          <p className="truncate text-faint" title={visibleText(subject)}>
+            <VisibleText text={subject} />
           </p>
         )}
       </td>

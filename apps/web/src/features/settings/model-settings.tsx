@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { QueryState } from '@/components/ui/query-state';
 import { modelsQuery, providersQuery } from '@/lib/queries';
 import { ModelRow } from './model-row';
-import { ProviderForm } from './provider-form';
+import { NewProviderForm, ProviderForm } from './provider-form';
 
 /** The available models, and the API keys they need. Keys are stored only on the server. */
 export function ModelSettings() {
@@ -18,6 +18,7 @@ export function ModelSettings() {
       {providers.data?.map((provider) => (
         <ProviderForm key={provider.name} provider={provider} />
       ))}
+      {providers.data && <NewProviderForm taken={providers.data.map(({ name }) => name)} />}
       <h2 className="pt-2 font-medium">Models</h2>
       <QueryState query={models} what="the models" />
       <ul className="divide-y rounded-md border bg-panel empty:hidden">

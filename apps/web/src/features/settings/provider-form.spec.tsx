@@ -38,7 +38,7 @@ describe('the form for a provider’s key', () => {
       { params: { provider: 'openai' }, query: {}, body: { key: 'sk-secret' } },
     ]);
     expect(screen.queryByLabelText(/^API key/)).toBeNull();
-    await click('Change key of OpenAI');
+    await click('Change OpenAI');
     expect(screen.getByLabelText(/^API key/)).toHaveProperty('value', '');
     expect(document.body.innerHTML).not.toContain('sk-secret');
   });
@@ -46,11 +46,11 @@ describe('the form for a provider’s key', () => {
   it('keeps a saved key when only the URL changes, and clears the URL', async () => {
     const before = provider({ key: 'saved', url: 'https://proxy.example/v1' });
     const { rest } = await show(before, () => [before]);
-    await click('Change key of OpenAI');
+    await click('Change OpenAI');
     write(/^Base URL/, 'https://other.example/v1');
     await click('Save');
-    await screen.findByRole('button', { name: 'Change key of OpenAI' });
-    await click('Change key of OpenAI');
+    await screen.findByRole('button', { name: 'Change OpenAI' });
+    await click('Change OpenAI');
     write(/^Base URL/, '');
     await click('Save');
     await waitFor(() =>
@@ -61,19 +61,16 @@ describe('the form for a provider’s key', () => {
     );
   });
 
-  it('tests a new key and shows what is wrong with it', async () => {
-    const tries = jest.fn(() => {
-      throw new AppError('model_failed', 'OpenAI refused the key.');
-    });
-    const model = { name: 'openai:small', title: 'Small', ready: true, remedy: null };
-    const saved = [provider({ key: 'saved' })];
+  it('shows what a refused setting was tried with, and saves it anyway', async () => {
     const { rest } = await renderWeb(<ModelSettings />, {
       replies: {
         models: {
-          list: () => [model],
+          list: () => [],
           providers: () => [provider()],
-          setProvider: () => saved,
-          try: tries,
+          setProvider: ({ body }) => {
+            if (body.unchecked) return [provider({ key: 'saved' })];
+            throw new AppError('model_failed', 'openai refused the key.');
+          },
         },
       },
     });
@@ -81,10 +78,55 @@ describe('the form for a provider’s key', () => {
     write(/^API key/, 'sk-wrong');
     await click('Save');
     expect((await screen.findByRole('alert')).textContent).toBe(
-      'Saved, but a test call failed: OpenAI refused the key.',
+      'Not saved: openai refused the key.',
     );
     expect(screen.getByLabelText(/^API key/)).toHaveProperty('value', 'sk-wrong');
-    expect(rest.bodiesOf('models.try')).toEqual([{ model: 'openai:small' }]);
+    screen.getByText('No key is set.');
+    await click('Save anyway');
+    await screen.findByText('A key is saved.');
+    expect(rest.bodiesOf('models.setProvider')).toEqual([
+      { key: 'sk-wrong' },
+      { key: 'sk-wrong', unchecked: true },
+    ]);
+  });
+
+  it('adds several servers with names of their own, and removes one', async () => {
+    const servers = new Map([['ollama', 'http://127.0.0.1:11434/v1']]);
+    const listed = () => [...servers].map(([name, url]) => provider({ name, url }));
+    const { rest } = await renderWeb(<ModelSettings />, {
+      replies: {
+        models: {
+          list: () => [],
+          providers: listed,
+          setProvider: ({ params, body }) => {
+            if (body.url) servers.set(params.provider, body.url);
+            else servers.delete(params.provider);
+            return listed();
+          },
+        },
+      },
+    });
+    await click('Add a model server');
+    write(/^Name/, 'ollama');
+    write(/^Base URL/, 'https://openrouter.ai/api/v1');
+    expect(screen.getByLabelText(/^Name/)).toHaveProperty(
+      'validationMessage',
+      'This name is taken.',
+    );
+    write(/^Name/, 'openrouter');
+    write(/^API key/, 'k');
+    await click('Save');
+    await screen.findByRole('region', { name: 'openrouter' });
+    expect(rest.sentTo('models.setProvider')).toMatchObject([
+      {
+        params: { provider: 'openrouter' },
+        body: { key: 'k', url: 'https://openrouter.ai/api/v1' },
+      },
+    ]);
+    await click('Change ollama');
+    await click('Remove');
+    await waitFor(() => expect(screen.queryByRole('region', { name: 'ollama' })).toBeNull());
+    screen.getByRole('region', { name: 'openrouter' });
   });
 
   it('sends nothing with an invalid URL', async () => {
@@ -100,11 +142,11 @@ describe('the form for a provider’s key', () => {
     const { rest } = await show(provider({ key: 'saved' }), () => [
       provider({ key: 'environment' }),
     ]);
-    await click('Change key of OpenAI');
+    await click('Change OpenAI');
     await click('Remove key');
     await screen.findByText('The key comes from the server’s environment.');
     expect(rest.bodiesOf('models.setProvider')).toEqual([{ key: null }]);
-    await click('Change key of OpenAI');
+    await click('Change OpenAI');
     expect(screen.queryByRole('button', { name: 'Remove key' })).toBeNull();
   });
 

@@ -2,7 +2,7 @@ import type { ComponentType } from 'react';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Page } from '@/components/page';
-import { useAdmin } from '@/lib/role';
+import { useAdmin, useSeesOnlySome } from '@/lib/role';
 import { AuditSettings } from './audit-settings';
 import { BudgetSettings, NetworkSettings } from './default-settings';
 import { GeneralSettings } from './general-settings';
@@ -18,7 +18,7 @@ import { UserSettings } from './user-settings';
 const route = getRouteApi('/settings');
 
 const sections = [
-  { id: 'general', title: 'General', Content: GeneralSettings },
+  { id: 'general', title: 'General', Content: GeneralSettings, forAll: true },
   { id: 'models', title: 'Models and keys', Content: ModelSettings },
   { id: 'budgets', title: 'Budgets', Content: BudgetSettings },
   { id: 'network', title: 'Network', Content: NetworkSettings },
@@ -29,12 +29,14 @@ const sections = [
   { id: 'tokens', title: 'Tokens', Content: TokenSettings, forAdmins: true },
   { id: 'users', title: 'Users', Content: UserSettings, forAdmins: true },
   { id: 'audit', title: 'Audit log', Content: AuditSettings, forAdmins: true },
-  { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings },
+  { id: 'shortcuts', title: 'Shortcuts', Content: ShortcutSettings, forAll: true },
 ] as const satisfies {
   id: string;
   title: string;
   Content: ComponentType;
   forAdmins?: boolean;
+  /** Also for callers that see only some sessions, and so nothing of the server. */
+  forAll?: boolean;
 }[];
 
 /** On phones the sections are a scrollable row, so this reveals the current one. */
@@ -44,7 +46,10 @@ const intoView = (link: HTMLElement | null): void =>
 export function SettingsPage() {
   const { section = 'general' } = route.useSearch();
   const isAdmin = useAdmin();
-  const offered = sections.filter((each) => isAdmin || !('forAdmins' in each));
+  const seesOnlySome = useSeesOnlySome();
+  const offered = sections.filter((each) =>
+    seesOnlySome ? 'forAll' in each : isAdmin || !('forAdmins' in each),
+  );
   const shown = offered.find(({ id }) => id === section) ?? sections[0];
   return (
     <Page title={`${shown.title} · Belay`} className="overflow-y-auto">

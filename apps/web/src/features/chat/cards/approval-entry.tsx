@@ -2,6 +2,7 @@ import { Check, ShieldQuestion, X } from 'lucide-react';
 import { calledOperation, isEnded, requestedCall, type Event, type EventOf } from '@belay/protocol';
 import { ApprovalActions } from '@/components/approvals/approval-actions';
 import { approvalQuestion } from '@/components/approvals/approval-question';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
 import { useNow } from '@/lib/use-now';
@@ -26,7 +27,9 @@ export function ApprovalEntry({ event }: { event: Event & EventOf<'approval'> })
       >
         <p className="flex items-start gap-1.5 text-sm font-medium">
           <ShieldQuestion size={15} aria-hidden className="mt-0.5 shrink-0" />
-          <span className="flex-1">{approvalQuestion(event.args)}</span>
+          <span className="flex-1">
+            <VisibleText text={approvalQuestion(event.args)} />
+          </span>
           {lines > 1 && <span className="font-normal text-muted">{lines} lines</span>}
         </p>
         <pre
@@ -34,7 +37,7 @@ export function ApprovalEntry({ event }: { event: Event & EventOf<'approval'> })
           aria-label="Requested call"
           className="max-h-[40vh] overflow-auto text-xs [overflow-wrap:anywhere] whitespace-pre-wrap"
         >
-          {requested}
+          <VisibleText text={requested} />
         </pre>
         {over ? (
           <p className="text-sm text-muted">Not answered</p>
@@ -67,8 +70,15 @@ function Decided({ event, verdict }: { event: Event & EventOf<'approval'>; verdi
       />
       <span className="min-w-0 break-words">
         {decider} {allowed ? 'allowed' : 'denied'} this:{' '}
-        <code className="line-clamp-3 [overflow-wrap:anywhere]">{event.args.subject}</code>
-        {reason && <> — {reason}</>}
+        <code className="line-clamp-3 [overflow-wrap:anywhere]">
+          <VisibleText text={event.args.subject} />
+        </code>
+        {reason && (
+          <>
+            {' '}
+            — <VisibleText text={reason} />
+          </>
+        )}
       </span>
     </p>
   );

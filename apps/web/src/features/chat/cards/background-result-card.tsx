@@ -1,8 +1,7 @@
-import { clockText, type Event, type EventOf } from '@belay/protocol';
+import { clockText, readableOutput, type Event, type EventOf } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { Blocks } from 'lucide-react';
 import { ActionFiles } from './action-files';
-import { readableOutput } from './call-text';
 
 /** The result of a background call, at the point where it arrived. */
 export function BackgroundResultCard({ event }: { event: Event & EventOf<'background-result'> }) {

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { calledOperation, type Event } from '@belay/protocol';
+import { calledOperation, readableOutput, type Event } from '@belay/protocol';
 import { FoldButton } from '@/components/ui/fold';
 import { BlobImage } from '@/features/session-log/blob-image';
 import { hasFailed, outcomeOf, type Result } from '@/features/session-log/call-result';
@@ -10,7 +10,6 @@ import { CallDetail } from './call-detail';
 import { CallLabel } from './call-label';
 import { CallLinks } from './call-links';
 import { CallOutcome } from './call-outcome';
-import { readableOutput } from './call-text';
 import { EditLines } from './edit-lines';
 import { ActionTail, CommandTail, OutputTail } from './output-tail';
 

@@ -1,13 +1,14 @@
-import { actionOutput, calledOperation, type Event } from '@belay/protocol';
+import { actionOutput, calledOperation, readableOutput, type Event } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
+import { VisibleText } from '@/components/ui/visible-text';
 import { BlobImage } from '@/features/session-log/blob-image';
 import type { Result } from '@/features/session-log/call-result';
 import { useSessionId } from '@/features/session-log/session-context';
 import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { readableInput, readableOutput } from './call-text';
+import { readableInput } from './readable-input';
 import { EditLines } from './edit-lines';
 
 /** The input and output of a call. */
@@ -65,7 +66,7 @@ function Block({ label, children }: { label: string; children: string }) {
         aria-label={label}
         className="max-h-80 overflow-auto px-3 pb-2 leading-4.5 break-words whitespace-pre-wrap"
       >
-        {children}
+        <VisibleText text={children} />
       </pre>
     </div>
   );

@@ -2,6 +2,7 @@ import {
   calledOperation,
   mcpToolNamed,
   summaryOf,
+  visibleText,
   type Display,
   type Event,
 } from '@belay/protocol';
@@ -18,6 +19,7 @@ import {
   Wrench,
   type LucideIcon,
 } from 'lucide-react';
+import { VisibleText } from '@/components/ui/visible-text';
 
 const icons: Record<Display, LucideIcon> = {
   command: SquareTerminal,
@@ -39,9 +41,12 @@ export function CallLabel({ event }: { event: Event }) {
   return (
     <>
       <Icon size={14} aria-hidden className="shrink-0 text-faint" />
-      <span className="min-w-0 flex-1 truncate text-sm leading-5" title={event.action}>
+      <span className="min-w-0 flex-1 truncate text-sm leading-5" title={visibleText(event.action)}>
         {event.source === 'user' && 'You · '}
-        {verb} <span className="ml-0.5 font-mono text-xs text-muted">{subject}</span>
+        <VisibleText text={verb} />{' '}
+        <span className="ml-0.5 font-mono text-xs text-muted">
+          <VisibleText text={subject} />
+        </span>
       </span>
     </>
   );

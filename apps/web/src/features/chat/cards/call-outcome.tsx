@@ -1,4 +1,11 @@
-import { isEnded, runResultOf, durationText, elapsedText, type Event } from '@belay/protocol';
+import {
+  isEnded,
+  runResultOf,
+  durationText,
+  elapsedText,
+  visibleText,
+  type Event,
+} from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
@@ -45,7 +52,8 @@ export function CallOutcome({ call, result }: CallOutcomeProps) {
 /** Who decided on the call; if it was allowed, only in a tooltip and for screen readers. */
 function Verdict({ verdict }: { verdict: Event }) {
   const { allowed, decider, reason } = decisionOf(verdict);
-  const text = `${decider} ${allowed ? 'allowed' : 'denied'} this${reason ? `: ${reason}` : ''}`;
+  const why = reason ? `: ${visibleText(reason)}` : '';
+  const text = `${decider} ${allowed ? 'allowed' : 'denied'} this${why}`;
   return allowed ? (
     <span title={text} className="shrink-0 text-faint">
       <ShieldCheck size={13} aria-hidden />

@@ -1,8 +1,7 @@
-import { clockText, pluralText, type Event } from '@belay/protocol';
+import { clockText, pluralText, readableOutput, type Event } from '@belay/protocol';
 import { MousePointerClick } from 'lucide-react';
 import type { Gestures } from '@/features/session-log/gestures';
 import { useView } from '@/features/session-log/session-context';
-import { readableOutput } from './call-text';
 
 /** The user’s input to the agent’s browser, summarized in one line with the last error. */
 export function GesturesEntry({ event, gestures }: { event: Event; gestures: Gestures }) {

@@ -1,5 +1,6 @@
 import { clockText, type Event } from '@belay/protocol';
 import { clsx } from 'clsx';
+import { VisibleText } from '@/components/ui/visible-text';
 
 const bad = new Set(['error', 'limit', 'retry', 'egress', 'mcp']);
 
@@ -15,7 +16,9 @@ export function NoteEntry({ event }: { event: Event }) {
           failed ? 'bg-fail' : 'bg-line-strong',
         )}
       />
-      <span className="min-w-0 flex-1 break-words">{event.message}</span>
+      <span className="min-w-0 flex-1 break-words">
+        <VisibleText text={event.message} />
+      </span>
       <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
         {clockText(event.time)}
       </time>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useLog, useView } from '@/features/session-log/session-context';
 import { stripAnsi } from '@/lib/strip-ansi';
 import { perFrame } from '@/lib/per-frame';
@@ -9,7 +10,7 @@ export function OutputTail({ text }: { text: string }) {
   if (!lines.trim()) return null;
   return (
     <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
-      {lines.split('\n').slice(-6).join('\n')}
+      <VisibleText text={lines.split('\n').slice(-6).join('\n')} />
     </pre>
   );
 }

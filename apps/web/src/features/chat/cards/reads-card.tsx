@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { calledOperation, elapsedText, type Event } from '@belay/protocol';
 import { FileText } from 'lucide-react';
 import { FoldButton } from '@/components/ui/fold';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useView } from '@/features/session-log/session-context';
 import { CallCard } from './call-card';
 
@@ -23,7 +24,9 @@ export function ReadsCard({ events }: { events: readonly Event[] }) {
           <FileText size={14} aria-hidden className="shrink-0 text-faint" />
           <span className="min-w-0 flex-1 truncate text-sm leading-5">
             {readsText(events)}{' '}
-            <span className="font-mono text-xs text-muted">{namesOf(events)}</span>
+            <span className="font-mono text-xs text-muted">
+              <VisibleText text={namesOf(events)} />
+            </span>
           </span>
           {failed > 0 && <span className="shrink-0 text-xs text-fail">{failed} failed</span>}
           <span className="shrink-0 text-xs text-faint tabular-nums">{elapsedText(seconds)}</span>

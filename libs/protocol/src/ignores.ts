@@ -1,5 +1,4 @@
-/** Always left out of listings, searches and the history, even if no .gitignore names them. */
-export const neverShown = ['.git'];
+/** Installed packages and caches, which are left out even if no .gitignore names them. */
 export const usuallyIgnored = [
   'node_modules',
   '__pycache__',

@@ -1,0 +1,38 @@
+import { rmSync } from 'node:fs';
+import { AppError, pluralText } from '@belay/protocol';
+import { BackgroundServer } from '../background/background-server.js';
+import { confirmed } from '../confirmed.js';
+import { checkedUrl, instanceOf, joinedFolder, savedMachine } from '../join/joined.js';
+import { outputTo } from '../output.js';
+
+/** `belay leave`: removes everything that this machine keeps for a server. Returns the exit code. */
+export async function leaveServer(address: string, { yes }: { yes?: boolean }): Promise<number> {
+  const output = outputTo(process.stderr);
+  const url = checkedUrl(address);
+  const folder = joinedFolder(url);
+  const other = new BackgroundServer({ data: folder }).running();
+  if (other)
+    throw new AppError(
+      'conflict',
+      `This machine runs agents of ${url.origin}: stop “belay join” (process ${other.pid}) first.`,
+    );
+  const question = `Remove the credential for ${url.origin} and the files of its sessions from this machine?`;
+  if (!yes && !(await confirmed(question, 'This removes files: confirm it with --yes.'))) {
+    output.line('Nothing was removed.');
+    return 1;
+  }
+  let removed = '';
+  if (savedMachine(folder)?.kind === 'container') {
+    // The Docker client is loaded only when it is needed.
+    const { removeLeftContainers } = await import('../join/left-containers.js');
+    const found = {
+      instance: instanceOf(folder),
+      dockerHost: process.env.DOCKER_HOST || undefined,
+    };
+    const { containers, volumes } = await removeLeftContainers(found);
+    removed = `, with ${pluralText(containers, 'container')} and ${pluralText(volumes, 'volume')}`;
+  }
+  rmSync(folder, { recursive: true, force: true });
+  output.line(`Removed what this machine had of ${url.origin}${removed}.`);
+  return 0;
+}

@@ -1,0 +1,72 @@
+import { AppError, isKnownProvider, type KnownProvider } from '@belay/protocol';
+import { z } from 'zod';
+import { outgoingFetch } from '../egress/outgoing-fetch.js';
+import type { ModelSetup } from './provider-keys.js';
+
+/** The API of a provider that lists its models, which costs nothing. */
+interface Listing {
+  url: string;
+  headers(key: string): Record<string, string>;
+}
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+
+const listings: Record<KnownProvider, Listing> = {
+  openai: { url: 'https://api.openai.com/v1', headers: bearer },
+  anthropic: {
+    url: 'https://api.anthropic.com/v1',
+    headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+  },
+  google: {
+    url: 'https://generativelanguage.googleapis.com/v1beta',
+    headers: (key) => ({ 'x-goog-api-key': key }),
+  },
+};
+
+const modelList = z.union([
+  z
+    .object({ data: z.array(z.object({ id: z.string() })) })
+    .transform(({ data }) => data.map(({ id }) => id)),
+  // Google’s names begin with `models/`.
+  z
+    .object({ models: z.array(z.object({ name: z.string() })) })
+    .transform(({ models }) => models.map(({ name }) => name.replace(/^models\//, ''))),
+]);
+
+/**
+ * The models that a provider lists with these settings. Throws `model_failed` with what was tried and seen, never with
+ * the key.
+ */
+export async function providerModels(
+  provider: string,
+  { environment, providers }: ModelSetup,
+  { timeoutMs }: { timeoutMs: number },
+): Promise<string[]> {
+  const listing = isKnownProvider(provider) ? listings[provider] : undefined;
+  const { key, url: own } = providers[provider] ?? {};
+  const url = `${(own ?? listing?.url ?? '').replace(/\/+$/, '')}/models`;
+  const response = await outgoingFetch(environment)(url, {
+    headers: key ? (listing?.headers ?? bearer)(key) : {},
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: unknown) => {
+    throw failed(`${url} does not answer (${reasonOf(error, timeoutMs)}).`);
+  });
+  if (response.status === 401 || response.status === 403)
+    throw failed(`${provider} refused the key: ${url} answered ${response.status}.`);
+  if (!response.ok) {
+    const hint =
+      listing || /\/v\d+\/models$/.test(url) ? '' : ' The addresses of most servers end with /v1.';
+    throw failed(`${url} answered ${response.status}.${hint}`);
+  }
+  const models = modelList.safeParse(await response.json().catch(() => undefined));
+  if (!models.success) throw failed(`${url} did not answer with a list of models.`);
+  return models.data;
+}
+
+const failed = (message: string): AppError => new AppError('model_failed', message);
+
+function reasonOf(error: unknown, timeoutMs: number): string {
+  const { name, cause, message } = error as Error & { cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`;
+  return cause?.code ?? cause?.message ?? message;
+}

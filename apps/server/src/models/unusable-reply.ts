@@ -1,0 +1,17 @@
+import { ModelFailure, type ModelOutput } from './model.js';
+
+/** The refused partial reply must not be continued: the provider would refuse it again. */
+export function withheld(model: string, { text }: ModelOutput): ModelFailure {
+  const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
+  return new ModelFailure(
+    'fatal',
+    `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
+  );
+}
+
+export function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
+  if (finish === 'length') {
+    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
+  }
+  return new ModelFailure('empty', `${model} returned an empty reply.`);
+}

@@ -1,0 +1,310 @@
+import { createHash } from 'node:crypto';
+import { actionManifest, newEvent, type MadeToken } from '@belay/protocol';
+import { MachineStore } from '../sandboxes/machines/machine.store.js';
+import { Sandboxes } from '../sandboxes/lifecycle/sandboxes.js';
+import { TerminalLog } from '../logs/terminal-log.js';
+import { ProviderKeys } from '../models/provider-keys.js';
+import { ActionStore } from '../actions/action.store.js';
+import { Conversations } from '../api/gpt/conversations.js';
+import { ownerCaller } from '../access/caller.js';
+import type { DatabaseSchema } from '../storage/database-schema.js';
+import type { TestServer } from './server.js';
+
+/** In every planted text, followed by its kind. */
+export const marker = 'zebrafish';
+
+/** What is planted, by kind: whether a route shows it to an admin. Secrets are shown to nobody. */
+export const kinds = {
+  session: 'shown',
+  archived: 'shown',
+  message: 'shown',
+  terminal: 'shown',
+  picture: 'shown',
+  approval: 'shown',
+  comparison: 'shown',
+  rule: 'shown',
+  general: 'shown',
+  link: 'shown',
+  token: 'shown',
+  user: 'shown',
+  machine: 'shown',
+  mcp: 'shown',
+  'mcp-secret': 'secret',
+  git: 'shown',
+  'git-secret': 'secret',
+  provider: 'shown',
+  'provider-secret': 'secret',
+  action: 'shown',
+  'action-secret': 'secret',
+  template: 'shown',
+  settings: 'shown',
+  evaluation: 'shown',
+  trial: 'shown',
+  // Its page shows the name to whoever knows the id, which only the application does.
+  application: 'secret',
+  // Only a session that starts with it shows it.
+  workspace: 'secret',
+  conversation: 'secret',
+} as const;
+export type Kind = keyof typeof kinds;
+
+/** The kind that is planted in each table; a table without one has no line here, and the compiler says so. */
+export const tables: Record<keyof DatabaseSchema, Kind> = {
+  session: 'session',
+  event: 'message',
+  event_text: 'message',
+  rule: 'rule',
+  setting: 'settings',
+  blob_use: 'picture',
+  evaluation: 'evaluation',
+  evaluation_trial: 'trial',
+  access_token: 'token',
+  session_owner: 'session',
+  account: 'user',
+  audit: 'token',
+  gpt_conversation: 'conversation',
+  comparison: 'comparison',
+  task_template: 'template',
+};
+
+/** The kind that is planted in each file and folder of the data folder, or the reason why none is. */
+export const dataFiles: Record<string, Kind | { none: string }> = {
+  'belay.db': 'session',
+  'belay.db-shm': { none: 'part of the database' },
+  'belay.db-wal': { none: 'part of the database' },
+  blobs: 'picture',
+  terminals: 'terminal',
+  workspaces: 'workspace',
+  'actions.json': 'action',
+  'action-secrets.json': 'action-secret',
+  'git-hosts.json': 'git',
+  'keys.json': 'provider',
+  'mcp.json': 'mcp',
+  'machines.json': 'machine',
+  'oauth-clients.json': 'application',
+  'server.json': { none: 'the server’s own tokens, which no route reads' },
+  'logins.json': { none: 'hashes of logins, which no route reads' },
+};
+
+export const textOf = (kind: Kind): string => `${marker}-${kind}`;
+
+/** The ids of what was planted. */
+export interface ForeignThings {
+  session: string;
+  /** Ids that no request names: no answer may contain them. */
+  unnamed: string[];
+  /** A value for every parameter of a path, by the first part of the path after `/api` and its name. */
+  params: Record<string, string>;
+  /** Changes each thing that is sent live. */
+  change(): Promise<void>;
+}
+
+/** Plants one thing of each kind, as an admin. */
+export async function plantForeignThings(server: TestServer): Promise<ForeignThings> {
+  const post = <T = { id: string }>(path: string, body: object) =>
+    server.json<T>('POST', path, body);
+  const session = await server.session({ task: textOf('session') });
+  const archived = await server.session({ task: textOf('archived') });
+  await server.json('PATCH', `/api/sessions/${archived}`, { archived: true });
+  const picture = await uploaded(server, textOf('picture'));
+  await server.log.append(session, eventsWith(picture));
+  const bytes = new TextEncoder().encode(textOf('terminal'));
+  await server.app.get(TerminalLog).append(session, 'main', 0, bytes);
+  const [compared, scoped, general] = [
+    await post<{ id: string; sessions: { id: string }[] }>('/api/comparisons', {
+      task: textOf('comparison'),
+      models: ['scripted:x', 'scripted:y'],
+    }),
+    await post('/api/rules', { scope: 'session', session, ...ruleOn(textOf('rule')) }),
+    await post('/api/rules', { scope: 'all', ...ruleOn(textOf('general')) }),
+  ];
+  const link = await post(`/api/sessions/${session}/links`, {
+    label: textOf('link'),
+    expires: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  const [token, user] = [
+    await post<MadeToken>('/api/tokens', { label: textOf('token'), scope: 'view' }),
+    await post('/api/users', { name: textOf('user'), password: 'long enough', scope: 'view' }),
+  ];
+  const machine = await joinedMachine(server, session);
+  await plantSettings(server);
+  const run = await plantEvaluation(server, session);
+  await uploaded(server, textOf('workspace'), '/api/workspaces');
+  await server.app.get(Conversations).bind(ownerCaller, textOf('conversation'), session);
+  const change = async (): Promise<void> => {
+    for (const id of [session, archived]) await server.log.append(id, eventsWith(picture));
+    await server.app.get(TerminalLog).append(session, 'main', bytes.length, bytes);
+    await run.report();
+  };
+  const [one = '', two = ''] = compared.sessions.map(({ id }) => id);
+  return {
+    session,
+    unnamed: [archived, one, two, scoped.id, general.id, token.id, user.id, server.data],
+    change,
+    params: {
+      'sessions:id': session,
+      'sessions:message': '1',
+      'sessions:call': textOf('approval'),
+      'sessions:name': 'main',
+      'sessions:blob': picture,
+      'sessions:link': link.id,
+      'use_agent:agent_id': session,
+      'gpt:name': 'files.read',
+      'gpt:run': 'x',
+      'comparisons:id': compared.id,
+      'evaluations:id': run.id,
+      'evaluations:blob': picture,
+      'actions:id': 'x',
+      'actions:name': actionName,
+      'actions:key': 'API_KEY',
+      'actions:tool': 'x',
+      'actions:blob': picture,
+      'git:host': `${textOf('git')}.internal`,
+      'machines:machine': machine,
+      'mcp:name': mcpName,
+      'providers:provider': 'openai-compatible',
+      'rules:rule': scoped.id,
+      'templates:name': templateName,
+      'tokens:token': token.id,
+      'users:user': user.id,
+    },
+  };
+}
+
+const [actionName, mcpName, templateName, machineName] = ['loud', 'tools', 'daily', 'big'];
+
+const ruleOn = (pattern: string) => ({
+  operation: 'terminal.run',
+  pattern: `${pattern} *`,
+  verdict: 'approved',
+  expires: null,
+});
+
+function eventsWith(picture: string): Parameters<TestServer['log']['append']>[1] {
+  const text = textOf('message');
+  const id = textOf('approval');
+  const call = { id, operation: 'terminal.run', input: {}, risk: 'execute', subject: id };
+  const args = { ...call, mode: 'ask', until: null } as never;
+  return [
+    newEvent('user', 'message', {
+      args: { text, images: [picture], delivery: 'queue' },
+      message: text,
+    }),
+    newEvent('server', 'approval', { args, message: text, id }),
+  ];
+}
+
+/** Uploads a text; returns the id of its blob or workspace. */
+async function uploaded(server: TestServer, text: string, path = '/api/blobs'): Promise<string> {
+  const body = path === '/api/blobs' ? text : tarWith(text);
+  const type = path === '/api/blobs' ? 'text/plain' : 'application/x-tar';
+  const headers = { 'content-type': type, 'content-length': String(body.length) };
+  const response = await server.fetch(path, { method: 'POST', body, headers });
+  return Object.values((await response.json()) as Record<string, string>)[0] ?? '';
+}
+
+/** An empty archive with a text at its end, which is all that the server reads of one. */
+const tarWith = (text: string): string => '\0'.repeat(1024) + text;
+
+async function joinedMachine(server: TestServer, session: string): Promise<string> {
+  const store = server.app.get(MachineStore);
+  const { token } = await store.invite(machineName);
+  const described = { host: textOf('machine'), os: 'Linux', arch: 'x64', kind: 'container' };
+  const { machine } = await store.join(token, described as never);
+  server.app.get(Sandboxes).add({ session, machine: machine.id });
+  return machine.id;
+}
+
+async function plantSettings(server: TestServer): Promise<void> {
+  const internal = (kind: Kind): string => `${textOf(kind)}.internal`;
+  await server.json('PATCH', '/api/settings', { egress: { hosts: [internal('settings')] } });
+  await server.json('PUT', `/api/templates/${templateName}`, { task: textOf('template') });
+  const url = `http://${internal('mcp')}:9/`;
+  await server.json('POST', '/api/mcp', {
+    name: mcpName,
+    transport: { type: 'http', url, headers: { authorization: textOf('mcp-secret') } },
+    enabled: false,
+  });
+  await server.json('PUT', `/api/git/hosts/${internal('git')}`, {
+    kind: 'gitea',
+    private: true,
+    token: textOf('git-secret'),
+  });
+  await server.app.get(ProviderKeys).set('openai-compatible', {
+    url: `http://${internal('provider')}/v1`,
+    key: textOf('provider-secret'),
+  });
+  await plantAction(server);
+  await server.json('POST', '/oauth/register', {
+    client_name: textOf('application'),
+    redirect_uris: ['https://app.example/'],
+  });
+}
+
+async function plantAction(server: TestServer): Promise<void> {
+  const store = server.app.get(ActionStore);
+  const text = textOf('action');
+  const manifest = {
+    schema_version: 'v1',
+    name_for_human: 'Loud',
+    name_for_model: actionName,
+    description_for_human: 'Says it loudly.',
+    description_for_model: 'Says it loudly.',
+    // Calls without it are refused before they need a container.
+    parameters: { type: 'object', required: ['word'], properties: { word: { type: 'string' } } },
+    permissions: { secrets: ['API_KEY'] },
+    services: { db: { image: text, environment: { PLACE: text }, port: 1 } },
+  };
+  await store.put({
+    name: actionName,
+    kind: 'action',
+    enabled: true,
+    current: {
+      image: 'sha256:1',
+      digest: createHash('sha256').update(text).digest('hex'),
+      manifest: actionManifest.parse(manifest),
+      readme: text,
+      source: { from: `https://${text}.internal/me/loud`, version: null, commit: 'a', folder: '' },
+      installed: new Date().toISOString(),
+    },
+    earlier: [],
+  });
+  await store.setSecret(actionName, 'API_KEY', textOf('action-secret'));
+}
+
+async function plantEvaluation(server: TestServer, session: string) {
+  const id = 'run-1';
+  const [text, task] = [textOf('evaluation'), textOf('trial')];
+  const { epoch } = await server.json<{ epoch: number }>('PUT', `/api/evaluations/${id}`, {
+    suite: text,
+    agent: text,
+    model: null,
+    tasks: [task],
+    attempts: 1,
+    folder: text,
+    host: text,
+    created: new Date().toISOString(),
+  });
+  const trial = {
+    task,
+    attempt: 1,
+    state: 'working',
+    session,
+    verdict: null,
+    seconds: { build: 0, agent: 0, verify: 0 },
+    tokens: 0,
+    dollars: 0,
+    answer: null,
+    log: null,
+  };
+  let tokens = 0;
+  const report = async (): Promise<void> => {
+    tokens += 1;
+    await server.json('POST', `/api/evaluations/${id}/reports`, {
+      epoch,
+      trials: [{ ...trial, tokens }],
+    });
+  };
+  await report();
+  return { id, report };
+}
