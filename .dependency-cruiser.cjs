@@ -82,7 +82,7 @@ module.exports = {
     packages('libs/protocol', []),
     packages('libs/rpc', ['libs/protocol']),
     packages('libs/client', ['libs/protocol']),
-    packages('libs/docker', ['libs/protocol']),
+    packages('libs/docker', ['libs/protocol', 'libs/host']),
     packages('libs/host', ['libs/protocol']),
     packages('libs/testing', []),
     packages('libs/testkit', ['libs/protocol', 'libs/client', 'libs/docker']),

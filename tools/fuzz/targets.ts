@@ -4,7 +4,7 @@ import { headerBytes } from '../../libs/rpc/dist/message.js';
 import { htmlText, htmlTitle } from '../../apps/agent/dist/web/html-text.js';
 import { screenText } from '../../apps/agent/dist/terminal/scrollback-text.js';
 import { ruleMatches } from '../../apps/server/dist/approvals/pattern.js';
-import { isPublicAddress } from '../../apps/server/dist/egress/public-address.js';
+import { isPublicAddress } from '../../libs/host/dist/public-address.js';
 import { normalHost } from '../../apps/server/dist/egress/policy.js';
 import { parseScript } from '../../apps/server/dist/models/scripted/script.js';
 import { readTags } from '../../apps/server/dist/models/tags/tag-parser.js';
@@ -98,7 +98,7 @@ export const targets: Record<string, Target> = {
     },
   },
   hosts: {
-    covers: /egress\/(public-address|policy)\.js$/,
+    covers: /(host\/dist\/public-address|egress\/policy)\.js$/,
     seeds: [
       'example.com',
       '[::ffff:127.0.0.1]',

@@ -4,6 +4,7 @@ import { AppError, errorFrom } from '@belay/protocol';
 import type { Address, BelayClient } from '@belay/client';
 import { z } from 'zod';
 import type { EditorFolders } from './editor-folders.js';
+import { appliedSentence } from './workspace/outward-links.js';
 import { packWorkspace } from './workspace/pack-workspace.js';
 import { checkedFolder, planWorkspace } from './workspace/plan-workspace.js';
 
@@ -219,13 +220,19 @@ export class AcpBridge {
     const { apply, folders } = this.options;
     if (!apply) return;
     try {
-      await folders.takeChanges(session);
+      const links = await folders.takeChanges(session);
+      const path = folders.of(session)?.path;
+      if (path !== undefined && links.length > 0) this.#say(session, appliedSentence(path, links));
     } catch (error) {
       const text = `The changes are not in ${folders.of(session)?.path ?? 'the folder'} yet: ${errorFrom(error).message} They are tried again after the next prompt, and when the session is loaded again. To see them: belay patch ${session}`;
-      const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
-      const params = { sessionId: session, update };
-      this.#write({ jsonrpc: '2.0', method: 'session/update', params });
+      this.#say(session, text);
     }
+  }
+
+  #say(session: string, text: string): void {
+    const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
+    const params = { sessionId: session, update };
+    this.#write({ jsonrpc: '2.0', method: 'session/update', params });
   }
 
   #write(value: object): void {

@@ -4,6 +4,7 @@ import type { BelayClient } from '@belay/client';
 import { z } from 'zod';
 import { readSaved } from './saved-file.js';
 import { applyPatch } from './workspace/apply-patch.js';
+import type { OutwardLink } from './workspace/outward-links.js';
 
 const saved = z.object({
   path: z.string(),
@@ -42,17 +43,21 @@ export class EditorFolders {
     this.#save(session, { path, applied: (await this.#newestStep(session)) ?? null });
   }
 
-  /** Writes the session’s new changes to its folder, completely or not at all. */
-  async takeChanges(session: string): Promise<void> {
+  /**
+   * Writes the session’s new changes to its folder, completely or not at all. Returns the new links that lead out of
+   * the folder.
+   */
+  async takeChanges(session: string): Promise<OutwardLink[]> {
     const folder = this.of(session);
-    if (!folder) return;
+    if (!folder) return [];
     const { path, applied } = folder;
     const commit = await this.#newestStep(session);
-    if (commit === undefined || commit === applied) return;
+    if (commit === undefined || commit === applied) return [];
     const span = { format: 'patch' as const, commit, ...(applied !== null && { from: applied }) };
     const patch = await this.#client.sessions.export(session, span);
-    if (patch.length > 0) await applyPatch(path, patch);
+    const links = patch.length > 0 ? await applyPatch(path, patch) : [];
     this.#save(session, { path, applied: commit });
+    return links;
   }
 
   async #newestStep(session: string): Promise<string | undefined> {

@@ -88,7 +88,7 @@ describe('the client of the engine', () => {
   });
 
   it('pulls once what two want at once, and tells the first', async () => {
-    const pulls = new ImagePulls(new Docker({ socketPath: engine.socket }));
+    const pulls = new ImagePulls(new Docker({ socketPath: engine.socket }), []);
     const began = await Promise.all([pulls.pull('tool:1'), pulls.pull('tool:1')]);
     expect([began, engine.requests]).toEqual([[true, false], ['POST /images/create']]);
   });

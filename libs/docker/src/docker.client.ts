@@ -44,6 +44,8 @@ export interface DockerClientOptions {
   instance: string;
   /** `unix:` and the engine’s socket; when omitted, the environment’s setting. */
   dockerHost: string | undefined;
+  /** Images that the user of this machine named: they alone may come from a registry in a private network. */
+  trusted?: readonly string[];
 }
 
 /** The parts of the engine’s API that sandboxes need. Throws `AppError`. */
@@ -56,11 +58,11 @@ export class DockerClient {
   readonly #pulls: ImagePulls;
   #cpuCount: Promise<number> | undefined;
 
-  constructor({ instance, dockerHost: host }: DockerClientOptions) {
+  constructor({ instance, dockerHost: host, trusted = [] }: DockerClientOptions) {
     this.ownLabel = `${labels.instance}=${instance}`;
     this.socket = host ? host.slice('unix://'.length) : '/var/run/docker.sock';
     this.#docker = host ? new Docker({ socketPath: this.socket }) : new Docker();
-    this.#pulls = new ImagePulls(this.#docker);
+    this.#pulls = new ImagePulls(this.#docker, trusted);
   }
 
   async ping(): Promise<void> {

@@ -22,7 +22,8 @@ it('names the image that is missing, but blames an engine that is away', () => {
   const failed = pullFailed('no/such:1', engine({ message: '(HTTP code 404) x - not known' }));
   expect(failed).toMatchObject({
     code: 'not_found',
-    message: 'Image no/such:1 is not on this machine and could not be pulled: not known.',
+    message:
+      'Image no/such:1 is not on this machine and could not be pulled: there is no such image there, or it needs a login. Check the name, or have it pulled on this machine first.',
   });
   expect(pullFailed('any:1', engine({ code: 'ENOENT' })).code).toBe('unavailable');
 });

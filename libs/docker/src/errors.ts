@@ -58,9 +58,24 @@ export function pullFailed(image: string, error: unknown): AppError {
   if (!engineIsFine) return failed;
   return new AppError(
     'not_found',
-    `Image ${image} is not on this machine and could not be pulled: ${sentence(reason(error))}`,
+    `Image ${image} is not on this machine and could not be pulled: ${pullFault(reason(error))}`,
   );
 }
+
+/** The engine’s own words quote what the registry, or whatever is at its address, has answered: they are not repeated. */
+function pullFault(words: string): string {
+  const known = pullFaults.find(([pattern]) => pattern.test(words));
+  return known?.[1] ?? 'its registry cannot be reached, or did not answer like one.';
+}
+
+const pullFaults: readonly (readonly [RegExp, string])[] = [
+  [/toomanyrequests|rate limit/i, 'its registry has had too many requests. Try again later.'],
+  [/no matching manifest|platform/i, 'it is not for this machine’s processor.'],
+  [
+    /not found|not known|manifest unknown|does not exist|denied|unauthorized/i,
+    'there is no such image there, or it needs a login. Check the name, or have it pulled on this machine first.',
+  ],
+];
 
 function reason(error: unknown): string {
   const { json, message } = error as EngineFailure;

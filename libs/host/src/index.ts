@@ -4,6 +4,7 @@ export { git, findGit, type GitLimits, type GitOptions } from './git.js';
 export { userIdentity } from './user-identity.js';
 export { HeldFolders } from './held-folders.js';
 export { PrivateRepository } from './private-repository.js';
+export { isPublicAddress } from './public-address.js';
 export { openRegularFile, readRegularFile } from './regular-file.js';
 export { runtimeFolder } from './runtime-folder.js';
 export { isSafePath } from './safe-path.js';

@@ -23,7 +23,7 @@ describe('attacks: a file that a name chose', () => {
     expect(String(await readRegularFile('/proc/self/comm', 100))).toMatch(/\n$/);
   });
 
-  it('is no pipe, device or folder, more of them than there are threads', async () => {
+  it('is not a pipe, a device or a folder, more of them than there are threads', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe')]);
     const others = [join(folder, 'pipe'), '/dev/ptmx', '/dev/zero', folder];
     const reads = [...others, ...others].map((path) => readRegularFile(path, 100));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isLoopbackHost, loopbackIsOwn } from './host-entry.js';
+import { imageReference } from './image-reference.js';
 import { blobId } from './models.js';
 
 /** Every valid name of an Agent Skill is also valid here. */
@@ -82,11 +83,7 @@ export type ActionPermissions = z.infer<typeof actionPermissions>;
 
 /** Another container that a call can reach by name while the call runs. */
 export const actionService = z.strictObject({
-  image: z
-    .string()
-    .trim()
-    .min(1)
-    .max(500)
+  image: imageReference
     .optional()
     .describe('If omitted, the action’s own image, with its folder at /action.'),
   environment: z.record(z.string(), z.string().max(10_000)).default({}),
@@ -139,13 +136,7 @@ export const manifestFile = z.object({
     .strictObject({ debian: packageNames, npm: packageNames, pip: packageNames })
     .partial()
     .default({}),
-  base_image: z
-    .string()
-    .trim()
-    .min(1)
-    .max(500)
-    .optional()
-    .describe('If omitted, the image of sandboxes.'),
+  base_image: imageReference.optional().describe('If omitted, the image of sandboxes.'),
   services: z.record(z.string().regex(/^[a-z][a-z0-9-]{0,39}$/), actionService).default({}),
   examples: z
     .array(

@@ -9,6 +9,7 @@ import { mcpServerName, mcpTool } from './mcp.js';
 import { isHostEntry } from './host-entry.js';
 import { mostMounts, newMount, sessionMount } from './host-folders.js';
 import { hostSetIn, hostSetNames } from './host-sets.js';
+import { newImage } from './image-reference.js';
 import { blobId, modelName } from './models.js';
 
 export const sessionState = z.enum([
@@ -248,9 +249,8 @@ export const newSession = sessionSettings.extend({
   machine: machineName
     .nullable()
     .default(null)
-    .describe(
-      'The name of a joined machine; null for a sandbox of the server. A bare machine needs the scope `admin`.',
-    ),
+    .describe('A joined machine; null for a sandbox of the server. A bare one needs `admin`.'),
+  image: newImage,
   mcp: z
     .array(mcpServerName)
     .optional()

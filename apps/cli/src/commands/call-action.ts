@@ -72,14 +72,14 @@ type Properties = ReadonlyMap<string, unknown>;
 
 /** `key=value` arguments are fields, parsed by their types; all others are positionals, in the list `args`. */
 export function inputOf(words: readonly string[], schema: Properties): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
+  const fields = new Map<string, unknown>();
   const args: string[] = [];
   for (const word of words) {
     const [, key, value] = /^([\w.-]+)=([^]*)$/.exec(word) ?? [];
     if (key === undefined || value === undefined) args.push(word);
-    else fields[key] = valueOf(value, schema.get(key));
+    else fields.set(key, valueOf(value, schema.get(key)));
   }
-  return args.length > 0 ? { ...fields, args } : fields;
+  return { ...Object.fromEntries(fields), ...(args.length > 0 && { args }) };
 }
 
 /** A string unless the field has another type. */

@@ -3,6 +3,7 @@ import { clientFor, findSession, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 import { checkedFile, writeResult } from '../result-file.js';
 import { applyPatch } from '../workspace/apply-patch.js';
+import { appliedSentence } from '../workspace/outward-links.js';
 import { checkedFolder } from '../workspace/plan-workspace.js';
 
 /** `belay patch`: writes the changes of a session to a file or to standard output, or applies them to a folder. */
@@ -17,8 +18,10 @@ export async function writePatch(
   const patch = await client.sessions.patch(id);
   if (options.output) await writeResult(options.output, patch);
   if (folder !== undefined) {
-    if (patch.length > 0) await applyPatch(folder, patch);
-    const outcome = patch.length > 0 ? `Applied to ${folder}.` : 'No file was changed.';
+    const outcome =
+      patch.length > 0
+        ? appliedSentence(folder, await applyPatch(folder, patch))
+        : 'No file was changed.';
     outputTo(process.stderr).line(outcome);
   } else if (!options.output && !process.stdout.write(patch)) {
     await once(process.stdout, 'drain');

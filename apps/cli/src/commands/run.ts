@@ -7,6 +7,7 @@ import { givenText } from '../given-text.js';
 import { openConnection, type Connection, type PrintOptions } from '../connection.js';
 import { outputTo, type LineOutput } from '../output.js';
 import { terminalUser } from '../terminal-user.js';
+import { appliedSentence } from '../workspace/outward-links.js';
 import { applyPatch } from '../workspace/apply-patch.js';
 import { checkedFolder, planWorkspace, type WorkspacePlan } from '../workspace/plan-workspace.js';
 import { sendWorkspace, storeWorkspace } from '../workspace/send-workspace.js';
@@ -116,8 +117,7 @@ async function takePatch(id: string, { client, options, plan }: PlannedRun): Pro
   if (patch.length === 0) return 'No file was changed.';
   if (!apply || !plan) return `Wrote ${file}.`;
   try {
-    await applyPatch(plan.folder, patch);
-    return `Applied to ${plan.folder}.`;
+    return appliedSentence(plan.folder, await applyPatch(plan.folder, patch));
   } catch (error) {
     const saved = file ?? `belay-${id}.patch`;
     if (!file) await writeResult(saved, patch);

@@ -67,9 +67,9 @@ export class AgentContainers implements Agents {
 
   private constructor(options: AgentContainersOptions) {
     this.#options = options;
-    const { folder, dockerHost, url } = options;
+    const { folder, dockerHost, url, image } = options;
     this.#instance = instanceOf(folder);
-    this.#docker = new DockerClient({ instance: this.#instance, dockerHost });
+    this.#docker = new DockerClient({ instance: this.#instance, dockerHost, trusted: [image] });
     this.#sockets = new AgentSockets({ url, name: `joined-${this.#instance}` });
     mkdirSync(join(folder, 'containers'), { recursive: true, mode: 0o700 });
   }

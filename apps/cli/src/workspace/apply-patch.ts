@@ -3,6 +3,7 @@ import { lstat, open, readlink } from 'node:fs/promises';
 import { AppError } from '@belay/protocol';
 import { isSafePath, PrivateRepository, reach } from '@belay/host';
 import { openFlags } from './list-workspace.js';
+import { outwardLinks, type OutwardLink } from './outward-links.js';
 import { patchPaths } from './patch-paths.js';
 import { writeChanges, type PatchedFile } from './write-changes.js';
 
@@ -13,9 +14,9 @@ const maxBytes = 1_000_000_000;
  * Applies a patch to a folder, completely or not at all, on top of the user’s changes since. Git gets copies of the
  * files in a repository of our own, and never sees the folder, its settings or its filters. Results are written below
  * the folder without following links, and never into a `.git`. Rejects with `conflict` when the patch does not apply;
- * nothing is changed then.
+ * nothing is changed then. Returns the new links that lead out of the folder, which the user is told of.
  */
-export async function applyPatch(folder: string, patch: Uint8Array): Promise<void> {
+export async function applyPatch(folder: string, patch: Uint8Array): Promise<OutwardLink[]> {
   const bytes = Buffer.from(patch);
   const repository = await PrivateRepository.create({ untrusted: folder });
   const refuse = (why: string) =>
@@ -34,6 +35,7 @@ export async function applyPatch(folder: string, patch: Uint8Array): Promise<voi
     await writeChanges(folder, changes).catch((error: Error) => {
       throw refuse(`${error.message.replace(/\.?$/, '.')}`);
     });
+    return outwardLinks(changes);
   } finally {
     await repository.remove();
   }

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Canary, gitIn, hostileRepository, put } from '@belay/testkit';
 import { applyPatch } from './apply-patch.js';
+import { appliedSentence } from './outward-links.js';
 import { packed } from './testing/packed.js';
 import { planWorkspace } from './plan-workspace.js';
 
@@ -370,6 +371,24 @@ describe('attacks: a patch from a sandbox', () => {
     // A link itself may change: it is a file like others.
     await applyPatch(folder, Buffer.from(link));
     expect(readdirSync(folder)).toContain('made');
+  });
+
+  it('names the links that lead out of the folder, and no others', async () => {
+    const link = (path: string, target: string) =>
+      `diff --git a/${path} b/${path}\nnew file mode 120000\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+${target}\n\\ No newline at end of file\n`;
+    const patch = [
+      link('passwd', '/etc/passwd'),
+      link('inner/up', '../../outside'),
+      link('inner/within', '../a.txt'),
+      link('hidden', '../\u202egnp.x'),
+      addition('plain.txt'),
+    ].join('');
+    const links = await applyPatch(folder, Buffer.from(patch));
+    expect(links.map(({ path }) => path).toSorted()).toEqual(['hidden', 'inner/up', 'passwd']);
+    const sentence = appliedSentence(folder, links);
+    expect(sentence).toContain('passwd → /etc/passwd');
+    expect(sentence).not.toContain('\u202e');
+    expect(appliedSentence(folder, [])).toBe(`Applied to ${folder}.`);
   });
 
   it('does not make a submodule', async () => {

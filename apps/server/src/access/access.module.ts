@@ -1,15 +1,26 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.js';
+import { BareSessions } from './bare-sessions.js';
 import { CallerEnds } from './caller-ends.js';
 import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
 import { UsersStore } from './users.store.js';
 import { ViewerLinks } from './viewer-links.js';
 
+const services = [
+  AuditLog,
+  BareSessions,
+  CallerEnds,
+  SessionOwners,
+  TokensStore,
+  UsersStore,
+  ViewerLinks,
+];
+
 /** Access rights, available to every other module of the server. */
 @Global()
 @Module({
-  providers: [AuditLog, CallerEnds, SessionOwners, TokensStore, UsersStore, ViewerLinks],
-  exports: [AuditLog, CallerEnds, SessionOwners, TokensStore, UsersStore, ViewerLinks],
+  providers: services,
+  exports: services,
 })
 export class AccessModule {}

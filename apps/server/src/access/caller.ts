@@ -7,6 +7,7 @@ import {
   type Scope,
   type TokenSandbox,
 } from '@belay/protocol';
+import type { BareSessions } from './bare-sessions.js';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
@@ -18,6 +19,8 @@ export interface Caller {
   readonly sessions: 'all' | SessionSet;
   /** Whether it may begin sessions, which it can then see. */
   readonly begins: boolean;
+  /** The sessions on bare machines: callers operate them who may name the host, or whose sandbox is that machine. */
+  readonly bare?: Pick<BareSessions, 'machineOf'>;
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
   /** The sandbox of sessions that it begins, unless they choose one. */
@@ -43,6 +46,16 @@ export const sees = ({ sessions }: Caller, session: string): boolean =>
   sessions === 'all' || sessions.has(session);
 
 export const seesAll = ({ sessions }: Caller): boolean => sessions === 'all';
+
+/** The APIs whose requests are written by a language model, which whatever it reads may instruct. */
+const apisOfModels: ReadonlySet<ApiName | undefined> = new Set<ApiName>(['mcp', 'gpt']);
+
+/**
+ * Whether a caller’s request may name something of the host: a file, a folder, or a machine without containers.
+ * Everything else that a request names is resolved within what its caller owns.
+ */
+export const mayNameHost = (caller: Caller): boolean =>
+  may(caller, 'admin') && !apisOfModels.has(caller.via?.api);
 
 /** The only check of a caller’s rights, on one session or on none. */
 export function may(caller: Caller | undefined, access: Access, session?: string): boolean {
@@ -107,13 +120,23 @@ function refusal(
   if (access === 'open') return undefined;
   if (!caller || hasExpired(caller)) return unauthorized();
   if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
-  if (includesScope(caller.scope, access)) return undefined;
+  if (includesScope(caller.scope, access)) {
+    const machine = session !== undefined && access !== 'view' && caller.bare?.machineOf(session);
+    const isGiven = !machine || machine === caller.sandbox?.machine || mayNameHost(caller);
+    return isGiven ? undefined : unconfined();
+  }
   if (caller.scope === 'view') return mayOnlyWatch();
   return new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');
 }
 
 export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>
   expires !== null && expires <= Date.now();
+
+const unconfined = (): AppError =>
+  new AppError(
+    'forbidden',
+    'This session runs on a bare machine, where nothing is confined: only an admin may operate it, and not over MCP or through a GPT.',
+  );
 
 const mayOnlyWatch = (): AppError =>
   new AppError('forbidden', 'This token is read-only. Use the server’s main token.');

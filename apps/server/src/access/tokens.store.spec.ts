@@ -2,7 +2,7 @@ import { newToken } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
-import { may, sees } from './caller.js';
+import { may, ownerCaller, sees, type Caller } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
@@ -20,8 +20,8 @@ onEveryDatabase('stored tokens', (databases) => {
     await owners.onModuleInit();
     await tokens.onModuleInit();
   };
-  const make = (more: object = {}) =>
-    tokens.create(newToken.parse({ label: 'CI', scope: 'operate', ...more }));
+  const make = (more: object = {}, maker: Pick<Caller, 'id'> = ownerCaller) =>
+    tokens.create(newToken.parse({ label: 'CI', scope: 'operate', ...more }), maker);
   beforeEach(async () => {
     logs = await new TestLogs(databases).open();
     await open();
@@ -52,6 +52,20 @@ onEveryDatabase('stored tokens', (databases) => {
     await open();
     expect(tokens.list()).toEqual([]);
     await expect(tokens.revoke(id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('end with the token that made them, and with no other', async () => {
+    const maker = await make({ scope: 'admin' });
+    const [child, other] = [await make({}, { id: `token:${maker.id}` }), await make()];
+    const grandchild = await make({}, { id: `token:${child.id}` });
+    await tokens.rotate(maker.id);
+    expect(tokens.callerOf(grandchild.token)).toBeDefined();
+    await open();
+    await tokens.revoke(maker.id);
+    for (const { token } of [child, grandchild]) expect(tokens.callerOf(token)).toBeUndefined();
+    expect(tokens.callerOf(other.token)).toBeDefined();
+    await open();
+    expect(tokens.list().map(({ id }) => id)).toEqual([other.id]);
   });
 
   it('end what is open when they are revoked, rotated or expire', async () => {

@@ -47,7 +47,6 @@ export interface LinkInfo {
 }
 
 type LinkColumns = Pick<Row, 'link_session' | 'link_maker'>;
-const noLink: LinkColumns = { link_session: null, link_maker: null };
 
 /** Tokens made in addition to the server’s two. The database has only their hashes. */
 @Injectable()
@@ -76,8 +75,10 @@ export class TokensStore implements OnModuleInit {
       .map((row) => infoOf(row));
   }
 
-  create(wanted: NewToken): Promise<MadeToken> {
-    return this.#create(wanted, { id: newId(), ...noRefresh, ...noLink });
+  /** A token that ends with the access of its maker. */
+  create(wanted: NewToken, maker: Pick<Caller, 'id'>): Promise<MadeToken> {
+    const made = { link_session: null, link_maker: maker.id };
+    return this.#create(wanted, { id: newId(), ...noRefresh, ...made });
   }
 
   /** A token of the scope `view` for a single session. */
@@ -97,11 +98,15 @@ export class TokensStore implements OnModuleInit {
       .sort((a, b) => (a.created < b.created ? 1 : -1));
   }
 
-  /** A token for an application, which renews it by itself. */
-  async createRefreshable(wanted: NewToken, lent: RefreshGrant): Promise<RefreshableToken> {
+  /** A token for an application, which renews it by itself, until the access of the user who allowed it ends. */
+  async createRefreshable(
+    wanted: NewToken,
+    { maker, ...lent }: RefreshGrant & { maker: string },
+  ): Promise<RefreshableToken> {
     const id = newId();
     const { refresh, columns } = nextRefresh({ id }, lent);
-    return { ...(await this.#create(wanted, { id, ...columns, ...noLink })), refresh };
+    const made = { link_session: null, link_maker: maker };
+    return { ...(await this.#create(wanted, { id, ...columns, ...made })), refresh };
   }
 
   async #create(
@@ -172,7 +177,7 @@ export class TokensStore implements OnModuleInit {
     return { ...infoOf(changed), token };
   }
 
-  /** The token is invalid at once, also on open connections. */
+  /** The token is invalid at once, also on open connections, and so are the tokens that it made. */
   async revoke(id: string): Promise<void> {
     const row = this.#row(id);
     // Invalid in this server even if the disk is full.
@@ -183,6 +188,19 @@ export class TokensStore implements OnModuleInit {
       .where('id', '=', id)
       .execute()
       .catch(notStored);
+    await this.revokeMadeBy(callerId(id));
+  }
+
+  /** Revokes the tokens that a caller made, who has no access any more. */
+  async revokeMadeBy(maker: string): Promise<void> {
+    const isMade = ({ link_session: session, link_maker: by }: Row) =>
+      session === null && by === maker;
+    for (const { id } of [...this.#rows.values()].filter(isMade)) await this.revoke(id);
+  }
+
+  /** The time when a token ends; null for never. Throws `not_found`. */
+  expiresOf(id: string): string | null {
+    return this.#row(id).expires;
   }
 
   /** The caller of a token; undefined when it is unknown or has expired. */

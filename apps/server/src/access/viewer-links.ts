@@ -6,6 +6,7 @@ import {
   type NewViewerLink,
   type ViewerLink,
 } from '@belay/protocol';
+import { assertWithinOwnTime } from './assert-within-own-time.js';
 import type { Caller } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import { TokensStore, type LinkInfo } from './tokens.store.js';
@@ -36,11 +37,7 @@ export class ViewerLinks {
   /** Throws `invalid_input` for a link that would outlive its maker’s access, `limit_reached` for too many links. */
   async create(session: string, wanted: NewViewerLink, maker: Caller): Promise<MadeViewerLink> {
     const { label, expires } = wanted;
-    if (maker.expires !== null && Date.parse(expires) > maker.expires)
-      throw new AppError(
-        'invalid_input',
-        `Your own token expires at ${new Date(maker.expires).toISOString()}: choose an earlier time.`,
-      );
+    assertWithinOwnTime(maker, expires);
     if (this.#of(session).length >= maxLinks)
       throw new AppError('limit_reached', `The session has ${maxLinks} links. Revoke one first.`);
     const made = await this.tokens.createLink({ label, expires }, { session, maker: maker.id });

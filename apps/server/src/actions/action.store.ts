@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { AppError, requiredSecrets, type ActionPermissions } from '@belay/protocol';
+import { AppError, ownValue, requiredSecrets, type ActionPermissions } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
@@ -57,7 +57,7 @@ export class ActionStore {
   }
 
   secretsOf(name: string): Readonly<Record<string, string>> {
-    return Object.hasOwn(this.#secrets.value, name) ? (this.#secrets.value[name] ?? {}) : {};
+    return ownValue(this.#secrets.value, name) ?? {};
   }
 
   /** The secrets that the action declares and that are set. Throws `not_found`. */
@@ -66,7 +66,7 @@ export class ActionStore {
     const { secrets } = this.known(name).current.manifest.permissions;
     return Object.fromEntries(
       secrets.flatMap((key) => {
-        const value = Object.hasOwn(saved, key) ? saved[key] : undefined;
+        const value = ownValue(saved, key);
         return value === undefined ? [] : [[key, value]];
       }),
     );

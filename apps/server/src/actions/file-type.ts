@@ -1,3 +1,5 @@
+import { ownValue } from '@belay/protocol';
+
 /** The media type of a file by its content; its name and a program’s claims are ignored. */
 export function fileType(bytes: Buffer): string {
   const found = signatures.find(
@@ -13,7 +15,10 @@ const signatures: { text: string; at?: number; type: string | ((bytes: Buffer) =
   { text: '\x89PNG\r\n\x1a\n', type: 'image/png' },
   { text: '\xff\xd8\xff', type: 'image/jpeg' },
   { text: 'GIF8', type: 'image/gif' },
-  { text: 'RIFF', type: (bytes) => riffTypes[bytes.toString('latin1', 8, 12)] ?? unknown },
+  {
+    text: 'RIFF',
+    type: (bytes) => ownValue(riffTypes, bytes.toString('latin1', 8, 12)) ?? unknown,
+  },
   { text: 'ID3', type: 'audio/mpeg' },
   { text: 'OggS', type: 'audio/ogg' },
   { text: 'fLaC', type: 'audio/flac' },

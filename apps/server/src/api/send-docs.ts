@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
+import { ownValue } from '@belay/protocol';
 import type { Response } from 'express';
 import { sendFile } from './send-file.js';
 
@@ -21,7 +22,7 @@ export function sendDocs(path: string, response: Response): boolean {
     response.type('text/javascript').send(start);
     return true;
   }
-  const file = viewer[path];
+  const file = ownValue(viewer, path);
   if (file === undefined) return false;
   response.type(extname(file)).set({
     'content-length': String(statSync(file).size),

@@ -3,11 +3,13 @@ import { extname, join } from 'node:path';
 import type { Response } from 'express';
 import { sendFile } from './send-file.js';
 
+type Encoding = 'br' | 'gzip';
+
 interface SiteFile {
   path: string;
   size: number;
   /** The precompressed variants of the file, by encoding. */
-  encoded: Record<string, { path: string; size: number }>;
+  encoded: Partial<Record<Encoding, { path: string; size: number }>>;
 }
 
 /** The web build: its files are listed once, so that no path is built from a request. */
@@ -38,7 +40,7 @@ export class Site {
     const isPage = extname(path) === '';
     const file = this.#files.get(path) ?? (isPage ? this.#files.get('/index.html') : undefined);
     if (!file) return false;
-    const encoding = ['br', 'gzip'].find(
+    const encoding = (['br', 'gzip'] as const).find(
       (each) => file.encoded[each] && acceptEncoding.includes(each),
     );
     const body = (encoding && file.encoded[encoding]) || file;

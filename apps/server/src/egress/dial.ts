@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { AppError } from '@belay/protocol';
+import { AppError, ownValue } from '@belay/protocol';
 import type { EgressTarget } from './policy.js';
 
 const seconds = 20;
@@ -92,7 +92,7 @@ export function hostProxy(
   { host, port }: EgressTarget,
 ): URL | null {
   const setting = (name: string): string =>
-    environment[name] || environment[name.toUpperCase()] || '';
+    ownValue(environment, name) || ownValue(environment, name.toUpperCase()) || '';
   const excluded = setting('no_proxy')
     .split(/[\s,]+/)
     .filter(Boolean);

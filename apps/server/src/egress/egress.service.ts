@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
+import { isPublicAddress } from '@belay/host';
 import { AppError, type ApprovalVerdict, type EventArgs } from '@belay/protocol';
 import type { RpcStream } from '@belay/rpc';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
-import { isPublicAddress } from './public-address.js';
 import { relayConnection } from './relay-connection.js';
 import { dialDirect, dialProxy, hostProxy } from './dial.js';
 import { connectionSentence, EgressJournal } from './egress-journal.js';

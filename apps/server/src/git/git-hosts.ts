@@ -122,16 +122,16 @@ const users: Record<GitHostKind, string> = {
   other: 'git',
 };
 
-const kinds: Readonly<Record<string, GitHostKind>> = {
-  'github.com': 'github',
-  'gitlab.com': 'gitlab',
-  'codeberg.org': 'gitea',
-  'gitea.com': 'gitea',
-};
+const kinds: ReadonlyMap<string, GitHostKind> = new Map([
+  ['github.com', 'github'],
+  ['gitlab.com', 'gitlab'],
+  ['codeberg.org', 'gitea'],
+  ['gitea.com', 'gitea'],
+]);
 
 const usual = (host: string): SavedHost => ({
   host,
-  kind: kinds[host] ?? 'other',
+  kind: kinds.get(host) ?? 'other',
   api: null,
   user: null,
   scope: 'operate',

@@ -1,10 +1,10 @@
 import { isIP, type LookupFunction } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { isPublicAddress } from '@belay/host';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Agent, ProxyAgent, request, type Dispatcher } from 'undici';
 import { Config } from '../config.js';
-import { isPublicAddress } from '../egress/public-address.js';
 import { hostProxy } from '../egress/dial.js';
 import { normalHost } from '../egress/policy.js';
 import { Resolver } from '../egress/resolver.js';

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
-import { sees, seesAll, type Caller } from '../access/caller.js';
+import { sees, type Caller } from '../access/caller.js';
+import { LatestUploads } from '../access/latest-uploads.js';
 import { sessionsOfBlob } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
 import { BlobStore } from './blob-store.js';
-
-/** How many of a caller’s latest uploads it may still attach. */
-const maxUploads = 200;
 
 /**
  * Pictures that users attach. Knowing a blob’s id is not enough to attach it, because viewers of the session can then
@@ -14,11 +12,7 @@ const maxUploads = 200;
  */
 @Injectable()
 export class AttachedPictures {
-  /**
-   * The uploads of callers that do not see all sessions. They are lost when the server ends; callers then upload
-   * again.
-   */
-  readonly #uploads = new Map<string, Set<string>>();
+  readonly #uploads = new LatestUploads();
 
   constructor(
     private readonly blobs: BlobStore,
@@ -27,21 +21,14 @@ export class AttachedPictures {
 
   async upload(caller: Caller, bytes: Uint8Array, type: string): Promise<string> {
     const blob = await this.blobs.put(bytes, type);
-    if (seesAll(caller)) return blob;
-    const uploads = this.#uploads.get(caller.id) ?? new Set();
-    uploads.delete(blob);
-    this.#uploads.set(caller.id, uploads.add(blob));
-    for (const oldest of uploads) {
-      if (uploads.size <= maxUploads) break;
-      uploads.delete(oldest);
-    }
+    this.#uploads.add(caller, blob);
     return blob;
   }
 
   /** Throws `not_found` for one that does not exist, or that the caller has neither uploaded nor sees in a session. */
   async assertMayAttach(caller: Caller, images: readonly string[]): Promise<void> {
     for (const blob of images) {
-      const isKnown = seesAll(caller) || this.#uploads.get(caller.id)?.has(blob);
+      const isKnown = this.#uploads.has(caller, blob);
       if (isKnown ? this.blobs.has(blob) : await this.#isInSession(caller, blob)) continue;
       throw unknownPicture();
     }

@@ -5,6 +5,7 @@ import {
   type McpServer,
   type mcpServerChange,
   type McpTransport,
+  ownValue,
 } from '@belay/protocol';
 import { z } from 'zod';
 import { seesAll, type Caller } from '../access/caller.js';
@@ -74,7 +75,7 @@ function kept(
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(wanted).map(([name, value]) => {
-      const secret = value ?? saved[name];
+      const secret = value ?? ownValue(saved, name);
       if (secret === undefined) throw new AppError('invalid_input', `${name} has no value yet.`);
       return [name, secret];
     }),

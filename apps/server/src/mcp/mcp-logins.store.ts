@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, ownValue } from '@belay/protocol';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { z } from 'zod';
 import { Config } from '../config.js';
@@ -34,7 +34,7 @@ export class McpLogins {
 
   /** The login for a connection to a server; undefined if the user has not logged in. */
   of(name: string, url: string): McpLogin | undefined {
-    const saved = this.#file.value[name];
+    const saved = ownValue(this.#file.value, name);
     return saved?.tokens && saved.url === url ? this.#provider(name, saved) : undefined;
   }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../access/caller.js';
-import { assertMayNameHost } from '../access/host-names.js';
+import { assertMayNameHost } from '../access/assert-may-name-host.js';
 import { parseModelName } from './model-name.js';
 
 /** Throws `forbidden` for a model that is a file of the host, `invalid_input` for a malformed name. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { isPublicAddress } from '@belay/host';
 import { AppError, isKnownProvider, type Budgets } from '@belay/protocol';
-import { isPublicAddress } from '../egress/public-address.js';
 import { parseModelName } from './model-name.js';
 import { priceOf, type Price, type Rates } from './prices.js';
 import type { ModelSetup } from './provider-keys.js';

@@ -22,12 +22,12 @@ import { TransientNotices } from '../logs/transient-notices.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { assertMayNameModel } from './assert-may-name-model.js';
-import { readCassette } from './cassette/cassette-file.js';
+import { assertUsableModel } from './assert-usable-model.js';
 import { modelChoices } from './model-choices.js';
 import { ModelFailure, type Model, type ModelOutput } from './model.js';
 import { parseModelName } from './model-name.js';
 import { withActionTags } from './tags/action-tags.js';
-import { exampleScript, openModel, providerRemedy } from './open-model.js';
+import { openModel, providerRemedy } from './open-model.js';
 import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
@@ -36,7 +36,6 @@ import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry
 import { SessionQueues } from './session-queues.js';
 import { timeBudget } from './time-budget.js';
 import { emptyReply, withheld } from './unusable-reply.js';
-import { readScript } from './scripted/script.js';
 
 export interface ModelTest {
   text: string;
@@ -137,13 +136,7 @@ export class ModelGateway {
    */
   async check({ model, budgets }: { model: string; budgets?: Budgets }): Promise<void> {
     if (budgets) checkBudgets(model, budgets, this.keys.setup);
-    const address = parseModelName(model);
-    if (address.kind === 'example')
-      await readScript(exampleScript(address.name, this.keys.setup), `example:${address.name}`);
-    else if (address.kind === 'scripted') await readScript(address.file);
-    else if (address.kind === 'provider') openModel(model, this.keys.setup);
-    else if (address.record === null) await readCassette(address.file);
-    else await this.check({ model: address.record });
+    await assertUsableModel(model, this.keys.setup);
   }
 
   /** One short call that shows the user whether key and model work. Throws the errors that a session would get. */

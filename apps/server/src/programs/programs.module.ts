@@ -10,7 +10,10 @@ import { ProgramSockets } from './program-sockets.js';
   providers: [
     {
       provide: DockerClient,
-      useFactory: (config: Config) => new DockerClient(config),
+      useFactory: (config: Config) => {
+        const { instance, dockerHost, image, sidecarImage } = config;
+        return new DockerClient({ instance, dockerHost, trusted: [image, sidecarImage] });
+      },
       inject: [Config],
     },
     ProgramContainers,

@@ -1,4 +1,4 @@
-import { AppError, type PreparedPublish } from '@belay/protocol';
+import { AppError, ownValue, type PreparedPublish } from '@belay/protocol';
 import { isSafePath, type PrivateRepository } from '@belay/host';
 
 export type PushedFile = PreparedPublish['files'][number];
@@ -56,7 +56,7 @@ function filesOf(fields: readonly string[], lines: ReturnType<typeof linesOf>): 
     const path = letter === 'R' || letter === 'C' ? (fields[++at] ?? '') : first;
     assertPlain(path, mode);
     const [added = null, removed = null] = lines.get(path) ?? [];
-    const status = statuses[letter] ?? 'changed';
+    const status = ownValue(statuses, letter) ?? 'changed';
     files.push({ path, status, added, removed, ...(letter === 'R' && { from: first }) });
   }
   return files;

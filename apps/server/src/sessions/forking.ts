@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newEvent, type forkRequest, type SessionSummary } from '@belay/protocol';
 import type { z } from 'zod';
-import { assertMay, type Caller } from '../access/caller.js';
-import { mayNameHost } from '../access/host-names.js';
+import { assertMay, mayNameHost, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { assertMayUseMachine } from '../sandboxes/machines/assert-may-use-machine.js';
@@ -53,7 +52,7 @@ export class Forking {
           ? ' It lacks the host’s folders, which only an admin can share.'
           : '';
       const forked = `Forked from step ${seq} of “${summary.title}”.${older}${dropped}`;
-      await this.beginners.record(id, caller);
+      await this.beginners.record(id, caller, settings);
       await this.log.create(id, settings, {
         copied: { from, events: copied },
         events: [

@@ -48,7 +48,7 @@ export class NewWorkspaces {
     { workspace, repository }: Pick<z.output<typeof newSession>, 'workspace' | 'repository'>,
     caller: Caller,
   ): Promise<BeginningFiles> {
-    await this.workspaces.check(workspace);
+    await this.workspaces.choose(workspace, caller);
     const isCloned = workspace === clonedWorkspace;
     if (!repository) {
       if (!isCloned) return { workspace, repository: undefined };

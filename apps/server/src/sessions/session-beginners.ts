@@ -1,17 +1,26 @@
-import { Injectable } from '@nestjs/common';
-import type { NewSession } from '@belay/protocol';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import type { NewSession, SessionSettings } from '@belay/protocol';
+import { BareSessions } from '../access/bare-sessions.js';
 import { assertMayBegin, type Caller } from '../access/caller.js';
-import { assertMayNameHost } from '../access/host-names.js';
+import { assertMayNameHost } from '../access/assert-may-name-host.js';
 import { SessionOwners } from '../access/session-owners.js';
+import { EventLog } from '../logs/event-log.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
 
-/** The callers who begin sessions: checks their rights, and records them as owners. */
+/** The callers who begin sessions: checks their rights, and records who may do what with the sessions. */
 @Injectable()
-export class SessionBeginners {
+export class SessionBeginners implements OnApplicationBootstrap {
   constructor(
     private readonly owners: SessionOwners,
     private readonly pictures: AttachedPictures,
+    private readonly bare: BareSessions,
+    private readonly log: EventLog,
   ) {}
+
+  /** Before any request is answered. */
+  async onApplicationBootstrap(): Promise<void> {
+    for (const { id, machine } of await this.log.summaries()) this.#noteMachine(id, machine);
+  }
 
   /** Throws `forbidden`, and `not_found` for a picture that the caller may not attach. */
   async assertMayBegin(
@@ -25,7 +34,16 @@ export class SessionBeginners {
   }
 
   /** Called before the session exists, so that its owner sees it from its first event on. */
-  record(session: string, caller: Caller): Promise<void> {
-    return this.owners.record(session, caller);
+  async record(
+    session: string,
+    caller: Caller,
+    { machine }: Pick<SessionSettings, 'machine'>,
+  ): Promise<void> {
+    this.#noteMachine(session, machine);
+    await this.owners.record(session, caller);
+  }
+
+  #noteMachine(session: string, machine: SessionSettings['machine']): void {
+    if (machine?.kind === 'bare') this.bare.add(session, machine.name);
   }
 }

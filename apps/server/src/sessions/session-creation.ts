@@ -72,7 +72,7 @@ export class SessionCreation {
       : await this.workspaces.of(id, wanted, caller);
     const settings = { ...rest, ...begins };
     const without = missing.map((args) => newEvent('server', 'mcp', { args, message: args.error }));
-    await this.beginners.record(id, caller);
+    await this.beginners.record(id, caller, settings);
     const begin = [startEvent(settings, false), ...(paused ? [pauseEvent()] : []), ...without];
     await this.log.create(id, settings, { events: begin, ...(comparison && { comparison }) });
     this.queue.add(id, { sendsWorkspace: settings.workspace === sentWorkspace });

@@ -12,6 +12,8 @@ import {
   type SessionSettings,
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
+import type { Caller } from '../access/caller.js';
+import { LatestUploads } from '../access/latest-uploads.js';
 import { Config } from '../config.js';
 import type { OpenTar, TarSource } from '../sandboxes/connection/agent-calls.js';
 import { storageError } from '../storage/database.js';
@@ -29,6 +31,7 @@ export class WorkspaceStore {
   readonly #space: FreeSpace;
   /** Archives that are being cloned. */
   readonly #cloning = new Map<string, Mutex>();
+  readonly #uploads = new LatestUploads();
 
   constructor(
     config: Config,
@@ -41,10 +44,11 @@ export class WorkspaceStore {
     this.#space = new FreeSpace(config);
   }
 
-  /** Streams an archive to disk; returns its id. Throws `too_large` above its limit, `invalid_input` for what is not a tar archive. */
-  async upload(tar: Readable): Promise<string> {
+  /** Streams a caller’s archive to disk; returns its id. Throws `too_large` above its limit, `invalid_input` for what is not a tar archive. */
+  async upload(caller: Caller, tar: Readable): Promise<string> {
     const id = newArchiveId();
     await this.#save(id, tar);
+    this.#uploads.add(caller, id);
     return id;
   }
 
@@ -62,14 +66,19 @@ export class WorkspaceStore {
     await this.incoming.send(session, { tar: checked, bytes }, keep);
   }
 
-  /** Throws `not_found` when the workspace does not exist. */
-  async check(workspace: string | null): Promise<void> {
+  /** Throws `not_found` when the workspace that a caller names does not exist, or another caller uploaded it. */
+  async choose(workspace: string | null, caller: Caller): Promise<void> {
+    await this.#check(workspace);
+    if (workspace !== null && isUpload(workspace) && !this.#uploads.has(caller, workspace))
+      throw noWorkspace(workspace);
+  }
+
+  async #check(workspace: string | null): Promise<void> {
     if (workspace === null || workspace === sentWorkspace || workspace === clonedWorkspace) return;
     if (workspace.startsWith('example:'))
       return void (await this.examples.find(workspace.slice(8)));
-    if (!/^\w+$/.test(workspace) || !(await isFile(this.#path(workspace)))) {
-      throw new AppError('not_found', `There is no workspace ${workspace}: upload it first.`);
-    }
+    if (!isUpload(workspace) || !(await isFile(this.#path(workspace))))
+      throw noWorkspace(workspace);
   }
 
   /** The initial files of a session, opened when they are needed; undefined for an empty folder. */
@@ -84,7 +93,7 @@ export class WorkspaceStore {
       if (workspace === sentWorkspace) return this.#sent(session);
       if (workspace === clonedWorkspace && repository) return this.clones.open(session, repository);
       if (repository) await this.#cloneOnce(session, workspace, repository);
-      await this.check(workspace);
+      await this.#check(workspace);
       const name = /^example:(.*)$/s.exec(workspace)?.[1];
       return name === undefined
         ? opened(this.#path(workspace))
@@ -166,6 +175,13 @@ export class WorkspaceStore {
     return this.#path(`seed-${session}`);
   }
 }
+
+/** Whether it is the id of a stored archive, and not a word for another source. */
+const isUpload = (workspace: string): boolean =>
+  /^\w+$/.test(workspace) && workspace !== sentWorkspace && workspace !== clonedWorkspace;
+
+const noWorkspace = (workspace: string): AppError =>
+  new AppError('not_found', `There is no workspace ${workspace}: upload it first.`);
 
 /** A new name for a stored archive. */
 export const newArchiveId = (): string =>

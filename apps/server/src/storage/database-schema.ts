@@ -125,7 +125,7 @@ export interface AccessTokenTable {
   refresh_family: string | null;
   refresh_hash: string | null;
   refresh_expires: string | null;
-  /** For a viewer link: the session that it shows, and the caller that made it. */
+  /** For a viewer link, the session that it shows; and the caller that made the link or token, with whom it ends. */
   link_session: string | null;
   link_maker: string | null;
 }

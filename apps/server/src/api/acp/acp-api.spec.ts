@@ -1,6 +1,7 @@
 import { methods } from '@agentclientprotocol/sdk';
 import { newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { ownerCaller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
@@ -169,7 +170,7 @@ describe('ACP', () => {
       const viewer = await editor(server.viewerToken);
       await expect(viewer.begin()).rejects.toMatchObject({ data: { code: 'forbidden' } });
       const made = { label: 'x', scope: 'operate', sessions: 'own', expires: null } as const;
-      const { token, id } = await server.app.get(TokensStore).create(made);
+      const { token, id } = await server.app.get(TokensStore).create(made, ownerCaller);
       const session = await server.session();
       const me = await editor(token);
       await expect(me.load(session)).rejects.toMatchObject({ data: { code: 'not_found' } });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { z } from 'zod';
+import { BareSessions } from '../../access/bare-sessions.js';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
@@ -32,6 +33,7 @@ export class Identity {
     private readonly logins: Logins,
     private readonly tokens: TokensStore,
     private readonly users: UsersStore,
+    private readonly bare: BareSessions,
   ) {
     this.#file = join(config.data, 'server.json');
     const known = readSaved(this.#file);
@@ -58,7 +60,7 @@ export class Identity {
    * logins too. Undefined for other ids. When it cannot be stored, throws `disk_full` and changes nothing.
    */
   rotate(id: string): MadeToken | undefined {
-    const caller = [ownerCaller, viewerCaller].find((each) => each.id === id);
+    const caller = ownCallers.find((each) => each.id === id);
     if (!caller) return undefined;
     const token = newToken();
     const changed = { ...this.#tokens, [caller === ownerCaller ? 'token' : 'viewerToken']: token };
@@ -74,9 +76,15 @@ export class Identity {
     return { id, label, scope, sessions: 'all', created, expires: null, lastUsed: null, token };
   }
 
+  /** Whether this is the id of one of the server’s own two tokens, which never expire. */
+  isOwnToken(id: string): boolean {
+    return ownCallers.some((each) => each.id === id);
+  }
+
   callerOfToken(token: string): Caller | undefined {
-    if (same(token, this.token)) return ownerCaller;
-    return same(token, this.viewerToken) ? viewerCaller : this.tokens.callerOf(token);
+    if (same(token, this.token)) return this.#withBare(ownerCaller);
+    const isViewer = same(token, this.viewerToken);
+    return this.#withBare(isViewer ? viewerCaller : this.tokens.callerOf(token));
   }
 
   /** The caller by a token, or by a login’s key together with its cookie: a cookie alone gives no access. */
@@ -95,10 +103,12 @@ export class Identity {
 
   /** Undefined when the caller no longer exists. */
   callerById(id: string): Caller | undefined {
-    if (id === ownerCaller.id) return ownerCaller;
-    return id === viewerCaller.id
-      ? viewerCaller
-      : (this.tokens.caller(id) ?? this.users.caller(id));
+    const own = ownCallers.find((each) => each.id === id);
+    return this.#withBare(own ?? this.tokens.caller(id) ?? this.users.caller(id));
+  }
+
+  #withBare(caller: Caller | undefined): Caller | undefined {
+    return caller && { ...caller, bare: this.bare };
   }
 
   /** Whether the request has a login’s cookie, which is enough for the site’s files and for nothing else. */
@@ -111,6 +121,8 @@ export class Identity {
     writeWholeSync(this.#file, `${JSON.stringify(content, null, 2)}\n`);
   }
 }
+
+const ownCallers = [ownerCaller, viewerCaller];
 
 const newToken = (): string => randomBytes(24).toString('base64url');
 

@@ -7,6 +7,7 @@ import {
   type Event,
   type GptSession,
   type RouteInput,
+  type Scope,
   type SessionSummary,
   withShortTexts,
 } from '@belay/protocol';
@@ -30,11 +31,15 @@ export class GptSessions {
    * The session that the request names, else that of its conversation, else the only one that its caller sees. Throws
    * `invalid_input` when there is none or it was deleted, like Carabiner.
    */
-  async sessionFor(request: Request, named: string | undefined): Promise<string> {
+  async sessionFor(
+    request: Request,
+    named: string | undefined,
+    access: Scope = 'view',
+  ): Promise<string> {
     const caller = callerOf(request);
     const id = named ?? this.#bound(caller, request) ?? (await this.#only(caller));
     if (id === undefined) throw new AppError('invalid_input', useAgentFirst);
-    await this.#summary(caller, id);
+    await this.#summary(caller, id, access);
     return id;
   }
 
@@ -99,9 +104,9 @@ export class GptSessions {
   }
 
   /** Missing sessions and those hidden from the caller give the same error. */
-  async #summary(caller: Caller, id: string): Promise<SessionSummary> {
+  async #summary(caller: Caller, id: string, access: Scope = 'view'): Promise<SessionSummary> {
     try {
-      assertMay(caller, 'view', id);
+      assertMay(caller, access, id);
       return await this.sessions.summary(id);
     } catch (error) {
       if (errorFrom(error).code !== 'not_found') throw error;

@@ -137,13 +137,13 @@ export class GptController {
   }
 
   async message({ query, body }: Inputs['message'], @Req() request: Request): Promise<GptSession> {
-    const id = await this.targets.sessionFor(request, query.session);
+    const id = await this.targets.sessionFor(request, query.session, 'operate');
     const input = sessionCommands.message.input.parse({ ...body, session: id });
     return gptSessionOf(await this.commands.run('message', input, { caller: callerOf(request) }));
   }
 
   async stop({ query }: Inputs['stop'], @Req() request: Request): Promise<GptSession> {
-    const id = await this.targets.sessionFor(request, query.session);
+    const id = await this.targets.sessionFor(request, query.session, 'operate');
     const caller = callerOf(request);
     return gptSessionOf(await this.commands.run('stop', { session: id }, { caller }));
   }

@@ -20,6 +20,7 @@ import type {
   OAuthClientInformationMixed,
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { ownerCaller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { TestServer } from '../../testing/server.js';
@@ -246,7 +247,7 @@ describe('the MCP server', () => {
 
     it('a connection counts with its own token alone, and ends with it', async () => {
       const made = { label: 'x', scope: 'operate', sessions: 'own', expires: null } as const;
-      const { token, id } = await server.app.get(TokensStore).create(made);
+      const { token, id } = await server.app.get(TokensStore).create(made, ownerCaller);
       const session = await server.session();
       const client = await connect(token);
       expect(await call(client, 'session_status', { session })).toMatchObject({
@@ -359,7 +360,7 @@ describe('the MCP server', () => {
 
     it('gives up a token by itself, and opens nothing of the owner’s', async () => {
       const made = { label: 'x', scope: 'operate', sessions: 'own', expires: null } as const;
-      const { token } = await server.app.get(TokensStore).create(made);
+      const { token } = await server.app.get(TokensStore).create(made, ownerCaller);
       const client = await connect(token);
       // It does not open what is the owner's alone.
       expect((await server.fetch('/api/providers', { method: 'PUT', token })).status).not.toBe(200);

@@ -10,6 +10,8 @@ import {
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import { assertWithinOwnTime } from '../../access/assert-within-own-time.js';
+import { callerOf } from '../auth/access.guard.js';
 import { LoginAttempts } from '../auth/login-attempts.js';
 import { readForm } from '../read-form.js';
 import { RestController, type RouteInputs } from '../rest/rest-controller.js';
@@ -117,8 +119,11 @@ export class OAuthController {
     @Req() request: Request,
   ): { redirect: string } {
     this.#assertOurs(request, wanted.resource);
+    const user = callerOf(request);
+    // The application renews its token by itself.
+    if (allow) assertWithinOwnTime(user, null);
     const redirect = allow
-      ? this.grants.allow(wanted, { scope: grant, sessions })
+      ? this.grants.allow(wanted, { scope: grant, sessions, maker: user.id })
       : this.grants.reject(wanted);
     return { redirect };
   }

@@ -18,6 +18,8 @@ interface Granted {
   challenge: string;
   resource: string | undefined;
   token: Pick<NewToken, 'label' | 'scope' | 'sessions'>;
+  /** The id of the caller who allowed it. */
+  maker: string;
 }
 
 export interface CodeExchange {
@@ -52,7 +54,7 @@ export class OAuthService {
   /** Returns the browser’s next address, with the code. */
   allow(
     request: AuthorizationRequest,
-    { scope, sessions }: Pick<NewToken, 'scope' | 'sessions'>,
+    { scope, sessions, maker }: Pick<NewToken, 'scope' | 'sessions'> & { maker: string },
   ): string {
     const client = this.clientOf(request);
     const code = this.#granted.put({
@@ -61,6 +63,7 @@ export class OAuthService {
       challenge: request.code_challenge,
       resource: request.resource,
       token: { label: `${client.name} (OAuth)`, scope, sessions },
+      maker,
     });
     return answerTo(request, { code });
   }
@@ -81,7 +84,8 @@ export class OAuthService {
       (given.resource === undefined || granted.resource === given.resource);
     if (!isSame) return undefined;
     const wanted = { ...granted.token, expires: end() };
-    return this.tokens.createRefreshable(wanted, { client: granted.client, refreshMs });
+    const { client, maker } = granted;
+    return this.tokens.createRefreshable(wanted, { client, refreshMs, maker });
   }
 
   /** Undefined for an invalid refresh token. The reuse of an old one revokes all tokens of its family. */

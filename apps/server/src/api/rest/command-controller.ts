@@ -1,5 +1,12 @@
 import { Req } from '@nestjs/common';
-import { idsOf, isSchema, sessionCommands, type Route, type RouteGroup } from '@belay/protocol';
+import {
+  idsOf,
+  isSchema,
+  ownValue,
+  sessionCommands,
+  type Route,
+  type RouteGroup,
+} from '@belay/protocol';
 import type { Request } from 'express';
 import { callerOf, noteMade } from '../auth/access.guard.js';
 import type { SessionCommands } from '../commands/session-commands.js';
@@ -40,7 +47,7 @@ function commandHandler({ path, response }: Route, name: NonNullable<Route['comm
     { params, body }: Input,
     request: Request,
   ): Promise<unknown> {
-    const about = ids.map((id, at) => [id, params[parameters[at] ?? '']]);
+    const about = ids.map((id, at) => [id, ownValue(params, parameters[at] ?? '')]);
     const input = { ...body, ...Object.fromEntries(about) } as never;
     const caller = callerOf(request);
     const output = await this.commands.run(name, input, {

@@ -1,5 +1,9 @@
 import { api, type MadeToken, type TokenInfo } from '@belay/protocol';
+import { Req } from '@nestjs/common';
+import type { Request } from 'express';
+import { assertWithinOwnTime } from '../../access/assert-within-own-time.js';
 import { TokensStore } from '../../access/tokens.store.js';
+import { callerOf } from '../auth/access.guard.js';
 import { Identity } from '../auth/identity.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -16,11 +20,16 @@ export class TokensController {
     return this.tokens.list();
   }
 
-  create({ body }: Inputs['create']): Promise<MadeToken> {
-    return this.tokens.create(body);
+  create({ body }: Inputs['create'], @Req() request: Request): Promise<MadeToken> {
+    const maker = callerOf(request);
+    assertWithinOwnTime(maker, body.expires);
+    return this.tokens.create(body, maker);
   }
 
-  async rotate({ params }: Inputs['rotate']): Promise<MadeToken> {
+  /** The new secret is access, too: it ends no later than its maker’s. */
+  async rotate({ params }: Inputs['rotate'], @Req() request: Request): Promise<MadeToken> {
+    const isOwn = this.identity.isOwnToken(params.token);
+    assertWithinOwnTime(callerOf(request), isOwn ? null : this.tokens.expiresOf(params.token));
     return this.identity.rotate(params.token) ?? this.tokens.rotate(params.token);
   }
 

@@ -23,7 +23,8 @@ export class UploadsController {
     _input: Inputs['workspace'],
     @Req() request: Request,
   ): Promise<{ workspace: string }> {
-    return { workspace: await received(request, (tar) => this.workspaces.upload(tar)) };
+    const caller = callerOf(request);
+    return { workspace: await received(request, (tar) => this.workspaces.upload(caller, tar)) };
   }
 
   toSession({ params, query }: Inputs['toSession'], @Req() request: Request): Promise<void> {

@@ -1,8 +1,11 @@
 import { Req } from '@nestjs/common';
 import { api, AppError, type UserInfo } from '@belay/protocol';
 import type { Request } from 'express';
+import { assertWithinOwnTime } from '../../access/assert-within-own-time.js';
 import { AuditLog } from '../../access/audit-log.js';
+import { TokensStore } from '../../access/tokens.store.js';
 import { userCallerId, userIdOf, UsersStore } from '../../access/users.store.js';
+import { callerOf } from '../auth/access.guard.js';
 import { Logins } from '../auth/logins.js';
 import { PasswordCheck, wrongPassword } from '../auth/password-check.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -16,17 +19,20 @@ export class UsersController {
     private readonly logins: Logins,
     private readonly passwords: PasswordCheck,
     private readonly audit: AuditLog,
+    private readonly tokens: TokensStore,
   ) {}
 
   list(): UserInfo[] {
     return this.users.list();
   }
 
-  create({ body }: Inputs['create']): Promise<UserInfo> {
+  create({ body }: Inputs['create'], @Req() request: Request): Promise<UserInfo> {
+    assertWithinOwnTime(callerOf(request), null);
     return this.users.create(body);
   }
 
-  async change({ params, body }: Inputs['change']): Promise<UserInfo> {
+  async change({ params, body }: Inputs['change'], @Req() request: Request): Promise<UserInfo> {
+    assertWithinOwnTime(callerOf(request), null);
     const changed = await this.users.change(params.user, body);
     this.logins.endOf(userCallerId(params.user));
     return changed;
@@ -52,5 +58,6 @@ export class UsersController {
   async remove({ params }: Inputs['remove']): Promise<void> {
     await this.users.remove(params.user);
     this.logins.endOf(userCallerId(params.user));
+    await this.tokens.revokeMadeBy(userCallerId(params.user));
   }
 }

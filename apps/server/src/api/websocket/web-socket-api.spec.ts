@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { newEvent } from '@belay/protocol';
 import { memoryInUse, until } from '@belay/testing';
+import { ownerCaller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
@@ -396,7 +397,7 @@ describe('the plain WebSocket', () => {
     it('a token sees its own sessions alone, and its revocation closes its sockets', async () => {
       const other = await server.session();
       const made = { label: 'x', scope: 'operate', sessions: 'own', expires: null } as const;
-      const { token, id } = await server.app.get(TokensStore).create(made);
+      const { token, id } = await server.app.get(TokensStore).create(made, ownerCaller);
       const me = await client(token);
       const { session } = await me.ask('start', { task: 'Mine', model: 'scripted:x' });
       expect(await me.ask('status', { session })).toMatchObject({ action: 'status' });

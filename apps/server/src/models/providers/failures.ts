@@ -1,4 +1,4 @@
-import { AppError } from '@belay/protocol';
+import { AppError, ownValue } from '@belay/protocol';
 import { z } from 'zod';
 import { ModelFailure } from '../model.js';
 
@@ -68,7 +68,7 @@ interface FailedCall {
 function causeOf({ provider, model, status, body, reason }: FailedCall): ModelFailure | undefined {
   const fatal = (message: string): ModelFailure => new ModelFailure('fatal', message);
   if (status === 401 || body.includes('API_KEY_INVALID')) {
-    const variable = keyVariables[provider];
+    const variable = ownValue(keyVariables, provider);
     const place = `Settings → Models${variable ? `, or ${variable}` : ''}`;
     return fatal(`${provider} refused the key: check it under ${place}.`);
   }

@@ -119,15 +119,14 @@ class ValueReader {
   /** Up to and including the closing `)}}`. */
   list(): { values: unknown[]; keyed: Record<string, unknown> } {
     const values: unknown[] = [];
-    const keyed: Record<string, unknown> = {};
+    const keyed = new Map<string, unknown>();
     this.#skip();
     if (this.#take(')')) return this.#closed(values, keyed);
     for (;;) {
       const key = this.#match(/([A-Za-z_]\w*)\s*=\s*/y)?.[1];
       const value = this.#value();
-      if (key !== undefined) keyed[key] = value;
-      else if (Object.keys(keyed).length > 0)
-        throw new TagError('A value without a key follows one with a key');
+      if (key !== undefined) keyed.set(key, value);
+      else if (keyed.size > 0) throw new TagError('A value without a key follows one with a key');
       else values.push(value);
       this.#skip();
       if (this.#take(')')) return this.#closed(values, keyed);
@@ -136,10 +135,10 @@ class ValueReader {
     }
   }
 
-  #closed(values: unknown[], keyed: Record<string, unknown>) {
+  #closed(values: unknown[], keyed: ReadonlyMap<string, unknown>) {
     this.#skip();
     if (!this.#take('}}')) throw new TagError('Expected }} after )');
-    return { values, keyed };
+    return { values, keyed: Object.fromEntries(keyed) };
   }
 
   #value(): unknown {

@@ -1,6 +1,6 @@
 import type { SessionMachine } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
-import { assertMayNameHost } from '../../access/host-names.js';
+import { assertMayNameHost } from '../../access/assert-may-name-host.js';
 
 /**
  * Throws `forbidden` unless the caller may begin a session on this machine: a bare one confines nothing. An admin may

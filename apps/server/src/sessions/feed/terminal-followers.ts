@@ -1,3 +1,4 @@
+import { ownValue } from '@belay/protocol';
 import type { TerminalLog } from '../../logs/terminal-log.js';
 import { terminalBehind, terminalPiece, terminalWindow } from './feed-limits.js';
 import type { Follower } from './follower.js';
@@ -75,7 +76,7 @@ export class TerminalFollowers<F extends Follower> {
     const followed = this.#followed.get(follower);
     const known = followed?.positions.get(terminal);
     if (!followed || known) return known;
-    const start = followed.starts ? (followed.starts[terminal] ?? 0) : offset;
+    const start = followed.starts ? (ownValue(followed.starts, terminal) ?? 0) : offset;
     const sent = Math.max(0, Math.trunc(start));
     const position = { follower, terminal, sent, underWay: 0, reading: false, closed: false };
     followed.positions.set(terminal, position);

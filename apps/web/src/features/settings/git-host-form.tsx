@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { errorFrom, type GitHost } from '@belay/protocol';
+import { errorFrom, ownValue, type GitHost } from '@belay/protocol';
 import { Disclosure } from '@/components/ui/disclosure';
 import { CheckField, optionsOf, SelectField, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
@@ -34,7 +34,7 @@ export function GitHostForm({ host: before, onClose }: GitHostFormProps) {
     token: '',
   });
   const { host, scope, insecure } = values;
-  const kind = values.kind ?? usualKinds[host] ?? 'github';
+  const kind = values.kind ?? ownValue(usualKinds, host) ?? 'github';
   const save = async (): Promise<Submitted> => {
     const token = values.token.trim();
     await client.git.setHost(host, {

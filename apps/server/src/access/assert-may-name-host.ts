@@ -1,8 +1,5 @@
-import { AppError, type ApiName } from '@belay/protocol';
-import { may, type Caller } from './caller.js';
-
-/** The APIs whose requests are written by a language model, which whatever it reads may instruct. */
-const apisOfModels: ReadonlySet<ApiName | undefined> = new Set<ApiName>(['mcp', 'gpt']);
+import { AppError } from '@belay/protocol';
+import { may, mayNameHost, type Caller } from './caller.js';
 
 /** Something of the host that a request names, for the sentence of a refusal. */
 interface HostUse {
@@ -12,15 +9,7 @@ interface HostUse {
   remedy: string;
 }
 
-/**
- * Whether a caller’s request may name something of the host: a file, a folder, or a machine without containers.
- * Everything else that a request names is resolved within what its caller owns.
- */
-export function mayNameHost(caller: Caller): boolean {
-  return may(caller, 'admin') && !apisOfModels.has(caller.via?.api);
-}
-
-/** Throws `forbidden`, with a sentence. */
+/** Throws `forbidden`, with a sentence, unless the caller’s request may name something of the host. */
 export function assertMayNameHost(caller: Caller, { use, remedy }: HostUse): void {
   if (mayNameHost(caller)) return;
   const sentence = may(caller, 'admin')
