@@ -6,6 +6,7 @@ export * from './action-operation.js';
 export * from './activity.js';
 export * from './approvals.js';
 export * from './budget-use.js';
+export * from './call-words.js';
 export * from './calls.js';
 export * from './check.js';
 export * from './comparisons.js';

@@ -99,6 +99,13 @@ describe('the plain WebSocket', () => {
     );
     const first = (action: string) => seen.find((message) => message.action === action)?.args;
     expect(first('run')).toMatchObject({ command: 'ls' });
+    const said = seen.filter(({ action }) => ['run', 'think', 'browse', 'finish'].includes(action));
+    expect(said.map(({ message }) => message)).toEqual([
+      'Run: ls',
+      'Done.',
+      'Open a page: https://pytorch.org/',
+      'Printed.',
+    ]);
     expect(first('output')).toMatchObject({ output: 'hello.sh\n' });
     expect(first('code')).toMatchObject({ line: 3, change: 'INSERT', content: ['x'] });
   });
@@ -135,6 +142,35 @@ describe('the plain WebSocket', () => {
       { operation: 'files.edit', input: { path: 'a', from: 3, to: 4, change: 'DELETE' } },
       { operation: 'files.mkdir', input: { path: 'b' } },
     ]);
+  });
+
+  it('sends what an action printed as JSON as the text of its output', async () => {
+    const me = await client();
+    const session = await server.session();
+    await me.ask('watch', { session });
+    const output = { text: '', structured: { n: 3 }, errors: '', exitCode: 0, seconds: 0 };
+    const args = { operation: 'action.count', ok: true, output, seconds: 0 };
+    await server.sandboxes.says(server.log, session, { action: 'result', args, id: 'a' });
+    await me.sees(
+      'the output',
+      ({ action, args: sent }) =>
+        action === 'output' && 'output' in sent && sent.output === '{"n":3}',
+    );
+  });
+
+  it('has one form of each action, in replies and events', async () => {
+    const me = await client();
+    const session = await server.session();
+    await me.ask('watch', { session });
+    for (const action of ['pause', 'resume', 'message', 'stop']) {
+      const reply = await me.ask(action, { text: 'x' });
+      expect({ action, reply: reply.action }).toEqual({ action, reply: 'session' });
+      expect(reply).toMatchObject({ session, args: { id: session } });
+    }
+    const changed = { terminal: 'main', change: 'opened', columns: 80, rows: 24, holder: 'agent' };
+    await server.sandboxes.says(server.log, session, { action: 'terminal', args: changed });
+    await me.sees('the change', ({ action }) => action === 'terminal-change');
+    expect(me.messages.filter(({ action }) => action === 'terminal')).toEqual([]);
   });
 
   it('chats, answers questions and approvals, pauses, resumes and stops', async () => {
@@ -399,7 +435,7 @@ describe('the plain WebSocket', () => {
       const { token, id } = await server.app.get(TokensStore).create(made);
       const me = await client(token);
       const { session } = await me.ask('start', { task: 'Mine', model: 'scripted:x' });
-      expect(await me.ask('status', { session })).toMatchObject({ action: 'status' });
+      expect(await me.ask('status', { session })).toMatchObject({ action: 'session' });
       const attempts = ['status', 'watch', 'events', 'message', 'run', 'stop'];
       for (const action of attempts) {
         const args = { session: other, text: 'x', command: 'ls' };
