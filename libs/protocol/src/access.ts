@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Role } from './operation.js';
+import { visibleLine } from './visible-text.js';
 
 /**
  * The rights of a caller: `view` only reads, `operate` also starts and steers sessions, `admin` also manages settings,
@@ -30,12 +31,10 @@ export const sessionAccess = z.union([
 ]);
 export type SessionAccess = z.infer<typeof sessionAccess>;
 
-export const tokenLabel = z
-  .string()
-  .trim()
-  .min(1, 'name the program that will use it')
-  .max(100)
-  .regex(/^[^\p{C}]*$/u, 'a label is one line of visible text');
+export const tokenLabel = visibleLine(
+  z.string().trim().min(1, 'name the program that will use it').max(100),
+  'a label is one line of visible text',
+);
 
 const expires = z.iso.datetime({ offset: true });
 

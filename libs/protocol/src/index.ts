@@ -54,6 +54,7 @@ export * from './rest/comparisons.js';
 export * from './rest/git.js';
 export * from './rest/mcp-server.js';
 export * from './rest/gpt.js';
+export { idempotencyKey } from './rest/idempotency-key.js';
 export * from './rest/gpt-open-api.js';
 export * from './rest/open-api.js';
 export * from './rest/page.js';

@@ -1,3 +1,14 @@
+import type { z } from 'zod';
+
+/** A text on one line without invisible characters; `sentence` says so for the error. */
+export const visibleLine = (text: z.ZodString, sentence: string): z.ZodString =>
+  text.regex(shown, sentence).refine((line) => !/\p{C}/u.test(line), sentence);
+
+/** The part of the rule that every language’s expressions can state, for published schemas. */
+// oxlint-disable-next-line no-control-regex
+const shown =
+  /^[^\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$/;
+
 /**
  * Text from a sandbox that is safe to show unescaped: control characters, which could move a cursor, set a clipboard
  * or change the direction of text, become visible symbols. Line ends and tabs are kept.

@@ -56,7 +56,7 @@ export const actionRoutes = {
   }),
   install: route({
     method: 'POST',
-    path: '/api/actions/installs',
+    path: '/api/action-installs',
     summary: 'Installs or updates actions from a source that was fetched',
     body: z.object({
       found: z.string().max(100),
@@ -68,7 +68,7 @@ export const actionRoutes = {
   }),
   progress: route({
     method: 'GET',
-    path: '/api/actions/installs/:id',
+    path: '/api/action-installs/:id',
     summary: 'Returns the progress of an install, with its log',
     query: z.object({
       after: count.default(0).describe('The number of log lines that the caller already has.'),
@@ -79,7 +79,7 @@ export const actionRoutes = {
   }),
   cancel: route({
     method: 'DELETE',
-    path: '/api/actions/installs/:id',
+    path: '/api/action-installs/:id',
     summary: 'Stops an install and removes what is incomplete',
     response: nothing,
     access: 'admin',

@@ -17,6 +17,7 @@ import { Examples } from '../../sessions/examples.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { usageOf } from '../../sessions/usage-of.js';
 import { callerOf } from '../auth/access.guard.js';
+import { baseUrlOf } from '../base-url.js';
 import { Logins } from '../auth/logins.js';
 import { RestController } from './rest-controller.js';
 import { ServerChecks } from './server-checks.js';
@@ -73,17 +74,19 @@ export class ServerController {
     return usageOf(await this.sessions.list(callerOf(request)));
   }
 
-  openApiYaml(_: unknown, @Res() response: Response): void {
-    const text = stringify(this.openApi(), { aliasDuplicateObjects: false });
+  openApiYaml(_: unknown, @Req() request: Request, @Res() response: Response): void {
+    const document = this.openApi(undefined, request);
+    const text = stringify(document, { aliasDuplicateObjects: false });
     response.type(api.server.openApiYaml.response.bytes).send(text);
   }
 
-  openApi(): Record<string, unknown> {
+  openApi(_: unknown, @Req() request: Request): Record<string, unknown> {
     const installed = this.actions.offered();
-    const key = JSON.stringify(
-      installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]),
-    );
-    if (this.#openApi?.key !== key) this.#openApi = { key, document: openApiDocument(installed) };
+    const url = baseUrlOf(request);
+    const shown = installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]);
+    const key = JSON.stringify([url, shown]);
+    if (this.#openApi?.key !== key)
+      this.#openApi = { key, document: openApiDocument(url, installed) };
     return this.#openApi.document;
   }
 }
