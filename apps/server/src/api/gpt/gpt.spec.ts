@@ -288,6 +288,7 @@ describe('the API for custom GPTs', () => {
   it('has one status for an agent that is lost, whatever the reason', async () => {
     const gone = await server.session({ approvals: 'auto' });
     await server.json('POST', `/api/sessions/${gone}/stop`);
+    await until('its agent is gone', () => !server.sandboxes.agents.has(gone));
     server.sandboxes.failure = new AppError('unavailable', 'The machine laptop is not connected.');
     const lost = await call(`/execcmd?session=${gone}&cmd=ls`);
     expect(lost.status).toBe(400);

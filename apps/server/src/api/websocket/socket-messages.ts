@@ -72,9 +72,9 @@ export function outputMessage(operation: string, output: unknown): SentMessage {
  * `session`.
  */
 export function commandMessage(name: SessionCommandName, result: unknown): SentMessage {
-  const args = Object(result) as object;
+  const args = Object(result) as { id?: string };
   if (sessionCommands[name].output === sessionSummary)
-    return { action: 'session', session: sessionSummary.parse(result).id, args, message: 'Done.' };
+    return { action: 'session', session: args.id ?? '', args, message: 'Done.' };
   const action = Object.hasOwn(eventArgs, name) ? `${name}-reply` : name;
   return { action, args, message: 'Done.' };
 }

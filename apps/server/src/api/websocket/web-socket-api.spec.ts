@@ -144,35 +144,6 @@ describe('the plain WebSocket', () => {
     ]);
   });
 
-  it('sends what an action printed as JSON as the text of its output', async () => {
-    const me = await client();
-    const session = await server.session();
-    await me.ask('watch', { session });
-    const output = { text: '', structured: { n: 3 }, errors: '', exitCode: 0, seconds: 0 };
-    const args = { operation: 'action.count', ok: true, output, seconds: 0 };
-    await server.sandboxes.says(server.log, session, { action: 'result', args, id: 'a' });
-    await me.sees(
-      'the output',
-      ({ action, args: sent }) =>
-        action === 'output' && 'output' in sent && sent.output === '{"n":3}',
-    );
-  });
-
-  it('has one form of each action, in replies and events', async () => {
-    const me = await client();
-    const session = await server.session();
-    await me.ask('watch', { session });
-    for (const action of ['pause', 'resume', 'message', 'stop']) {
-      const reply = await me.ask(action, { text: 'x' });
-      expect({ action, reply: reply.action }).toEqual({ action, reply: 'session' });
-      expect(reply).toMatchObject({ session, args: { id: session } });
-    }
-    const changed = { terminal: 'main', change: 'opened', columns: 80, rows: 24, holder: 'agent' };
-    await server.sandboxes.says(server.log, session, { action: 'terminal', args: changed });
-    await me.sees('the change', ({ action }) => action === 'terminal-change');
-    expect(me.messages.filter(({ action }) => action === 'terminal')).toEqual([]);
-  });
-
   it('chats, answers questions and approvals, pauses, resumes and stops', async () => {
     const me = await client();
     const session = await server.session();

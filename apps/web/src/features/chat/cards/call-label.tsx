@@ -35,8 +35,7 @@ const icons: Record<Display, LucideIcon> = {
 
 /** A call’s verb and subject; the tooltip has the operation’s name. */
 export function CallLabel({ event }: { event: Event }) {
-  const Icon = iconOf(event.action);
-  const { verb, subject } = labelOfCall(event);
+  const { icon: Icon, verb, subject } = withIcon(event);
   return (
     <>
       <Icon size={14} aria-hidden className="shrink-0 text-faint" />
@@ -48,8 +47,9 @@ export function CallLabel({ event }: { event: Event }) {
   );
 }
 
-function iconOf(action: string): LucideIcon {
-  if (mcpToolNamed(action)) return Plug;
-  const operation = calledOperation(action);
-  return operation ? icons[operation.display] : Wrench;
+function withIcon(event: Event): ReturnType<typeof labelOfCall> & { icon: LucideIcon } {
+  const label = labelOfCall(event);
+  if (mcpToolNamed(event.action)) return { ...label, icon: Plug };
+  const operation = calledOperation(event.action);
+  return { ...label, icon: operation ? icons[operation.display] : Wrench };
 }
