@@ -5,8 +5,8 @@ export const visibleLine = (text: z.ZodString, sentence: string): z.ZodString =>
   text.regex(shown, sentence).refine((line) => !/\p{C}/u.test(line), sentence);
 
 /** The part of the rule that every language’s expressions can state, for published schemas. */
-// oxlint-disable-next-line no-control-regex
 const shown =
+  // oxlint-disable-next-line no-control-regex
   /^[^\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$/;
 
 /**

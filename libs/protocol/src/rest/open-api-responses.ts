@@ -1,8 +1,8 @@
 import { errorCodes } from '../errors.js';
 import type { Components } from './open-api-components.js';
-import type { JsonSchema } from './published-schema.js';
+import type { PublishedSchema } from './published-schema.js';
 import { problem, problemType } from './problem.js';
-import { isBytes, type Route } from './route.js';
+import type { Route } from './route.js';
 
 type Json = Record<string, unknown>;
 
@@ -48,8 +48,8 @@ const failures: Record<number, Failure> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'Too many requests from this caller, or a limit was reached.',
-    of: ({ access }) => access !== 'open',
+    description: 'Too many requests from this caller or address, or a limit was reached.',
+    of: () => true,
   },
 };
 
@@ -86,7 +86,7 @@ export function problemResponses(components: Components): Json {
   return { ...Object.fromEntries(usual), Problem: { description: allFailures(), content } };
 }
 
-const problemSchema: JsonSchema = { $ref: '#/components/schemas/Problem' };
+const problemSchema: PublishedSchema = { $ref: '#/components/schemas/Problem' };
 
 const retryAfter = {
   'Retry-After': {

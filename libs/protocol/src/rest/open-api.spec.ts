@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { gptDocument } from './gpt-open-api.js';
 import { openApiDocument } from './open-api.js';
-import { published, schemaOf, type JsonSchema } from './published-schema.js';
+import { published, schemaOf, type PublishedSchema } from './published-schema.js';
 
 type Json = Record<string, unknown>;
 
@@ -10,7 +10,7 @@ interface Operation {
   tags: string[];
   description?: string;
   security?: unknown[];
-  parameters: { name: string; in: string; schema?: JsonSchema }[];
+  parameters: { name: string; in: string; schema?: PublishedSchema }[];
   requestBody?: { content: Record<string, Json> };
   responses: Record<string, { $ref?: string; content?: Record<string, Json> }>;
 }
@@ -19,7 +19,7 @@ interface Document {
   servers: { url: string }[];
   tags: { name: string; description?: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, JsonSchema>; responses: Record<string, Json> };
+  components: { schemas: Record<string, PublishedSchema>; responses: Record<string, Json> };
 }
 
 /** An installed tool with a schema of its own, as strangers write them. */
@@ -115,8 +115,10 @@ describe('the OpenAPI document', () => {
     const own = operations.filter(({ path }) => path !== installed.path);
     const unnamed = own.flatMap(({ operationId, requestBody, responses }) =>
       [requestBody, ...Object.values(responses)].flatMap((body) => {
-        const { schema } = (body?.content?.['application/json'] ?? {}) as { schema?: JsonSchema };
-        const items = schema?.['items'] as JsonSchema | undefined;
+        const { schema } = (body?.content?.['application/json'] ?? {}) as {
+          schema?: PublishedSchema;
+        };
+        const items = schema?.['items'] as PublishedSchema | undefined;
         return [schema, items].some((each) => each?.['properties']) ? [operationId] : [];
       }),
     );
@@ -135,14 +137,17 @@ describe('the OpenAPI document', () => {
   });
 
   /** Every schema in a value, with the way to it. */
-  function* schemasIn(value: unknown, way = ''): Generator<{ way: string; schema: JsonSchema }> {
+  function* schemasIn(
+    value: unknown,
+    way = '',
+  ): Generator<{ way: string; schema: PublishedSchema }> {
     if (typeof value !== 'object' || value === null) return;
     const isNames = /\/(properties|schemas|headers|patternProperties|mapping)$/.test(way);
-    if (!isNames && !Array.isArray(value)) yield { way, schema: value as JsonSchema };
+    if (!isNames && !Array.isArray(value)) yield { way, schema: value as PublishedSchema };
     for (const [key, inner] of Object.entries(value)) yield* schemasIn(inner, `${way}/${key}`);
   }
   const all = [...schemasIn(document)];
-  const waysOf = (isWrong: (schema: JsonSchema, way: string) => boolean) =>
+  const waysOf = (isWrong: (schema: PublishedSchema, way: string) => boolean) =>
     all.filter(({ way, schema }) => isWrong(schema, way)).map(({ way }) => way);
 
   it('has only what generators of clients can read', () => {
@@ -158,14 +163,15 @@ describe('the OpenAPI document', () => {
       waysOf(({ format, pattern }) => format === 'date-time' && pattern !== undefined),
     ).toEqual([]);
     expect(waysOf(({ pattern }) => /\\p\{/i.test(String(pattern)))).toEqual([]);
-    const types = ({ type }: JsonSchema) =>
+    const types = ({ type }: PublishedSchema) =>
       Array.isArray(type) ? type.filter((one) => one !== 'null') : [];
     expect(waysOf((schema) => types(schema).length > 1)).toEqual([]);
   });
 
   it('has simple defaults in requests, and none in responses', () => {
-    const isDefault = (schema: JsonSchema) => 'default' in schema && !('operationId' in schema);
-    const inRequests = (schema: JsonSchema) =>
+    const isDefault = (schema: PublishedSchema) =>
+      'default' in schema && !('operationId' in schema);
+    const inRequests = (schema: PublishedSchema) =>
       isDefault(schema) && typeof schema['default'] !== 'object';
     const wrong = waysOf(
       (schema, way) => !way.endsWith('/responses') && isDefault(schema) && !inRequests(schema),

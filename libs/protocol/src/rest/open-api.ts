@@ -6,7 +6,7 @@ import { api } from './api.js';
 import { Components } from './open-api-components.js';
 import { problemResponses, responsesOf } from './open-api-responses.js';
 import { idempotencyKey } from './idempotency-key.js';
-import { published, schemaOf, type JsonSchema } from './published-schema.js';
+import { published, schemaOf, type PublishedSchema } from './published-schema.js';
 import { isBytes, isSchema, type Access, type Bytes, type Route } from './route.js';
 import { tags } from './tags.js';
 
@@ -150,7 +150,7 @@ function operationObject({ route, types }: Documented, components: Components): 
   };
 }
 
-const json = (schema: JsonSchema): Json => ({ 'application/json': { schema } });
+const json = (schema: PublishedSchema): Json => ({ 'application/json': { schema } });
 
 const tokens: Record<Access, string> = {
   open: 'Needs no token.',
@@ -170,7 +170,7 @@ function bytesContent({ bytes, schema, or = [] }: Bytes): Json {
   );
 }
 
-const textOf = (mediaType: string): JsonSchema =>
+const textOf = (mediaType: string): PublishedSchema =>
   /^text\/(?!x-patch)|yaml/.test(mediaType)
     ? { type: 'string' }
     : { type: 'string', format: 'binary' };
@@ -199,8 +199,8 @@ export function queryParameters({ query, ownQuery }: Route): Json[] {
   }));
 }
 
-const propertiesOf = ({ properties = {} }: JsonSchema): Record<string, JsonSchema> =>
-  properties as Record<string, JsonSchema>;
+const propertiesOf = ({ properties = {} }: PublishedSchema): Record<string, PublishedSchema> =>
+  properties as Record<string, PublishedSchema>;
 
 function headerParameters({ method, body, headers }: Route): Json[] {
   const takesKey = method === 'POST' && !isBytes(body);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-export type JsonSchema = Record<string, unknown>;
+export type PublishedSchema = Record<string, unknown>;
 
 /** Whether a schema describes what callers send, or what they get. */
 export type Direction = 'request' | 'response';
@@ -13,7 +13,7 @@ export function schemaOf(
   schema: z.core.$ZodType,
   direction: Direction,
   nameOf: (inner: z.core.$ZodType) => string | undefined = () => undefined,
-): JsonSchema {
+): PublishedSchema {
   const definition = z.toJSONSchema(schema, {
     io: direction === 'request' ? 'input' : 'output',
     override: ({ zodSchema, jsonSchema, path }) => {
@@ -23,13 +23,15 @@ export function schemaOf(
       Object.assign(jsonSchema, reference(name));
     },
   });
-  return published(definition as JsonSchema, direction);
+  return published(definition as PublishedSchema, direction);
 }
 
-export const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+export const reference = (name: string): PublishedSchema => ({
+  $ref: `#/components/schemas/${name}`,
+});
 
 /** Any JSON Schema, such as an installed action’s, in the same subset. */
-export function published(schema: JsonSchema, direction: Direction): JsonSchema {
+export function published(schema: PublishedSchema, direction: Direction): PublishedSchema {
   const { $schema: _, ...given } = schema;
   const inner = withInner(given, (each) => published(each, direction));
   const plain = withoutTuple(inner);
@@ -37,6 +39,9 @@ export function published(schema: JsonSchema, direction: Direction): JsonSchema 
     ...plain,
     // 32 bits would be the default of generators.
     ...(hasType(plain, 'integer') && { format: 'int64' }),
+    // As generators write a record of any values; its names are texts anyway.
+    ...(isEmpty(plain['additionalProperties']) && { additionalProperties: true }),
+    ...(isPlainText(plain['propertyNames']) && { propertyNames: undefined }),
     // Generators parse a time, and then apply the pattern to the parsed value.
     ...(plain['format'] === 'date-time' && { pattern: undefined }),
     ...('default' in plain && { default: simpleDefault(plain, direction) }),
@@ -45,14 +50,17 @@ export function published(schema: JsonSchema, direction: Direction): JsonSchema 
   });
 }
 
-const defined = (schema: JsonSchema): JsonSchema =>
+const defined = (schema: PublishedSchema): PublishedSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 const listed = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const named = ['properties', '$defs', 'definitions', 'patternProperties'];
 const single = ['items', 'additionalProperties', 'propertyNames', 'not', 'contains'];
 
-function withInner(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
+function withInner(
+  schema: PublishedSchema,
+  change: (inner: PublishedSchema) => PublishedSchema,
+): PublishedSchema {
   const changed = (value: unknown): unknown => (isObject(value) ? change(value) : value);
   const entries = Object.entries(schema).map(([key, value]): [string, unknown] => {
     if (listed.includes(key) && Array.isArray(value)) return [key, value.map(changed)];
@@ -65,7 +73,7 @@ function withInner(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema
 }
 
 /** A tuple as a list of its length; its items are described if all are alike. */
-function withoutTuple({ prefixItems, ...rest }: JsonSchema): JsonSchema {
+function withoutTuple({ prefixItems, ...rest }: PublishedSchema): PublishedSchema {
   if (!Array.isArray(prefixItems)) return rest;
   const [first, ...others] = prefixItems.map((item) => JSON.stringify(item));
   const items = others.every((item) => item === first) ? (prefixItems[0] as object) : {};
@@ -73,18 +81,23 @@ function withoutTuple({ prefixItems, ...rest }: JsonSchema): JsonSchema {
 }
 
 /** A default is a text, number or boolean that callers may leave out; generators cannot write others. */
-function simpleDefault({ default: value, type }: JsonSchema, direction: Direction): unknown {
+function simpleDefault({ default: value, type }: PublishedSchema, direction: Direction): unknown {
   const isSimple = typeof type === 'string' && !['object', 'array', 'null'].includes(type);
   return direction === 'request' && isSimple && value !== null ? value : undefined;
 }
 
-const isTextOrList = ({ anyOf }: JsonSchema): boolean =>
+const isTextOrList = ({ anyOf }: PublishedSchema): boolean =>
   Array.isArray(anyOf) &&
-  anyOf.some((one) => hasType(one as JsonSchema, 'string')) &&
-  anyOf.some((one) => hasType(one as JsonSchema, 'array'));
+  anyOf.some((one) => hasType(one as PublishedSchema, 'string')) &&
+  anyOf.some((one) => hasType(one as PublishedSchema, 'array'));
 
-const hasType = ({ type }: JsonSchema, name: string): boolean =>
+const isEmpty = (schema: unknown): boolean => isObject(schema) && Object.keys(schema).length === 0;
+
+const isPlainText = (schema: unknown): boolean =>
+  isObject(schema) && schema['type'] === 'string' && Object.keys(schema).length === 1;
+
+const hasType = ({ type }: PublishedSchema, name: string): boolean =>
   type === name || (Array.isArray(type) && type.includes(name));
 
-const isObject = (value: unknown): value is JsonSchema =>
+const isObject = (value: unknown): value is PublishedSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -7,13 +7,16 @@ export interface Bytes<M extends string = string> {
   readonly bytes: M;
   /** What the bytes contain, for the document: the handler reads them itself. */
   readonly schema?: z.ZodType | undefined;
-  /** Other media types of the same response. */
+  /** Other media types of the same content. */
   readonly or?: readonly string[] | undefined;
 }
 export const bytes = <const M extends string>(
   mediaType: M,
   more: Pick<Bytes, 'schema' | 'or'> = {},
 ): Bytes<M> => ({ bytes: mediaType, ...more });
+
+/** A tar archive, which clients without a type for it send as bytes of any kind. */
+export const tar = bytes('application/x-tar', { or: ['application/octet-stream'] });
 
 /** An empty response: status 204. */
 export interface Nothing {

@@ -177,7 +177,10 @@ export const sessionFileRoutes = {
       'If-Match': fileVersionTag.describe(
         'The ETag of an earlier response: written only if the file is the same, else 409.',
       ),
-      'If-None-Match': z.literal('*').describe('Written only if there is no such file, else 409.'),
+      'If-None-Match': z
+        .string()
+        .regex(/^\*$/)
+        .describe('`*`: written only if there is no such file, else 409.'),
     },
     body: bytes('*/*'),
     response: operations['files.write'].output,
