@@ -20,18 +20,19 @@ export interface GeneratedClient {
 }
 
 const versions = {
-  oapiCodegen: 'v2.5.0',
+  oapiCodegen: 'v2.8.2',
   orval: '7.13.2',
   typescript: '5.9.3',
   node: '24.10.1',
 };
 
+/** The words of a command, none of which contains a space. */
+export const words = (line: string): string[] => line.split(' ');
+
 /** The generators that are Python packages; one of them brings the program in Java. */
-export const pythonTools = [
-  'openapi-generator-cli==7.17.0',
-  'openapi-python-client==0.29.1',
-  'schemathesis==4.32.5',
-];
+export const pythonTools = words(
+  'openapi-generator-cli==7.17.0 openapi-python-client==0.29.1 schemathesis==4.32.5',
+);
 
 const generator = (
   { document, python }: Place,
@@ -39,26 +40,14 @@ const generator = (
   properties: Record<string, string> = {},
 ): string[] => [
   join(python, 'bin/openapi-generator-cli'),
-  ...['generate', '-g', name, '-i', document, '-o', 'client'],
-  ...[
-    '-p',
-    Object.entries(properties)
-      .map(([key, value]) => `${key}=${value}`)
-      .join(','),
-  ],
+  ...words(`generate -g ${name} -o client`),
+  ...Object.entries(properties).flatMap(([key, value]) => ['-p', `${key}=${value}`]),
+  '-i',
+  document,
 ];
 
 const typescript = [`typescript@${versions.typescript}`, `@types/node@${versions.node}`];
-const compile = [
-  'npx',
-  'tsc',
-  '--strict',
-  '--skipLibCheck',
-  '--module',
-  'commonjs',
-  '--target',
-  'es2022',
-];
+const compile = words('npx tsc --strict --skipLibCheck --module commonjs --target es2022');
 const npmFolder = { 'package.json': '{ "private": true, "type": "commonjs" }\n' };
 /** The document is beside the client's folder; the address of the server comes from it. */
 const orvalSettings = `module.exports = {
@@ -69,7 +58,7 @@ const orvalSettings = `module.exports = {
 };
 `;
 const npmInstall = (...packages: string[]): string[] => [
-  ...['npm', 'install', '--silent', '--no-audit', '--no-fund', '--no-save'],
+  ...words('npm install --silent --no-audit --no-fund --no-save'),
   ...packages,
 ];
 
@@ -94,7 +83,10 @@ export const generatedClients: Record<string, GeneratedClient> = {
     commands: ({ document, python }) => [
       [
         join(python, 'bin/openapi-python-client'),
-        ...['generate', '--path', document, '--config', 'config.yaml', '--output-path', 'client'],
+        'generate',
+        '--path',
+        document,
+        ...words('--config config.yaml --output-path client'),
       ],
       ['env', 'PYTHONPATH=client', join(python, 'bin/python'), 'drive_typed.py'],
     ],
@@ -105,12 +97,11 @@ export const generatedClients: Record<string, GeneratedClient> = {
     commands: (place) => [
       [
         ...generator(place, 'go', { packageName: 'client', withGoMod: 'false' }),
-        '--global-property',
-        'apiTests=false,modelTests=false,apis,models,supportingFiles',
+        ...words('--global-property apiTests=false,modelTests=false,apis,models,supportingFiles'),
       ],
-      ['go', '-C', 'client', 'mod', 'init', 'belay.test/client'],
-      ['go', '-C', 'client', 'mod', 'tidy'],
-      ['go', '-C', 'client', 'run', './cmd/drive'],
+      words('go -C client mod init belay.test/client'),
+      words('go -C client mod tidy'),
+      words('go -C client run ./cmd/drive'),
     ],
   },
   'oapi-codegen': {
@@ -119,12 +110,10 @@ export const generatedClients: Record<string, GeneratedClient> = {
     files: { 'go.mod': 'module belay.test/oapi\n\ngo 1.24\n', 'client/doc.go': 'package client\n' },
     commands: ({ document }) => [
       [
-        ...[
-          'go',
-          'run',
-          `github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@${versions.oapiCodegen}`,
-        ],
-        ...['-package', 'client', '-generate', 'types,client', '-o', 'client/client.go', document],
+        ...words(
+          `go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@${versions.oapiCodegen} -package client -generate types,client -o client/client.go`,
+        ),
+        document,
       ],
       ['go', 'mod', 'tidy'],
       ['go', 'run', '.'],
@@ -135,13 +124,14 @@ export const generatedClients: Record<string, GeneratedClient> = {
     program: ['Drive.java', 'client/src/main/java/Drive.java'],
     commands: (place) => [
       generator(place, 'java', {
-        ...{ library: 'native', invokerPackage: 'test.belay', apiPackage: 'test.belay.api' },
+        library: 'native',
+        invokerPackage: 'test.belay',
+        apiPackage: 'test.belay.api',
         modelPackage: 'test.belay.model',
       }),
-      [
-        ...['mvn', '-q', '-B', '-f', 'client/pom.xml', '-Dmaven.test.skip=true', 'compile'],
-        ...['org.codehaus.mojo:exec-maven-plugin:3.5.0:java', '-Dexec.mainClass=Drive'],
-      ],
+      words(
+        'mvn -q -B -f client/pom.xml -Dmaven.test.skip=true compile org.codehaus.mojo:exec-maven-plugin:3.5.0:java -Dexec.mainClass=Drive',
+      ),
     ],
   },
   rust: {
@@ -149,7 +139,7 @@ export const generatedClients: Record<string, GeneratedClient> = {
     program: ['drive.rs', 'client/examples/drive.rs'],
     commands: (place) => [
       generator(place, 'rust', { packageName: 'belay_client', supportAsync: 'false' }),
-      ['cargo', 'run', '-q', '--manifest-path', 'client/Cargo.toml', '--example', 'drive'],
+      words('cargo run -q --manifest-path client/Cargo.toml --example drive'),
     ],
   },
   'typescript-fetch': {

@@ -7,7 +7,7 @@ import { step } from '../prepare/steps.mjs';
 import { root } from '../product-node.mjs';
 import { generatedClients, pythonTools, type GeneratedClient } from './generated-clients.ts';
 import { runOrFail } from './run-or-fail.ts';
-import { sendAllKinds } from './schemathesis.ts';
+import { runSchemathesis } from './run-schemathesis.ts';
 
 interface Server {
   url: string;
@@ -46,7 +46,7 @@ export async function testClients(
       const place = { document, folder: join(folder, name), python };
       const work = client
         ? () => useClient(client, place, server)
-        : () => sendAllKinds(server, { ...place, cases });
+        : () => runSchemathesis(server, { ...place, cases });
       await step(name, work).catch(fail);
     }
   } finally {

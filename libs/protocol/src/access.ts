@@ -25,10 +25,9 @@ export const sessionPattern = z
   .regex(/^[\w-]{1,100}\*?$/, 'a session’s id, or a prefix of ids followed by *');
 
 /** The sessions that a token gives access to: all, those that it started, or those that match. */
-export const sessionAccess = z.union([
-  z.enum(['all', 'own']),
-  z.array(sessionPattern).min(1).max(200),
-]);
+export const sessionAccess = z
+  .union([z.enum(['all', 'own']), z.array(sessionPattern).min(1).max(200)])
+  .describe('`all`, `own`, or a list of ids, each of which may end with `*` to match a prefix.');
 export type SessionAccess = z.infer<typeof sessionAccess>;
 
 export const tokenLabel = visibleLine(

@@ -5,7 +5,7 @@ import test.belay.ApiClient;
 import test.belay.ApiException;
 import test.belay.api.SessionsApi;
 import test.belay.model.Event;
-import test.belay.model.NewSession;
+import test.belay.model.CreateSession;
 import test.belay.model.Problem;
 
 public class Drive {
@@ -18,7 +18,7 @@ public class Drive {
     client.setRequestInterceptor(request -> request.header("Authorization", "Bearer " + token));
     SessionsApi sessions = new SessionsApi(client);
     int before = sessions.sessionsList(null, null, null).size();
-    NewSession wanted = new NewSession().task("Say hello").model(System.getenv("BELAY_MODEL"));
+    CreateSession wanted = new CreateSession().task("Say hello").model(System.getenv("BELAY_MODEL"));
     String id = sessions.sessionsCreate(wanted, null).getId();
     check(sessions.sessionsList(null, null, null).size() == before + 1, "It is not in the list.");
     long last = 0;

@@ -7,8 +7,8 @@ async function drive(): Promise<void> {
   const configuration = new Configuration({ basePath: BELAY_URL, accessToken: BELAY_TOKEN });
   const sessions = new SessionsApi(configuration);
   const before = (await sessions.sessionsList()).length;
-  const newSession = { task: 'Say hello', model: BELAY_MODEL };
-  const { id } = await sessions.sessionsCreate({ newSession });
+  const createSession = { task: 'Say hello', model: BELAY_MODEL };
+  const { id } = await sessions.sessionsCreate({ createSession });
   check((await sessions.sessionsList()).length === before + 1, 'It is not in the list.');
   let last = 0;
   let ended = false;
@@ -16,7 +16,8 @@ async function drive(): Promise<void> {
     for (const event of await sessions.sessionsEvents({ id, after: last, wait: 20 })) {
       check(event.seq === last + 1, 'An event is missing.');
       last = event.seq;
-      ended ||= event.action === 'state' && isEnd.test(String(event.args['state']));
+      const { state } = event.args as Record<string, unknown>;
+      ended ||= event.action === 'state' && isEnd.test(String(state));
     }
   }
   check(ended, 'The session has not ended.');

@@ -18,9 +18,9 @@ func main() {
 	sessions := client.NewAPIClient(configuration).SessionsAPI
 	before, _, err := sessions.SessionsList(ctx).Execute()
 	check(err)
-	wanted := client.NewNewSession("Say hello")
+	wanted := client.NewCreateSession("Say hello")
 	wanted.SetModel(os.Getenv("BELAY_MODEL"))
-	made, _, err := sessions.SessionsCreate(ctx).NewSession(*wanted).Execute()
+	made, _, err := sessions.SessionsCreate(ctx).CreateSession(*wanted).Execute()
 	check(err)
 	after, _, err := sessions.SessionsList(ctx).Execute()
 	check(err)

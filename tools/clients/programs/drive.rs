@@ -1,6 +1,6 @@
 // The client of openapi-generator: lists, starts, follows and reads a failure.
 use belay_client::apis::{configuration::Configuration, sessions_api, Error};
-use belay_client::models::NewSession;
+use belay_client::models::CreateSession;
 use std::env::var;
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ fn main() {
     };
     let list = || sessions_api::sessions_list(&configuration, None, None, None).unwrap();
     let before = list().len();
-    let mut wanted = NewSession::new("Say hello".to_string());
+    let mut wanted = CreateSession::new("Say hello".to_string());
     wanted.model = var("BELAY_MODEL").ok();
     let made = sessions_api::sessions_create(&configuration, wanted, None).unwrap();
     assert_eq!(list().len(), before + 1);

@@ -22,7 +22,7 @@ func main() {
 	before, err := sessions.SessionsListWithResponse(ctx, &client.SessionsListParams{})
 	check(err)
 	model := os.Getenv("BELAY_MODEL")
-	wanted := client.NewSession{Task: "Say hello", Model: &model}
+	wanted := client.CreateSession{Task: "Say hello", Model: &model}
 	made, err := sessions.SessionsCreateWithResponse(ctx, &client.SessionsCreateParams{}, wanted)
 	check(err)
 	assert(made.JSON201 != nil, made.Status())

@@ -7,7 +7,7 @@ import {
   installedAction,
 } from '../actions.js';
 import { count } from './count.js';
-import { nothing, route, tar } from './route.js';
+import { nothing, route, tarArchive } from './route.js';
 import { waitSeconds } from './wait-seconds.js';
 
 const params = z.object({ name: actionName });
@@ -50,7 +50,7 @@ export const actionRoutes = {
     path: '/api/actions/uploads',
     summary: 'Uploads a folder with actions as a tar archive of at most 80 MiB',
     query: z.object({ from: actionSource.shape.from.default('') }),
-    body: tar,
+    body: tarArchive,
     response: foundActions,
     access: 'admin',
   }),

@@ -70,13 +70,13 @@ export const responseNames: Names = new Map<z.core.$ZodType, string>([
   [viewerLink, 'ViewerLink'],
 ]);
 
-/** The same for what callers send. */
+/** The same for what callers send. Generators for Go write a function `NewSession` for the type `Session`. */
 export const requestNames: Names = new Map<z.core.$ZodType, string>([
-  [newComparison, 'NewComparison'],
-  [newMcpServer, 'NewMcpServer'],
-  [newMessage, 'NewMessage'],
-  [newRule, 'NewRule'],
-  [newToken, 'NewToken'],
-  [newUser, 'NewUser'],
-  [sessionCommands.start.body, 'NewSession'],
+  [newComparison, 'CreateComparison'],
+  [newMcpServer, 'CreateMcpServer'],
+  [newMessage, 'CreateMessage'],
+  [newRule, 'CreateRule'],
+  [newToken, 'CreateToken'],
+  [newUser, 'CreateUser'],
+  [sessionCommands.start.body, 'CreateSession'],
 ]);

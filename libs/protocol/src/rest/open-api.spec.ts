@@ -46,7 +46,7 @@ const installed = {
 };
 
 describe('the OpenAPI document', () => {
-  const document = openApiDocument('http://server:1', [installed as never]) as unknown as Document;
+  const document = openApiDocument([installed as never]) as unknown as Document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
   );
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     expect([...used].filter((tag) => !names.includes(tag))).toEqual([]);
     const ids = operations.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(document.servers).toEqual([{ url: 'http://server:1' }]);
+    expect(document.servers).toHaveLength(1);
   });
 
   it('has no two paths that match the same address, but for a fixed part beside a parameter', () => {
@@ -127,13 +127,15 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(schemas)).toEqual(
       expect.arrayContaining([
         'Event',
-        'NewSession',
+        'CreateSession',
         'OperationFilesReadRequest',
         'Problem',
         'Session',
       ]),
     );
     expect(Object.keys(schemas).filter((name) => !/^[A-Z]\w*$/.test(name))).toEqual([]);
+    // Generators for Go write a function of this name for each type.
+    expect(Object.keys(schemas).filter((name) => name.startsWith('New'))).toEqual([]);
   });
 
   /** Every schema in a value, with the way to it. */
@@ -216,12 +218,12 @@ describe('the OpenAPI document', () => {
 });
 
 describe('a published schema', () => {
-  it('describes a text or a list by branches that exclude each other', () => {
-    const either = z.union([z.enum(['all', 'own']), z.array(z.string())]);
-    expect(schemaOf(either, 'request')).toMatchObject({
-      oneOf: [{ type: 'string' }, { type: 'array' }],
-    });
-    expect(schemaOf(z.string().nullable(), 'response')).not.toHaveProperty('oneOf');
+  it('only describes what may be a text or a list', () => {
+    const either = z
+      .union([z.enum(['all', 'own']), z.array(z.string())])
+      .describe('All, or these.');
+    expect(schemaOf(either, 'request')).toEqual({ description: 'All, or these.' });
+    expect(schemaOf(z.string().nullable(), 'response')).toHaveProperty('type');
   });
 
   it('has the default of an input only when that is simple', () => {

@@ -13,10 +13,10 @@ import { tags } from './tags.js';
 type Json = Record<string, unknown>;
 
 /**
- * The REST routes, and each operation that a user may call, as an OpenAPI 3.1 document. `url` is the address at which
- * the reader reaches this server.
+ * The REST routes, and each operation that a user may call, as an OpenAPI 3.1 document. Its relative address is to be
+ * replaced by the one at which the reader reaches this server.
  */
-export function openApiDocument(url: string, installed: readonly InstalledOperation[] = []): Json {
+export function openApiDocument(installed: readonly InstalledOperation[] = []): Json {
   const components = new Components();
   const paths: Record<string, Json> = {};
   for (const documented of documentedRoutes(installed)) {
@@ -37,7 +37,7 @@ export function openApiDocument(url: string, installed: readonly InstalledOperat
       contact: { name: 'The administrator of this server' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url }],
+    servers: [{ url: '/' }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{ token: [] }],
     paths,

@@ -45,8 +45,8 @@ export function published(schema: PublishedSchema, direction: Direction): Publis
     // Generators parse a time, and then apply the pattern to the parsed value.
     ...(plain['format'] === 'date-time' && { pattern: undefined }),
     ...('default' in plain && { default: simpleDefault(plain, direction) }),
-    // The branches exclude each other, and generators understand only this form of lists among them.
-    ...(isTextOrList(plain) && { anyOf: undefined, oneOf: plain['anyOf'] }),
+    // Generators for Java write code for it that does not compile: the description says what it may be.
+    ...(isTextOrList(plain) && { anyOf: undefined }),
   });
 }
 

@@ -16,7 +16,7 @@ export const bytes = <const M extends string>(
 ): Bytes<M> => ({ bytes: mediaType, ...more });
 
 /** A tar archive, which clients without a type for it send as bytes of any kind. */
-export const tar = bytes('application/x-tar', { or: ['application/octet-stream'] });
+export const tarArchive = bytes('application/x-tar', { or: ['application/octet-stream'] });
 
 /** An empty response: status 204. */
 export interface Nothing {

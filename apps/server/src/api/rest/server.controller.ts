@@ -82,11 +82,10 @@ export class ServerController {
 
   openApi(_: unknown, @Req() request: Request): Record<string, unknown> {
     const installed = this.actions.offered();
-    const url = baseUrlOf(request);
-    const shown = installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]);
-    const key = JSON.stringify([url, shown]);
-    if (this.#openApi?.key !== key)
-      this.#openApi = { key, document: openApiDocument(url, installed) };
-    return this.#openApi.document;
+    const key = JSON.stringify(
+      installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]),
+    );
+    if (this.#openApi?.key !== key) this.#openApi = { key, document: openApiDocument(installed) };
+    return { ...this.#openApi.document, servers: [{ url: baseUrlOf(request) }] };
   }
 }

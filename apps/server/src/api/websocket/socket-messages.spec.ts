@@ -17,6 +17,12 @@ describe('a message of the plain WebSocket', () => {
     args: args as Event['args'],
   });
 
+  it('is a text for people, whatever the log says of a call', () => {
+    const said = eventMessage('s', event('terminal.run', { command: 'ls' }));
+    expect(said).toMatchObject({ action: 'run', message: 'Run: ls', args: { command: 'ls' } });
+    expect(eventMessage('s', event('pause', {}))).toMatchObject({ message: 'pause …' });
+  });
+
   it('has what an action printed as JSON as the text of its output', () => {
     const output = { text: '', structured: { n: 3 }, errors: '', exitCode: 0, seconds: 0 };
     expect(outputMessage('action.count', output).args).toMatchObject({ output: '{"n":3}' });
