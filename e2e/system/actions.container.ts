@@ -100,11 +100,11 @@ function tests(server: BelayServer): void {
     const tar = execFileSync('tar', ['-C', folder, '-c', '.']);
     const found = await api('POST', '/api/actions/uploads', tar);
     const wanted = { found: found['id'], ...(names.length > 0 && { names }) };
-    const { id } = await api('POST', '/api/actions/installs', wanted);
+    const { id } = await api('POST', '/api/action-installs', wanted);
     return until(
       'the install',
       async () => {
-        const now = await api('GET', `/api/actions/installs/${String(id)}?wait=10`);
+        const now = await api('GET', `/api/action-installs/${String(id)}?wait=10`);
         return now['state'] !== 'running' && now;
       },
       { timeoutMs: 60_000 },

@@ -8,8 +8,8 @@ import { isPublicAddress } from '../../libs/host/dist/public-address.js';
 import { normalHost } from '../../apps/server/dist/egress/policy.js';
 import { parseScript } from '../../apps/server/dist/models/scripted/script.js';
 import { readTags } from '../../apps/server/dist/models/tags/tag-parser.js';
-import { goodBy, judgeInstance } from '../../evaluation/dist/suites/swe-bench-logs.js';
-import { parsedInstance } from '../../evaluation/dist/suites/swe-bench-instance.js';
+import { goodBy, judgeInstance } from '../../evaluation/dist/suites/swe-bench/logs.js';
+import { parsedInstance } from '../../evaluation/dist/suites/swe-bench/instance.js';
 import { pytestSummary } from '../../evaluation/dist/suites/terminal-bench.js';
 import { junitCounts } from '../../evaluation/dist/suites/test-reports.js';
 
@@ -145,7 +145,7 @@ export const targets: Record<string, Target> = {
     read: (bytes) => void screenText(bytes, 24),
   },
   logs: {
-    covers: /suites\/(swe-bench-logs|terminal-bench|test-reports)\.js$/,
+    covers: /suites\/(swe-bench\/logs|terminal-bench|test-reports)\.js$/,
     seeds: [
       '>>>>> Start Test Output\nPASSED tests/a.py::b\nFAILED c\n>>>>> End Test Output\n',
       '{\n  "stats": {},\n  "passes": [{"fullTitle": "a"}]\n}\n5 specs, 0 failures\n1) x\n',
@@ -166,7 +166,7 @@ export const targets: Record<string, Target> = {
     },
   },
   instances: {
-    covers: /suites\/swe-bench-instance\.js$/,
+    covers: /suites\/swe-bench\/instance\.js$/,
     seeds: [
       JSON.stringify(instance),
       JSON.stringify({ ...instance, FAIL_TO_PASS: '["a"]', base_files: { 'a.py': 'x' } }),

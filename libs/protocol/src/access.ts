@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { machineName } from './machines.js';
 import type { Role } from './operation.js';
 import { sandboxProfile } from './session.js';
+import { visibleLine } from './visible-text.js';
 
 /**
  * The rights of a caller: `view` only reads, `operate` also starts and steers sessions, `admin` also manages settings,
@@ -26,18 +27,15 @@ export const sessionPattern = z
   .regex(/^[\w-]{1,100}\*?$/, 'a session’s id, or a prefix of ids followed by *');
 
 /** The sessions that a token gives access to: all, those that it started, or those that match. */
-export const sessionAccess = z.union([
-  z.enum(['all', 'own']),
-  z.array(sessionPattern).min(1).max(200),
-]);
+export const sessionAccess = z
+  .union([z.enum(['all', 'own']), z.array(sessionPattern).min(1).max(200)])
+  .describe('`all`, `own`, or a list of ids, each of which may end with `*` to match a prefix.');
 export type SessionAccess = z.infer<typeof sessionAccess>;
 
-export const tokenLabel = z
-  .string()
-  .trim()
-  .min(1, 'name the program that will use it')
-  .max(100)
-  .regex(/^[^\p{C}]*$/u, 'a label is one line of visible text');
+export const tokenLabel = visibleLine(
+  z.string().trim().min(1, 'name the program that will use it').max(100),
+  'a label is one line of visible text',
+);
 
 const expires = z.iso.datetime({ offset: true });
 

@@ -116,7 +116,7 @@ export const manifestFile = z.object({
     .record(variableName, z.string().max(10_000))
     .optional()
     .describe('Environment variables of a server of kind `mcp`; secret ones belong in `secrets`.'),
-  schema_version: z.union([z.string(), z.number()]).default('v1'),
+  schema_version: z.union([z.string(), z.number()]).pipe(z.coerce.string()).default('v1'),
   name_for_human: z.string().trim().min(1).max(100),
   name_for_model: actionName,
   description_for_human: sentence,

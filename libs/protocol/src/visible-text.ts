@@ -1,3 +1,14 @@
+import type { z } from 'zod';
+
+/** A text on one line without invisible characters; `sentence` says so for the error. */
+export const visibleLine = (text: z.ZodString, sentence: string): z.ZodString =>
+  text.regex(shown, sentence).refine((line) => !/\p{C}/u.test(line), sentence);
+
+/** The part of the rule that every language’s expressions can state, for published schemas. */
+const shown =
+  // oxlint-disable-next-line no-control-regex
+  /^[^\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*$/;
+
 /**
  * Text from a sandbox, a model or another user that is safe to show: characters that are invisible, change the order of
  * other text, move a cursor or set a clipboard become visible. Line ends and tabs are kept, and so are the joiners that

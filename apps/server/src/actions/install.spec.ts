@@ -63,14 +63,14 @@ describe('installing actions', () => {
   const ended = async (job: ActionInstall): Promise<ActionInstall> => {
     let now = job;
     while (now.state === 'running') {
-      const path = `/api/actions/installs/${job.id}?after=${now.next}&wait=10`;
+      const path = `/api/action-installs/${job.id}?after=${now.next}&wait=10`;
       const news = await server.json<ActionInstall>('GET', path);
       now = { ...news, lines: [...now.lines, ...news.lines] };
     }
     return now;
   };
   const install = async (found: string, names?: string[]) =>
-    ended(await server.json<ActionInstall>('POST', '/api/actions/installs', { found, names }));
+    ended(await server.json<ActionInstall>('POST', '/api/action-installs', { found, names }));
 
   it('takes one from a git server, pinned to its commit, and offers it to sessions', async () => {
     const found = await find('v1');
@@ -152,8 +152,8 @@ describe('installing actions', () => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
       );
     const { id } = await find();
-    const job = await server.json<ActionInstall>('POST', '/api/actions/installs', { found: id });
-    await server.json('DELETE', `/api/actions/installs/${job.id}`);
+    const job = await server.json<ActionInstall>('POST', '/api/action-installs', { found: id });
+    await server.json('DELETE', `/api/action-installs/${job.id}`);
     expect((await ended(job)).actions).toMatchObject([{ error: 'The install was stopped.' }]);
     expect(await list()).toEqual([]);
     expect(memory.images).toEqual([]);
@@ -265,7 +265,7 @@ describe('installing actions', () => {
       expect(answer).toMatchObject({ detail: expect.stringContaining(sentence) });
     }
     expect(await find('v9')).toMatchObject({ detail: expect.stringContaining('v9') });
-    const gone = await server.json('POST', '/api/actions/installs', { found: 'unknown' });
+    const gone = await server.json('POST', '/api/action-installs', { found: 'unknown' });
     expect(gone).toMatchObject({ status: 404 });
     expect(readdirSync(join(server.data, 'git'))).toEqual([]);
   });

@@ -72,9 +72,9 @@ describe('skills and MCP servers, installed as actions', () => {
     server.json<FoundActions>('POST', '/api/actions/found', { from: git.url('me/kinds.git') });
   async function install(found: FoundActions, names?: string[]): Promise<ActionInstall> {
     const body = { found: found.id, names };
-    let job = await server.json<ActionInstall>('POST', '/api/actions/installs', body);
+    let job = await server.json<ActionInstall>('POST', '/api/action-installs', body);
     while (job.state === 'running')
-      job = await server.json('GET', `/api/actions/installs/${job.id}?after=0&wait=10`);
+      job = await server.json('GET', `/api/action-installs/${job.id}?after=0&wait=10`);
     return job;
   }
   const sessionOf = (name: string, more: object = {}) =>

@@ -77,7 +77,7 @@ export class GitHosts {
     if (isPlain && !fits)
       throw new AppError(
         'invalid_input',
-        `${address.host} is used only over https. An admin may allow http for it under Settings, Git hosts.`,
+        `${hostOf(address)} is used only over https. An admin may allow http for it under Settings, Git hosts.`,
       );
     const mayUse = fits && host.token !== undefined && includesScope(scope, host.scope);
     return {

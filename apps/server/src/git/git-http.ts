@@ -71,7 +71,7 @@ export class GitHttp implements OnApplicationShutdown {
     } catch (error) {
       close();
       if (call.signal.aborted) throw endedBy(call.signal);
-      throw error instanceof AppError ? error : unreachable(host, error);
+      throw error instanceof AppError ? error : unreachable(url.host, error);
     }
   }
 

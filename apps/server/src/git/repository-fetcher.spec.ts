@@ -211,6 +211,18 @@ it('calls no closed address that the admin did not allow, and no host without TL
   await find(remote({}));
 });
 
+it('names the port of a host that it may not use, or cannot reach', async () => {
+  expect(() => bench.hosts.remote('http://example.com:8080/a/b', 'operate')).toThrow(
+    'example.com:8080 is used only over https',
+  );
+  const closed = '127.0.0.1:1';
+  await bench.hosts.set(closed, { private: true, insecure: true });
+  const remote = bench.hosts.remote(`http://${closed}/a/b`, 'operate');
+  await expect(bench.fetcher.find(remote, {}, AbortSignal.timeout(30_000))).rejects.toThrow(
+    `${closed} cannot be reached`,
+  );
+});
+
 it('follows redirects within a host alone, without its token elsewhere', async () => {
   const { server } = bench;
   const seen: (string | undefined)[] = [];

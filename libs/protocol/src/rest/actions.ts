@@ -7,7 +7,7 @@ import {
   installedAction,
 } from '../actions.js';
 import { count } from './count.js';
-import { bytes, nothing, route } from './route.js';
+import { nothing, route, tarArchive } from './route.js';
 import { waitSeconds } from './wait-seconds.js';
 
 const params = z.object({ name: actionName });
@@ -60,13 +60,13 @@ export const actionRoutes = {
     path: '/api/actions/uploads',
     summary: 'Uploads a folder with actions as a tar archive of at most 80 MiB',
     query: z.object({ from: actionSource.shape.from.default('') }),
-    body: bytes('application/x-tar'),
+    body: tarArchive,
     response: foundActions,
     access: 'admin',
   }),
   install: route({
     method: 'POST',
-    path: '/api/actions/installs',
+    path: '/api/action-installs',
     summary: 'Installs or updates actions from a source that was fetched',
     body: z.object({
       found: z.string().max(100),
@@ -78,7 +78,7 @@ export const actionRoutes = {
   }),
   progress: route({
     method: 'GET',
-    path: '/api/actions/installs/:id',
+    path: '/api/action-installs/:id',
     summary: 'Returns the progress of an install, with its log',
     query: z.object({
       after: count.default(0).describe('The number of log lines that the caller already has.'),
@@ -89,7 +89,7 @@ export const actionRoutes = {
   }),
   cancel: route({
     method: 'DELETE',
-    path: '/api/actions/installs/:id',
+    path: '/api/action-installs/:id',
     summary: 'Stops an install and removes what is incomplete',
     response: nothing,
     access: 'admin',

@@ -2,7 +2,9 @@ import type { Operation } from '../operation.js';
 import { operations } from '../operations/index.js';
 import { modelTool, toolName } from '../projections/model-tool.js';
 import { gptRoutes } from './gpt.js';
-import { pathParameters, queryParameters, requestOf } from './open-api.js';
+import { pathParameters, queryParameters } from './open-api.js';
+import { schemaOf } from './published-schema.js';
+import { problem, problemType } from './problem.js';
 import { isBytes, isSchema, type Route } from './route.js';
 
 type Json = Record<string, unknown>;
@@ -40,7 +42,16 @@ export function gptDocument(url: string): Json {
     security: [{ token: [] }],
     paths,
     components: {
-      schemas: {},
+      schemas: { Problem: schemaOf(problem, 'response') },
+      responses: Object.fromEntries(
+        Object.values(failures).map(({ name, description }) => [
+          name,
+          {
+            description,
+            content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } },
+          },
+        ]),
+      ),
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     },
   };
@@ -55,7 +66,7 @@ function pathOf({ path, method }: Route, object: Json) {
 function controlObject(name: string, route: Route): Json {
   const { summary, body, response, status, method } = route;
   const content = isSchema(body)
-    ? { 'application/json': { schema: withShortDescriptions(requestOf(body)) } }
+    ? { 'application/json': { schema: withShortDescriptions(schemaOf(body, 'request')) } }
     : body && { 'multipart/form-data': { schema: upload } };
   return {
     operationId: name,
@@ -67,6 +78,7 @@ function controlObject(name: string, route: Route): Json {
       [status]: isBytes(response)
         ? { description: summary, content: bytesOf(response.bytes) }
         : done,
+      ...failed,
     },
   };
 }
@@ -82,15 +94,14 @@ function callObject(operation: Operation): Json {
     'x-openai-isConsequential': risk !== 'read',
     parameters: parametersOf({ ...gptRoutes.call, path: '/gpt/operations' }),
     requestBody: { required: true, content: { 'application/json': { schema } } },
-    responses: { 200: done },
+    responses: { 200: done, ...failed },
   };
 }
 
 function parametersOf(route: Route): unknown[] {
   return [...pathParameters(route), ...queryParameters(route)].map((parameter) => {
-    const { description, ...schema } = parameter['schema'] as Json;
-    const text = typeof description === 'string' ? description : String(parameter['name']);
-    return { ...parameter, description: cut(text, gptLimits.parameter), schema };
+    const { name, description = name } = parameter;
+    return { ...parameter, description: cut(String(description), gptLimits.parameter) };
   });
 }
 
@@ -100,6 +111,30 @@ const done = {
   description: 'The result, as JSON.',
   content: { 'application/json': { schema: { type: 'object', properties: {} } } },
 };
+
+/** What a model can learn from the status of a failure; the sentence in it says more. */
+const failures = {
+  400: {
+    name: 'InvalidInput',
+    description:
+      'The input is wrong, or the conversation has no machine yet: useAgent, startSession.',
+  },
+  401: { name: 'Unauthorized', description: 'The token is missing, wrong or expired.' },
+  403: {
+    name: 'Forbidden',
+    description: 'The user, or one of their rules, refused or cancelled the call. Ask them.',
+  },
+  404: { name: 'NotFound', description: 'There is no such file, run or operation.' },
+  408: { name: 'TimedOut', description: 'It took too long and was ended.' },
+  500: { name: 'Failed', description: 'The server failed unexpectedly.' },
+};
+
+const failed = Object.fromEntries(
+  Object.entries(failures).map(([status, { name }]) => [
+    status,
+    { $ref: `#/components/responses/${name}` },
+  ]),
+);
 
 const upload = {
   type: 'object',

@@ -1,8 +1,13 @@
 import { z } from 'zod';
+import { visibleLine } from '../visible-text.js';
 import { bytes, nothing, route } from './route.js';
 
 /** The path that MCP clients connect to. */
 export const mcpPath = '/mcp';
+
+const messages = z.unknown().describe('One JSON-RPC message, or a list of them.');
+const jsonRpc =
+  'Use an MCP client: the messages and their order are those of the Model Context Protocol.';
 
 /** The MCP server over streamable HTTP; its messages are those of the Model Context Protocol. */
 export const mcpServerRoutes = {
@@ -10,8 +15,10 @@ export const mcpServerRoutes = {
     method: 'POST',
     path: mcpPath,
     summary: 'Receives messages from an MCP client (streamable HTTP)',
-    body: bytes('application/json'),
-    response: bytes('*/*'),
+    description: jsonRpc,
+    body: bytes('application/json', { schema: messages }),
+    response: bytes('application/json', { schema: messages, or: ['text/event-stream'] }),
+    failures: 'application/json',
     about: 'caller',
     access: 'view',
     // The calls in its messages are recorded themselves.
@@ -21,7 +28,8 @@ export const mcpServerRoutes = {
     method: 'GET',
     path: mcpPath,
     summary: 'Streams messages to an MCP client',
-    response: bytes('*/*'),
+    response: bytes('text/event-stream'),
+    failures: 'application/json',
     about: 'caller',
   }),
   leave: route({
@@ -29,6 +37,7 @@ export const mcpServerRoutes = {
     path: mcpPath,
     summary: 'Ends the connection of an MCP client',
     response: nothing,
+    failures: 'application/json',
     about: 'caller',
     access: 'view',
     unaudited: true,
@@ -54,11 +63,18 @@ export type AuthorizationRequest = z.output<typeof authorizationRequest>;
 /** How an application introduces itself (RFC 7591). */
 export const clientRegistration = z.object({
   redirect_uris: z.array(short).min(1).max(10),
-  client_name: z
-    .string()
-    .max(80)
-    .regex(/^[^\p{C}]*$/u, 'one line of visible text')
-    .optional(),
+  client_name: visibleLine(z.string().max(80), 'one line of visible text').optional(),
+});
+
+/** What an application sends for an access token: a code, or a refresh token (RFC 6749). */
+const tokenRequest = z.object({
+  grant_type: z.enum(['authorization_code', 'refresh_token']),
+  client_id: short,
+  code: short.optional(),
+  redirect_uri: short.optional(),
+  code_verifier: z.string().optional(),
+  refresh_token: short.optional(),
+  resource: short.optional(),
 });
 
 /** OAuth for MCP clients: this server is resource and authorization server in one. */
@@ -98,6 +114,8 @@ export const oauthRoutes = {
     method: 'GET',
     path: '/oauth/authorize',
     summary: 'Shows the page on which the user allows an application',
+    ownQuery: authorizationRequest,
+    failures: 'text/html',
     response: bytes('text/html; charset=utf-8'),
     access: 'open',
   }),
@@ -124,16 +142,17 @@ export const oauthRoutes = {
     method: 'POST',
     path: '/oauth/token',
     summary: 'Exchanges a code or a refresh token for an access token',
-    body: bytes('application/x-www-form-urlencoded'),
+    body: bytes('application/x-www-form-urlencoded', { schema: tokenRequest }),
     response: metadata,
+    failures: 'application/json',
     access: 'open',
   }),
   revoke: route({
     method: 'POST',
     path: '/oauth/revoke',
     summary: 'Revokes the token in the request (RFC 7009)',
-    body: bytes('application/x-www-form-urlencoded'),
-    response: bytes('application/json'),
+    body: bytes('application/x-www-form-urlencoded', { schema: z.object({ token: short }) }),
+    response: bytes('application/json', { schema: metadata }),
     access: 'open',
   }),
 };

@@ -1,28 +1,31 @@
-import { z } from 'zod';
-import { rule } from '../approvals.js';
-import { evaluationSummary, evaluationTrial } from '../evaluations.js';
-import { event } from '../events.js';
-import { mcpServer } from '../mcp.js';
-import { operations } from '../operations/index.js';
 import type { Operation } from '../operation.js';
-import { sessionSummary } from '../session.js';
-import { api } from './api.js';
+import { operations } from '../operations/index.js';
 import type { InstalledOperation } from '../projections/installed-operation.js';
-import { problem, problemType } from './problem.js';
-import { isBytes, isSchema, type Access, type Route, type RouteDefinition } from './route.js';
+import { toolName } from '../projections/model-tool.js';
+import { api } from './api.js';
+import { Components } from './open-api-components.js';
+import { problemResponses, responsesOf } from './open-api-responses.js';
+import { idempotencyKey } from './idempotency-key.js';
+import { published, schemaOf, type PublishedSchema } from './published-schema.js';
+import { isBytes, isSchema, type Access, type Bytes, type Route } from './route.js';
+import { tags } from './tags.js';
 
 type Json = Record<string, unknown>;
-type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The REST routes, and each operation that a user may call, as an OpenAPI 3.1 document. */
+/**
+ * The REST routes, and each operation that a user may call, as an OpenAPI 3.1 document. Its relative address is to be
+ * replaced by the one at which the reader reaches this server.
+ */
 export function openApiDocument(installed: readonly InstalledOperation[] = []): Json {
+  const components = new Components();
   const paths: Record<string, Json> = {};
-  for (const { route, tag, name } of documentedRoutes(installed)) {
+  for (const documented of documentedRoutes(installed)) {
+    const { route, tag, name } = documented;
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
     (paths[path] ??= {})[route.method.toLowerCase()] = {
       operationId: `${tag}.${name}`,
       tags: [tag],
-      ...operationObject(route),
+      ...operationObject(documented, components),
     };
   }
   return {
@@ -31,64 +34,43 @@ export function openApiDocument(installed: readonly InstalledOperation[] = []): 
       title: 'Belay',
       version: '1',
       description: 'Runs AI coding agents, each in a container of its own.',
+      contact: { name: 'The administrator of this server' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    tags: [...Object.keys(api), 'operations'].map((name) => ({ name })),
+    servers: [{ url: '/' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     security: [{ token: [] }],
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: Object.fromEntries([...named].map(([schema, name]) => [name, definitionOf(schema)])),
       headers: {
         Link: {
           description: 'The URL of the next page, as `<…>; rel="next"` (RFC 8288).',
           schema: { type: 'string' },
         },
       },
-      responses: {
-        TooManyRequests: {
-          description: 'Too many requests from this caller, or a limit was reached.',
-          headers: {
-            'Retry-After': {
-              description: 'The number of seconds after which the request may be repeated.',
-              schema: { type: 'integer' },
-            },
-          },
-          content: { [problemType]: { schema: reference('Problem') } },
-        },
-        Problem: {
-          description: 'What happened and what to do (RFC 9457).',
-          content: { [problemType]: { schema: reference('Problem') } },
-        },
-      },
+      responses: problemResponses(components),
+      schemas: components.schemas,
     },
   };
 }
 
-/** Schemas of responses that the document defines once, by name. */
-const named = new Map<z.core.$ZodType, string>([
-  [sessionSummary, 'SessionSummary'],
-  [event, 'Event'],
-  [rule, 'Rule'],
-  [mcpServer, 'McpServer'],
-  [evaluationSummary, 'EvaluationSummary'],
-  [evaluationTrial, 'EvaluationTrial'],
-  [problem, 'Problem'],
-]);
-
-const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
-
 interface Documented {
-  tag: string;
+  tag: keyof typeof api;
   name: string;
   route: Route;
+  /** The beginning of the names of its request and response; without it, they have none. */
+  types?: string;
 }
 
 /** Every route; the one that calls operations is replaced by a route for each operation. */
 function documentedRoutes(installed: readonly InstalledOperation[]): Documented[] {
-  const routes = Object.entries(api).flatMap(([tag, group]) =>
-    Object.entries<Route>(group).flatMap(([name, route]): Documented[] =>
-      route === api.sessions.call ? operationRoutes() : [{ tag, name, route }],
-    ),
+  const routes = Object.entries(api).flatMap(([group, all]) =>
+    Object.entries<Route>(all).flatMap(([name, route]): Documented[] => {
+      const tag = group as keyof typeof api;
+      if (route === api.sessions.call) return operationRoutes();
+      return [{ tag, name, route, types: inPascalCase(`${tag}.${name}`) }];
+    }),
   );
   return [...routes, ...installed.map(installedRoute)];
 }
@@ -99,6 +81,7 @@ function operationRoutes(): Documented[] {
     .map(({ name, title, description, audience, input, output }) => ({
       tag: 'operations',
       name,
+      types: inPascalCase(`operation_${toolName(name)}`),
       route: {
         ...api.sessions.call,
         path: `/api/sessions/:id/operations/${name}`,
@@ -113,7 +96,7 @@ function operationRoutes(): Documented[] {
 
 /** The route that calls an installed action or tool without a session, with the schema of its manifest or server. */
 function installedRoute({ operation, tool, path }: InstalledOperation): Documented {
-  const { id: _, $id: __, $schema: ___, ...schema } = tool.parameters;
+  const { id: _, $id: __, ...schema } = tool.parameters;
   return {
     tag: 'actions',
     name: `call.${operation.name}`,
@@ -123,7 +106,9 @@ function installedRoute({ operation, tool, path }: InstalledOperation): Document
       summary: operation.title,
       description: tool.description,
       // A reference in the schema would resolve within this document.
-      body: z.record(z.string(), z.unknown()).meta(hasReference(schema) ? {} : schema),
+      body: api.actionCalls.call.body.meta(
+        hasReference(schema) ? {} : published(schema, 'request'),
+      ),
       response: operation.output,
     },
   };
@@ -131,32 +116,41 @@ function installedRoute({ operation, tool, path }: InstalledOperation): Document
 
 const hasReference = (schema: Json): boolean => JSON.stringify(schema).includes('"$ref"');
 
-function operationObject({ description, ...route }: Documented['route']): Json {
-  const { summary, access, body, response, status, otherStatus, paged } = route;
-  const content =
-    (isSchema(response) && { 'application/json': { schema: responseOf(response) } }) ||
-    (isBytes(response) && { [response.bytes]: {} });
+const inPascalCase = (name: string): string =>
+  name
+    .split(/[^a-zA-Z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+function operationObject({ route, types }: Documented, components: Components): Json {
+  const { summary, description, access, body, response, paged } = route;
+  const content = isBytes(response)
+    ? bytesContent(response)
+    : isSchema(response) && json(components.response(response, types && `${types}Response`));
   const sent = {
     description: summary,
     ...(paged && { headers: { Link: { $ref: '#/components/headers/Link' } } }),
     ...(content && { content }),
   };
-  const more = [description, tokens[access]].filter(Boolean).join('\n\n');
+  const details = [description ?? `${summary}.`, tokens[access]].filter(Boolean);
   return {
     summary,
-    ...(more && { description: more }),
+    description: details.join('\n\n'),
     ...(access === 'open' && { security: [] }),
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
-    ...(body && { requestBody: requestBody(body) }),
-    responses: {
-      [status]: sent,
-      ...(otherStatus && { [otherStatus]: sent }),
-      ...(access !== 'open' && { '429': { $ref: '#/components/responses/TooManyRequests' } }),
-      '4XX': { $ref: '#/components/responses/Problem' },
-      '5XX': { $ref: '#/components/responses/Problem' },
-    },
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: isBytes(body)
+          ? bytesContent(body)
+          : json(components.request(body, types && `${types}Request`)),
+      },
+    }),
+    responses: responsesOf(route, sent),
   };
 }
+
+const json = (schema: PublishedSchema): Json => ({ 'application/json': { schema } });
 
 const tokens: Record<Access, string> = {
   open: 'Needs no token.',
@@ -165,15 +159,24 @@ const tokens: Record<Access, string> = {
   admin: 'Needs the scope `admin`.',
 };
 
-function requestBody(body: NonNullable<RouteDefinition['body']>): Json {
-  const content = isBytes(body)
-    ? { [body.bytes]: {} }
-    : { 'application/json': { schema: requestOf(body) } };
-  return { required: true, content };
+/** Each media type has a schema: without one, generators leave a route out, or drop what it returns. */
+function bytesContent({ bytes, schema, or = [] }: Bytes): Json {
+  const types = bytes === '*/*' ? ['application/octet-stream', bytes] : [bytes, ...or];
+  return Object.fromEntries(
+    types.map((type, at) => {
+      const [name = type] = type.split(';', 1);
+      return [name, { schema: at === 0 && schema ? schemaOf(schema, 'request') : textOf(name) }];
+    }),
+  );
 }
 
+const textOf = (mediaType: string): PublishedSchema =>
+  /^text\/(?!x-patch)|yaml/.test(mediaType)
+    ? { type: 'string' }
+    : { type: 'string', format: 'binary' };
+
 export function pathParameters({ path, params }: Route): Json[] {
-  const schemas = params && requestOf(params).properties;
+  const schemas = params && propertiesOf(schemaOf(params, 'request'));
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -182,54 +185,28 @@ export function pathParameters({ path, params }: Route): Json[] {
   }));
 }
 
-export function queryParameters({ query }: Route): Json[] {
-  if (!query) return [];
-  const { properties = {}, required = [] } = requestOf(query);
-  return Object.entries(properties).map(([name, schema]) => ({
+export function queryParameters({ query, ownQuery }: Route): Json[] {
+  const all = query ?? ownQuery;
+  if (!all) return [];
+  const definition = schemaOf(all, 'request');
+  const required = definition['required'] as string[] | undefined;
+  return Object.entries(propertiesOf(definition)).map(([name, { description, ...schema }]) => ({
     name,
     in: 'query',
-    required: required.includes(name),
+    required: required?.includes(name) ?? false,
+    ...(description !== undefined && { description }),
     schema,
   }));
 }
 
+const propertiesOf = ({ properties = {} }: PublishedSchema): Record<string, PublishedSchema> =>
+  properties as Record<string, PublishedSchema>;
+
 function headerParameters({ method, body, headers }: Route): Json[] {
   const takesKey = method === 'POST' && !isBytes(body);
-  const all = { ...headers, ...(takesKey && { 'Idempotency-Key': idempotency }) };
-  return Object.entries(all).map(([name, description]) => ({
-    name,
-    in: 'header',
-    required: false,
-    description,
-    schema: { type: 'string' },
-  }));
-}
-
-const idempotency =
-  'Up to 200 visible ASCII characters of your choice. Within a day, the same request with the same key is carried out only once and gets the same response.';
-
-/** The JSON Schema of what a caller sends. */
-export const requestOf = (schema: z.ZodType): JsonSchema =>
-  withoutDialect(z.toJSONSchema(schema, { io: 'input' }));
-
-/** The JSON Schema of a response. */
-function responseOf(schema: z.ZodType): Json {
-  const name = named.get(schema);
-  return name === undefined ? definitionOf(schema) : reference(name);
-}
-
-/** The definition in full, except for inner schemas that the document names. */
-function definitionOf(schema: z.core.$ZodType): Json {
-  const definition = z.toJSONSchema(schema, {
-    override: ({ zodSchema, jsonSchema, path }) => {
-      const name = named.get(zodSchema);
-      if (name === undefined || path.length === 0) return;
-      for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
-      Object.assign(jsonSchema, reference(name));
-    },
+  const all = { ...headers, ...(takesKey && { 'Idempotency-Key': idempotencyKey }) };
+  return Object.entries(all).map(([name, definition]) => {
+    const { description, ...schema } = schemaOf(definition, 'request');
+    return { name, in: 'header', required: false, description, schema };
   });
-  return withoutDialect(definition);
 }
-
-/** OpenAPI 3.1 already implies the dialect that zod names. */
-const withoutDialect = (schema: JsonSchema): JsonSchema => ({ ...schema, $schema: undefined });

@@ -5,8 +5,18 @@ import type { SessionCommandName } from '../session-commands.js';
 /** Bytes instead of JSON, sent and received unchanged; with the media type `*\/*`, each message names its own. */
 export interface Bytes<M extends string = string> {
   readonly bytes: M;
+  /** What the bytes contain, for the document: the handler reads them itself. */
+  readonly schema?: z.ZodType | undefined;
+  /** Other media types of the same content. */
+  readonly or?: readonly string[] | undefined;
 }
-export const bytes = <const M extends string>(mediaType: M): Bytes<M> => ({ bytes: mediaType });
+export const bytes = <const M extends string>(
+  mediaType: M,
+  more: Pick<Bytes, 'schema' | 'or'> = {},
+): Bytes<M> => ({ bytes: mediaType, ...more });
+
+/** A tar archive, which clients without a type for it send as bytes of any kind. */
+export const tarArchive = bytes('application/x-tar', { or: ['application/octet-stream'] });
 
 /** An empty response: status 204. */
 export interface Nothing {
@@ -37,6 +47,8 @@ export interface RouteDefinition {
   /** The schema of the path’s parameters; any text when omitted. */
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
+  /** A query that the handler parses itself, for the document. */
+  readonly ownQuery?: z.ZodObject;
   readonly body?: z.ZodType | Bytes | undefined;
   /** The largest JSON body, in bytes; 256 KiB when omitted. Viewers may send at most 64 KiB to any route. */
   readonly bodyBytes?: number;
@@ -53,8 +65,10 @@ export interface RouteDefinition {
   readonly unaudited?: boolean;
   /** The body’s field with the name of the created item, for the audit log. Default: none, only the path’s parameters. */
   readonly nameField?: string;
-  /** Request headers that the route uses, with their meanings. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Request headers that the route uses. */
+  readonly headers?: Readonly<Record<string, z.ZodType>>;
+  /** The media type of the route’s own failures, unless they are problem documents. */
+  readonly failures?: 'application/json' | 'text/html';
   /** Whether a list comes in pages, by `limit` and `after`: the header Link has the URL of the next one. */
   readonly paged?: boolean;
 }

@@ -6,7 +6,7 @@ import { describedOperation, toolFormat } from '../projections/tool-definition.j
 import { check, example } from '../setup.js';
 import { usageOfAll } from '../session-usage.js';
 import { count } from './count.js';
-import { bytes, nothing, route } from './route.js';
+import { bytes, nothing, route, tarArchive } from './route.js';
 
 const role: z.ZodType<Role> = z.enum(['user', 'viewer']);
 
@@ -16,7 +16,7 @@ export const uploadRoutes = {
     method: 'POST',
     path: '/api/workspaces',
     summary: 'Uploads a workspace as a tar archive of at most 2 GiB',
-    body: bytes('application/x-tar'),
+    body: tarArchive,
     response: z.object({ workspace: z.string() }),
     about: 'starting',
     status: 201,
@@ -30,7 +30,7 @@ export const uploadRoutes = {
     query: z.object({
       bytes: count.optional().describe('The size of the archive, to show the progress.'),
     }),
-    body: bytes('application/x-tar'),
+    body: tarArchive,
     response: nothing,
   }),
   blob: route({

@@ -107,9 +107,13 @@ export const sessionEventRoutes = {
     method: 'GET',
     path: '/api/sessions/:id/events/stream',
     summary: 'Streams the log after a number and then live, as server-sent events',
+    description:
+      'The response does not end by itself, so read it with a client for server-sent events; `events` with `wait` is the same as single requests.',
     query: z.object({ after: count.default(0) }),
     headers: {
-      'Last-Event-ID': 'The number after which to resume; it takes precedence over `after`.',
+      'Last-Event-ID': z
+        .string()
+        .describe('The number after which to resume; it takes precedence over `after`.'),
     },
     response: bytes('text/event-stream'),
   }),
@@ -137,6 +141,9 @@ export const sessionCallRoutes = {
   answer: commandRoute('answer', 'POST', '/api/sessions/:id/approvals/:call'),
 };
 
+/** `*`, or a file’s version in quotes. */
+const fileVersionTag = z.string().regex(/^(\*|"[0-9a-f]{16}")$/);
+
 const filePath = z.object({
   path: z.string().min(1).max(4_096).describe('Relative to the workspace.'),
 });
@@ -149,9 +156,12 @@ export const sessionFileRoutes = {
     summary: 'Returns the bytes of a file, or one range of them, with the file’s version as ETag',
     query: filePath,
     headers: {
-      Range: 'One range of bytes, such as `bytes=0-999` or `bytes=-1000`.',
-      'If-Range':
-        'The ETag of an earlier response: the range applies only if the file is the same.',
+      Range: z.string().describe('One range of bytes, such as `bytes=0-999` or `bytes=-1000`.'),
+      'If-Range': z
+        .string()
+        .describe(
+          'The ETag of an earlier response: the range applies only if the file is the same.',
+        ),
     },
     response: bytes('application/octet-stream'),
     otherStatus: 206,
@@ -160,11 +170,20 @@ export const sessionFileRoutes = {
     method: 'PUT',
     path: '/api/sessions/:id/file',
     summary: 'Writes a file of at most 50 MB, and creates its folders',
-    query: filePath.extend({ executable: z.stringbool().optional() }),
+    query: filePath.extend({
+      executable: z
+        .stringbool({ truthy: ['true'], falsy: ['false'], error: 'true or false' })
+        .optional()
+        .meta({ type: 'boolean' }),
+    }),
     headers: {
-      'If-Match':
+      'If-Match': fileVersionTag.describe(
         'The ETag of an earlier response: written only if the file is the same, else 409.',
-      'If-None-Match': '`*`: written only if there is no such file, else 409.',
+      ),
+      'If-None-Match': z
+        .string()
+        .regex(/^\*$/)
+        .describe('`*`: written only if there is no such file, else 409.'),
     },
     body: bytes('*/*'),
     response: operations['files.write'].output,

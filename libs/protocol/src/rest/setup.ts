@@ -111,6 +111,7 @@ export const mcpRoutes = {
       error: z.string().max(200).optional(),
     }),
     response: bytes('text/html; charset=utf-8'),
+    failures: 'text/html',
     access: 'open',
   }),
   /** Reconnects and returns the outcome. */

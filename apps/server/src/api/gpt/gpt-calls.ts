@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  errorFrom,
   isEnded,
   isEvent,
   maxShortText,
@@ -105,11 +106,12 @@ export class GptCalls {
       if (late.aborted) throw new AppError('timeout', 'The session has not started yet.');
     }
     if (!this.sandboxes.agent(session) && may(caller, 'operate', session)) {
-      await this.sessions.wake(session);
+      await this.sessions.wake(session).catch((error: unknown) => {
+        // Such as a joined machine that is not connected.
+        throw errorFrom(error).code === 'unavailable' ? lost(errorFrom(error).message) : error;
+      });
     }
-    if (this.sandboxes.agent(session)) return;
-    const remedy = 'Use another one, or start a session.';
-    throw new AppError('invalid_input', `The agent of this session is lost. ${remedy}`);
+    if (!this.sandboxes.agent(session)) throw lost('The agent of this session is lost.');
   }
 
   /** The state of a paused session does not tell whether its agent is connected. */
@@ -118,6 +120,10 @@ export class GptCalls {
     return !isEnded((await this.sessions.summary(session)).state);
   }
 }
+
+/** A conversation with a lost agent gets the same status as one without an agent, like Carabiner. */
+const lost = (why: string): AppError =>
+  new AppError('invalid_input', `${why} Use another agent, or start a session.`);
 
 /** How long a call waits for the sandbox of a session. */
 const startTimeoutMs = 120_000;

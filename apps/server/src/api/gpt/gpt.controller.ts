@@ -196,4 +196,5 @@ function late(response: Response) {
   return { signal, inTime };
 }
 
-const ifAsked = 'If the call waits for the user, allow such calls by a rule, or call again.';
+const ifAsked =
+  'If the call waits for the user, call again, or call terminal_run, which answers `asking` with a run to ask for later.';

@@ -275,6 +275,29 @@ describe('the API for custom GPTs', () => {
     expect((await call('/gpt/stop', there)).json()).toMatchObject({ state: 'stopped' });
   });
 
+  it('says that it takes basic auth, and what is missing in a command', async () => {
+    const unknown = await server.fetch('/gpt/sessions', { token: '' });
+    expect(unknown.headers.get('www-authenticate')).toBe('Bearer, Basic realm="Belay"');
+    const other = await server.fetch('/api/sessions', { token: '' });
+    expect(other.headers.get('www-authenticate')).toBe('Bearer');
+    const without = await call(`/execcmd?session=${id}`);
+    expect(without.status).toBe(400);
+    expect(without.json()['detail']).toMatch(/^cmd: /);
+  });
+
+  it('has one status for an agent that is lost, whatever the reason', async () => {
+    const gone = await server.session({ approvals: 'auto' });
+    await server.json('POST', `/api/sessions/${gone}/stop`);
+    await until('its agent is gone', () => !server.sandboxes.agents.has(gone));
+    server.sandboxes.failure = new AppError('unavailable', 'The machine laptop is not connected.');
+    const lost = await call(`/execcmd?session=${gone}&cmd=ls`);
+    expect(lost.status).toBe(400);
+    expect(lost.json()['detail']).toMatch(/Use another agent, or start a session\.$/);
+    expect((await call(`/execcmd?session=none&cmd=ls`)).status).toBe(400);
+    // The control: the machine is there again.
+    expect((await call(`/execcmd?session=${gone}&cmd=ls`)).status).toBe(200);
+  });
+
   it('attacks: basic auth opens this API alone, and a cookie nothing of it', async () => {
     const basic = (token: string) => ({
       authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}`,

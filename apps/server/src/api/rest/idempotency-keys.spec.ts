@@ -31,6 +31,8 @@ describe('idempotency keys', () => {
     await expect(once('1')).rejects.toThrow('no');
     await expect(once('2', new AppError('unavailable', 'later'))).rejects.toThrow('later');
     expect(await once('2')).toEqual({ value: 'made', repeated: false });
+    await expect(once('3', new AppError('conflict', 'No key is set.'))).rejects.toThrow('No key');
+    expect(await once('3')).toEqual({ value: 'made', repeated: false });
   });
 
   it('forgets after a day, the oldest of too many, and what is too large', async () => {

@@ -25,6 +25,7 @@ const tryAgain = new Set<string>([
   'invalid_input',
   'unauthorized',
   'forbidden',
+  'conflict',
   'limit_reached',
   'cancelled',
   'unavailable',

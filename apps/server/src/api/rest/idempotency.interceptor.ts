@@ -5,7 +5,7 @@ import {
   type ExecutionContext,
   type NestInterceptor,
 } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, idempotencyKey } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, type Observable } from 'rxjs';
 import { callerOf } from '../auth/access.guard.js';
@@ -41,7 +41,7 @@ function keyOf({ method, headers, body }: Request): string | undefined {
   const key = headers['idempotency-key'];
   if (method !== 'POST' || key === undefined) return undefined;
   if (body === undefined && Number(headers['content-length'] ?? 0) > 0) return undefined;
-  if (typeof key === 'string' && /^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  if (typeof key === 'string' && idempotencyKey.safeParse(key).success) return key;
   throw new AppError('invalid_input', 'An Idempotency-Key has 1 to 200 visible ASCII characters.');
 }
 

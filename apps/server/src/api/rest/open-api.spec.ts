@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { allRoutes, isSchema, operations, oauthRoutes } from '@belay/protocol';
+import { allRoutes, errorCodes, isSchema, operations, oauthRoutes } from '@belay/protocol';
 import { parse } from 'yaml';
 import { TestServer } from '../../testing/server.js';
 
 interface Document {
+  servers: { url: string }[];
   paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>>;
   components: { schemas: Record<string, object> };
 }
@@ -27,6 +28,18 @@ describe('/openapi.json', () => {
     ).toMatchObject({
       valid: false,
     });
+  });
+
+  it('is explained by a table with every code and status', async () => {
+    const page = await readFile(join(__dirname, '../../../../../docs/rest.md'), 'utf8');
+    const rows = [...page.matchAll(/^\| `(\w+)` +\| (\d{3}) +\|/gm)];
+    const explained = Object.fromEntries(rows.map(([, code, status]) => [code, Number(status)]));
+    const codes = Object.entries(errorCodes).map(([code, { http }]) => [code, http] as const);
+    expect(explained).toEqual(Object.fromEntries(codes));
+  });
+
+  it('names the server as its reader reaches it', () => {
+    expect(document.servers).toEqual([{ url: server.url }]);
   });
 
   it('is the same as YAML', async () => {
@@ -80,7 +93,7 @@ describe('/openapi.json', () => {
       if (
         method !== 'GET' ||
         !isSchema(response) ||
-        /(evaluations|runs|actions|installs|comparisons)\/:/.test(path)
+        /(evaluations|runs|actions|action-installs|comparisons)\/:/.test(path)
       )
         continue;
       const query = path === '/api/search' ? '?q=Fix' : `?session=${id}`;

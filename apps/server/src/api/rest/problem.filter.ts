@@ -17,6 +17,7 @@ import {
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { baseUrlOf } from '../base-url.js';
+import { takesBasicAuth } from '../gpt/basic-auth.js';
 import { retryAfterOf } from '../limits/request-rates.js';
 import { knownError, unexpected } from '../problem.js';
 import { routesAt } from '../routes-at.js';
@@ -52,8 +53,9 @@ export class ProblemFilter implements ExceptionFilter {
   }
 }
 
-/** Tells MCP clients where to get a token (RFC 9728). */
+/** Tells MCP clients where to get a token (RFC 9728), and custom GPTs that they may use basic auth. */
 function challenge(request: Request): string {
+  if (takesBasicAuth(request.path)) return 'Bearer, Basic realm="Belay"';
   if (request.path !== mcpPath) return 'Bearer';
   const metadata = `${baseUrlOf(request)}${api.oauth.resourceOfMcp.path}`;
   return `Bearer resource_metadata="${metadata}"`;

@@ -17,6 +17,7 @@ import { Examples } from '../../sessions/examples.js';
 import { SessionService } from '../../sessions/session.service.js';
 import { usageOf } from '../../sessions/usage-of.js';
 import { callerOf } from '../auth/access.guard.js';
+import { baseUrlOf } from '../base-url.js';
 import { Logins } from '../auth/logins.js';
 import { RestController } from './rest-controller.js';
 import { ServerChecks } from './server-checks.js';
@@ -84,6 +85,6 @@ export class ServerController {
       installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]),
     );
     if (this.#openApi?.key !== key) this.#openApi = { key, document: openApiDocument(installed) };
-    return this.#openApi.document;
+    return { ...this.#openApi.document, servers: [{ url: baseUrlOf(request) }] };
   }
 }

@@ -19,7 +19,13 @@ import type { ApiSocket } from '../api-socket.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { parseJson } from '../json-bodies.js';
 import { tooManyRequests } from '../limits/request-budget.js';
-import { errorMessage, operationOfVerb, outputMessage, socketMessage } from './socket-messages.js';
+import {
+  commandMessage,
+  errorMessage,
+  operationOfVerb,
+  outputMessage,
+  socketMessage,
+} from './socket-messages.js';
 import type { SentMessage, SocketMessage } from './socket-messages.js';
 import { SocketFollower, watchRequest } from './socket-follower.js';
 
@@ -117,7 +123,7 @@ export class SocketConnection {
       const given = name === 'start' ? spoken.args : input;
       const result = await this.commands.call(caller, { name, input: given, signal });
       if (name === 'start') return this.#started(result);
-      return { action: name, args: Object(result) as object, message: 'Done.' };
+      return commandMessage(name, result);
     }
     const { session, ...fields } = input;
     const operation = operationOfVerb(name) ?? operationNamed(name);

@@ -1,9 +1,14 @@
 import {
   calledOperation,
   eventArgs,
+  isCall,
   isEvent,
   operations,
   problemOf,
+  sentenceOfCall,
+  sessionCommands,
+  sessionSummary,
+  type SessionCommandName,
   type Event,
   type Operation,
 } from '@belay/protocol';
@@ -49,12 +54,29 @@ export function eventMessage(session: string, event: Event): SentMessage {
     return { ...about, action: 'output', args, message: ok ? 'Got output.' : message };
   }
   if (isEvent(event, 'plan')) return { ...about, action: 'planner', args: event.args, message };
-  return { ...about, action: verbOf(event.action), args: event.args, message };
+  if (isEvent(event, 'terminal')) {
+    // Text from a terminal is a message `terminal` of its own form.
+    return { ...about, action: 'terminal-change', args: event.args, message };
+  }
+  const said = isCall(event.action) ? sentenceOfCall(event) : message;
+  return { ...about, action: verbOf(event.action), args: event.args, message: said };
 }
 
 export function outputMessage(operation: string, output: unknown): SentMessage {
   const args = { output: textOf(output), operation, ok: true, result: output };
   return { action: 'output', args, message: 'Got output.' };
+}
+
+/**
+ * The reply to a command. An action has one form, whether it is a reply or an event: a session’s summary is always
+ * `session`.
+ */
+export function commandMessage(name: SessionCommandName, result: unknown): SentMessage {
+  const args = Object(result) as { id?: string };
+  if (sessionCommands[name].output === sessionSummary)
+    return { action: 'session', session: args.id ?? '', args, message: 'Done.' };
+  const action = Object.hasOwn(eventArgs, name) ? `${name}-reply` : name;
+  return { action, args, message: 'Done.' };
 }
 
 export function errorMessage(thrown: unknown): SentMessage {
@@ -79,6 +101,14 @@ const spoken = z.union([
 
 /** A program’s output, a file’s content or an error’s sentence; otherwise everything as JSON. */
 function textOf(output: unknown): string {
+  const { data: json } = printedJson.safeParse(output);
+  if (json) return JSON.stringify(json.structured);
   const { data } = spoken.safeParse(output);
   return data ?? JSON.stringify(output ?? null);
 }
+
+/** The output of an action that printed JSON, which is not repeated as text. */
+const printedJson = z.object({
+  text: z.literal(''),
+  structured: z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]),
+});

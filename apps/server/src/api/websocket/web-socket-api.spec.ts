@@ -400,7 +400,7 @@ describe('the plain WebSocket', () => {
       const { token, id } = await server.app.get(TokensStore).create(made, ownerCaller);
       const me = await client(token);
       const { session } = await me.ask('start', { task: 'Mine', model: 'scripted:x' });
-      expect(await me.ask('status', { session })).toMatchObject({ action: 'status' });
+      expect(await me.ask('status', { session })).toMatchObject({ action: 'session' });
       const attempts = ['status', 'watch', 'events', 'message', 'run', 'stop'];
       for (const action of attempts) {
         const args = { session: other, text: 'x', command: 'ls' };

@@ -1,7 +1,7 @@
 import {
   calledOperation,
+  labelOfCall,
   mcpToolNamed,
-  summaryOf,
   visibleText,
   type Display,
   type Event,
@@ -37,7 +37,7 @@ const icons: Record<Display, LucideIcon> = {
 
 /** A call’s verb and subject; the tooltip has the operation’s name. */
 export function CallLabel({ event }: { event: Event }) {
-  const { icon: Icon, verb, subject } = labelOf(event);
+  const { icon: Icon, verb, subject } = withIcon(event);
   return (
     <>
       <Icon size={14} aria-hidden className="shrink-0 text-faint" />
@@ -52,19 +52,9 @@ export function CallLabel({ event }: { event: Event }) {
   );
 }
 
-function labelOf(event: Event): { icon: LucideIcon; verb: string; subject: string } {
-  const subject = firstLine(summaryOf(event.action, event.args));
-  const tool = mcpToolNamed(event.action);
-  if (tool) return { icon: Plug, verb: `${tool.name} (${tool.server})`, subject };
+function withIcon(event: Event): ReturnType<typeof labelOfCall> & { icon: LucideIcon } {
+  const label = labelOfCall(event);
+  if (mcpToolNamed(event.action)) return { ...label, icon: Plug };
   const operation = calledOperation(event.action);
-  if (!operation) return { icon: Wrench, verb: event.action, subject };
-  const { display, title } = operation;
-  // As in “Read README.md”: for files and commands, the first word of the title is clear enough.
-  const isShort =
-    subject !== '' && (display === 'command' || display === 'file' || display === 'edit');
-  return { icon: icons[display], verb: isShort ? (title.split(' ')[0] ?? title) : title, subject };
+  return { ...label, icon: operation ? icons[operation.display] : Wrench };
 }
-
-/** The first line of a summary, shortened; empty for a call without input. */
-const firstLine = (summary: string): string =>
-  summary === '{}' ? '' : (summary.split('\n')[0] ?? '').slice(0, 300);
