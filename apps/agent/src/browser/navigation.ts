@@ -42,11 +42,13 @@ export function openingFailure(address: string, error: unknown, shown: string): 
 /** Throws `conflict` when the browser has been to no page in that direction. */
 export async function assertHistory(page: Page, to: 'back' | 'forward'): Promise<void> {
   const session = await page.createCDPSession();
-  const { currentIndex, entries } = await session
-    .send('Page.getNavigationHistory')
-    .finally(() => void session.detach().catch(ignoreError('the page may be gone')));
-  if (!entries[currentIndex + (to === 'back' ? -1 : 1)])
-    throw new AppError('conflict', `There is no page to go ${to} to. Open one by its address.`);
+  try {
+    const { currentIndex, entries } = await session.send('Page.getNavigationHistory');
+    if (!entries[currentIndex + (to === 'back' ? -1 : 1)])
+      throw new AppError('conflict', `There is no page to go ${to} to. Open one by its address.`);
+  } finally {
+    await session.detach().catch(ignoreError('the page took its session with it'));
+  }
 }
 
 const schemeFor = (text: string) =>
