@@ -34,7 +34,7 @@ export const under = (base: string, entries: Entry[]): Entry[] =>
   entries.map((entry) => ({ ...entry, path: posix.resolve(base, entry.path) }));
 
 /** The folders above relative paths, outer ones first; an archive without them leaves them to root. */
-export function foldersAbove(entries: Entry[]): Entry[] {
+export function parentFolders(entries: Entry[]): Entry[] {
   const paths = new Set<string>();
   for (const { path } of entries)
     for (let above = posix.dirname(path); above !== '.'; above = posix.dirname(above))

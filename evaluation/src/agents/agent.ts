@@ -1,6 +1,6 @@
 import type { Artifacts } from '../artifacts.js';
 import type { Engine, ImageInfo } from '../engine/engine.js';
-import { folderEntry, foldersAbove, ownedBy, under, type Entry } from '../entries.js';
+import { folderEntry, parentFolders, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 
 export type TaskImage = ImageInfo & { name: string };
@@ -72,7 +72,7 @@ export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, ste
   const isOurs =
     artifacts.kind === 'files' || (artifacts.kind === 'patch' && step.files.length > 0);
   const folders = isOurs
-    ? ownedBy([folderEntry(workdir), ...foldersAbove(step.files)], Number(user ?? 0))
+    ? ownedBy([folderEntry(workdir), ...parentFolders(step.files)], Number(user ?? 0))
     : [];
   return under(workdir, [...folders, ...step.files]);
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AppError, isKnownProvider, type KnownProvider } from '@belay/protocol';
+import { AppError, isKnownProvider, type KnownProvider, ownValue } from '@belay/protocol';
 import { recordingModel, replayingModel } from './cassette/cassette-model.js';
 import type { Model } from './model.js';
 import { parseModelName, unknownModel, type ModelAddress } from './model-name.js';
@@ -44,7 +44,7 @@ export function exampleScript(example: string, config: ModelSetup): string {
 /** What to do before the provider can be called; null if nothing is missing. */
 export function providerRemedy(provider: string, config: ModelSetup): string | null {
   if (!isKnownProvider(provider)) {
-    return config.providers[provider]?.url
+    return ownValue(config.providers, provider)?.url
       ? null
       : 'Set its address under Settings → Models, or OPENAI_COMPATIBLE_BASE_URL (for Ollama http://127.0.0.1:11434/v1) for the server.';
   }
@@ -62,7 +62,7 @@ function providerModel(
   { provider, model, options }: Extract<ModelAddress, { kind: 'provider' }>,
   config: ModelSetup,
 ): Model {
-  if (!config.providers[provider])
+  if (!ownValue(config.providers, provider))
     throw unknownModel(`${provider}:${model}`, Object.keys(config.providers));
   const remedy = providerRemedy(provider, config);
   if (remedy) throw new AppError('conflict', `${provider} is not set up. ${remedy}`);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { knownProviders, providerName, type ProviderSetup } from '@belay/protocol';
+import { knownProviders, providerName, type ProviderSetup, ownValue } from '@belay/protocol';
 import { z } from 'zod';
 import { Config, type ProviderConfig } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
@@ -50,8 +50,8 @@ export class ProviderKeys {
     const merged = [...names].map((name): [string, ProviderConfig] => [
       name,
       {
-        key: values[name]?.key ?? set[name]?.key,
-        url: values[name]?.url ?? set[name]?.url,
+        key: ownValue(values, name)?.key ?? ownValue(set, name)?.key,
+        url: ownValue(values, name)?.url ?? ownValue(set, name)?.url,
       },
     ]);
     const providers = { ...this.config.providers, ...Object.fromEntries(merged) };

@@ -1,10 +1,10 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { AppError } from '@belay/protocol';
+import { AppError, ownValue } from '@belay/protocol';
 import type { OpenProvider } from './sdk-provider.js';
 
 /** The chat completions of Ollama, vLLM, LM Studio, OpenRouter and many others. */
 export const openOpenAICompatible: OpenProvider = (model, { provider: name, config, fetch }) => {
-  const { key, url } = config.providers[name] ?? {};
+  const { key, url } = ownValue(config.providers, name) ?? {};
   if (!url) {
     throw new AppError('conflict', `${name} has no address. Set it under Settings → Models.`);
   }
