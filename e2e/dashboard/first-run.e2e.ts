@@ -29,7 +29,7 @@ describeSystem(
     it('shows what is missing and how to fix it, stores a key, and tests a model with it', async () => {
       const page = await chromium.open(server);
       await shows(page, 'main', 'No sessions yet');
-      await shows(page, 'main', /1 of \d needs attention/);
+      await shows(page, 'main', /2 of \d need attention/);
       await shows(page, 'main', 'Start Docker: sudo systemctl start docker.');
       await shows(page, 'main', 'No provider has a key, so only the demo can run.');
       await click(page, 'Start your own');
@@ -90,7 +90,7 @@ describeSystem(
 
     it('shows how to fix each problem', async () => {
       const page = await chromium.open(server);
-      await shows(page, 'main', /2 of \d need attention/);
+      await shows(page, 'main', /3 of \d need attention/);
       await shows(page, 'main', 'belay/nowhere:1 is missing.');
       await shows(page, 'main', 'Run npm start, or docker pull belay/nowhere:1.');
       await shows(page, 'main', 'Run npm start: it builds the runtime.');

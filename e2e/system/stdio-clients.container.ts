@@ -45,8 +45,8 @@ describeSystem('clients that start belay and speak over its standard input', (se
     const call = async (name: string, input: object, onprogress?: () => void) => {
       const asking = { name, arguments: { ...input } };
       const options = { timeout: 150_000, ...(onprogress && { onprogress }) };
-      const { structuredContent } = await client.callTool(asking, undefined, options);
-      return Object(structuredContent) as Record<string, unknown>;
+      const { structuredContent, _meta } = await client.callTool(asking, undefined, options);
+      return Object(structuredContent ?? _meta?.['belay/problem']) as Record<string, unknown>;
     };
     const start = { task: 'Write', approvals: 'ask', paused: true };
     expect(await call('session_start', { ...start, model })).toMatchObject({ code: 'forbidden' });

@@ -43,6 +43,10 @@ function addTokens(program: Command): void {
       expiry,
     )
     .requiredOption('--label <text>', 'what will use it')
+    .optionsGroup('Sessions that it starts, unless they choose themselves:')
+    .option('--machine <name>', 'run them on this joined machine')
+    .option('--image <name>', 'run them in this image')
+    .option('--root', 'let their programs be root in the sandbox')
     .action(createToken);
   withServerOptions(withJsonOption(tokens.command('rotate')))
     .description('replace the secret of a token and print it; the old one stops working at once')

@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { machineName } from './machines.js';
 import type { Role } from './operation.js';
+import { imageReference } from './image-reference.js';
+import { sandboxProfile } from './session.js';
 
 /**
  * The rights of a caller: `view` only reads, `operate` also starts and steers sessions, `admin` also manages settings,
@@ -39,6 +42,17 @@ export const tokenLabel = z
 
 const expires = z.iso.datetime({ offset: true });
 
+/**
+ * Where the sessions that a token begins run, unless they choose themselves. The admin who makes the token decides, so
+ * that a GPT gets its user’s machine without naming it.
+ */
+export const tokenSandbox = z.object({
+  machine: machineName.nullable().default(null).describe('A joined machine; null for the server.'),
+  image: imageReference.nullable().default(null).describe('A Docker image; null for the default.'),
+  profile: sandboxProfile,
+});
+export type TokenSandbox = z.infer<typeof tokenSandbox>;
+
 export const newToken = z
   .object({
     label: tokenLabel,
@@ -48,6 +62,9 @@ export const newToken = z
       .refine((time) => Date.parse(time) > Date.now(), 'choose a time in the future')
       .nullable()
       .default(null),
+    sandbox: tokenSandbox
+      .optional()
+      .describe('The sandbox of sessions that it begins; if omitted, the usual one.'),
   })
   .refine(({ scope: has, sessions }) => has !== 'admin' || sessions === 'all', {
     message: 'a token with the scope admin is for all sessions',
@@ -63,6 +80,7 @@ export const tokenInfo = z.object({
   sessions: sessionAccess,
   created: z.iso.datetime({ offset: true }),
   expires: expires.nullable(),
+  sandbox: tokenSandbox.optional(),
   lastUsed: z.iso.datetime({ offset: true }).nullable(),
 });
 export type TokenInfo = z.infer<typeof tokenInfo>;

@@ -1,6 +1,7 @@
 import {
   pluralText,
   type MadeToken,
+  type NewToken,
   type Scope,
   type SessionAccess,
   type TokenInfo,
@@ -25,16 +26,25 @@ export async function listTokens(options: PrintOptions): Promise<void> {
   });
 }
 
+interface TokenOptions {
+  scope: Scope;
+  session?: string[];
+  expires?: string;
+  label: string;
+  machine?: string;
+  image?: string;
+  root?: boolean;
+}
+
 /** `belay tokens create`: prints only the token to standard output, for use in scripts. */
-export async function createToken(
-  options: PrintOptions & { scope: Scope; session?: string[]; expires?: string; label: string },
-): Promise<void> {
+export async function createToken(options: PrintOptions & TokenOptions): Promise<void> {
   const client = clientFor(options);
   const made = await client.tokens.create({
     label: options.label,
     scope: options.scope,
     sessions: await sessionsFor(client, options.session),
     expires: options.expires ?? null,
+    ...sandboxFor(options),
   });
   print(made, options);
 }
@@ -57,6 +67,13 @@ function print(made: MadeToken, { json }: PrintOptions): void {
   outputTo(process.stderr).line(
     `Token ${made.id} for ${singleLine(made.label)}. Save it now: it is not shown again.`,
   );
+}
+
+/** Where its sessions run; nothing for the usual sandbox. */
+function sandboxFor({ machine, image, root = false }: TokenOptions): Pick<NewToken, 'sandbox'> {
+  if ((machine ?? image) === undefined && !root) return {};
+  const profile = root ? 'root' : 'hardened';
+  return { sandbox: { machine: machine ?? null, image: image ?? null, profile } };
 }
 
 /** Resolves ids to full ones; keeps `own`, and prefixes with a `*`. */

@@ -5,9 +5,10 @@ import {
   type ApiName,
   type RouteSubject,
   type Scope,
+  type TokenSandbox,
 } from '@belay/protocol';
 
-/** The caller of any API, and its rights. Every API decides with `may` and `assertMay`. */
+/** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
   /** `owner`, `viewer`, `token:ID` or `user:ID`: the same for all its connections. */
   readonly id: string;
@@ -17,10 +18,12 @@ export interface Caller {
   readonly sessions: 'all' | SessionSet;
   /** Whether it may begin sessions, which it can then see. */
   readonly begins: boolean;
-  /** The sessions on bare machines, which only callers who may name the host operate. */
-  readonly bare?: SessionSet;
+  /** Which sessions are on bare machines: not everyone who sees one may operate it. */
+  readonly bare?: { machineOf(session: string): string | undefined };
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
+  /** The sandbox of sessions that it begins, unless they choose one. */
+  readonly sandbox?: TokenSandbox;
   /** The browser login that it used, if any. */
   readonly login?: string;
   /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
@@ -116,10 +119,10 @@ function refusal(
   if (access === 'open') return undefined;
   if (!caller || hasExpired(caller)) return unauthorized();
   if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
-  if (includesScope(caller.scope, access)) {
-    const isBare = session !== undefined && access !== 'view' && caller.bare?.has(session) === true;
-    return isBare && !mayNameHost(caller) ? unconfined() : undefined;
-  }
+  if (includesScope(caller.scope, access))
+    return access === 'view' || session === undefined || mayUseMachineOf(caller, session)
+      ? undefined
+      : unconfined();
   if (caller.scope === 'view') return mayOnlyWatch();
   return new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');
 }
@@ -127,10 +130,16 @@ function refusal(
 export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>
   expires !== null && expires <= Date.now();
 
+/** On a bare machine, a session is for callers who may name the host, and for tokens that an admin gave the machine. */
+function mayUseMachineOf(caller: Caller, session: string): boolean {
+  const machine = caller.bare?.machineOf(session);
+  return machine === undefined || caller.sandbox?.machine === machine || mayNameHost(caller);
+}
+
 const unconfined = (): AppError =>
   new AppError(
     'forbidden',
-    'This session runs on a bare machine, where nothing is confined: only an admin may operate it, and not over MCP or through a GPT.',
+    'This session runs on a bare machine, where nothing is confined: only an admin may operate it, and not over MCP or through a GPT. An admin can give a token this machine.',
   );
 
 const mayOnlyWatch = (): AppError =>

@@ -28,6 +28,16 @@ onEveryDatabase('stored tokens', (databases) => {
   });
   afterEach(() => logs.close());
 
+  it('keep the sandbox that was chosen for their sessions', async () => {
+    const sandbox = { machine: 'laptop', image: null, profile: 'root' };
+    const { token } = await make({ sandbox });
+    const { token: usual } = await make();
+    await open();
+    expect(tokens.callerOf(token)).toMatchObject({ sandbox });
+    expect(tokens.list().map((one) => one.sandbox)).toContainEqual(sandbox);
+    expect(tokens.callerOf(usual)).not.toHaveProperty('sandbox');
+  });
+
   it('are known after a restart by a hash alone, until they are revoked', async () => {
     const { token, id } = await make();
     expect(token).toMatch(/^blt_[\w-]{43}$/);

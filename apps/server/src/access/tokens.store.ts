@@ -5,10 +5,12 @@ import {
   ignoreError,
   sessionAccess,
   tokenPrefix,
+  tokenSandbox,
   type MadeToken,
   type NewToken,
   type SessionAccess,
   type TokenInfo,
+  type TokenSandbox,
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import type { Selectable } from 'kysely';
@@ -108,7 +110,7 @@ export class TokensStore implements OnModuleInit {
   }
 
   async #create(
-    { label, scope, sessions, expires }: NewToken,
+    { label, scope, sessions, expires, sandbox }: NewToken,
     more: Pick<Row, 'id'> & typeof noRefresh & LinkColumns,
   ): Promise<MadeToken> {
     if (this.#rows.size >= maxTokens) {
@@ -124,6 +126,7 @@ export class TokensStore implements OnModuleInit {
       created: new Date().toISOString(),
       expires: expires && new Date(expires).toISOString(),
       last_used: null,
+      sandbox: sandbox ? JSON.stringify(sandbox) : null,
     };
     await this.database.kysely.insertInto('access_token').values(row).execute().catch(notStored);
     this.#rows.set(row.hash, row);
@@ -233,6 +236,7 @@ export class TokensStore implements OnModuleInit {
       sessions: sessions === 'all' ? 'all' : this.#set(id, sessions),
       begins: !Array.isArray(sessions),
       expires: row.expires === null ? null : Date.parse(row.expires),
+      ...sandboxOf(row),
     };
   }
 
@@ -288,7 +292,12 @@ function linkOf(row: Row): LinkInfo | undefined {
 
 function infoOf(row: Row): TokenInfo {
   const { id, label, scope, created, expires, last_used: lastUsed } = row;
-  return { id, label, scope, sessions: accessOf(row), created, expires, lastUsed };
+  const sessions = accessOf(row);
+  return { id, label, scope, sessions, created, expires, ...sandboxOf(row), lastUsed };
+}
+
+function sandboxOf({ sandbox }: Row): { sandbox?: TokenSandbox } {
+  return sandbox === null ? {} : { sandbox: tokenSandbox.parse(JSON.parse(sandbox)) };
 }
 
 /** An unreadable row gives no access. */

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -49,6 +51,22 @@ export async function actionTar(
     );
   archive.finalize();
   return whole;
+}
+
+/** The regular files below a trusted folder; none if it does not exist. Throws one sentence above the limits. */
+export async function filesOfFolder(folder: string): Promise<ActionFile[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files: ActionFile[] = [];
+  let bytes = 0;
+  for (const entry of entries.filter((each) => each.isFile())) {
+    const at = join(entry.parentPath, entry.name);
+    const { mode, size } = await stat(at);
+    bytes += size;
+    assertWithin(files.length + 1, bytes);
+    const path = checkedPath(relative(folder, at));
+    files.push({ path, executable: (mode & 0o111) !== 0, content: await readFile(at) });
+  }
+  return files;
 }
 
 /** The regular files of an archive. Throws one sentence for any other kind of entry, and above the limits. */

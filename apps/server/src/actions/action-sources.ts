@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
@@ -8,7 +9,8 @@ import {
   type ActionSource,
   type FoundActions,
 } from '@belay/protocol';
-import { digestOf, filesOfTar, type ActionFile } from './action-files.js';
+import { Config } from '../config.js';
+import { digestOf, filesOfFolder, filesOfTar, type ActionFile } from './action-files.js';
 import { ActionStore } from './action.store.js';
 import { findActions, type FoundAction, type SourceActions } from './find-actions.js';
 import { ActionRepositories } from './action-repositories.js';
@@ -40,12 +42,22 @@ export class ActionSources {
   constructor(
     private readonly store: ActionStore,
     private readonly repositories: ActionRepositories,
+    private readonly config: Config,
   ) {}
 
   /** Throws one sentence. */
   async find(from: string, version: string | null, signal: AbortSignal): Promise<FoundActions> {
     const { files, source } = await this.repositories.fetch(from, version, signal);
     return this.#keep(files, source);
+  }
+
+  /** The actions that come with Belay. Throws `not_found` if it came without them. */
+  async findExamples(): Promise<FoundActions> {
+    const { examples } = this.config;
+    const files = examples === undefined ? [] : await filesOfFolder(join(examples, 'actions'));
+    if (files.length === 0)
+      throw new AppError('not_found', 'No examples are installed. Set BELAY_EXAMPLES.');
+    return this.#keep(files, { from: 'the examples', version: null, commit: null });
   }
 
   async upload(archive: Buffer, from: string): Promise<FoundActions> {

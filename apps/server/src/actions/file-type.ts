@@ -48,7 +48,7 @@ function textType(bytes: Buffer): string {
 }
 
 /** The usual end of a file’s name, such as `.png`; empty for unknown types. */
-export const extensionOf = (type: string): string => extensions[type] ?? '';
+export const extensionOf = (type: string): string => ownValue(extensions, type) ?? '';
 
 const extensions: Record<string, string> = {
   'image/png': '.png',

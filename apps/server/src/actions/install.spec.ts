@@ -23,8 +23,9 @@ describe('installing actions', () => {
   let folder: string;
   let source: string;
   beforeAll(async () => {
-    await Promise.all([server.replace(ActionImages, memory).start(), git.start()]);
     folder = mkdtempSync(join(tmpdir(), 'belay-install-'));
+    const env = { BELAY_EXAMPLES: join(folder, 'examples') };
+    await Promise.all([server.replace(ActionImages, memory).start(env), git.start()]);
     source = join(folder, 'source');
     putAction('', {});
     gitIn(source, 'init', '-q', '-b', 'main', '--template=');
@@ -156,6 +157,19 @@ describe('installing actions', () => {
     expect((await ended(job)).actions).toMatchObject([{ error: 'The install was stopped.' }]);
     expect(await list()).toEqual([]);
     expect(memory.images).toEqual([]);
+  });
+
+  it('takes an example that comes with Belay', async () => {
+    const none = await server.json('POST', '/api/actions/examples');
+    expect(none).toMatchObject({ status: 404, detail: /^No examples are installed\./ });
+    const dice = join('examples/actions', 'dice');
+    put(folder, join(dice, 'manifest.json'), JSON.stringify(shout({ name_for_model: 'dice' })));
+    put(folder, join(dice, 'run'), '#!/bin/sh\necho 6\n');
+    chmodSync(join(folder, dice, 'run'), 0o755);
+    const found = await server.json<FoundActions>('POST', '/api/actions/examples');
+    expect(found).toMatchObject({ actions: [{ name: 'dice', folder: 'dice', state: 'new' }] });
+    expect(await install(found.id)).toMatchObject({ state: 'done' });
+    expect(await list()).toMatchObject([{ name: 'dice', source: { from: 'the examples' } }]);
   });
 
   it('takes a folder as an archive', async () => {

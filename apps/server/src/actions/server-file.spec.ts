@@ -48,4 +48,20 @@ describe('a server.json', () => {
     };
     expect(execFileSync(command, args, { env, encoding: 'utf8' })).toContain("'--zone', 'UTC'");
   });
+
+  it('says which of its fields are not used', () => {
+    const packages = [
+      {
+        registryType: 'npm',
+        identifier: 'a',
+        runtimeArguments: [{ type: 'positional', value: 'x' }],
+      },
+    ];
+    const content = Buffer.from(JSON.stringify({ name: 'a/b', description: 'Time.', packages }));
+    const { warnings } = readServerFile({ content, where: 'server.json', folder: '', files: [] });
+    expect(warnings).toEqual([
+      expect.stringContaining('has no network'),
+      expect.stringContaining('runtimeArguments, which are not used'),
+    ]);
+  });
 });

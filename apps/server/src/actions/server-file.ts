@@ -30,6 +30,7 @@ const npmPackage = z.object({
   version: z.string().max(100).optional(),
   transport: z.object({ type: z.string().max(100) }).optional(),
   packageArguments: z.array(argument).max(50).default([]),
+  runtimeArguments: z.array(z.unknown()).max(50).default([]),
   environmentVariables: z.array(variable).max(50).default([]),
 });
 /**
@@ -95,6 +96,11 @@ export function readServerFile({ content, where }: Declared): ReadManifest {
     manifest,
     warnings: [
       `${where} names no hosts, so the server has no network: for one that needs hosts, write a manifest.json with them.`,
+      ...(found.runtimeArguments.length > 0
+        ? [
+            `${where} has runtimeArguments, which are not used: the package is started by its own program.`,
+          ]
+        : []),
     ],
   };
 }

@@ -68,6 +68,14 @@ describe('attacks: sessions on a bare machine', () => {
     expect(((await seen.json()) as SessionSummary).machine).toEqual({ name: 'bare', kind: 'bare' });
   });
 
+  it('are operated with a token that an admin gave the machine, also by a GPT', async () => {
+    const sandbox = { machine: 'bare', profile: 'hardened' };
+    const wanted = { label: 'mine', scope: 'operate', sandbox };
+    const { token } = await server.json<MadeToken>('POST', '/api/tokens', wanted);
+    for (const request of [...changes('bare').slice(0, 3), ofGpt('bare')[0]!])
+      expect((await send(token, request)).code).toBeUndefined();
+  });
+
   it('are known after a restart, and so are their forks', async () => {
     const fork = await send(server.token, changes('bare')[3]!);
     started['fork'] = (fork as { id?: string }).id ?? '';

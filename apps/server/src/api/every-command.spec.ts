@@ -111,7 +111,7 @@ describe('every command through every API', () => {
       has: (name) => commands[name].audience.includes('model'),
       async call(name, input) {
         const result = await client.callTool({ name: `session_${name}`, arguments: input });
-        return result.isError ? String(Object(result.structuredContent).code) : 'ok';
+        return result.isError ? String(Object(result._meta?.['belay/problem']).code) : 'ok';
       },
     };
   };

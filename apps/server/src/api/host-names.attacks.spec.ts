@@ -106,7 +106,7 @@ describe('attacks: names of the host', () => {
     closing.push(() => client.close());
     const input = { ...usual, ...fields };
     const answer = await client.callTool({ name: 'session_start', arguments: input });
-    const { code, detail } = Object(answer.structuredContent) as Outcome;
+    const { code, detail } = Object(answer._meta?.['belay/problem']) as Outcome;
     return answer.isError ? { code, detail } : { code: 'ok', detail: '' };
   };
 
@@ -130,11 +130,11 @@ describe('attacks: names of the host', () => {
     const editor = await new AcpEditor().connect(server.url, token);
     closing.push(() => editor.close());
     await editor.initialize();
-    const { sessionId } = await editor.begin();
+    const { sessionId } = await editor.begin(model);
     const prompt = [{ type: 'text' as const, text: 'Paint' }];
     let isOver = false;
     const asked = editor.agent
-      .request(methods.agent.session.prompt, { sessionId, prompt, _meta: { belay: { model } } })
+      .request(methods.agent.session.prompt, { sessionId, prompt })
       .then(
         () => ({ code: 'ok', detail: '' }),
         ({ message, data }: { message: string; data?: { code?: string } }) => ({

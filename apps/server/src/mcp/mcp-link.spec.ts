@@ -90,7 +90,7 @@ describe('a server that fails', () => {
     [
       'is not there',
       () => ({ type: 'http', url: 'http://127.0.0.1:2/mcp', headers: {} }),
-      /^The MCP server tools cannot be reached at http:\/\/127\.0\.0\.1:2\/mcp: \S+\.$/,
+      /^The MCP server tools cannot be reached: [A-Z]+\.$/,
     ],
     [
       'is at another address',
@@ -100,7 +100,7 @@ describe('a server that fails', () => {
     [
       'has a command that is not there',
       () => ({ ...overStdio(), command: 'no-such-mcp', args: [] }),
-      /cannot be started: the command no-such-mcp does not exist on the server's host\.$/,
+      /cannot be started: its command does not exist on the server's host\.$/,
     ],
     [
       'ends at once',

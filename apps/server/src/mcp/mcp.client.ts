@@ -233,19 +233,20 @@ interface ConnectError {
   cause?: { code?: string; message?: string };
 }
 
-/** Undefined for an error that does not concern the connection to the server. */
+/**
+ * Undefined for an error that does not concern the connection to the server. Sessions show the sentence to callers that
+ * may not know the server’s address or command.
+ */
 function connectFailure(
   { code, cause }: ConnectError,
   config: SavedTransport,
 ): McpFailure | undefined {
   if (config.type === 'stdio') {
-    if (code === 'ENOENT')
-      return notStarted(`the command ${config.command} does not exist on the server's host.`);
-    return code === 'EACCES' ? notStarted(`${config.command} is not executable.`) : undefined;
+    if (code === 'ENOENT') return notStarted("its command does not exist on the server's host.");
+    return code === 'EACCES' ? notStarted('its command is not executable.') : undefined;
   }
   if (!cause) return undefined;
-  const reason = cause.code ?? cause.message ?? 'no response';
-  return new McpFailure('unreachable', `cannot be reached at ${config.url}: ${reason}.`);
+  return new McpFailure('unreachable', `cannot be reached: ${cause.code ?? 'no response'}.`);
 }
 
 function httpFailure({ code, message }: StreamableHTTPError): McpFailure {

@@ -183,16 +183,21 @@ describe('choices and checks', () => {
     });
 
     it.each([
-      ['no list', () => failedResponse(200, '<html>'), /did not answer with a list of models\.$/],
+      [
+        'no list',
+        () => failedResponse(200, '<html>'),
+        /did not answer with a list of models\. Check the address\.$/,
+      ],
       [
         'no such path',
         () => failedResponse(404, {}),
-        /\/api\/models answered 404\. The addresses of most servers end with \/v1\.$/,
+        /\/api\/models answered 404\. Check the address: those of most servers end with \/v1\.$/,
       ],
+      ['a redirect', () => failedResponse(302, {}, { location: '/v1/models' }), /answered 302\./],
       [
         'a refused key',
         () => failedResponse(401, {}),
-        /^box refused the key: http.* answered 401\.$/,
+        /^box refused the key: http.* answered 401\. Check the key\.$/,
       ],
     ])('is not saved if it answers with %s', async (_, answer, sentence) => {
       const gateway = await open();

@@ -47,19 +47,26 @@ export async function providerModels(
   const url = `${(own ?? listing?.url ?? '').replace(/\/+$/, '')}/models`;
   const response = await outgoingFetch(environment)(url, {
     headers: key ? (listing?.headers ?? bearer)(key) : {},
+    // Another host must not get the key.
+    redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: unknown) => {
-    throw failed(`${url} does not answer (${reasonOf(error, timeoutMs)}).`);
+    throw failed(
+      `${url} does not answer (${reasonOf(error, timeoutMs)}). Check the address, and that the server runs.`,
+    );
   });
   if (response.status === 401 || response.status === 403)
-    throw failed(`${provider} refused the key: ${url} answered ${response.status}.`);
+    throw failed(`${provider} refused the key: ${url} answered ${response.status}. Check the key.`);
   if (!response.ok) {
     const hint =
-      listing || /\/v\d+\/models$/.test(url) ? '' : ' The addresses of most servers end with /v1.';
-    throw failed(`${url} answered ${response.status}.${hint}`);
+      listing || /\/v\d+\/models$/.test(url)
+        ? 'Check the address.'
+        : 'Check the address: those of most servers end with /v1.';
+    throw failed(`${url} answered ${response.status}. ${hint}`);
   }
   const models = modelList.safeParse(await response.json().catch(() => undefined));
-  if (!models.success) throw failed(`${url} did not answer with a list of models.`);
+  if (!models.success)
+    throw failed(`${url} did not answer with a list of models. Check the address.`);
   return models.data;
 }
 

@@ -1,4 +1,5 @@
 import { until } from '@belay/testing';
+import type { StoredMachine } from '../sandboxes/machines/machine.store.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { TestServer } from '../testing/server.js';
 
@@ -11,18 +12,9 @@ describe('removing a machine', () => {
   async function running({ connected }: { connected: boolean }): Promise<string> {
     const session = await server.session();
     const machines = server.app.get(Machines);
-    const machine = {
-      id: 'm',
-      name: 'box',
-      host: 'h',
-      os: 'o',
-      arch: 'x64',
-      kind: 'bare' as const,
-    };
-    const joined = new Date().toISOString();
-    jest
-      .spyOn(machines, 'list')
-      .mockReturnValue([{ ...machine, joined, connected, sessions: [session] }]);
+    jest.spyOn(machines, 'known').mockReturnValue({ id: 'm', name: 'box' } as StoredMachine);
+    jest.spyOn(machines, 'isConnected').mockReturnValue(connected);
+    jest.spyOn(machines, 'sessionsOn').mockReturnValue([session]);
     jest.spyOn(machines, 'remove').mockImplementation(async () => {
       server.sandboxes.lose(session, 'The machine box was removed.');
     });

@@ -44,6 +44,6 @@ export class SessionBeginners implements OnApplicationBootstrap {
   }
 
   #noteMachine(session: string, machine: SessionSettings['machine']): void {
-    if (machine?.kind === 'bare') this.bare.add(session);
+    if (machine?.kind === 'bare') this.bare.add(session, machine.name);
   }
 }

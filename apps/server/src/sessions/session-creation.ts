@@ -46,7 +46,8 @@ export class SessionCreation {
   }
 
   /** Throws the errors that `create` would throw for the caller, the model and the settings, and creates nothing. */
-  async check(wanted: z.output<typeof newSession>, caller: Caller): Promise<void> {
+  async check(given: z.output<typeof newSession>, caller: Caller): Promise<void> {
+    const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
     await this.settings.of(wanted, caller);
   }
@@ -57,11 +58,12 @@ export class SessionCreation {
    * step until it is resumed.
    */
   async create(
-    wanted: z.output<typeof newSession>,
+    given: z.output<typeof newSession>,
     caller: Caller,
     id = newSessionId(),
     { paused = false, comparison, files }: CreationOptions = {},
   ): Promise<SessionSummary> {
+    const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
     const { settings: others, missing } = await this.settings.of(wanted, caller);
     const { repository: _, ...rest } = others;
@@ -96,4 +98,18 @@ const pauseEvent = (): NewEvent => newEvent('user', 'pause', { args: {}, message
 export function startEvent(settings: SessionSettings, again: boolean): NewEvent {
   const message = again ? 'The session is restarting.' : settings.task;
   return newEvent('user', 'start', { args: { ...settings, again }, message });
+}
+
+/** What a session does not choose itself is as its caller’s token says. */
+function inSandboxOf(
+  { sandbox }: Caller,
+  wanted: z.output<typeof newSession>,
+): z.output<typeof newSession> {
+  if (!sandbox) return wanted;
+  return {
+    ...wanted,
+    machine: wanted.machine ?? sandbox.machine,
+    image: wanted.image ?? sandbox.image,
+    sandbox: wanted.sandbox === 'hardened' ? sandbox.profile : wanted.sandbox,
+  };
 }

@@ -118,6 +118,8 @@ export interface AccessTokenTable {
   created: string;
   expires: string | null;
   last_used: string | null;
+  /** JSON of the sandbox for sessions that it begins; null for the usual one. */
+  sandbox: string | null;
   /** For an application with OAuth: its id, the hashes of its refresh token, and the time at which that expires. */
   client: string | null;
   refresh_family: string | null;

@@ -25,6 +25,8 @@ const log = [
 /** What had another name then. */
 const renamed: Record<string, string> = { arrival: 'background-result' };
 
+const nowOf = (action: string): string => renamed[action] ?? action;
+
 onEveryDatabase('a database of an earlier version', (databases) => {
   let logs: TestLogs;
   afterEach(() => logs.close());
@@ -38,7 +40,7 @@ onEveryDatabase('a database of an earlier version', (databases) => {
     });
     const events = await logs.log.read('a', { after: 0 });
     expect(events.map(({ action, args }) => ({ action, args }))).toEqual(
-      log.map(({ action, args }) => ({ action: renamed[action] ?? action, args })),
+      log.map(({ action, args }) => ({ action: nowOf(action), args })),
     );
     expect(await usedBlobs(logs.database.kysely, [task, page])).toEqual(new Set([task, page]));
     await logs.session('c', { task: 'Paint the hammer' });
@@ -72,7 +74,7 @@ async function fill(kysely: DatabaseConnection, version: string): Promise<void> 
     if (version >= '0004') await useBlobs(kysely, id, [task, page]);
     for (const [at, { action, args }] of log.entries()) {
       await sql`insert into event (session, seq, time, source, action, args, message)
-        values (${id}, ${at + 1}, ${time}, 'user', ${action},
+        values (${id}, ${at + 1}, ${time}, 'user', ${version >= '0011' ? nowOf(action) : action},
           ${JSON.stringify(args)}, '')`.execute(kysely);
     }
   }

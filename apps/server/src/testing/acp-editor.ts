@@ -58,11 +58,11 @@ export class AcpEditor {
     return this.agent.request(methods.agent.initialize, params);
   }
 
-  begin() {
+  begin(model: unknown = 'scripted:x') {
     return this.agent.request(methods.agent.session.new, {
       cwd: '/home/me/app',
       mcpServers: [],
-      _meta: { belay: { model: 'scripted:x' } },
+      _meta: { belay: { model } },
     });
   }
 

@@ -86,7 +86,7 @@ export const dataFiles: Record<string, Kind | { none: string }> = {
   'logins.json': { none: 'hashes of logins, which no route reads' },
 };
 
-export const textOf = (kind: Kind): string => `${marker}-${kind}`;
+export const plantedText = (kind: Kind): string => `${marker}-${kind}`;
 
 /** The ids of what was planted. */
 export interface ForeignThings {
@@ -103,34 +103,34 @@ export interface ForeignThings {
 export async function plantForeignThings(server: TestServer): Promise<ForeignThings> {
   const post = <T = { id: string }>(path: string, body: object) =>
     server.json<T>('POST', path, body);
-  const session = await server.session({ task: textOf('session') });
-  const archived = await server.session({ task: textOf('archived') });
+  const session = await server.session({ task: plantedText('session') });
+  const archived = await server.session({ task: plantedText('archived') });
   await server.json('PATCH', `/api/sessions/${archived}`, { archived: true });
-  const picture = await uploaded(server, textOf('picture'));
+  const picture = await uploaded(server, plantedText('picture'));
   await server.log.append(session, eventsWith(picture));
-  const bytes = new TextEncoder().encode(textOf('terminal'));
+  const bytes = new TextEncoder().encode(plantedText('terminal'));
   await server.app.get(TerminalLog).append(session, 'main', 0, bytes);
   const [compared, scoped, general] = [
     await post<{ id: string; sessions: { id: string }[] }>('/api/comparisons', {
-      task: textOf('comparison'),
+      task: plantedText('comparison'),
       models: ['scripted:x', 'scripted:y'],
     }),
-    await post('/api/rules', { scope: 'session', session, ...ruleOn(textOf('rule')) }),
-    await post('/api/rules', { scope: 'all', ...ruleOn(textOf('general')) }),
+    await post('/api/rules', { scope: 'session', session, ...ruleOn(plantedText('rule')) }),
+    await post('/api/rules', { scope: 'all', ...ruleOn(plantedText('general')) }),
   ];
   const link = await post(`/api/sessions/${session}/links`, {
-    label: textOf('link'),
+    label: plantedText('link'),
     expires: new Date(Date.now() + 3_600_000).toISOString(),
   });
   const [token, user] = [
-    await post<MadeToken>('/api/tokens', { label: textOf('token'), scope: 'view' }),
-    await post('/api/users', { name: textOf('user'), password: 'long enough', scope: 'view' }),
+    await post<MadeToken>('/api/tokens', { label: plantedText('token'), scope: 'view' }),
+    await post('/api/users', { name: plantedText('user'), password: 'long enough', scope: 'view' }),
   ];
   const machine = await joinedMachine(server, session);
   await plantSettings(server);
   const run = await plantEvaluation(server, session);
-  await uploaded(server, textOf('workspace'), '/api/workspaces');
-  await server.app.get(Conversations).bind(ownerCaller, textOf('conversation'), session);
+  await uploaded(server, plantedText('workspace'), '/api/workspaces');
+  await server.app.get(Conversations).bind(ownerCaller, plantedText('conversation'), session);
   const change = async (): Promise<void> => {
     for (const id of [session, archived]) await server.log.append(id, eventsWith(picture));
     await server.app.get(TerminalLog).append(session, 'main', bytes.length, bytes);
@@ -144,7 +144,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
     params: {
       'sessions:id': session,
       'sessions:message': '1',
-      'sessions:call': textOf('approval'),
+      'sessions:call': plantedText('approval'),
       'sessions:name': 'main',
       'sessions:blob': picture,
       'sessions:link': link.id,
@@ -159,7 +159,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
       'actions:key': 'API_KEY',
       'actions:tool': 'x',
       'actions:blob': picture,
-      'git:host': `${textOf('git')}.internal`,
+      'git:host': `${plantedText('git')}.internal`,
       'machines:machine': machine,
       'mcp:name': mcpName,
       'providers:provider': 'openai-compatible',
@@ -181,8 +181,8 @@ const ruleOn = (pattern: string) => ({
 });
 
 function eventsWith(picture: string): Parameters<TestServer['log']['append']>[1] {
-  const text = textOf('message');
-  const id = textOf('approval');
+  const text = plantedText('message');
+  const id = plantedText('approval');
   const call = { id, operation: 'terminal.run', input: {}, risk: 'execute', subject: id };
   const args = { ...call, mode: 'ask', until: null } as never;
   return [
@@ -209,41 +209,40 @@ const tarWith = (text: string): string => '\0'.repeat(1024) + text;
 async function joinedMachine(server: TestServer, session: string): Promise<string> {
   const store = server.app.get(MachineStore);
   const { token } = await store.invite(machineName);
-  const described = { host: textOf('machine'), os: 'Linux', arch: 'x64', kind: 'container' };
+  const described = { host: plantedText('machine'), os: 'Linux', arch: 'x64', kind: 'container' };
   const { machine } = await store.join(token, described as never);
   server.app.get(Sandboxes).add({ session, machine: machine.id });
   return machine.id;
 }
 
 async function plantSettings(server: TestServer): Promise<void> {
-  const internal = (kind: Kind): string => `${textOf(kind)}.internal`;
+  const internal = (kind: Kind): string => `${plantedText(kind)}.internal`;
   await server.json('PATCH', '/api/settings', { egress: { hosts: [internal('settings')] } });
-  await server.json('PUT', `/api/templates/${templateName}`, { task: textOf('template') });
+  await server.json('PUT', `/api/templates/${templateName}`, { task: plantedText('template') });
   const url = `http://${internal('mcp')}:9/`;
   await server.json('POST', '/api/mcp', {
     name: mcpName,
-    transport: { type: 'http', url, headers: { authorization: textOf('mcp-secret') } },
-    enabled: false,
+    transport: { type: 'http', url, headers: { authorization: plantedText('mcp-secret') } },
   });
   await server.json('PUT', `/api/git/hosts/${internal('git')}`, {
     kind: 'gitea',
     private: true,
-    token: textOf('git-secret'),
+    token: plantedText('git-secret'),
   });
   await server.app.get(ProviderKeys).set('openai-compatible', {
     url: `http://${internal('provider')}/v1`,
-    key: textOf('provider-secret'),
+    key: plantedText('provider-secret'),
   });
   await plantAction(server);
   await server.json('POST', '/oauth/register', {
-    client_name: textOf('application'),
+    client_name: plantedText('application'),
     redirect_uris: ['https://app.example/'],
   });
 }
 
 async function plantAction(server: TestServer): Promise<void> {
   const store = server.app.get(ActionStore);
-  const text = textOf('action');
+  const text = plantedText('action');
   const manifest = {
     schema_version: 'v1',
     name_for_human: 'Loud',
@@ -269,12 +268,12 @@ async function plantAction(server: TestServer): Promise<void> {
     },
     earlier: [],
   });
-  await store.setSecret(actionName, 'API_KEY', textOf('action-secret'));
+  await store.setSecret(actionName, 'API_KEY', plantedText('action-secret'));
 }
 
 async function plantEvaluation(server: TestServer, session: string) {
   const id = 'run-1';
-  const [text, task] = [textOf('evaluation'), textOf('trial')];
+  const [text, task] = [plantedText('evaluation'), plantedText('trial')];
   const { epoch } = await server.json<{ epoch: number }>('PUT', `/api/evaluations/${id}`, {
     suite: text,
     agent: text,

@@ -5,6 +5,7 @@ import { Command as Cmdk } from 'cmdk';
 import { Dialog } from 'radix-ui';
 import type { SessionSummary } from '@belay/protocol';
 import { StateDot } from '@/components/ui/state-dot';
+import { VisibleText } from '@/components/ui/visible-text';
 import { sessionsQuery } from '@/lib/summaries';
 import {
   closePalette,
@@ -153,7 +154,7 @@ function Item({ item, withGroup = false }: { item: PaletteItem; withGroup?: bool
       className="flex h-8 cursor-pointer items-center justify-between gap-4 rounded-md px-2 text-sm data-[selected=true]:bg-hover"
     >
       <span className={item.kind === 'file' ? 'truncate font-mono text-xs' : 'truncate'}>
-        {titleOf(item)}
+        <VisibleText text={titleOf(item)} />
       </span>
       <span className="flex shrink-0 items-center gap-3 text-xs text-faint">
         {withGroup && groupOf(item)}

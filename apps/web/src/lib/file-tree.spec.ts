@@ -1,5 +1,5 @@
 /** @jest-environment node */
-import { buildTree, foldersAbove, visibleRows } from './file-tree';
+import { buildTree, byTreeOrder, foldersAbove, visibleRows } from './file-tree';
 
 const tree = buildTree([
   { path: 'b.txt', kind: 'file' },
@@ -28,6 +28,15 @@ it('sorts numbers in names by value', () => {
     kind: 'file' as const,
   }));
   expect(buildTree(files).map(({ name }) => name)).toEqual(['test1.ts', 'Test2.ts', 'test10.ts']);
+});
+
+it('sorts paths as the tree does', () => {
+  const paths = ['b.txt', 'file10', 'file2', 'src/lib/deep.ts', 'src/a.ts', 'a/z', 'src/lib/a.ts'];
+  const all = buildTree(paths.map((path) => ({ path, kind: 'file' })));
+  const listed = visibleRows(all, new Set(['a', 'src', 'src/lib']))
+    .filter(({ node }) => node.kind === 'file')
+    .map(({ node }) => node.path);
+  expect(paths.toSorted(byTreeOrder)).toEqual(listed);
 });
 
 it('lists the folders above a path', () => {

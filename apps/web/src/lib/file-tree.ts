@@ -54,6 +54,15 @@ export function visibleRows(
   });
 }
 
+/** Sorts paths as the rows of a tree whose folders are all open. */
+export function byTreeOrder(one: string, other: string): number {
+  const [a, b] = [one.split('/'), other.split('/')];
+  const at = a.findIndex((name, index) => name !== b[index]);
+  const isFolder = (path: string[]) => at < path.length - 1;
+  if (at < 0) return a.length - b.length;
+  return Number(isFolder(b)) - Number(isFolder(a)) || names.compare(a[at] ?? '', b[at] ?? '');
+}
+
 /** All folders above a path. */
 export function foldersAbove(path: string): string[] {
   const parent = parentOf(path);

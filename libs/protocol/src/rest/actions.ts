@@ -47,6 +47,14 @@ export const actionRoutes = {
     response: foundActions,
     access: 'admin',
   }),
+  /** Like `find`, for the folder of examples beside the server’s code. */
+  findExamples: route({
+    method: 'POST',
+    path: '/api/actions/examples',
+    summary: 'Returns the example actions that come with Belay, to install them',
+    response: foundActions,
+    access: 'admin',
+  }),
   upload: route({
     method: 'POST',
     path: '/api/actions/uploads',

@@ -10,6 +10,7 @@ import {
 import { until } from '@belay/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { io } from 'socket.io-client';
 import { WebSocket } from 'ws';
 import { Database } from '../../storage/database.js';
@@ -19,7 +20,7 @@ import {
   marker,
   plantForeignThings,
   tables,
-  textOf,
+  plantedText,
   type ForeignThings,
   type Kind,
 } from '../../testing/foreign-things.js';
@@ -68,14 +69,16 @@ describe('attacks: what belongs to others', () => {
   });
   afterAll(() => server.close());
 
-  async function startedBy(token: string): Promise<string> {
-    const response = await server.fetch('/api/sessions', {
+  const start = (token: string, more: object = {}): Promise<Response> =>
+    server.fetch('/api/sessions', {
       method: 'POST',
       token,
-      body: JSON.stringify({ task: 'Count the geese', model: 'scripted:x' }),
+      body: JSON.stringify({ task: 'Count the geese', model: 'scripted:x', ...more }),
       headers: { 'content-type': 'application/json' },
     });
-    const { id } = (await response.json()) as { id: string };
+
+  async function startedBy(token: string): Promise<string> {
+    const { id } = (await (await start(token)).json()) as { id: string };
     await server.reaches(id, 'running');
     return id;
   }
@@ -120,10 +123,12 @@ describe('attacks: what belongs to others', () => {
   /** The planted texts and ids in an answer, apart from the ids that were asked for. */
   function foundIn(text: string): string[] {
     const texts = Object.keys(kinds) as Kind[];
-    const words = texts.map(textOf).filter((word) => new RegExp(`${word}(?!-secret)`).test(text));
+    const words = texts
+      .map(plantedText)
+      .filter((word) => new RegExp(`${word}(?!-secret)`).test(text));
     return [...words, ...things.unnamed.filter((id) => text.includes(id))];
   }
-  const allowedFor = (who: Narrow): string[] => (who === 'own' ? seenByOwn.map(textOf) : []);
+  const allowedFor = (who: Narrow): string[] => (who === 'own' ? seenByOwn.map(plantedText) : []);
   const leakedTo = (who: Narrow, text: string): string[] =>
     foundIn(text).filter((found) => !allowedFor(who).includes(found));
 
@@ -138,7 +143,8 @@ describe('attacks: what belongs to others', () => {
     for (const table of planned) {
       const rows = JSON.stringify(await kysely.selectFrom(table).selectAll().execute());
       const ids = Object.values(things.params).filter((id) => id.length > 8);
-      const isPlanted = rows.includes(textOf(tables[table])) || ids.some((id) => rows.includes(id));
+      const isPlanted =
+        rows.includes(plantedText(tables[table])) || ids.some((id) => rows.includes(id));
       // Sessions of callers that see everything have no owner.
       expect({ table, isPlanted }).toEqual({ table, isPlanted: table !== 'session_owner' });
     }
@@ -164,13 +170,29 @@ describe('attacks: what belongs to others', () => {
     }
   });
 
+  it('no session that a token starts shows it, nor the reason why it cannot', async () => {
+    // The server with tools does not answer, and the machine is not connected.
+    for (const more of [{ mcp: ['tools'] }, { machine: 'big' }]) {
+      const answer = await start(tokens.own, more);
+      expect({ more, ok: answer.ok, found: leakedTo('own', await answer.text()) }).toEqual({
+        more,
+        ok: false,
+        found: [],
+      });
+    }
+    const events = wayOf('GET', '/api/sessions/:id/events');
+    const { text } = await ask(events, tokens.own, await startedBy(tokens.own));
+    expect(text).toContain('The MCP server tools');
+    expect(leakedTo('own', text)).toEqual([]);
+  });
+
   it('the requests of those who own it show it', async () => {
     let all = '';
     const reading = ways.filter(({ method }) => method === 'GET');
     for (const way of reading) all += (await ask(way, server.token, things.session)).text;
     const shown = foundIn(all);
     for (const [kind, how] of Object.entries(kinds)) {
-      const isShown = shown.includes(textOf(kind as Kind));
+      const isShown = shown.includes(plantedText(kind as Kind));
       expect({ kind, isShown }).toEqual({ kind, isShown: how === 'shown' });
     }
     expect(shown).toEqual(expect.arrayContaining(things.unnamed));
@@ -265,7 +287,10 @@ describe('attacks: what belongs to others', () => {
     for (const id of [things.session, session])
       for (const tool of tools.filter(({ annotations }) => annotations?.readOnlyHint)) {
         const input = { session: id, after: 0, seconds: 0.1, path: 'a', pattern: 'a' };
-        received += JSON.stringify(await client.callTool({ name: tool.name, arguments: input }));
+        const params = { name: tool.name, arguments: input };
+        // `callTool` would throw where an error is not an output of the tool.
+        const answer = client.request({ method: 'tools/call', params }, CallToolResultSchema);
+        received += JSON.stringify(await answer);
       }
     for (const uri of ['log', 'terminals/main', 'files/a'])
       await expect(

@@ -66,8 +66,9 @@ async function mediaOf(blobs: BlobStore, session: string, blob: string): Promise
   return { type: mimeType.startsWith('audio/') ? 'audio' : 'image', mimeType, data };
 }
 
+/** Clients check structured content by the output schema, also that of an error: so the problem is in `_meta`. */
 export const toolFailure = ({ code, message }: AppError): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: message }],
-  structuredContent: { code, status: errorCodes[code].http, detail: message },
+  _meta: { 'belay/problem': { code, status: errorCodes[code].http, detail: message } },
 });

@@ -83,6 +83,8 @@ describe('the MCP server', () => {
 
   it('starts a session, waits with progress, talks to it and calls operations in it', async () => {
     const client = await connect();
+    // The client checks results by the output schemas that it knows.
+    await client.listTools();
     const started = await call(client, 'session_start', { task: 'Paint', model: 'scripted:x' });
     const session = String(started.structuredContent?.['id']);
     await server.reaches(session, 'running');
@@ -101,6 +103,8 @@ describe('the MCP server', () => {
     // The text is the structured content, so that a client shows its model only one of them.
     const [said] = read.content;
     expect(JSON.parse(said?.type === 'text' ? said.text : '')).toEqual(read.structuredContent);
+    for (const name of ['session_status', 'session_events', 'session_list'])
+      expect(await call(client, name, { session })).not.toHaveProperty('isError', true);
     await call(client, 'session_message', { session, text: 'In blue.' });
     const told: string[] = [];
     const waiting = client.callTool(
@@ -223,7 +227,7 @@ describe('the MCP server', () => {
     ['session_wait', { session: 'x', seconds: 900 }, 'invalid_input', /seconds/],
   ])('%s %j is refused in one sentence', async (name, input, code, sentence) => {
     const failed = await call(await connect(), name, input);
-    expect(failed).toMatchObject({ isError: true, structuredContent: { code } });
+    expect(failed).toMatchObject({ isError: true, _meta: { 'belay/problem': { code } } });
     expect(failed.content[0]).toMatchObject({ text: expect.stringMatching(sentence) });
   });
 
@@ -236,7 +240,7 @@ describe('the MCP server', () => {
       for (const name of ['session_stop', 'terminal_run', 'session_start']) {
         const input = { session, command: 'ls', task: 'x', model: 'scripted:x' };
         expect(await call(client, name, input)).toMatchObject({
-          structuredContent: { code: 'forbidden' },
+          _meta: { 'belay/problem': { code: 'forbidden' } },
         });
       }
     });
@@ -247,7 +251,7 @@ describe('the MCP server', () => {
       const session = await server.session();
       const client = await connect(token);
       expect(await call(client, 'session_status', { session })).toMatchObject({
-        structuredContent: { code: 'not_found' },
+        _meta: { 'belay/problem': { code: 'not_found' } },
       });
       expect((await client.listResources()).resources).toEqual([]);
       const theirs = (client.transport as { sessionId?: string } | undefined)?.sessionId ?? '';

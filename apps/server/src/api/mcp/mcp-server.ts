@@ -102,10 +102,10 @@ function createMcpServer(parts: McpServerParts): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const installed = parts.commands.installed(parts.caller());
     let called: ToolCall = { name: params.name, input: params.arguments ?? {} };
-    if (isMany(installed)) {
+    const searches = searchTools.some(({ name }) => name === params.name);
+    if (isMany(installed) || (searches && !mayOperate())) {
       try {
-        if (searchTools.some(({ name }) => name === params.name))
-          assertMay(parts.caller(), 'operate');
+        if (searches) assertMay(parts.caller(), 'operate');
         const output = searched(called, installed);
         if (output) return await toolResult(parts.blobs, { output, session: '', images: [] });
         called = calledTool(called);

@@ -49,6 +49,10 @@ export class ActionsController {
     return this.sources.find(body.from, body.version, untilClosed(request));
   }
 
+  findExamples(): Promise<FoundActions> {
+    return this.sources.findExamples();
+  }
+
   async upload({ query }: Inputs['upload'], @Req() request: Request): Promise<FoundActions> {
     return this.sources.upload(await readWithin(request, maxArchiveBytes), query.from);
   }

@@ -102,8 +102,9 @@ export class Machines {
    */
   chosenBy(caller: Caller, name: string): SessionMachine {
     const { kind } = this.connectedNamed(name);
-    assertMayUseMachine(caller, { kind });
-    return { name, kind };
+    const machine = { name, kind };
+    assertMayUseMachine(caller, machine);
+    return machine;
   }
 
   invite(name: string): Promise<{ name: string; token: string; expires: string }> {

@@ -10,6 +10,7 @@ import { conversationsRefresh } from './0008-conversations-refresh.js';
 import { comparisons } from './0009-comparisons.js';
 import { linksTemplates } from './0010-links-templates.js';
 import { backgroundResults } from './0011-background-results.js';
+import { tokenSandboxes } from './0012-token-sandboxes.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -25,5 +26,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0009-comparisons': comparisons,
     '0010-links-templates': linksTemplates,
     '0011-background-results': backgroundResults,
+    '0012-token-sandboxes': tokenSandboxes,
   };
 }

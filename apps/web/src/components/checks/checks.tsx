@@ -14,7 +14,7 @@ export function Checks() {
   return (
     <>
       <div className="mb-2 flex items-center justify-between gap-3">
-        <p className="text-sm text-muted">{summaryOf(checks.data?.checks)}</p>
+        <p className="text-sm text-muted">{summaryOf(checks.data)}</p>
         <Button small disabled={checks.isFetching} onClick={() => void checks.refetch()}>
           <RotateCw size={13} aria-hidden /> {checks.isFetching ? 'Checking…' : 'Check again'}
         </Button>
@@ -98,9 +98,11 @@ async function allChecks(): Promise<AllChecks> {
 /** Whether a model only replays a script or a recording. */
 export const isPlayed = (name: string): boolean => /^(scripted|cassette):/.test(name);
 
-function summaryOf(checks: readonly Check[] | undefined): string {
-  const broken = checks?.filter(({ ok }) => !ok).length ?? 0;
-  if (!checks) return 'What Belay needs to run agents.';
+/** Counts every row of the list, that of the model as well. */
+function summaryOf(all: AllChecks | undefined): string {
+  if (!all) return 'What Belay needs to run agents.';
+  const rows = [...all.checks.map(({ ok }) => ok), all.ready.length > 0];
+  const broken = rows.filter((ok) => !ok).length;
   if (broken === 0) return 'This machine is ready to run agents.';
-  return `${broken} of ${checks.length} ${broken === 1 ? 'needs' : 'need'} attention; start at the top.`;
+  return `${broken} of ${rows.length} ${broken === 1 ? 'needs' : 'need'} attention; start at the top.`;
 }

@@ -45,24 +45,30 @@ export function ContextMenu({ trigger, items }: MenuProps) {
   );
 }
 
+/** Drops a separator that separates nothing: at an end, or beside another one. */
+const isNeeded = (item: MenuItem | null, index: number, all: readonly (MenuItem | null)[]) =>
+  item !== null || (index > 0 && all[index - 1] !== null && all.slice(index).some(Boolean));
+
 interface ItemsProps extends Pick<MenuProps, 'items'> {
   parts: Pick<typeof DropdownMenu, 'Item' | 'Separator'>;
 }
 
 function Items({ items, parts: { Item, Separator } }: ItemsProps) {
-  return items().map((item, index) =>
-    item ? (
-      <Item
-        key={item.label}
-        disabled={item.disabled ?? false}
-        onSelect={item.run}
-        className={`flex cursor-pointer items-center justify-between gap-6 rounded-sm px-2 py-1 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover ${item.danger ? 'text-fail' : ''}`}
-      >
-        {item.label}
-        {item.hint && <span className="text-xs text-faint">{item.hint}</span>}
-      </Item>
-    ) : (
-      <Separator key={`line-${index}`} className="my-1 border-t" />
-    ),
-  );
+  return items()
+    .filter(isNeeded)
+    .map((item, index) =>
+      item ? (
+        <Item
+          key={item.label}
+          disabled={item.disabled ?? false}
+          onSelect={item.run}
+          className={`flex cursor-pointer items-center justify-between gap-6 rounded-sm px-2 py-1 outline-none data-[disabled]:opacity-50 data-[highlighted]:bg-hover ${item.danger ? 'text-fail' : ''}`}
+        >
+          {item.label}
+          {item.hint && <span className="text-xs text-faint">{item.hint}</span>}
+        </Item>
+      ) : (
+        <Separator key={`line-${index}`} className="my-1 border-t" />
+      ),
+    );
 }

@@ -1,9 +1,7 @@
-import { useEffect, useState } from 'react';
-import { bytesText, type ActionOutput, type InstalledAction } from '@belay/protocol';
+import type { InstalledAction } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { useReadOnly } from '@/lib/role';
-import { client } from '@/lib/server';
-import { errorFrom } from '@belay/protocol';
+import { useActionCall } from './use-action-call';
 
 type Example = InstalledAction['manifest']['examples'][number];
 
@@ -22,28 +20,19 @@ export function ActionExamples({ name, examples }: { name: string; examples: Exa
 
 function Try({ name, example }: { name: string; example: Example }) {
   const readOnly = useReadOnly();
-  const [running, setRunning] = useState(false);
-  const [output, setOutput] = useState<ActionOutput>();
-  const [fault, setFault] = useState<string>();
-  const run = async () => {
-    setRunning(true);
-    setOutput(undefined);
-    setFault(undefined);
-    try {
-      setOutput(await client.actionCalls.call(name, example.input));
-    } catch (error) {
-      setFault(errorFrom(error).message);
-    } finally {
-      setRunning(false);
-    }
-  };
+  const { running, run, result } = useActionCall(name);
   const title = example.title ?? 'Example';
   return (
     <div className="space-y-2">
       <div className="flex items-center justify-between gap-3">
         <span className="min-w-0 truncate text-sm font-medium">{title}</span>
         {!readOnly && (
-          <Button small disabled={running} onClick={() => void run()} aria-label={`Try ${title}`}>
+          <Button
+            small
+            disabled={running}
+            onClick={() => void run(example.input)}
+            aria-label={`Try ${title}`}
+          >
             {running ? 'Running…' : 'Try'}
           </Button>
         )}
@@ -51,76 +40,7 @@ function Try({ name, example }: { name: string; example: Example }) {
       <pre className="overflow-x-auto rounded-md bg-hover p-2 font-mono text-xs whitespace-pre-wrap">
         {JSON.stringify(example.input, null, 2)}
       </pre>
-      {fault && (
-        <p role="alert" className="text-sm break-words text-fail">
-          {fault}
-        </p>
-      )}
-      {output && <Output name={name} output={output} />}
+      {result}
     </div>
   );
-}
-
-function Output({ name, output }: { name: string; output: ActionOutput }) {
-  const { structured, errors, exitCode, files } = output;
-  // JSON output is only in `structured`.
-  const text = output.text || JSON.stringify(structured, null, 2);
-  return (
-    <div role="status" className="space-y-2">
-      {exitCode !== 0 && <p className="text-sm text-fail">Exited with code {exitCode}.</p>}
-      {(text || errors) && (
-        <pre className="max-h-72 overflow-auto rounded-md border p-2 font-mono text-xs whitespace-pre-wrap">
-          {[text, exitCode === 0 ? '' : errors].filter(Boolean).join('\n')}
-        </pre>
-      )}
-      {files.map((file) => (
-        <LeftFile key={file.name} name={name} file={file} />
-      ))}
-    </div>
-  );
-}
-
-/** Shows a picture or plays a sound; of any other file, only the name and size are shown. */
-function LeftFile({ name, file }: { name: string; file: ActionOutput['files'][number] }) {
-  const isMedia = /^(image|audio)\//.test(file.type);
-  const url = useFileUrl(name, file, isMedia);
-  return (
-    <figure className="space-y-1">
-      {url && file.type.startsWith('image/') && (
-        <img src={url} alt={file.name} className="max-h-80 rounded-md border" />
-      )}
-      {url && file.type.startsWith('audio/') && (
-        <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />
-      )}
-      <figcaption className="text-xs text-faint">
-        {file.name}, {bytesText(file.bytes)}
-      </figcaption>
-    </figure>
-  );
-}
-
-function useFileUrl(
-  name: string,
-  { blob, type }: ActionOutput['files'][number],
-  isWanted: boolean,
-): string | undefined {
-  const [url, setUrl] = useState<string>();
-  useEffect(() => {
-    if (!isWanted) return;
-    let made: string | undefined;
-    let isGone = false;
-    void client.actionCalls.blob(name, blob).then(
-      (content) => {
-        if (isGone) return;
-        made = URL.createObjectURL(new Blob([content as BlobPart], { type }));
-        setUrl(made);
-      },
-      () => setUrl(undefined),
-    );
-    return () => {
-      isGone = true;
-      if (made) URL.revokeObjectURL(made);
-    };
-  }, [name, blob, type, isWanted]);
-  return url;
 }

@@ -10,11 +10,12 @@ import { Markdown } from '@/components/ui/markdown';
 import { Switch } from '@/components/ui/switch';
 import { attemptConfirmed } from '@/lib/ask';
 import { actionsQuery } from '@/lib/queries';
-import { useReadOnlySettings } from '@/lib/role';
+import { useReadOnly, useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt, toast } from '@/lib/toasts';
 import { useBusy } from '@/lib/use-busy';
 import { ActionExamples } from './action-examples';
+import { ActionForm } from './action-form';
 import { ActionSecrets } from './action-secrets';
 import { InstallForm } from './install-form';
 import { KindLabel } from './kind-label';
@@ -41,6 +42,7 @@ export function ActionPage() {
 
 function Action({ action }: { action: InstalledAction }) {
   const { name, kind, manifest, readme } = action;
+  const readOnly = useReadOnly();
   return (
     <>
       <Head action={action} />
@@ -54,6 +56,11 @@ function Action({ action }: { action: InstalledAction }) {
       {manifest.permissions.secrets.length > 0 && (
         <Section title="Secrets">
           <ActionSecrets action={action} />
+        </Section>
+      )}
+      {kind === 'action' && !readOnly && (
+        <Section title="Try it">
+          <ActionForm name={name} manifest={manifest} />
         </Section>
       )}
       {manifest.examples.length > 0 && (

@@ -46,8 +46,8 @@ export function ActionsPage() {
         <QueryState query={actions} what="the actions" />
         {actions.data?.length === 0 && !installing && (
           <Empty title="No actions">
-            Install one from a git repository, or create your first one with{' '}
-            <code>belay actions new</code>.
+            Install one from a git repository or from the examples that come with Belay, or create
+            your first one with <code>belay actions new</code>.
           </Empty>
         )}
         {actions.data !== undefined && actions.data.length > 0 && shown.length === 0 && (

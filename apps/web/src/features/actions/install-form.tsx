@@ -1,8 +1,10 @@
 import { useState } from 'react';
 import type { FoundActions } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
 import { TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { client } from '@/lib/server';
+import { useBusy } from '@/lib/use-busy';
 import { InstallLog } from './install-log';
 import { Offers } from './offers';
 import { useInstall } from './use-install';
@@ -19,6 +21,8 @@ export function InstallForm({ found: given, onClose }: InstallFormProps) {
   const [found, setFound] = useState(given);
   const { job, begin, cancel } = useInstall();
   const look = async () => setFound(await client.actions.find(sourceOf(address.trim())));
+  const { busy, run } = useBusy();
+  const lookAtExamples = async () => setFound(await client.actions.findExamples());
   return (
     <section aria-label="Install action" className="space-y-3 rounded-md border bg-panel p-4">
       {!found && (
@@ -28,6 +32,11 @@ export function InstallForm({ found: given, onClose }: InstallFormProps) {
           disabled={address.trim() === ''}
           onSubmit={look}
           onCancel={onClose}
+          aside={
+            <Button small className="ml-auto" disabled={busy} onClick={() => run(lookAtExamples)}>
+              Show the examples
+            </Button>
+          }
         >
           <TextField
             label="Repository"

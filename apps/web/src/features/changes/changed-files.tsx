@@ -2,7 +2,7 @@ import { useMemo, useState } from 'react';
 import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
 import type { DiffedFile } from './diffed-files';
-import { ChangesTree } from './changes-tree';
+import { ChangesTree, matchingFiles } from './changes-tree';
 import { useViewed, viewedMark } from './decisions';
 import { DiffList } from './diff-list';
 import type { DiffRow } from './diff-rows';
@@ -17,10 +17,15 @@ interface ChangedFilesProps extends DiffRowsOptions {
 
 /** The changed files with their hunks; only visible rows are rendered. */
 export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProps) {
-  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({ files, range, commit });
+  const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
+  const { found, filter, setFilter } = useFilter(files, hasTree);
+  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({
+    files: found,
+    range,
+    commit,
+  });
   const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
   const [target, setTarget] = useState<{ path: string } | null>(null);
-  const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
   const session = useSessionId();
   const viewed = useViewed((state) => state.marks[session] ?? noMarks);
   const marks = useMemo(() => new Set(viewed), [viewed]);
@@ -77,6 +82,8 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
       {hasTree && (
         <ChangesTree
           files={files}
+          filter={filter}
+          onFilter={setFilter}
           viewed={decides ? marks : undefined}
           shown={target?.path ?? null}
           onShow={(path) => {
@@ -89,6 +96,16 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
       <DiffList rows={rows} target={target} render={render} />
     </div>
   );
+}
+
+/** Without the tree, nothing shows that there is a filter, so it does not count. */
+function useFilter(files: readonly DiffedFile[], isShown: boolean) {
+  const [filter, setFilter] = useState<string>();
+  const found = useMemo(
+    () => (isShown ? matchingFiles(files, filter) : files),
+    [files, filter, isShown],
+  );
+  return { found, filter, setFilter };
 }
 
 const noMarks: readonly string[] = [];

@@ -69,6 +69,10 @@ describe('the tree of changed files', () => {
     fireEvent.change(tree().getByRole('searchbox'), { target: { value: 'A.TS' } });
     const file = tree().getByRole('button', { name: /^a\.ts/ });
     expect(tree().queryByRole('button', { name: /^b\.ts/ })).toBeNull();
+    // The diff has the same files.
+    await waitFor(() =>
+      expect(screen.queryByRole('group', { name: 'Lines of src/b.ts' })).toBeNull(),
+    );
     fireEvent.keyDown(file, { key: 'v' });
     tree().getByText('1 of 2 viewed');
     tree().getByRole('img', { name: 'viewed' });

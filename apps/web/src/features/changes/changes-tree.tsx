@@ -9,7 +9,10 @@ import type { DiffedFile } from './diffed-files';
 import { viewedMark } from './decisions';
 
 interface ChangesTreeProps {
+  /** All changed files; the tree has those that match the filter. */
   files: readonly DiffedFile[];
+  filter: string | undefined;
+  onFilter(filter: string | undefined): void;
   /** The `viewedMark`s of viewed files; undefined if the changes cannot be reviewed. */
   viewed: ReadonlySet<string> | undefined;
   shown: string | null;
@@ -18,14 +21,21 @@ interface ChangesTreeProps {
 }
 
 /** The tree of changed files, beside the diff. */
-export function ChangesTree({ files, viewed, shown, onShow, onViewed }: ChangesTreeProps) {
-  const [filter, setFilter] = useState<string>();
+export function ChangesTree({
+  files,
+  filter,
+  onFilter,
+  viewed,
+  shown,
+  onShow,
+  onViewed,
+}: ChangesTreeProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const byPath = useMemo(() => new Map(files.map((file) => [file.path, file])), [files]);
   const rows = useMemo(() => {
-    const wanted = filter?.toLowerCase() ?? '';
-    const found = files.filter(({ path }) => path.toLowerCase().includes(wanted));
-    const tree = buildTree(found.map(({ path }) => ({ path, kind: 'file' })));
+    const tree = buildTree(
+      matchingFiles(files, filter).map(({ path }) => ({ path, kind: 'file' })),
+    );
     const open = new Set(foldersIn(tree).filter((path) => filter || !folded.has(path)));
     return visibleRows(tree, open);
   }, [files, filter, folded]);
@@ -55,7 +65,7 @@ export function ChangesTree({ files, viewed, shown, onShow, onViewed }: ChangesT
           label="Filter files"
           placeholder="Filter files"
           value={filter}
-          onChange={setFilter}
+          onChange={onFilter}
         />
         {viewed && (
           <p className="px-1 text-xs text-faint tabular-nums" title="V marks a file as viewed">
@@ -100,6 +110,12 @@ function FileFigures({ file, viewed }: { file: DiffedFile; viewed: boolean }) {
       <span className="text-fail">−{file.removed}</span>
     </span>
   );
+}
+
+/** The files whose paths contain the filter. */
+export function matchingFiles(files: readonly DiffedFile[], filter = ''): readonly DiffedFile[] {
+  const wanted = filter.toLowerCase();
+  return wanted === '' ? files : files.filter(({ path }) => path.toLowerCase().includes(wanted));
 }
 
 const pathOf = ({ node: { path } }: TreeRow): string => path;

@@ -1,4 +1,5 @@
 import type { OperationOutput } from '@belay/protocol';
+import { byTreeOrder } from '@/lib/file-tree';
 import { parseFile, parseHead, splitDiff, type FileDiff } from './diff';
 
 export interface DiffedFile {
@@ -11,19 +12,22 @@ export interface DiffedFile {
   part: string | undefined;
 }
 
-/** All changed files, including those missing from a truncated diff. */
+/** All changed files in the order of their tree, including those missing from a truncated diff. */
 export function diffedFiles({
   diff,
   truncated,
   files,
 }: OperationOutput<'workspace.diff'>): DiffedFile[] {
   const parts = splitDiff(diff);
-  if (files.length === 0) return parts.map(fileOf);
+  if (files.length === 0) return inTreeOrder(parts.map(fileOf));
   // The last part of a truncated diff may be incomplete.
   const whole = truncated ? parts.slice(0, -1) : parts;
   const byPath = new Map(whole.map((part) => [parseHead(headOf(part)).path, part]));
-  return files.map((file) => ({ ...file, part: byPath.get(file.path) }));
+  return inTreeOrder(files.map((file) => ({ ...file, part: byPath.get(file.path) })));
 }
+
+const inTreeOrder = (files: DiffedFile[]): DiffedFile[] =>
+  files.toSorted((a, b) => byTreeOrder(a.path, b.path));
 
 const parsed = new Map<string, FileDiff>();
 const mostParsed = 500;

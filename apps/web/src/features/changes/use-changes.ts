@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { isEnded, type OperationOutput } from '@belay/protocol';
 import type { Commit } from '@/features/session-log/log-view';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
@@ -15,18 +15,33 @@ export function useChanges(step: string | null) {
   const latest = useView((view) => view.lastCommit?.args.commit ?? null);
   const range = rangeOf(shown, past ? latest : null);
   const diff = useQuery({
-    queryKey: ['diff', session, range, latest],
-    queryFn: () => diffOf(session, range),
+    ...diffQuery(session, range, latest),
     enabled: latest !== null,
-    staleTime: Infinity,
-    // Each commit is a new query: only recent diffs of a long session are kept.
-    gcTime: 15_000,
     placeholderData: (before) => before,
-    retry: 0,
   });
   const files = useMemo(() => (diff.data ? diffedFiles(diff.data) : []), [diff.data]);
   return { diff, files, range, commit: range.to ?? latest };
 }
+
+/** How many files the session changed in all; undefined until their diff was loaded. */
+export function useChangedCount(): number | undefined {
+  const session = useSessionId();
+  const past = useIsPast();
+  const latest = useView((view) => view.lastCommit?.args.commit ?? null);
+  const query = diffQuery(session, rangeOf(undefined, past ? latest : null), latest);
+  const { data } = useQuery({ ...query, enabled: false });
+  return useMemo(() => data && diffedFiles(data).length, [data]);
+}
+
+const diffQuery = (session: string, range: CommitRange, latest: string | null) =>
+  queryOptions({
+    queryKey: ['diff', session, range, latest],
+    queryFn: () => diffOf(session, range),
+    staleTime: Infinity,
+    // Each commit is a new query: only recent diffs of a long session are kept.
+    gcTime: 15_000,
+    retry: 0,
+  });
 
 function rangeOf(step: Commit | undefined, upTo: string | null): CommitRange {
   if (!step) return upTo === null ? {} : { to: upTo };

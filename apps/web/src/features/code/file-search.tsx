@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Loading } from '@/components/ui/empty';
 import { Input } from '@/components/ui/field';
 import { VirtualList } from '@/components/ui/virtual-list';
+import { VisibleText } from '@/components/ui/visible-text';
 import { FilesFailed } from '@/features/session-files/files-failed';
 import type { FileMatches } from '@/features/session-files/files-query';
 import { showFile } from '@/lib/panel-links';
 import { useSessionId, useView } from '@/features/session-log/session-context';
-import { pluralText } from '@belay/protocol';
+import { pluralText, visibleText } from '@belay/protocol';
 import { client } from '@/lib/server';
 
 type Match = FileMatches['matches'][number];
@@ -64,14 +65,16 @@ export function FileSearch({ onClose }: { onClose(): void }) {
             render={({ path, line, text: shown }) => (
               <button
                 type="button"
-                title={`${path}:${line}`}
+                title={visibleText(`${path}:${line}`)}
                 onClick={() => showFile(path, line)}
                 className="block w-full px-2 py-0.5 text-left hover:bg-hover"
               >
                 <span className="block truncate text-xs text-faint">
-                  {path}:{line}
+                  <VisibleText text={`${path}:${line}`} />
                 </span>
-                <span className="block truncate font-mono text-xs">{shown.trim()}</span>
+                <span className="block truncate font-mono text-xs">
+                  <VisibleText text={shown.trim()} />
+                </span>
               </button>
             )}
           />

@@ -49,7 +49,7 @@ export function ComparisonRow({ row, onToggle }: ComparisonRowProps) {
   );
 }
 
-/** Such as `1 at work, 2 ended`. */
+/** Such as `1 running, 2 ended`. */
 function statesOf(sessions: readonly SessionSummary[]): string {
   const counts = Map.groupBy(sessions, needOf);
   return [...counts].map(([need, { length }]) => `${length} ${need.toLowerCase()}`).join(', ');

@@ -15,8 +15,8 @@ describe('a comparison in the list', () => {
   ];
 
   it('is one row at the position of its most urgent session, and can be expanded', () => {
-    expect(linesOf(sessions)).toEqual(['At work', 'comparison c', 'Ended', 'x']);
-    expect(linesOf(sessions, ['c'])).toEqual(['At work', 'comparison c', 'a', 'b', 'Ended', 'x']);
+    expect(linesOf(sessions)).toEqual(['Running', 'comparison c', 'Ended', 'x']);
+    expect(linesOf(sessions, ['c'])).toEqual(['Running', 'comparison c', 'a', 'b', 'Ended', 'x']);
   });
 
   it('shows sessions that wait for the user even when it is collapsed', () => {
@@ -25,6 +25,6 @@ describe('a comparison in the list', () => {
   });
 
   it('is an ordinary row when only one of its sessions is shown', () => {
-    expect(linesOf([of('a')])).toEqual(['At work', 'a']);
+    expect(linesOf([of('a')])).toEqual(['Running', 'a']);
   });
 });

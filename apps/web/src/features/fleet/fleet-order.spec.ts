@@ -37,7 +37,7 @@ describe('groupFleet', () => {
   it('puts sessions that wait for the user first and ended ones last', () => {
     expect(groups(fleet, {})).toEqual([
       ['Needs you', 'asks'],
-      ['At work', 'new', 'old'],
+      ['Running', 'new', 'old'],
       ['Queued', 'queued'],
       ['Paused', 'held'],
       ['Ended', 'done'],
@@ -57,17 +57,17 @@ describe('groupFleet', () => {
   it('does not count an ended session as waiting', () => {
     const stopped = session('stopped', { state: 'stopped', question: 'Which?' });
     expect(groups([stopped, session('runs')], {})).toEqual([
-      ['At work', 'runs'],
+      ['Running', 'runs'],
       ['Ended', 'stopped'],
     ]);
   });
 
   it.each<[FleetFilter, unknown[]]>([
-    [{ show: 'archived' }, [['At work', 'gone']]],
+    [{ show: 'archived' }, [['Running', 'gone']]],
     [{ show: 'waiting' }, [['Needs you', 'asks']]],
     [{ show: 'ended' }, [['Ended', 'done']]],
-    [{ tag: 'red' }, [['At work', 'new']]],
-    [{ q: 'DO OLD' }, [['At work', 'old']]],
+    [{ tag: 'red' }, [['Running', 'new']]],
+    [{ q: 'DO OLD' }, [['Running', 'old']]],
     [{ q: 'nothing like it' }, []],
   ])('filters by %j', (filter, expected) => {
     expect(groups(fleet, filter)).toEqual(expected);

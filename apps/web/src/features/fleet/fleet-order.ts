@@ -21,7 +21,7 @@ export interface FleetGroup {
 
 /**
  * The sessions to show. By default in groups: those that wait for the user, longest wait first,
- * then those at work, queued, paused and ended, newest first; otherwise in the order the user
+ * then those running, queued, paused and ended, newest first; otherwise in the order the user
  * chose.
  */
 export function groupFleet(sessions: readonly SessionSummary[], filter: FleetFilter): FleetGroup[] {
@@ -44,7 +44,7 @@ export function groupFleet(sessions: readonly SessionSummary[], filter: FleetFil
 const byWait = (a: SessionSummary, b: SessionSummary): number =>
   Date.parse(a.updated) - Date.parse(b.updated);
 
-const needs = ['Needs you', 'At work', 'Queued', 'Paused', 'Ended'] as const;
+const needs = ['Needs you', 'Running', 'Queued', 'Paused', 'Ended'] as const;
 
 /** A starting session has a `reason` only while it is queued. */
 export function needOf(session: SessionSummary): (typeof needs)[number] {
@@ -52,7 +52,7 @@ export function needOf(session: SessionSummary): (typeof needs)[number] {
   if (needsUser(session)) return 'Needs you';
   if (isEnded(state)) return 'Ended';
   if (state === 'paused') return 'Paused';
-  return state === 'starting' && reason !== null ? 'Queued' : 'At work';
+  return state === 'starting' && reason !== null ? 'Queued' : 'Running';
 }
 
 const worths = {

@@ -6,7 +6,7 @@ interface FleetTotalsProps {
   now: number;
 }
 
-/** The number of sessions at work and queued, and their total cost. */
+/** The number of sessions running and queued, and their total cost. */
 export function FleetTotals({ sessions, now }: FleetTotalsProps) {
   const needs = Map.groupBy(sessions, needOf);
   const many = (need: ReturnType<typeof needOf>) => needs.get(need)?.length ?? 0;
@@ -22,7 +22,7 @@ export function FleetTotals({ sessions, now }: FleetTotalsProps) {
     >
       {[
         pluralText(sessions.length, 'session'),
-        many('At work') && `${many('At work')} at work`,
+        many('Running') && `${many('Running')} running`,
         many('Queued') && `${many('Queued')} queued`,
         `${cost(begun)} today`,
         `${cost(sessions)} total`,

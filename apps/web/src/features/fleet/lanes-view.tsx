@@ -68,7 +68,7 @@ function LaneColumn({ lane, sessions }: { lane: Lane; sessions: readonly Session
 
 const emptyLanes: Record<Lane, string> = {
   Queued: 'Sessions waiting for a free sandbox.',
-  Working: 'Sessions with an agent at work.',
+  Working: 'Sessions with a running agent.',
   'Needs you': 'Sessions waiting for your answer.',
   Review: 'Ended sessions, until you archive them.',
   Done: 'Archived or stopped sessions.',

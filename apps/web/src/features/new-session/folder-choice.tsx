@@ -123,7 +123,11 @@ function SecretsWarning({
       <div className="flex flex-wrap items-center justify-between gap-2">
         <p>
           {pluralText(secrets.length, 'file looks', 'files look')} like secrets.{' '}
-          {withoutSecrets ? 'They are left out.' : 'The agent and its model can read them.'}
+          {!withoutSecrets
+            ? 'The agent and its model can read them.'
+            : value.plan.history.length > 0
+              ? 'They are left out; the git history may still contain them.'
+              : 'They are left out.'}
         </p>
         <Button small onClick={() => onChange({ ...value, withoutSecrets: !withoutSecrets })}>
           {withoutSecrets ? 'Send them' : 'Leave them out'}

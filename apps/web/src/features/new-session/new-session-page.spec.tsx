@@ -192,6 +192,30 @@ describe('the form for a new session', () => {
     expect(await (rest.bodiesOf('uploads.toSession')[0] as Blob).text()).not.toContain('SECRET');
   });
 
+  it('sends pictures with the task, and refuses other files', async () => {
+    const bitmap = async (file: Blob) => {
+      if (file.type === 'image/png') return { width: 1, height: 1 };
+      throw new Error('Not a picture.');
+    };
+    Object.assign(globalThis, { createImageBitmap: bitmap });
+    const blob = 'a'.repeat(64);
+    const { rest } = await show({ replies: { ...replies, uploads: { blob: () => ({ blob }) } } });
+    await box('openai:small');
+    write('Task', 'Make it look like this');
+    const paste = (file: File) =>
+      fireEvent.paste(screen.getByLabelText('Task'), { clipboardData: { files: [file] } });
+    paste(new File(['x'], 'notes.txt', { type: 'text/plain' }));
+    await click(start());
+    await screen.findByText(/^notes\.txt is not a picture/);
+    expect(rest.sentTo('sessions.create')).toEqual([]);
+    await click(screen.findByRole('button', { name: 'Remove notes.txt' }));
+    paste(new File(['x'], 'sketch.png', { type: 'image/png' }));
+    await click(start());
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.create')).toMatchObject([{ images: [blob] }]),
+    );
+  });
+
   it('does not start with a folder that is not chosen', async () => {
     await show();
     await box('openai:small');

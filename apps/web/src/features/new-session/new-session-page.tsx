@@ -6,6 +6,7 @@ import { isPlayed } from '@/components/checks/checks';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
+import { useAttachments } from '@/features/chat/composer/use-attachments';
 import { formatKeys } from '@/lib/keys';
 import { examplesQuery, modelsQuery } from '@/lib/queries';
 import { toast, toastError } from '@/lib/toasts';
@@ -34,6 +35,7 @@ export function NewSessionPage() {
     tasks: [task ?? ''],
     ...(example && { workspace: { kind: 'example' as const, name: example } }),
   }));
+  const attached = useAttachments();
   const [picked, setPicked] = useState(false);
   const [phase, setPhase] = useState<StartPhase>();
   const choose = (part: Partial<SessionForm>) => {
@@ -45,7 +47,8 @@ export function NewSessionPage() {
   const usable = picked ? values.models : values.models.filter((name) => ready.has(name));
   const chosen = usable.length ? usable : suggested(models.data, values);
   const most = Math.max(1, Math.floor(maxCompared / Math.max(1, chosen.length)));
-  const form = { ...values, models: chosen, runs: Math.min(values.runs, most) };
+  const pictures = attached.items;
+  const form = { ...values, models: chosen, runs: Math.min(values.runs, most), pictures };
   const missing = missingIn(form);
   const start = async () => {
     try {
@@ -72,7 +75,7 @@ export function NewSessionPage() {
           <h1 className="text-xl font-semibold">New session</h1>
           <TemplateField form={values} models={chosen} onChoose={choose} />
         </div>
-        <TaskFields {...bind('tasks')} />
+        <TaskFields {...bind('tasks')} attached={attached} />
         <ModelPicker
           choices={models.data}
           error={models.error}

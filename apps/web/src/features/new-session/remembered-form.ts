@@ -13,6 +13,7 @@ export function rememberedForm(): Partial<SessionForm> {
 
 export function rememberForm({
   tasks: _tasks,
+  pictures: _pictures,
   workspace: _workspace,
   own: _own,
   check: _check,

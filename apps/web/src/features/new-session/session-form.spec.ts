@@ -9,7 +9,11 @@ describe('newSessionsOf', () => {
       models: ['a:1', 'b:2'],
     };
     expect(
-      newSessionsOf(form, 'ws').map(({ task, model, workspace }) => [task, model, workspace]),
+      newSessionsOf(form, { workspace: 'ws' }).map(({ task, model, workspace }) => [
+        task,
+        model,
+        workspace,
+      ]),
     ).toEqual([
       ['One\n---\nwith a rule', 'a:1', 'ws'],
       ['One\n---\nwith a rule', 'b:2', 'ws'],
@@ -28,7 +32,7 @@ describe('newSessionsOf', () => {
         tags: 'x  y',
         root: true,
       },
-      null,
+      { workspace: null },
     );
     expect(session).toMatchObject({ tags: ['x', 'y'], sandbox: 'root' });
     // Fields that were not edited are left to the server’s settings.
@@ -38,7 +42,7 @@ describe('newSessionsOf', () => {
     expect(session).not.toHaveProperty('planFile');
     const kept = { ...emptyForm, tasks: ['x'], models: ['a:1'], keepsPlan: true };
     const files = ['docs/plan.md', ' '].map((planFile) =>
-      newSessionsOf({ ...kept, planFile }, null),
+      newSessionsOf({ ...kept, planFile }, { workspace: null }),
     );
     expect(files.map(([first]) => first?.planFile)).toEqual(['docs/plan.md', 'DevinPlan.md']);
   });

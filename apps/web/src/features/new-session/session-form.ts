@@ -6,6 +6,7 @@ import {
   type NewSession,
 } from '@belay/protocol';
 import { changeOf, type DefaultTexts } from '@/components/session-defaults/default-texts';
+import type { Attachment } from '@/features/chat/composer/use-attachments';
 import { splitList } from '@/lib/split-list';
 import { chosenFiles, type ChosenFolder } from './chosen-folder';
 import { packTar } from './pack-tar';
@@ -14,6 +15,8 @@ import { packTar } from './pack-tar';
 export interface SessionForm {
   tasks: readonly string[];
   models: readonly string[];
+  /** For every task. */
+  pictures: readonly Attachment[];
   workspace:
     | { kind: 'empty' }
     | { kind: 'example'; name: string }
@@ -45,6 +48,7 @@ export interface SessionForm {
 export const emptyForm: SessionForm = {
   tasks: [''],
   models: [],
+  pictures: [],
   workspace: { kind: 'empty' },
   image: '',
   own: {},
@@ -59,8 +63,19 @@ export const emptyForm: SessionForm = {
   planFile: usualPlanFile,
 };
 
+/** What of the form was uploaded before the sessions start. */
+export interface Uploaded {
+  /** The workspace’s name; null for none. */
+  workspace: string | null;
+  /** The ids of the pictures. */
+  images?: string[];
+}
+
 /** The sessions to start: one for each task and model. */
-export function newSessionsOf(form: SessionForm, workspace: string | null): NewSession[] {
+export function newSessionsOf(
+  form: SessionForm,
+  { workspace, images = [] }: Uploaded,
+): NewSession[] {
   const tasks = form.tasks.map((task) => task.trim()).filter(Boolean);
   return tasks.flatMap((task) =>
     form.models.map((model): NewSession => ({
@@ -70,6 +85,7 @@ export function newSessionsOf(form: SessionForm, workspace: string | null): NewS
       sandbox: form.root ? 'root' : 'hardened',
       ...(form.machine !== null && { machine: form.machine }),
       workspace,
+      ...(images.length > 0 && { images }),
       ...repositoryOf(form.workspace),
       ...changeOf(form.own),
       ...(form.mcp && { mcp: form.mcp }),
@@ -84,13 +100,10 @@ export function newSessionsOf(form: SessionForm, workspace: string | null): NewS
 }
 
 /** One task with 2 to `maxCompared` sessions is a comparison; otherwise undefined. */
-export function comparisonOf(
-  form: SessionForm,
-  workspace: string | null,
-): NewComparison | undefined {
+export function comparisonOf(form: SessionForm, uploaded: Uploaded): NewComparison | undefined {
   const tasks = form.tasks.filter((task) => task.trim());
   const count = form.models.length * form.runs;
-  const [first] = newSessionsOf(form, workspace);
+  const [first] = newSessionsOf(form, uploaded);
   if (!first || tasks.length !== 1 || count < 2 || count > maxCompared) return undefined;
   const { model: _, ...common } = first;
   return { ...common, models: [...form.models], runs: form.runs };

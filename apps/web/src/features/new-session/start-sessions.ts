@@ -1,4 +1,5 @@
 import { AppError, errorFrom, sentWorkspace } from '@belay/protocol';
+import { pictureFor } from '@/features/chat/composer/picture';
 import { client, uploadClient } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 import { unreadableFile } from './pack-tar';
@@ -37,10 +38,11 @@ export async function startSessions(
       ? await stored(form, archive, (share) => onPhase({ label: 'Uploading…', share }))
       : workspaceOf(form);
   onPhase({ label: 'Starting…' });
-  const comparison = comparisonOf(form, workspace);
+  const uploaded = { workspace, images: await uploadedPictures(form) };
+  const comparison = comparisonOf(form, uploaded);
   if (comparison) return { comparison: (await client.comparisons.create(comparison)).id };
   const sessions = [];
-  for (const session of newSessionsOf(form, workspace))
+  for (const session of newSessionsOf(form, uploaded))
     sessions.push((await client.sessions.create(session)).id);
   // The session page shows the progress of the upload.
   if (isSent) for (const id of sessions) send(form, id, archive);
@@ -49,7 +51,24 @@ export async function startSessions(
 
 /** How many sessions the form would start. */
 export const sessionCount = (form: SessionForm): number =>
-  newSessionsOf(form, null).length * (comparisonOf(form, null) ? form.runs : 1);
+  newSessionsOf(form, none).length * (comparisonOf(form, none) ? form.runs : 1);
+
+const none = { workspace: null };
+
+async function uploadedPictures({ pictures }: SessionForm): Promise<string[]> {
+  const images = [];
+  for (const { file } of pictures) {
+    const picture = await pictureFor(file);
+    if (!picture)
+      throw new AppError(
+        'invalid_input',
+        `${file.name} is not a picture that models can read. Remove it, or put it into the folder.`,
+      );
+    const bytes = new Uint8Array(await picture.arrayBuffer());
+    images.push((await client.uploads.blob(bytes, picture.type)).blob);
+  }
+  return images;
+}
 
 async function stored(
   form: SessionForm,

@@ -1,14 +1,18 @@
-import { Plus, X } from 'lucide-react';
+import { Image, Plus, X } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
+import { Attachments } from '@/features/chat/composer/attachments';
+import type { useAttachments } from '@/features/chat/composer/use-attachments';
 
 interface TaskFieldsProps {
   value: readonly string[];
   onChange(value: readonly string[]): void;
+  /** Pictures for every task. */
+  attached: ReturnType<typeof useAttachments>;
 }
 
 /** One task, or several, each of which becomes its own session. */
-export function TaskFields({ value: tasks, onChange }: TaskFieldsProps) {
+export function TaskFields({ value: tasks, onChange, attached }: TaskFieldsProps) {
   const several = tasks.length > 1;
   return (
     <div className="space-y-3">
@@ -42,13 +46,23 @@ export function TaskFields({ value: tasks, onChange }: TaskFieldsProps) {
                 event.preventDefault();
                 event.currentTarget.form?.requestSubmit();
               }}
+              onPaste={(event) => {
+                const files = [...event.clipboardData.files];
+                if (files.length === 0) return;
+                event.preventDefault();
+                attached.add(files);
+              }}
               placeholder="Describe the task and how to tell it’s done"
               className={`field-sizing-content max-h-[50vh] w-full rounded-md border border-line-strong bg-panel px-3 py-2 text-base ${several ? 'min-h-18' : 'min-h-28'}`}
             />
           </div>
         );
       })}
+      <Attachments items={attached.items} onRemove={attached.remove} />
       <div className="flex flex-wrap items-center gap-3">
+        <Button small onClick={attached.choose}>
+          <Image size={13} aria-hidden /> Attach pictures
+        </Button>
         <Button small onClick={() => onChange([...tasks, ''])}>
           <Plus size={13} aria-hidden /> Add task
         </Button>

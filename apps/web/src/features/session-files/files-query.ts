@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import type { OperationOutput } from '@belay/protocol';
 import { client } from '@/lib/server';
 import { useSessionId, useView } from '@/features/session-log/session-context';
+import { useSessionState } from '@/lib/summaries';
 
 export type FileList = OperationOutput<'files.list'>;
 export type FileMatches = OperationOutput<'files.search'>;
@@ -22,9 +23,10 @@ export const filesQuery = (session: string, commit: string | null) =>
     retry: 0,
   });
 
-/** The current files, once there is a commit. */
+/** The current files, once there is a commit and an agent that can list them. */
 export function useFiles() {
   const session = useSessionId();
+  const isStarting = useSessionState(session) === 'starting';
   const commit = useView((view) => view.lastCommit?.args.commit ?? '');
-  return useQuery({ ...filesQuery(session, commit), enabled: commit !== '' });
+  return useQuery({ ...filesQuery(session, commit), enabled: commit !== '' && !isStarting });
 }

@@ -72,7 +72,7 @@ export const useDock = create<Dock>()(
         set(({ maximized, session }) => ({
           maximized: region ? { ...maximized, [session]: region } : without(maximized, session),
         })),
-      visit: (session) => set({ session, filled: [] }),
+      visit: (session) => set({ session, filled: [], wanted: null }),
       reset: () =>
         set(({ filled, session }) => ({
           own: null,

@@ -1,4 +1,5 @@
-import { isEvent, planProgress } from '@belay/protocol';
+import { planProgress } from '@belay/protocol';
+import { useChangedCount } from '@/features/changes/use-changes';
 import { useView } from '@/features/session-log/session-context';
 import type { PanelId } from '@/lib/panels';
 
@@ -9,14 +10,12 @@ export function PanelBadge({ panel }: { panel: PanelId }) {
   return null;
 }
 
+/** The same number as in the panel; a dot while the panel has not counted the latest changes. */
 function ChangedFiles() {
-  const commits = useView((view) => view.commits);
-  const files = new Set(
-    [...commits.values()].flatMap((event) =>
-      isEvent(event, 'commit') ? event.args.files.map(({ path }) => path) : [],
-    ),
-  );
-  return files.size ? <span className="text-xs text-faint tabular-nums">{files.size}</span> : null;
+  const hasChanges = useView((view) => view.commits.size > 0);
+  const count = useChangedCount();
+  if (!hasChanges || count === 0) return null;
+  return <span className="text-xs text-faint tabular-nums">{count ?? '•'}</span>;
 }
 
 function PlanProgress() {

@@ -39,6 +39,7 @@ import { askShare } from '@/features/session-controls/share-request';
 import { useSessionTime } from '@/features/session-log/use-session-time';
 import { summaryNow, useSessionState, useSummary, useSummaryPart, useTitle } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
+import { usePhone } from '@/lib/use-phone';
 import { recorded } from '@/lib/server';
 import { askForkHere } from './ask-fork-here';
 import { SettingChips } from './setting-chips';
@@ -47,6 +48,7 @@ export function SessionHeader() {
   const readOnly = useReadOnly();
   const { id } = useSessionContext();
   const title = useTitle(id);
+  const phone = usePhone();
   const task = useSummaryPart(id, taskOf);
   return (
     <header className="flex h-12 shrink-0 items-center gap-3 border-b bg-panel px-4 max-md:px-3">
@@ -60,7 +62,7 @@ export function SessionHeader() {
         <Figures />
       </div>
       <Notices />
-      {!readOnly && <SettingChips />}
+      {!readOnly && !phone && <SettingChips />}
       {!readOnly && <Controls id={id} />}
       {readOnly && (
         <span className="text-sm text-faint">{recorded ? 'recording' : 'view only'}</span>

@@ -11,6 +11,7 @@ import {
 } from '@/features/session-log/session-context';
 import { useSessionState, useTitle } from '@/lib/summaries';
 import { Timeline } from '@/features/timeline/timeline';
+import { useReadOnly } from '@/lib/role';
 import { usePhone } from '@/lib/use-phone';
 import { panelIds, type PanelId } from '@/lib/panels';
 import { Dock } from './dock';
@@ -21,6 +22,7 @@ import { PhonePanels } from './phone-panels';
 import { useSessionCommands } from './session-commands';
 import { SessionHeader } from './session-header';
 import { SessionRail } from './session-rail';
+import { SettingChips } from './setting-chips';
 import { TrustBar } from './trust-bar';
 import { useLeaveDeleted } from './use-leave-deleted';
 import { useOpenPanels } from './use-open-panels';
@@ -43,6 +45,7 @@ function Session() {
   const status = useLog((log) => log.status);
   const error = useLog((log) => log.error);
   const phone = usePhone();
+  const readOnly = useReadOnly();
   useOpenPanels();
   useAddress();
   useLeaveDeleted();
@@ -52,7 +55,9 @@ function Session() {
   return (
     <>
       <title>{`${waits ? '(!) ' : ''}${title ?? 'Session'} · Belay`}</title>
+      <SkipLink />
       <SessionHeader />
+      {phone && !readOnly && <SettingChips labelled />}
       <OfferFiles />
       <main id="content" className="flex min-h-0 flex-1 flex-col">
         <h1 className="sr-only">{title ?? 'Session'}</h1>
@@ -69,6 +74,23 @@ function Session() {
       </main>
       {!phone && <Timeline />}
     </>
+  );
+}
+
+/** Beside the skip link of every page, since the message box comes after all of the chat. */
+function SkipLink() {
+  return (
+    <a
+      href="#message"
+      className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-panel focus:p-2"
+      onClick={(event) => {
+        // The address of the page has no fragments.
+        event.preventDefault();
+        document.querySelector<HTMLElement>('#message')?.focus();
+      }}
+    >
+      Skip to the message
+    </a>
   );
 }
 

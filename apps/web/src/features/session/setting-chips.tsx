@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { clsx } from 'clsx';
 import {
   approvalMode,
   approvalModes,
@@ -20,8 +21,11 @@ import { useSummary } from '@/lib/summaries';
 import { modelsQuery } from '@/lib/queries';
 import { shortModelName } from '@/lib/short-model-name';
 
-/** Menus to change the model, approvals and network of a running session. */
-export function SettingChips() {
+/**
+ * Menus to change the model, approvals and network of a running session. Their values are shown if
+ * there is space, or with `labelled`, which makes them a row of their own.
+ */
+export function SettingChips({ labelled = false }: { labelled?: boolean }) {
   const summary = useSummary(useSessionId());
   const { data: models = [] } = useQuery(modelsQuery);
   if (!summary || isEnded(summary.state)) return null;
@@ -33,8 +37,14 @@ export function SettingChips() {
     run: () => runControl(control, summary),
   });
   return (
-    <div className="flex items-center gap-1 max-md:hidden">
+    <div
+      className={clsx(
+        'flex items-center gap-1',
+        labelled && 'shrink-0 overflow-x-auto border-b bg-panel px-3 py-1',
+      )}
+    >
       <Chip
+        labelled={labelled}
         icon={Cpu}
         name="Model"
         value={shortModelName(summary.model)}
@@ -43,6 +53,7 @@ export function SettingChips() {
           .map(({ name, title }) => option(name === model, changeModel(name, title)))}
       />
       <Chip
+        labelled={labelled}
         icon={ShieldQuestion}
         name="Approvals"
         value={approvalModes[approvals].short}
@@ -52,6 +63,7 @@ export function SettingChips() {
       />
       {network && (
         <Chip
+          labelled={labelled}
           icon={Globe}
           name="Network"
           value={networkProfiles[network].short}
@@ -65,13 +77,14 @@ export function SettingChips() {
 }
 
 interface ChipProps {
+  labelled: boolean;
   icon: LucideIcon;
   name: string;
   value: string;
   items: readonly MenuItem[];
 }
 
-function Chip({ icon: Icon, name, value, items }: ChipProps) {
+function Chip({ labelled, icon: Icon, name, value, items }: ChipProps) {
   return (
     <Menu
       trigger={
@@ -82,7 +95,7 @@ function Chip({ icon: Icon, name, value, items }: ChipProps) {
           className="inline-flex h-6 max-w-40 items-center gap-1 rounded-md border px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
         >
           <Icon size={12} aria-hidden className="shrink-0 text-faint" />
-          <span className="truncate max-xl:hidden">{value}</span>
+          <span className={clsx('truncate', !labelled && 'max-xl:hidden')}>{value}</span>
           <ChevronDown size={11} aria-hidden className="shrink-0 text-faint" />
         </button>
       }

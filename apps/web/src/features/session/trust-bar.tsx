@@ -48,7 +48,8 @@ function useUntrusted(session: string) {
   const hasTrusted = trusted.size > 0;
   // Trust given at the start covers all guidance; trust given here covers only the reviewed files.
   const mayAsk = !guided || hasTrusted;
-  const asks = mayAsk && !past && !readOnly && state !== undefined && !isEnded(state);
+  const isAtWork = state !== undefined && state !== 'starting' && !isEnded(state);
+  const asks = mayAsk && !past && !readOnly && isAtWork;
   const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
   const paths = asks ? (files.data?.entries.map(({ path }) => path) ?? []) : [];
   return {

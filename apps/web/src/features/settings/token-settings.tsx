@@ -43,8 +43,8 @@ export function TokenSettings() {
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        A token lets a program, or somebody else, use this server with no more rights than you give
-        it. Only its hash is stored, so it is shown only once.
+        A token lets a program, or somebody else, use this server with the rights that you choose.
+        Only its hash is stored, so it is shown only once.
       </p>
       {made && <Made token={made} onClose={() => setMade(null)} />}
       <QueryState query={tokens} what="the tokens" />

@@ -1,5 +1,6 @@
-import { actionOutput, bytesText, type ActionOutput } from '@belay/protocol';
+import { actionOutput, bytesText, visibleText, type ActionOutput } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useBlobUrl } from '@/features/session-log/blob-image';
 import { useSessionId } from '@/features/session-log/session-context';
 import { downloadFile } from '@/lib/download-file';
@@ -33,9 +34,11 @@ function FileLine({ file }: { file: LeftFile }) {
     });
   return (
     <p className="flex items-center gap-2">
-      <span className="min-w-0 truncate font-mono">{file.name}</span>
+      <span className="min-w-0 truncate font-mono">
+        <VisibleText text={file.name} />
+      </span>
       <span className="shrink-0 text-faint">{bytesText(file.bytes)}</span>
-      <Button small onClick={save} aria-label={`Download ${file.name}`}>
+      <Button small onClick={save} aria-label={`Download ${visibleText(file.name)}`}>
         Download
       </Button>
     </p>

@@ -1,6 +1,7 @@
 import { useState, type KeyboardEvent, type RefObject } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { clsx } from 'clsx';
+import { VisibleText } from '@/components/ui/visible-text';
 import { filesQuery } from '@/features/session-files/files-query';
 import { useSessionId } from '@/features/session-log/session-context';
 import { matching } from '@/lib/matching';
@@ -78,8 +79,7 @@ export function Completions({ token, words, chosen, take }: CompletionsState) {
             )}
           >
             <span className="truncate font-mono text-xs leading-5">
-              {token.sign}
-              {word}
+              <VisibleText text={token.sign + word} />
             </span>
             {token.sign === '/' && <span className="text-faint">{slashCommands[word]?.title}</span>}
           </button>

@@ -1,0 +1,54 @@
+import type { MadeToken } from '@belay/protocol';
+import { TestServer } from '../testing/server.js';
+
+describe('the sandbox of sessions that a token begins', () => {
+  const server = new TestServer();
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+
+  const tokenFor = async (sandbox?: object): Promise<string> => {
+    const wanted = { label: 'GPT', scope: 'operate', sessions: 'own', ...(sandbox && { sandbox }) };
+    return (await server.json<MadeToken>('POST', '/api/tokens', wanted)).token;
+  };
+  const begin = async (token: string, path = '/gpt/sessions', more: object = {}) => {
+    const response = await server.fetch(path, {
+      method: 'POST',
+      token,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ task: 'Work', model: 'scripted:x', ...more }),
+    });
+    return (await response.json()) as { id?: string; session?: string; detail?: string };
+  };
+  const settingsOf = async ({ id, session = id }: Awaited<ReturnType<typeof begin>>) => {
+    const { image, sandbox, machine } = await server.log.settings(session ?? '');
+    return { image, sandbox, machine };
+  };
+
+  it('is the one that its maker chose, for programs that cannot choose one', async () => {
+    const token = await tokenFor({ image: 'python:3', profile: 'root' });
+    expect(await settingsOf(await begin(token))).toEqual({
+      image: 'python:3',
+      sandbox: 'root',
+      machine: null,
+    });
+    // The control: the usual sandbox.
+    expect(await settingsOf(await begin(await tokenFor()))).toEqual({
+      image: null,
+      sandbox: 'hardened',
+      machine: null,
+    });
+  });
+
+  it('is another one if the session chooses it', async () => {
+    const token = await tokenFor({ image: 'python:3' });
+    const chosen = await begin(token, '/api/sessions', { image: 'node:24' });
+    expect(await settingsOf(chosen)).toMatchObject({ image: 'node:24' });
+  });
+
+  it('is refused while its machine is not there', async () => {
+    const token = await tokenFor({ machine: 'laptop' });
+    expect(await begin(token)).toMatchObject({
+      detail: expect.stringContaining('There is no machine laptop'),
+    });
+  });
+});
