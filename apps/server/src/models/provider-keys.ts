@@ -68,7 +68,11 @@ export class ProviderKeys {
     );
     return [...knownProviders, ...servers.toSorted()].map((name) => ({
       name,
-      key: ownValue(this.#file.value, name)?.key ? 'saved' : providers[name]?.key ? 'environment' : null,
+      key: ownValue(this.#file.value, name)?.key
+        ? 'saved'
+        : providers[name]?.key
+          ? 'environment'
+          : null,
       url: providers[name]?.url ?? null,
     }));
   }
