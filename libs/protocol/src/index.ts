@@ -77,6 +77,7 @@ export * from './rest/viewer-links.js';
 export * from './rule-pattern.js';
 export * from './session.js';
 export * from './session-commands.js';
+export * from './session-messages.js';
 export * from './session-requests.js';
 export * from './setup.js';
 export * from './session-usage.js';

@@ -10,7 +10,6 @@ import {
   type Event,
   type EventArgs,
   type EventOf,
-  type FileConflict,
 } from '@belay/protocol';
 import {
   isAnswer,
@@ -23,7 +22,7 @@ import {
 } from './conversation.js';
 import { endsSession, isOwn, promptPosition } from './counted.js';
 import { endText } from './end-text.js';
-import { begin, emptyState, noteText, type Progress, type State } from './fold-state.js';
+import { begin, emptyState, type Progress, type State } from './fold-state.js';
 import { foundGuidance } from './guidance-text.js';
 import { describeChange } from './describe-settings.js';
 import { learnChanges, learnResult } from './known-files.js';
@@ -65,6 +64,7 @@ export class ConversationFold {
     else if (isEvent(event, 'exit')) this.#progress.ends.push(endText(event.args));
     else if (isEvent(event, 'compact')) this.#compact(event.args);
     else if (isEvent(event, 'error')) this.#fail(event.seq);
+    else if (isEvent(event, 'end')) this.#endSession();
     else if (event.id && isCall(event.action)) this.#begin(event.id, event);
   }
 
@@ -81,8 +81,7 @@ export class ConversationFold {
       },
       {
         ...progress,
-        notes: [...progress.notes],
-        shown: new Map(progress.shown),
+        notes: progress.notes.fork(),
         ends: [...progress.ends],
         background: progress.background.fork(),
         found: [...progress.found],
@@ -99,8 +98,8 @@ export class ConversationFold {
     fork.#includeThrough(Number.POSITIVE_INFINITY);
     const open = fork.#openCalls();
     const delivered = open.length === 0 ? fork.#deliver() : [];
-    const notes = fork.#progress.notes.map(noteText);
     const { ends, background: results } = fork.#progress;
+    const notes = fork.#progress.notes.texts;
     const { pending: backgroundResults, running: background } = results;
     return { ...fork.#state, open, notes, ends, backgroundResults, background, sandbox, delivered };
   }
@@ -137,7 +136,7 @@ export class ConversationFold {
     if (this.#progress.turn && this.#isCalled(id)) {
       this.#addResult(this.#progress.turn, id, result);
       const shown = learnResult(state.files, result);
-      if (shown) this.#shown(shown);
+      if (shown) this.#progress.notes.showed(shown);
       if (outputOf('ask', result)) this.#takeAnswer();
       if (operationNamed(result.operation)?.servedBy === 'loop') this.#progress.turnEnded = true;
       if (outputOf('finish', result)) this.#endSession();
@@ -170,23 +169,8 @@ export class ConversationFold {
   /** Tells the model about a user’s action in the sandbox. */
   #noteUserCall(call: Event, result: CallResult): void {
     if (callOf(call, 'workspace.trust')) this.#trust(result);
-    else if (operationNamed(call.action)?.risk !== 'read') {
-      const text = byHandPrefix + toldOf(call, result);
-      const { note: diff = '', changes = [], moreChanges = false } = result;
-      const { notes, shown } = this.#progress;
-      const untold = changes.filter(({ path, version }) => shown.get(path) !== version);
-      notes.push({ text, diff, changes, untold: moreChanges ? null : untold });
-    }
-  }
-
-  /** Records that a refusal has shown all changes in a file up to this version. */
-  #shown({ path, version }: FileConflict): void {
-    const { notes, shown } = this.#progress;
-    shown.set(path, version);
-    this.#progress.notes = notes.map(({ untold, ...note }) => ({
-      ...note,
-      untold: untold && untold.filter((change) => change.path !== path),
-    }));
+    else if (operationNamed(call.action)?.risk !== 'read')
+      this.#progress.notes.add(byHandPrefix + toldOf(call, result), result);
   }
 
   #trust(result: CallResult): void {
@@ -230,7 +214,7 @@ export class ConversationFold {
       this.#progress.background.add(event.id ?? '', event.args);
     else if (isEvent(event, 'fork')) this.#progress.background.forget();
     else if (isEvent(event, 'pause')) state.paused = true;
-    else if (isEvent(event, 'resume')) state.paused = false;
+    else if (isEvent(event, 'resume')) this.#resume();
     else if (isEvent(event, 'state')) {
       // After a crash, the calls of an interrupted reply stay open for the next start.
       if (isEnded(event.args.state)) this.#progress.turnEnded = state.ended = true;
@@ -238,7 +222,19 @@ export class ConversationFold {
     return true;
   }
 
+  #resume(): void {
+    this.#state.paused = false;
+    this.#tryAgain();
+  }
+
+  /** After an error, the model is called again. */
+  #tryAgain(): void {
+    if (this.#progress.failed) this.#state.ended = false;
+    this.#progress.failed = false;
+  }
+
   #noteChange(change: EventArgs<'change'>): void {
+    if (change.model !== undefined) this.#tryAgain();
     this.#state.approvals = change.approvals ?? this.#state.approvals;
     const text = describeChange(change);
     if (text !== null) this.#progress.changes.push(text);
@@ -263,12 +259,14 @@ export class ConversationFold {
   #fail(seq: number): void {
     this.#includeThrough(seq);
     this.#endSession();
+    this.#progress.failed = true;
   }
 
   /** Calls of the last reply without a result are no longer run. */
   #endSession(): void {
     const state = this.#state;
     state.ended = true;
+    this.#progress.failed = false;
     state.question = null;
     this.#progress.background.end();
     this.#progress.turn = null;
@@ -282,19 +280,18 @@ export class ConversationFold {
     const { again } = this.#progress;
     if (again !== null && state.waiting.length === 0) {
       const text = `The session was started again on ${again.slice(0, 10)}. Go on with the task.`;
-      this.#progress.notes.push({ text, diff: '', changes: [], untold: null });
+      this.#progress.notes.add(text);
     }
     this.#progress.again = null;
-    const { found, changes: settings, ends, background, notes, shown } = this.#progress;
+    const { found, changes: settings, ends, background, notes } = this.#progress;
     for (const text of found.splice(0)) this.#addText({ text, images: [], pinned: true });
     for (const text of settings.splice(0)) this.#addText({ text, images: [], pinned: false });
     const told = [...ends.splice(0).map((text) => ({ text, images: [] })), ...background.take()];
     for (const one of told) this.#addText({ ...one, pinned: false, told: true });
-    for (const note of notes.splice(0)) {
-      this.#addText({ text: noteText(note), images: [], pinned: false });
-      learnChanges(state.files, note.changes);
+    for (const { text, changes } of notes.take()) {
+      this.#addText({ text, images: [], pinned: false });
+      learnChanges(state.files, changes);
     }
-    shown.clear();
     if (state.question) return [];
     const { turnEnded } = this.#progress;
     const waits = ({ delivery }: UserMessage) => delivery === 'queue' && !turnEnded;

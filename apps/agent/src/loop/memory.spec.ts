@@ -46,7 +46,7 @@ describe('the log alone', () => {
         async () => {
           // While the model replies a user acts and writes: neither was in this prompt.
           await stage.call('p1', 'files.write', { path: 'x', content: '' });
-          await stage.message('Hurry', { delivery: 'steer' });
+          await stage.message('Hurry', { delivery: 'next' });
           return { text: 'One', reasoning: 'r', opaque: { signature: 's' }, calls: [read] };
         },
         { calls: [command] },
@@ -95,7 +95,7 @@ describe('the log alone', () => {
       handlers: { 'files.read': async () => ({ content: 'text' }) as never },
     });
     // The notice after the reminder does not hide that there was one.
-    await stage.event('ask');
+    await stage.event('end');
     await stage.message('Finish, then');
     await stage.event('finish');
     expect(stage.requests.map(({ messages }) => lastText(messages))).toEqual([
@@ -241,7 +241,7 @@ describe('a conversation that grows too long', () => {
         { calls: [{ operation: 'plan.update', input: { markdown: '- [ ] everything' } }] },
         ...reads(6),
         async () => {
-          await stage.message('Never touch b.txt', { delivery: 'steer', pinned: true });
+          await stage.message('Never touch b.txt', { delivery: 'next', pinned: true });
           length = 'short';
           return { ...reads(1, { usage })[0] };
         },

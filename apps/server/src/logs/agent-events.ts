@@ -26,6 +26,7 @@ const agentActions: ReadonlySet<string> = new Set<EventAction>([
   'commit',
   'guidance',
   'compact',
+  'end',
   'error',
 ]);
 

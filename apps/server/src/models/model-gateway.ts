@@ -3,6 +3,7 @@ import {
   AppError,
   isEnded,
   newEvent,
+  waitsForProvider,
   wallSeconds,
   dollarsText,
   type Budgets,
@@ -31,6 +32,7 @@ import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
+import { waitForRetry } from './retry-wait.js';
 import { SessionQueues } from './session-queues.js';
 import { readScript } from './scripted/script.js';
 
@@ -75,8 +77,9 @@ export class ModelGateway {
 
   /**
    * Calls the session's model, one call at a time. Throws `AppError`: limit_reached before a call beyond a budget (and
-   * during one when the time runs out), context_overflow, model_failed after the last attempt, cancelled when `signal`
-   * aborts, in a pause and after the session's end. Text that streamed before a `retry` event does not count.
+   * during one when the time runs out), context_overflow, model_failed for a failure that would repeat, cancelled when
+   * `signal` aborts, in a pause and after the session's end. Temporary failures are retried within the budgets. Text that
+   * streamed before a `retry` event does not count.
    */
   async generate(
     session: string,
@@ -93,8 +96,8 @@ export class ModelGateway {
     const work = (working: AbortSignal) => {
       const signal = AbortSignal.any([working, timer.signal]);
       const once = () => this.#callOnce(session, attempt, signal);
-      const onRetry = (retry: Retry) => this.#tellRetry(session, retry);
-      return withRetries(this.retries, once, { signal, onRetry });
+      const wait = (retry: Retry) => this.#waitForRetry(session, retry, signal);
+      return withRetries(this.retries, once, { signal, wait });
     };
     try {
       const limits = { signal: asked, inPause: 'refuse', work } as const;
@@ -173,12 +176,16 @@ export class ModelGateway {
     return { text: output.text, model };
   }
 
-  /** Applies changed keys and addresses; models opened with the old ones are opened again. */
+  /**
+   * Applies changed keys and addresses; models opened with the old ones are opened again, and sessions that they had
+   * failed continue.
+   */
   async setProvider(name: ProviderName, change: ProviderChange): Promise<void> {
     await this.keys.set(name, change);
     for (const model of this.#models.keys()) {
       if (parseModelName(model).kind === 'provider') this.#models.delete(model);
     }
+    await this.#tryAgain(name);
   }
 
   /** The models that the user may choose, those that can be called now first. */
@@ -219,7 +226,6 @@ export class ModelGateway {
     const usage = await this.#tellUsage(session, { model: name, purpose }, output);
     attempt.underWay = false;
     if (output.finish === 'filter') throw withheld(name, output);
-    if (output.text.trim() === '' && output.calls.length === 0) throw emptyReply(name, output);
     return { ...output, usage };
   }
 
@@ -269,9 +275,22 @@ export class ModelGateway {
     return model;
   }
 
-  async #tellRetry(session: string, retry: Retry): Promise<void> {
-    const message = `${retry.error} Trying again in ${retry.seconds} s.`;
-    await this.#append(session, newEvent('server', 'retry', { args: retry, message }));
+  async #waitForRetry(session: string, retry: Retry, signal: AbortSignal): Promise<void> {
+    const event = newEvent('server', 'retry', { args: retry, message: waitsForProvider(retry) });
+    const begin = () => this.#append(session, event);
+    await waitForRetry(this.events, session, { seconds: retry.seconds, begin, signal });
+  }
+
+  /** Sessions that wait for this provider try again at once. */
+  async #tryAgain(name: ProviderName): Promise<void> {
+    const message = `The setup of ${name} was changed: trying again.`;
+    for (const { id } of await this.events.summaries()) {
+      await this.events.append(id, ({ model, modelError }) =>
+        modelError && isOf(name, model)
+          ? [newEvent('server', 'resume', { args: {}, message })]
+          : [],
+      );
+    }
   }
 
   async #tellUsage(
@@ -301,6 +320,11 @@ export class ModelGateway {
   }
 }
 
+function isOf(provider: ProviderName, model: string): boolean {
+  const address = parseModelName(model);
+  return address.kind === 'provider' && address.provider === provider;
+}
+
 /** The refused partial reply must not be continued: the provider would refuse it again. */
 function withheld(model: string, { text }: ModelOutput): ModelFailure {
   const said = text.replaceAll(/\s+/g, ' ').trim().slice(0, 200);
@@ -308,13 +332,6 @@ function withheld(model: string, { text }: ModelOutput): ModelFailure {
     'fatal',
     `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
   );
-}
-
-function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
-  if (finish === 'length') {
-    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
-  }
-  return new ModelFailure('empty', `${model} returned an empty reply.`);
 }
 
 function reported(error: unknown): unknown {

@@ -18,7 +18,7 @@ import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { StartQueue } from './start-queue.js';
 
-const isPlayed = /^(scripted|cassette):/;
+const isPlayedModel = /^(scripted|cassette):/;
 
 /** Creates sessions. */
 @Injectable()
@@ -38,7 +38,7 @@ export class SessionCreation {
    */
   async readyModel({ forTask = true }: { forTask?: boolean } = {}): Promise<string> {
     const choices = await this.models.choices();
-    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayed.test(name)));
+    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayedModel.test(name)));
     if (found) return found.name;
     throw new AppError(
       'conflict',
