@@ -8,6 +8,7 @@ import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
 import type { ExecutedProgram, Execution } from './execution.js';
 import { ImagePulls } from './image-pulls.js';
 import { otherNameIfTaken } from './other-name-if-taken.js';
+import { endedOutOfMemory } from './out-of-memory.js';
 
 /** Image names that may be part of a path of the engine’s API; they may come from others. */
 const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
@@ -286,8 +287,9 @@ export class DockerClient {
   async exit(container: string): Promise<Exit | null | undefined> {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
     if (!found) return undefined;
-    const { Running, ExitCode, OOMKilled, Error: error } = found.State;
-    return Running ? null : { code: ExitCode, outOfMemory: OOMKilled, error };
+    const { Running, ExitCode: code, Error: error } = found.State;
+    const outOfMemory = !Running && (await endedOutOfMemory(this.#docker, container, found.State));
+    return Running ? null : { code, outOfMemory, error };
   }
 
   /** The last lines of the container’s output. */

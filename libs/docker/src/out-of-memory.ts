@@ -1,0 +1,32 @@
+import type { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { readEvents } from './engine-events.js';
+
+/** How long before and after a container’s end the engine may report that it ran out of memory. */
+const beforeMs = 2_000;
+const afterMs = 500;
+
+/**
+ * Whether the engine saw the container run out of memory at its very end. Its own flag `OOMKilled` says only that some
+ * process of the container was killed for that at any time. False if the engine does not say.
+ */
+export async function endedOutOfMemory(
+  docker: Docker,
+  container: string,
+  { OOMKilled, FinishedAt }: Docker.ContainerInspectInfo['State'],
+): Promise<boolean> {
+  if (!OOMKilled) return false;
+  const end = Date.parse(FinishedAt);
+  const seconds = (time: number): string => (time / 1000).toFixed(3);
+  try {
+    const stream = await docker.getEvents({
+      since: seconds(end - beforeMs),
+      until: seconds(end + afterMs),
+      filters: { type: ['container'], container: [container], event: ['oom'] },
+    });
+    for await (const { action } of readEvents(stream as Readable)) if (action === 'oom') return true;
+  } catch {
+    // Nobody is told of a cause that was not seen.
+  }
+  return false;
+}
