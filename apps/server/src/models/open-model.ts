@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { AppError, type ProviderName } from '@belay/protocol';
 import { recordingModel, replayingModel } from './cassette/cassette-model.js';
+import { localWindow } from './local-models.js';
 import type { Model } from './model.js';
 import { parseModelName, type ModelAddress } from './model-name.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
@@ -59,16 +60,25 @@ export function providerRemedy(provider: ProviderName, config: ModelSetup): stri
     : `Set its key under Settings → Models, or ${variable} for the server.`;
 }
 
-function providerModel(
-  { provider, model, options }: Extract<ModelAddress, { kind: 'provider' }>,
+/** The model’s window in tokens: as the user says, as published, or as its own server says. */
+function windowOf(
+  { provider, model, options }: Pick<ProviderAddress, 'provider' | 'model' | 'options'>,
   config: ModelSetup,
-): Model {
+): () => Promise<number | null> {
+  const known = options.context ?? priceOf(provider, model)?.window ?? null;
+  if (known === null && provider === 'openai-compatible') return localWindow(config, model);
+  return async () => known;
+}
+
+type ProviderAddress = Extract<ModelAddress, { kind: 'provider' }>;
+
+function providerModel({ provider, model, options }: ProviderAddress, config: ModelSetup): Model {
   const remedy = providerRemedy(provider, config);
   if (remedy) throw new AppError('unavailable', `${provider} is not set up. ${remedy}`);
   const writer = new PromptWriter(outgoingFetch(config.environment));
   const from = { provider: providers[provider](model, { config, fetch: writer.fetch }), writer };
   const opened = sdkModel(from, {
-    contextTokens: options.context ?? priceOf(provider, model)?.window ?? null,
+    contextTokens: windowOf({ provider, model, options }, config),
     options,
     secret: config.providers[provider].key,
   });

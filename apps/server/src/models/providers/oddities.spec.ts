@@ -241,6 +241,25 @@ describe('what differs from provider to provider', () => {
     expect((await test.events('retry'))[0]?.args['seconds']).toBe(0.5);
   });
 
+  it.each([
+    [{ max_model_len: 32_768 }, 32_768],
+    [{ context_length: 200_000 }, 200_000],
+    [{ max_context_length: 8_192, loaded_context_length: 4_096 }, 4_096],
+    [{ context_length: 'large' }, null],
+    [{}, null],
+  ])('takes the window from the server that runs the model: %j', async (sizes, window) => {
+    await open(chatCompletions);
+    const id = chatCompletions.model.slice('openai-compatible:'.length);
+    server.models = {
+      data: [
+        { id: 'other', context_length: 1 },
+        { id, ...sizes },
+      ],
+    };
+    server.answer(streaming(chatCompletions.reply({ text: 'Hi' })));
+    expect((await test.generate()).contextTokens).toBe(window);
+  });
+
   it('leaves pictures out for a model that reads text alone, once its provider says so', async () => {
     await open(chatCompletions);
     const blob = await test.blobs.putFor('s', new Uint8Array([1, 2]), 'image/png');
