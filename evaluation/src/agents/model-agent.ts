@@ -79,7 +79,7 @@ class SessionAgent implements AgentInstance {
     const timedOut = await this.#ended(this.#id, step.limits.agent, this.context.signal);
     const { state, reason, modelError } = await client.sessions.get(this.#id);
     // A failure of a provider or a sandbox is not the model’s fault.
-    const isBroken = state === 'failed' || modelError !== null;
+    const isBroken = state === 'failed' || Boolean(modelError);
     const broken = isBroken ? (reason ?? 'The session failed.') : null;
     return { ...(await this.#collect(this.#id)), timedOut, note: reason ?? state, broken };
   }

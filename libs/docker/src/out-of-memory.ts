@@ -17,14 +17,13 @@ export async function endedOutOfMemory(
 ): Promise<boolean> {
   if (!OOMKilled) return false;
   const end = Date.parse(FinishedAt);
-  const seconds = (time: number): string => (time / 1000).toFixed(3);
   try {
-    const stream = await docker.getEvents({
-      since: seconds(end - beforeMs),
-      until: seconds(end + afterMs),
+    const stream = (await docker.getEvents({
+      since: (end - beforeMs) / 1000,
+      until: (end + afterMs) / 1000,
       filters: { type: ['container'], container: [container], event: ['oom'] },
-    });
-    for await (const { action } of readEvents(stream as Readable)) if (action === 'oom') return true;
+    })) as Readable;
+    for await (const { action } of readEvents(stream)) if (action === 'oom') return true;
   } catch {
     // Nobody is told of a cause that was not seen.
   }

@@ -198,7 +198,7 @@ export const sessionCommands = {
     label: 'Resume',
     title: 'Resume a session',
     description: 'Resumes a paused session, or tries a model that cannot be called again at once.',
-    offered: ({ state, modelError }) => state === 'paused' || modelError !== null,
+    offered: ({ state, modelError }) => state === 'paused' || Boolean(modelError),
   }),
   stop: define({
     label: 'Stop',

@@ -49,7 +49,9 @@ const nextStates: EventCases<NextState | undefined> = {
       ? undefined
       : { state: 'stopped', reason: `Rewound to step ${seq}: send a message to continue.` },
   error: ({ args }, summary) =>
-    isPlayedModel(summary.model) ? { state: 'failed', reason: args.message } : unlessPaused(summary),
+    isPlayedModel(summary.model)
+      ? { state: 'failed', reason: args.message }
+      : unlessPaused(summary),
   end: ({ args }) => ({ state: 'finished', reason: args.text || null }),
   retry: ({ args }, summary) =>
     summary.modelError && summary.state !== 'paused'

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  isPlayedModel,
   newEvent,
   sentWorkspace,
   type NewEvent,
@@ -17,8 +18,6 @@ import { NewSettings } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { StartQueue } from './start-queue.js';
-
-const isPlayedModel = /^(scripted|cassette):/;
 
 /** Creates sessions. */
 @Injectable()
@@ -38,7 +37,7 @@ export class SessionCreation {
    */
   async readyModel({ forTask = true }: { forTask?: boolean } = {}): Promise<string> {
     const choices = await this.models.choices();
-    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayedModel.test(name)));
+    const found = choices.find(({ ready, name }) => ready && !(forTask && isPlayedModel(name)));
     if (found) return found.name;
     throw new AppError(
       'conflict',
