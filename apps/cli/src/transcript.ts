@@ -222,6 +222,7 @@ export class Transcript {
     reject: ({ message }) => this.#marked('red', '✗', message),
     egress: ({ args, message }) => (args.verdict === 'allowed' ? [] : this.#dim(message)),
     end: () => [],
+    renewed: ({ message }) => this.#dim(message),
     error: ({ message }) => this.#marked('red', '✗', message),
     limit: ({ message }) => this.#marked('red', '✗', message),
     state: (event) => this.#state(event),

@@ -163,6 +163,11 @@ export const eventArgs = {
   compact: z.object({
     through: z.int().nonnegative(),
     summary: z.string(),
+    longest: z
+      .int()
+      .positive()
+      .default(1_200)
+      .describe('Without a summary: the results above this many characters are shortened.'),
     dropped: z.object({ messages: z.int(), results: z.int(), tokens: z.int() }),
   }),
   /** user: undoes the shortening at `seq`. */
@@ -236,6 +241,8 @@ export const eventArgs = {
   unreadable: z.object({ fault: z.string() }),
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
+  /** agent: another agent goes on with the session; what ran in the earlier one’s terminals is gone. */
+  renewed: z.object({}),
   /** agent: the work ends with a reply without calls, whose text is the result. */
   end: z.object({ text: z.string() }),
   /** agent: an error that interrupts the work until the user acts. */

@@ -41,6 +41,7 @@ export * from './plan.js';
 export * from './preview.js';
 export * from './projections/installed-operation.js';
 export * from './projections/model-tool.js';
+export * from './projections/result-text.js';
 export * from './projections/tool-definition.js';
 export * from './projections/tool-names.js';
 export * from './prompt-delta.js';

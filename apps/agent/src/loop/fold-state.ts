@@ -1,17 +1,28 @@
 import type { Event } from '@belay/protocol';
+import { AgentWork } from './agent-work.js';
 import { BackgroundResults } from './background-results.js';
 import type { Conversation, Item, ModelTurn, UserMessage } from './conversation.js';
 import type { KnownFiles } from './known-files.js';
 import { Notes } from './notes.js';
+import { Shells } from './shells.js';
 
 /** The conversation once every known event is part of it. */
 export interface State extends Omit<
   Conversation,
-  'open' | 'sandbox' | 'notes' | 'ends' | 'backgroundResults' | 'background' | 'delivered'
+  | 'open'
+  | 'sandbox'
+  | 'notes'
+  | 'ends'
+  | 'backgroundResults'
+  | 'background'
+  | 'delivered'
+  | 'work'
+  | 'running'
 > {
   items: Item[];
   waiting: UserMessage[];
   files: KnownFiles;
+  known: Set<string>;
 }
 
 /** The fold’s progress, and other state that later events depend on. */
@@ -26,7 +37,12 @@ export interface Progress {
   found: string[];
   /** Changes of settings by the user, for the next prompt. */
   changes: string[];
-  pinnedAnswers: Item[];
+  shells: Shells;
+  work: AgentWork;
+  /** Why the session last ended; null while it works. */
+  ended: string | null;
+  /** Whether another agent has taken over, until the model is told. */
+  renewed: boolean;
   /** The time of a restart after the session’s end, until the model is told. */
   again: string | null;
   /** Whether an error has interrupted the work: resuming it or choosing another model continues it. */
@@ -46,6 +62,8 @@ export const emptyState = (): State => ({
   items: [],
   waiting: [],
   plan: null,
+  doubted: false,
+  known: new Set(),
   notice: null,
   guidance: new Map(),
   openingGuidance: new Map(),
@@ -65,7 +83,10 @@ export const begin = (): Progress => ({
   background: new BackgroundResults(),
   found: [],
   changes: [],
-  pinnedAnswers: [],
+  shells: new Shells(),
+  work: new AgentWork(),
+  ended: null,
+  renewed: false,
   again: null,
   failed: false,
   turn: null,

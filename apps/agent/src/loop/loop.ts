@@ -21,12 +21,15 @@ import { guide } from './guide.js';
 import { listedOperations } from './listed-operations.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
+import { sentSize, usualCharactersPerToken } from './sent-size.js';
 import { silentEnd, type SilentEnd } from './silent-replies.js';
 import { stuckQuestion } from './stuck.js';
 
 /** Above this share of the model's window, the conversation is shortened before the next query. */
 const compactAbove = 0.8;
 const retryDelayMs = 1_000;
+/** Prompts of fewer tokens consist mostly of the descriptions of operations, which are not measured. */
+const fewTokens = 20_000;
 
 type Seen = LoopOptions['log']['seen'];
 /** The parts of a prompt that cannot be derived from other events of the log. */
@@ -43,10 +46,16 @@ export class Loop {
   #userWrote = new AbortController();
   /** The share of the model's window used by the last prompt and its reply. */
   #windowShare = 0;
+  /** The model’s window in tokens, once it is known. */
+  #window: number | null = null;
+  #charactersPerToken = usualCharactersPerToken;
   #overflow = false;
+  /** Whether an earlier agent has worked on the session, and the log does not say yet that another one goes on. */
+  #takesOver: boolean;
 
   constructor(options: LoopOptions) {
     this.#options = options;
+    this.#takesOver = options.log.seen.own > 0;
   }
 
   /** Runs until `signal` aborts, across any number of ends and restarts of the work. */
@@ -90,6 +99,7 @@ export class Loop {
     const { seen, conversation } = log;
     const { settings, ended, paused, question, open } = conversation;
     if (!settings || ended || paused) return log.changed(signal);
+    if (this.#takesOver) return this.#takeOver();
     if (question) return this.#takeAnswer(conversation, question, { through: seen.others, signal });
     if (open.length > 0) {
       if (isSteered(conversation)) return refuseCalls(this.#options, conversation);
@@ -102,6 +112,17 @@ export class Loop {
     const end = silentEnd(conversation);
     if (end) return this.#endWork(end);
     return this.#queryModel(conversation, seen, signal);
+  }
+
+  #takeOver(): void {
+    this.#takesOver = false;
+    const { writer } = this.#options;
+    writer.append(
+      newEvent('agent', 'renewed', {
+        args: {},
+        message: 'Another agent goes on with the session.',
+      }),
+    );
   }
 
   async #queryModel(conversation: Conversation, seen: Seen, signal: AbortSignal): Promise<void> {
@@ -119,6 +140,7 @@ export class Loop {
       const reply = await queryModel(request, AbortSignal.any([signal, userWrote]));
       // The last call’s commit precedes the reply that knows its result.
       await hooks.settled();
+      this.#measure(reply, sentSize(messages));
       this.#appendReply(reply, {
         seen,
         ...(conversation.sandbox === null && { sandbox }),
@@ -136,9 +158,11 @@ export class Loop {
   async #compact(conversation: Conversation, signal: AbortSignal): Promise<boolean> {
     const overflow = this.#overflow;
     if (!overflow && this.#windowShare <= compactAbove) return false;
+    const space = { window: this.#window, charactersPerToken: this.#charactersPerToken };
+    const isShorter = await compact(this.#options, conversation, { ...space, signal, overflow });
     this.#overflow = false;
     this.#windowShare = 0;
-    if (await compact(this.#options, conversation, { signal, overflow })) return true;
+    if (isShorter) return true;
     if (!overflow) return false;
     throw new AppError(
       'model_failed',
@@ -146,14 +170,19 @@ export class Loop {
     );
   }
 
+  #measure({ usage, contextTokens }: ModelReply, characters: number): void {
+    const { inputTokens, outputTokens } = usage;
+    this.#window = contextTokens;
+    this.#windowShare = contextTokens ? (inputTokens + outputTokens) / contextTokens : 0;
+    if (inputTokens > fewTokens)
+      this.#charactersPerToken = Math.min(6, Math.max(2, characters / inputTokens));
+  }
+
   #appendReply(reply: ModelReply, prompted: Prompted): void {
-    const { text, reasoning, opaque, finish, usage, contextTokens } = reply;
+    const { text, reasoning, opaque, finish } = reply;
     const { log, writer } = this.#options;
     const flaw = finish === 'length' ? cut : finish === 'malformed' && unreadable;
     const calls = withFreshIds(reply.calls, (id) => log.has(id));
-    this.#windowShare = contextTokens
-      ? (usage.inputTokens + usage.outputTokens) / contextTokens
-      : 0;
     const names = calls.map((call) => call.operation).join(', ');
     const args = { text, reasoning, calls, opaque, ...flaw, ...prompted };
     // The log would shorten it, and a shortened call would do something different.

@@ -1,5 +1,4 @@
-import type { FileChange, FileConflict } from '@belay/protocol';
-import type { CallResult } from './conversation.js';
+import type { EventArgs, FileChange, FileConflict } from '@belay/protocol';
 
 interface Note {
   readonly text: string;
@@ -28,7 +27,10 @@ export class Notes {
     return this.#notes.map(noteText);
   }
 
-  add(text: string, result: Pick<CallResult, 'note' | 'changes' | 'moreChanges'> = {}): void {
+  add(
+    text: string,
+    result: Pick<EventArgs<'result'>, 'note' | 'changes' | 'moreChanges'> = {},
+  ): void {
     const { note: diff = '', changes = [], moreChanges = false } = result;
     const untold = changes.filter(({ path, version }) => this.#shown.get(path) !== version);
     this.#notes = [...this.#notes, { text, diff, changes, untold: moreChanges ? null : untold }];

@@ -8,7 +8,7 @@ import {
 } from './conversation.js';
 import { reminder } from './silent-replies.js';
 import { withoutOldPictures } from './without-old-pictures.js';
-import { shortenedValue, shortenedOutput } from './shortened-output.js';
+import { shortenedValue, shownOutput } from './shortened-output.js';
 import { systemPrompt } from './system-prompt.js';
 import { withNote } from './with-note.js';
 
@@ -41,18 +41,20 @@ function newMessagesOf(item: Item): Message[] {
   if (item.kind === 'notice') return [asUser(item.text)];
   if (item.kind === 'nudge') return [asUser(reminder(item.say))];
   const plan = item.plan === null ? '' : `\n\nThe plan as it stood:\n\n${item.plan}`;
+  const overview = item.overview && `\n\n${item.overview}`;
   return [
     asUser(
-      `The conversation up to here was shortened; ${item.dropped} messages were replaced by this summary:\n\n${item.summary}${plan}`,
+      `The conversation up to here was shortened; ${item.dropped} messages were replaced by this summary:\n\n${item.summary}${overview}${plan}`,
     ),
   ];
 }
 
 function messagesOfTurn({ say, results, shortened: short }: ModelTurn): Message[] {
   const { text, reasoning, opaque } = say;
-  const calls = short
-    ? say.calls.map((call) => ({ ...call, input: shortenedValue(call.input) }))
-    : say.calls;
+  const calls =
+    short === null
+      ? say.calls
+      : say.calls.map((call) => ({ ...call, input: shortenedValue(call.input, short) }));
   // Providers refuse an empty reply in a conversation.
   if (text === '' && calls.length === 0) return [];
   const reply: Message = {
@@ -76,18 +78,15 @@ function messagesOfTurn({ say, results, shortened: short }: ModelTurn): Message[
   ];
 }
 
-function resultOf(result: CallResult | undefined, short: boolean) {
+function resultOf(result: CallResult | undefined, short: number | null) {
   if (!result) {
     const message = 'This call was not run: the session was stopped or had ended before it.';
     return { output: { code: 'cancelled', message }, failed: true, images: [] };
   }
   return {
-    output: withNote(
-      short ? shortenedOutput(result.operation, result.output) : result.output,
-      result.note,
-    ),
+    output: withNote(shownOutput(result, short), result.note),
     failed: !result.ok,
-    images: short ? [] : result.images,
+    images: short === null ? result.images : [],
   };
 }
 

@@ -5,7 +5,7 @@ import { faultOfReply, reminder, silentEnd } from './silent-replies.js';
 const reply = (given: object) => eventArgs.say.parse({ text: '', calls: [], ...given });
 const turn = (given: object): Item => ({
   kind: 'turn',
-  turn: { seq: 1, say: reply(given), results: new Map(), shortened: false },
+  turn: { seq: 1, say: reply(given), results: new Map(), shortened: null, waits: false },
 });
 const nudge: Item = { kind: 'nudge', say: reply({}) };
 const ends = (...replies: object[]) =>

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import {
+  resultText,
   actionManifest,
   actionOutput,
   AppError,
@@ -14,7 +15,6 @@ import { until } from '@belay/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { z } from 'zod';
-import { resultText } from '../models/result-text.js';
 import { AcpEditor } from '../testing/acp-editor.js';
 import { operationResults, operationSamples } from '../testing/operation-samples.js';
 import { actionRecord } from '../actions/action-record.js';

@@ -27,6 +27,7 @@ const agentActions: ReadonlySet<string> = new Set<EventAction>([
   'guidance',
   'compact',
   'end',
+  'renewed',
   'error',
 ]);
 

@@ -1,4 +1,5 @@
 import {
+  resultText,
   calledOperation,
   isEvent,
   pathsOf,
@@ -9,7 +10,6 @@ import {
   type Operation,
 } from '@belay/protocol';
 import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk';
-import { resultText } from '../../models/result-text.js';
 import type { FileHunk } from './file-hunks.js';
 
 /** Characters of one text; the dashboard has the rest. */

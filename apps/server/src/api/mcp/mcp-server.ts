@@ -1,5 +1,6 @@
 import { Logger } from '@nestjs/common';
 import {
+  resultText,
   AppError,
   belayVersion,
   errorCodes,
@@ -29,7 +30,6 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { assertMay, may, type Caller } from '../../access/caller.js';
 import type { BlobStore } from '../../logs/blob-store.js';
-import { resultText } from '../../models/result-text.js';
 import type { SessionCommands } from '../commands/session-commands.js';
 import { tooManyRequests } from '../limits/request-budget.js';
 import { sentError } from '../problem.js';
