@@ -96,7 +96,7 @@ describe('a model behind a URL', () => {
     await session.finished(failed.seq);
     expect(provider.requests).toHaveLength(4);
     const content = expect.stringMatching(
-      /^The session was started again on \d{4}-\d\d-\d\d\. Go on with the task\.$/,
+      /^\[Belay, not the user\] The session was started again on \d{4}-\d\d-\d\d in a new sandbox\. Why: [^]*, and go on with the task\.$/,
     );
     const note = { role: 'user', content };
     const again = { ...rest, messages: [...(messages as object[]), note] };

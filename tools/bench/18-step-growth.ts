@@ -107,7 +107,7 @@ async function openModel(count: number, stepped: (step: number) => Promise<void>
     let bytes = 0;
     request.on('data', (chunk: Buffer) => (bytes += chunk.length));
     request.on('end', () => {
-      if (request.url === '/floor') return void response.end();
+      if (request.url === '/floor' || request.method === 'GET') return void response.end();
       if (replied > 0) samples.push({ ms: performance.now() - replied, bytes });
       if (samples.length === count) resolve(samples);
       stepped(samples.length).catch((error: unknown) => console.error(error));

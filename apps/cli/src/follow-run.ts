@@ -28,6 +28,8 @@ export interface FollowOptions {
 export interface RunOutcome {
   /** What the user must answer, if there is no terminal to ask at. */
   needsUser?: string;
+  /** Why the model cannot be called until the user acts, if there is no terminal to ask at. */
+  modelError?: string;
   interrupted: boolean;
   /** Files that the agent changed. */
   changed: string[];
@@ -37,7 +39,7 @@ export interface RunOutcome {
 
 /** Follows a session to its end: prints it, asks its questions, and stops or leaves it on Ctrl-C. */
 export async function followRun(run: FollowOptions): Promise<RunOutcome> {
-  const ended = Promise.withResolvers<string | undefined>();
+  const ended = Promise.withResolvers<Pick<RunOutcome, 'needsUser' | 'modelError'> | undefined>();
   const joinedAt = run.joined?.lastSeq ?? 0;
   let interrupted = 0;
   const ending = new Ending();
@@ -48,7 +50,8 @@ export async function followRun(run: FollowOptions): Promise<RunOutcome> {
   const transcript = new Transcript(status?.over(words) ?? words, run.user !== undefined);
   const progress = status?.over(run.progress) ?? run.progress;
   const questions = new Questions(run, {
-    unanswerable: ended.resolve,
+    unanswerable: (needsUser) => ended.resolve({ needsUser }),
+    unusable: (modelError) => ended.resolve({ modelError }),
     failed: ended.reject,
     asking: (open) => status?.hold(open),
   });
@@ -89,9 +92,9 @@ export async function followRun(run: FollowOptions): Promise<RunOutcome> {
   });
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const needsUser = await ended.promise;
+    const open = await ended.promise;
     const { changed, ownCommits } = transcript;
-    return { needsUser, interrupted: interrupted > 0, changed: [...changed], ownCommits };
+    return { ...open, interrupted: interrupted > 0, changed: [...changed], ownCommits };
   } finally {
     questions.close();
     status?.close();

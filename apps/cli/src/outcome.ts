@@ -20,6 +20,7 @@ export const exitCodes = {
   usage: 2,
   limited: 3,
   needsUser: 4,
+  modelError: 6,
   interrupted: 130,
 } as const;
 
@@ -41,6 +42,12 @@ export async function conclude(outcome: RunOutcome, about: Concluded): Promise<n
       `${outcome.needsUser} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`,
     );
     return exitCodes.needsUser;
+  }
+  if (outcome.modelError !== undefined) {
+    progress.line(
+      `${visibleText(outcome.modelError)} The session waits. Fix the cause at ${url}/sessions/${id} (key, model), or try again with: belay say ${id} "Go on"`,
+    );
+    return exitCodes.modelError;
   }
   const summary = await client.sessions.get(id);
   const reason = visibleText(summary.reason ?? '');

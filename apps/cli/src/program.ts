@@ -75,10 +75,12 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .description('send a message to a session, running or ended, and follow it')
     .argument(...sessionArgument)
     .argument('<text>', 'the message')
-    .option('--steer', 'deliver it at once instead of at the next turn')
-    .action(async (name, text, { steer, ...options }) =>
-      exit(await attach(name, options, { text, delivery: steer ? 'steer' : 'queue' })),
-    );
+    .option('--next', 'deliver it with the next results instead of at the end of the turn')
+    .option('--steer', 'deliver it at once: what the agent is about to do is skipped')
+    .action(async (name, text, { next, steer, ...options }) => {
+      const delivery = steer ? 'steer' : next ? 'next' : 'queue';
+      exit(await attach(name, options, { text, delivery }));
+    });
   withServerOptions(withJsonOption(program.command('list')))
     .description('list sessions, newest first')
     .option('-a, --all', 'include archived sessions')

@@ -45,6 +45,7 @@ describe('questions', () => {
     };
     const asking: boolean[] = [];
     const handlers = {
+      ...unasked,
       unanswerable: (what: string) => void said.push(what),
       failed: fail,
       asking: (open: boolean) => void asking.push(open),
@@ -63,10 +64,7 @@ describe('questions', () => {
       refuse: fail,
       answer: async (question) => (asked.push(question), 'blue'),
     };
-    const questions = new Questions(
-      { id: 's', client, user },
-      { unanswerable: fail, failed: fail },
-    );
+    const questions = new Questions({ id: 's', client, user }, { ...unasked, failed: fail });
     questions.see(approval('c1'));
     questions.see(approval('c2'));
     questions.see(event('ask', { question: 'Which colour?' }, 'c3'));
@@ -90,7 +88,7 @@ describe('questions', () => {
       answer: fail,
     };
     const failed = jest.fn();
-    const questions = new Questions({ id: 's', client, user }, { unanswerable: fail, failed });
+    const questions = new Questions({ id: 's', client, user }, { ...unasked, failed });
     questions.see(approval('c1'));
     await settled();
     questions.see(event('approve', { rule: null }, 'c1'));
@@ -107,7 +105,7 @@ describe('questions', () => {
       answer: fail,
     };
     const failed = jest.fn();
-    const handlers = { unanswerable: fail, failed };
+    const handlers = { ...unasked, failed };
     new Questions({ id: 's', client, user }, handlers).see(approval('c1', 'delay'));
     await settled();
     expect(sent).toEqual([['s', 'c1', { verdict: 'rejected', reason: 'c1' }]]);
@@ -120,9 +118,49 @@ describe('questions', () => {
     expect(failed).not.toHaveBeenCalled();
   });
 
+  it('ask what to do about a model that cannot be called, and withdraw it once it is tried again', async () => {
+    const { sent, client } = recorder();
+    const asked: string[] = [];
+    const unusable = jest.fn();
+    const user: TerminalUser = {
+      approve: fail,
+      refuse: fail,
+      answer: async (question) => (asked.push(question), 'Go on'),
+    };
+    const error = { code: 'model_failed', message: 'openai refused the key.' };
+    const waits = { state: 'waiting', reason: error.message };
+    const failed = { state: 'failed', reason: error.message };
+    const at = (handlers: object, user?: TerminalUser) =>
+      new Questions({ id: 's', client, user }, { ...unasked, failed: fail, ...handlers });
+    const attended = at({}, user);
+    for (const [action, args] of [
+      ['error', error],
+      ['state', waits],
+    ] as const)
+      attended.see(event(action, args));
+    await settled();
+    expect(asked).toEqual(['openai refused the key. Write to the agent to try again']);
+    expect(sent).toEqual([['s', { text: 'Go on' }]]);
+    const headless = at({ unusable });
+    // An error that ends the session is reported as its end.
+    for (const [action, args] of [
+      ['error', error],
+      ['state', failed],
+      ['state', waits],
+    ] as const)
+      headless.see(event(action, args));
+    expect(unusable).not.toHaveBeenCalled();
+    for (const [action, args] of [
+      ['error', error],
+      ['state', waits],
+    ] as const)
+      headless.see(event(action, args));
+    expect(unusable).toHaveBeenCalledWith('openai refused the key.');
+  });
+
   it('end a run without a terminal, but not for a call that is only delayed', () => {
     const nobody = jest.fn();
-    const handlers = { unanswerable: nobody, failed: fail };
+    const handlers = { ...unasked, unanswerable: nobody, failed: fail };
     const questions = new Questions(
       { id: 's', client: recorder().client, user: undefined },
       handlers,
@@ -137,6 +175,8 @@ describe('questions', () => {
 const fail = (): never => {
   throw new Error('This must not be called.');
 };
+
+const unasked = { unanswerable: fail, unusable: fail };
 
 describe('an answer', () => {
   it.each([

@@ -5,6 +5,7 @@ import {
   type ApprovalAnswer,
   type ApprovalRequest,
   type Event,
+  type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
@@ -21,6 +22,8 @@ interface QuestionedSession {
 interface QuestionHandlers {
   /** There is a question, but no terminal to ask at. */
   unanswerable(what: string): void;
+  /** The model cannot be called until the user acts, and there is no terminal to ask at. */
+  unusable(why: string): void;
   failed(error: unknown): void;
   /** A question has been opened or closed. */
   asking?(open: boolean): void;
@@ -32,6 +35,8 @@ export class Questions {
   /** One question at a time. */
   readonly #mutex = new Mutex();
 
+  /** The last error, until the session’s next state. */
+  #error: string | undefined;
   readonly #session: QuestionedSession;
   readonly #handlers: QuestionHandlers;
 
@@ -41,9 +46,10 @@ export class Questions {
   }
 
   /** Asks the open questions of a session that is being joined. */
-  join(summary?: Pick<SessionSummary, 'waitingFor' | 'question'>): void {
+  join(summary?: Pick<SessionSummary, 'waitingFor' | 'question' | 'modelError'>): void {
     for (const request of summary?.waitingFor ?? []) this.#approve(request);
     if (typeof summary?.question === 'string') this.#answer('ask', summary.question);
+    if (summary?.modelError?.retryAt === null) this.#failedModel(summary.modelError.message);
   }
 
   see(event: Event): void {
@@ -52,8 +58,18 @@ export class Questions {
     else if (isEvent(event, 'approval') && event.args.mode === 'delay') this.#delayed(event.args);
     else if (question) this.#answer(event.id ?? 'ask', question.args.question);
     else if (event.action === 'approve' || event.action === 'reject') this.#withdraw(event.id);
-    else if (event.action === 'message') this.#withdraw('ask');
+    else if (event.action === 'message') this.#withdraw('ask', 'model');
+    else if (event.action === 'resume' || event.action === 'change') this.#withdraw('model');
+    else if (isEvent(event, 'error')) this.#error = event.args.message;
+    else if (isEvent(event, 'state')) this.#entered(event.args.state);
     else if (isEvent(event, 'result')) this.#withdraw(event.id);
+  }
+
+  /** An error interrupts the work if the session then waits; otherwise it has ended the session. */
+  #entered(state: SessionState): void {
+    const error = this.#error;
+    this.#error = undefined;
+    if (state === 'waiting' && error !== undefined) this.#failedModel(error);
   }
 
   close(): void {
@@ -91,6 +107,16 @@ export class Questions {
     });
   }
 
+  #failedModel(why: string): void {
+    const { user, client, id } = this.#session;
+    if (!user) return this.#handlers.unusable(why);
+    const question = `${singleLine(why, 400)} Write to the agent to try again`;
+    this.#ask('model', why, async (signal) => {
+      const text = await user.answer(question, signal);
+      await client.sessions.message(id, { text });
+    });
+  }
+
   /** `what` needs the user; null for a question that may stay unanswered. */
   #ask(key: string, what: string | null, put: (signal: AbortSignal) => Promise<void>): void {
     const controller = new AbortController();
@@ -102,7 +128,8 @@ export class Questions {
         await put(controller.signal);
       } catch (error) {
         if (what === null && (error instanceof InputClosed || isTooLate(error))) return;
-        if (error instanceof InputClosed) this.#handlers.unanswerable(what ?? '');
+        if (error instanceof InputClosed && key === 'model') this.#handlers.unusable(what ?? '');
+        else if (error instanceof InputClosed) this.#handlers.unanswerable(what ?? '');
         else if (!controller.signal.aborted) this.#handlers.failed(error);
       } finally {
         this.#open.delete(key);
@@ -111,8 +138,8 @@ export class Questions {
     });
   }
 
-  #withdraw(key: string | undefined): void {
-    if (key !== undefined) this.#open.get(key)?.abort();
+  #withdraw(...keys: (string | undefined)[]): void {
+    for (const key of keys) if (key !== undefined) this.#open.get(key)?.abort();
   }
 }
 

@@ -36,6 +36,8 @@ export class Transcript {
   /** New commits of the workspace’s own repository, 20 at most. */
   ownCommits = 0;
   #plan = '';
+  /** The agent’s last text. */
+  #said = '';
 
   readonly #output: LineOutput;
   readonly #asks: boolean;
@@ -161,7 +163,9 @@ export class Transcript {
     if (state === 'waiting') return []; // The question has been printed.
     if (!isEnded(state)) return reason ? this.#dim(reason) : [];
     const mark = state === 'finished' ? style('green', '■') : style('red', '■');
-    return ['', `${mark} ${style('bold', state)}`, ...(reason ? [this.#prose(reason)] : [])];
+    // A reply that ended the work was printed already.
+    const isNew = reason && !this.#said.startsWith(reason.replace(/…$/, ''));
+    return ['', `${mark} ${style('bold', state)}`, ...(isNew ? [this.#prose(reason)] : [])];
   }
 
   #check({ args: { state, output }, message }: Event & EventOf<'check'>): string[] {
@@ -208,7 +212,10 @@ export class Transcript {
     edit: ({ args }) => this.#marked('cyan', '»', `${args.text} (edited)`),
     withdraw: ({ message }) => this.#dim(message),
     deliver: () => [],
-    say: ({ args }) => (args.text.trim() ? ['', this.#prose(args.text)] : []),
+    say: ({ args }) => {
+      this.#said = args.text;
+      return args.text.trim() ? ['', this.#prose(args.text)] : [];
+    },
     result: (event) => this.#result(event),
     'background-result': ({ args, message }) =>
       args.ok ? [...this.#dim(message), ...this.#printed(args)] : this.#marked('red', '✗', message),
@@ -226,6 +233,8 @@ export class Transcript {
     approve: ({ source, message }) => (source === 'user' ? this.#dim(message) : []),
     reject: ({ message }) => this.#marked('red', '✗', message),
     egress: ({ args, message }) => (args.verdict === 'allowed' ? [] : this.#dim(message)),
+    end: () => [],
+    renewed: ({ message }) => this.#dim(message),
     error: ({ message }) => this.#marked('red', '✗', message),
     limit: ({ message }) => this.#marked('red', '✗', message),
     state: (event) => this.#state(event),

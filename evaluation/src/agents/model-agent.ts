@@ -3,6 +3,7 @@ import {
   budgets as allBudgets,
   isEnded,
   isEvent,
+  needsUser,
   type Event,
   type SessionState,
   type SessionSummary,
@@ -54,8 +55,6 @@ export function modelAgent(options: ModelAgentOptions): Agent {
 const workspace = '/workspace';
 const pollMs = 500;
 
-const isOver = (state: SessionState): boolean => isEnded(state) || state === 'waiting';
-
 class SessionAgent implements AgentInstance {
   #id: string | null = null;
   #initial: Entry[] = [];
@@ -78,9 +77,10 @@ class SessionAgent implements AgentInstance {
       await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
     }
     const timedOut = await this.#ended(this.#id, step.limits.agent, this.context.signal);
-    const { state, reason } = await client.sessions.get(this.#id);
+    const { state, reason, modelError } = await client.sessions.get(this.#id);
     // A failure of a provider or a sandbox is not the model’s fault.
-    const broken = state === 'failed' ? (reason ?? 'The session failed.') : null;
+    const isBroken = state === 'failed' || Boolean(modelError);
+    const broken = isBroken ? (reason ?? 'The session failed.') : null;
     return { ...(await this.#collect(this.#id)), timedOut, note: reason ?? state, broken };
   }
 
@@ -184,7 +184,7 @@ class SessionAgent implements AgentInstance {
       const events = await client.sessions.events(id, { after: this.#seen });
       this.#seen = events.at(-1)?.seq ?? this.#seen;
       const last = events.findLast((event) => event.action === 'state');
-      if (last && isEvent(last, 'state') && isOver(last.args.state)) return false;
+      if (last && isEvent(last, 'state') && (await this.#isOver(id, last.args.state))) return false;
       if (Date.now() > deadline || signal.aborted) {
         await client.sessions.stop(id);
         signal.throwIfAborted();
@@ -192,6 +192,12 @@ class SessionAgent implements AgentInstance {
       }
       await new Promise((wake) => setTimeout(wake, pollMs));
     }
+  }
+
+  /** A session that waits for its provider goes on by itself. */
+  async #isOver(id: string, state: SessionState): Promise<boolean> {
+    if (isEnded(state)) return true;
+    return state === 'waiting' && needsUser(await this.options.client.sessions.get(id));
   }
 
   /** The files that differ from the upload, with paths in the task's own working folder. */

@@ -6,8 +6,10 @@ import { labels, withVolumesInMemory } from './container-spec.js';
 import { readEvents, type EngineEvent } from './engine-events.js';
 import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
 import type { ExecutedProgram, Execution } from './execution.js';
+import type { Exit } from './exit-reason.js';
 import { ImagePulls } from './image-pulls.js';
 import { otherNameIfTaken } from './other-name-if-taken.js';
+import { endedOutOfMemory } from './out-of-memory.js';
 
 /** Image names that may be part of a path of the engine’s API; they may come from others. */
 const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
@@ -23,13 +25,6 @@ export interface NewImage {
   repo: string;
   tag: string;
   changes: readonly string[];
-}
-
-/** How a container ended. */
-export interface Exit {
-  code: number;
-  outOfMemory: boolean;
-  error: string;
 }
 
 export interface CreateOptions {
@@ -288,8 +283,9 @@ export class DockerClient {
   async exit(container: string): Promise<Exit | null | undefined> {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
     if (!found) return undefined;
-    const { Running, ExitCode, OOMKilled, Error: error } = found.State;
-    return Running ? null : { code: ExitCode, outOfMemory: OOMKilled, error };
+    const { Running, ExitCode: code, Error: error } = found.State;
+    const outOfMemory = !Running && (await endedOutOfMemory(this.#docker, container, found.State));
+    return Running ? null : { code, outOfMemory, error };
   }
 
   /** The last lines of the container’s output. */

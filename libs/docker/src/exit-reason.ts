@@ -1,4 +1,9 @@
-import type { Exit } from './docker.client.js';
+/** How a container ended. */
+export interface Exit {
+  code: number;
+  outOfMemory: boolean;
+  error: string;
+}
 
 /** Why a sandbox has ended, for the user. `setting` is the user’s name of its memory setting. */
 export function exitReason(

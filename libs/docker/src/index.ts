@@ -18,12 +18,11 @@ export {
 export {
   DockerClient,
   type CreateOptions,
-  type Exit,
   type FoundContainer,
   type NewImage,
 } from './docker.client.js';
 export type { EngineEvent } from './engine-events.js';
-export { exitReason } from './exit-reason.js';
+export { exitReason, type Exit } from './exit-reason.js';
 export { containerOutput } from './container-output.js';
 export type { ExecutedProgram, Execution } from './execution.js';
 export { outputPieces, type OutputPiece } from './output-pieces.js';

@@ -7,7 +7,8 @@ import { branchName, repositoryUrl } from './git.js';
 import { blobId, modelRequest, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
-import { newMessage, sessionChange, sessionSettings, sessionState } from './session.js';
+import { sessionChange, sessionSettings, sessionState } from './session.js';
+import { newMessage } from './session-messages.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
@@ -47,6 +48,7 @@ export const eventArgs = {
     calls: z.array(operationCall.extend({ id: callId })).max(128),
     opaque: z.record(z.string(), z.unknown()).optional(),
     cut: z.literal(true).optional().describe('The reply reached its length limit.'),
+    unreadable: z.literal(true).optional().describe('The reply had a call that cannot be read.'),
     seen: z
       .object({ own: z.int().nonnegative(), others: z.int().nonnegative() })
       .optional()
@@ -161,6 +163,11 @@ export const eventArgs = {
   compact: z.object({
     through: z.int().nonnegative(),
     summary: z.string(),
+    longest: z
+      .int()
+      .positive()
+      .default(1_200)
+      .describe('Without a summary: the results above this many characters are shortened.'),
     dropped: z.object({ messages: z.int(), results: z.int(), tokens: z.int() }),
   }),
   /** user: undoes the shortening at `seq`. */
@@ -234,7 +241,11 @@ export const eventArgs = {
   unreadable: z.object({ fault: z.string() }),
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
-  /** agent: an error that ends the work. */
+  /** agent: another agent goes on with the session; what ran in the earlier one’s terminals is gone. */
+  renewed: z.object({}),
+  /** agent: the work ends with a reply without calls, whose text is the result. */
+  end: z.object({ text: z.string() }),
+  /** agent: an error that interrupts the work until the user acts. */
   error: errorShape,
   /** server: the session is now in this state. */
   state: z.object({ state: sessionState, reason: z.string().nullable() }),
@@ -271,6 +282,10 @@ export function isEvent<A extends EventAction>(
 ): value is Event & EventOf<A> {
   return value.action === action;
 }
+
+/** Why a session waits for its model’s provider. */
+export const waitsForProvider = ({ error, seconds }: EventArgs<'retry'>): string =>
+  `Waiting for the provider: ${error} Next try in ${Math.max(1, Math.round(seconds))} s.`;
 
 /** Builds an event to append; its args are checked by the action’s schema. */
 export function newEvent<A extends EventAction>(

@@ -14,6 +14,9 @@ export const modelName = z
     'provider:model, such as anthropic:claude-sonnet-5-5, or scripted:FILE, cassette:FILE',
   );
 
+/** Whether a model only plays a script or a recording: it does so whatever the user writes, and fails the same way again. */
+export const isPlayedModel = (model: string): boolean => /^(scripted|cassette):/.test(model);
+
 /** Bytes kept beside the log, addressed by their SHA-256 in hex. */
 export const blobId = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -89,7 +92,9 @@ export const modelReply = z.object({
   text: z.string(),
   reasoning: z.string().optional(),
   calls: z.array(operationCall),
-  finish: z.enum(['stop', 'calls', 'length', 'filter', 'other']),
+  finish: z
+    .enum(['stop', 'calls', 'length', 'filter', 'malformed', 'other'])
+    .describe('`malformed`: the model wrote a call that its provider could not read.'),
   usage,
   contextTokens: z
     .int()

@@ -102,9 +102,10 @@ export interface OperationTraits<I extends z.ZodType = z.ZodType, O extends z.Zo
   /** Knowledge about whole files in an output: callers must not overwrite a file that they have not seen. Default: none. */
   files(output: z.output<O>): readonly FileNews[];
   /**
-   * `found`: if there are many of these, a model is offered the `finder` instead. Default: null, always offered.
+   * `found`: if there are many of these, a model is offered the `finder` instead. `opened`: a model is offered it only
+   * once an output has named it. Default: null, always offered.
    */
-  readonly search: 'finder' | 'found' | null;
+  readonly search: 'finder' | 'found' | 'opened' | null;
   /** Operations named in an output: a model is offered them from then on. Default: none. */
   found(output: z.output<O>): readonly string[];
   /** What a user’s call did, for the model; null if the call itself describes that. Default: null. */

@@ -5,13 +5,12 @@ import { event } from './events.js';
 import { forkRequest, rewindRequest, rewound } from './session-requests.js';
 import {
   isEnded,
-  messageEdit,
-  newMessage,
   newSession,
   sessionChange,
   sessionSummary,
   type SessionSummary,
 } from './session.js';
+import { messageEdit, newMessage } from './session-messages.js';
 
 const session = z.string().min(1).max(200).describe('The id of the session.');
 const message = z.int().positive().describe('The number of the message in the log.');
@@ -41,7 +40,7 @@ interface CommandTraits {
   /** Whether it ends work or cannot be undone, so that people are asked first. */
   readonly asksFirst: boolean;
   /** Whether people are offered it now. The server decides by itself what to refuse, and accepts repetitions. */
-  offered(this: void, session: Pick<SessionSummary, 'state' | 'archived'>): boolean;
+  offered(this: void, session: Pick<SessionSummary, 'state' | 'archived' | 'modelError'>): boolean;
 }
 
 export interface SessionCommand<
@@ -198,8 +197,8 @@ export const sessionCommands = {
   resume: define({
     label: 'Resume',
     title: 'Resume a session',
-    description: 'Resumes a paused session.',
-    offered: ({ state }) => state === 'paused',
+    description: 'Resumes a paused session, or tries a model that cannot be called again at once.',
+    offered: ({ state, modelError }) => state === 'paused' || Boolean(modelError),
   }),
   stop: define({
     label: 'Stop',

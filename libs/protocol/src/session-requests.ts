@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { modelName } from './models.js';
-import { newMessage } from './session.js';
+import { newMessage } from './session-messages.js';
 
 export const forkRequest = z.object({
   seq: z.int().positive().describe('The last event that the new session keeps.'),

@@ -310,6 +310,19 @@ export const sessionSummary = z.object({
     .nullable()
     .describe('What the agent is doing now, such as `terminal.run npm test`.'),
   waitingFor: z.array(approvalRequest).describe('Approvals that are waiting for the user.'),
+  modelError: z
+    .object({
+      message: z.string(),
+      retryAt: z.iso
+        .datetime({ offset: true })
+        .nullable()
+        .describe('The time of the next attempt; null if the session waits for its user.'),
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'Why the model cannot be called now. A message, another model, a changed key or `resume` tries again at once.',
+    ),
   question: z.string().nullable().describe('The pending question of `ask`.'),
   options: z.array(z.string()).default([]).describe('The answers that the question offers.'),
   plan: z.object({ steps: z.int(), done: z.int() }).nullable(),
@@ -329,22 +342,11 @@ export const sessionSummary = z.object({
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
 
-export const newMessage = z.object({
-  text: z.string().min(1).max(200_000),
-  delivery: z
-    .enum(['queue', 'steer'])
-    .default('queue')
-    .describe(
-      '`queue`: delivered at the end of the turn; `steer`: immediately; waits end, and calls that have not started are skipped.',
-    ),
-  pinned: z.boolean().default(false).describe('Kept word for word when the context is shortened.'),
-  images: z.array(blobId).max(100).default([]),
-  review: z
-    .boolean()
-    .default(false)
-    .describe('A comment on the agent’s changes; it does not answer a question.'),
-});
-export type NewMessage = z.infer<typeof newMessage>;
-
-/** The change of a queued message. */
-export const messageEdit = newMessage.pick({ text: true });
+/** Whether a session waits for an approval, an answer, or a user who makes its model usable again. */
+export const needsUser = ({
+  state,
+  waitingFor,
+  question,
+  modelError,
+}: Pick<SessionSummary, 'state' | 'waitingFor' | 'question' | 'modelError'>): boolean =>
+  !isEnded(state) && (waitingFor.length > 0 || question !== null || modelError?.retryAt === null);

@@ -1,6 +1,8 @@
 import { AppError, type EventArgs } from '@belay/protocol';
+import { budgetNotice } from './budget-notice.js';
 import { isAnswer, type Conversation } from './conversation.js';
 import { deliver } from './deliver.js';
+import { doubtedFinish } from './finish-doubts.js';
 import type { LoopOptions } from './loop-options.js';
 
 /** A call of one of the loop's own operations. */
@@ -44,7 +46,7 @@ export async function ask(
 
 /** Ends the work once the model has seen everything, because results that arrive with the call may contradict it. */
 export async function finish(
-  { hooks }: LoopOptions,
+  options: LoopOptions,
   conversation: Conversation,
   { input, begun, begin }: LoopCall,
 ): Promise<LoopResult> {
@@ -54,6 +56,7 @@ export async function finish(
       'Not finished: say in `summary` what changed and how it was checked, or what stands in the way.',
     );
   }
+  const { hooks } = options;
   const { items, background } = conversation;
   const last = items.at(-1);
   if (last?.kind === 'turn' && last.turn.say.calls.length > 1) {
@@ -74,8 +77,20 @@ export async function finish(
     );
   }
   await hooks.settled();
+  const doubt = await doubtOf(options, input);
+  if (doubt) throw doubt;
   if (!begun) begin();
   return { ok: true, output: input, seconds: 0 };
+}
+
+/** A successful end is doubted once, unless the rest of a budget is needed for it. */
+async function doubtOf({ log, writer }: LoopOptions, input: LoopCall['input']) {
+  if (input['outcome'] === 'failure') return undefined;
+  // The changes of the last calls are in the log now.
+  await writer.flush();
+  const { conversation, spending } = log;
+  if (conversation.doubted || budgetNotice(spending, Date.now()) !== null) return undefined;
+  return doubtedFinish(conversation);
 }
 
 /** Items that no prompt has contained yet. */

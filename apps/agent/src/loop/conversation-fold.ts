@@ -1,6 +1,7 @@
 import {
   byHandPrefix,
   callOf,
+  foundIn,
   isEnded,
   isCall,
   isEvent,
@@ -10,23 +11,25 @@ import {
   type Event,
   type EventArgs,
   type EventOf,
-  type FileConflict,
 } from '@belay/protocol';
 import {
   isAnswer,
   silentReply,
   type CallResult,
   type Conversation,
-  type Item,
   type ModelTurn,
+  type TextItem,
   type UserMessage,
 } from './conversation.js';
 import { endsSession, isOwn, promptPosition } from './counted.js';
+import { compactState } from './compacted.js';
 import { endText } from './end-text.js';
-import { begin, emptyState, noteText, type Progress, type State } from './fold-state.js';
+import { begin, emptyState, type Progress, type State } from './fold-state.js';
 import { foundGuidance } from './guidance-text.js';
 import { describeChange } from './describe-settings.js';
+import { isDoubt } from './finish-doubts.js';
 import { learnChanges, learnResult } from './known-files.js';
+import { endCause, forkCause, tellRestart } from './restart-text.js';
 import { withTrusted } from './trusted-texts.js';
 
 /**
@@ -62,9 +65,12 @@ export class ConversationFold {
     else if (isEvent(event, 'result')) this.#result(event.id ?? '', event.args);
     else if (isEvent(event, 'plan')) state.plan = event.args.markdown;
     else if (isEvent(event, 'guidance')) this.#guide(event.args);
-    else if (isEvent(event, 'exit')) this.#progress.ends.push(endText(event.args));
-    else if (isEvent(event, 'compact')) this.#compact(event.args);
+    else if (isEvent(event, 'exit')) this.#exit(event.args);
+    else if (isEvent(event, 'commit')) this.#progress.work.commit(event);
+    else if (isEvent(event, 'renewed')) this.#progress.renewed = true;
+    else if (isEvent(event, 'compact')) compactState(state, this.#progress, event.args);
     else if (isEvent(event, 'error')) this.#fail(event.seq);
+    else if (isEvent(event, 'end')) this.#endSession();
     else if (event.id && isCall(event.action)) this.#begin(event.id, event);
   }
 
@@ -78,16 +84,17 @@ export class ConversationFold {
         items: [...state.items],
         waiting: [...state.waiting],
         files: new Map(state.files),
+        known: new Set(state.known),
       },
       {
         ...progress,
-        notes: [...progress.notes],
-        shown: new Map(progress.shown),
+        notes: progress.notes.fork(),
         ends: [...progress.ends],
         background: progress.background.fork(),
         found: [...progress.found],
         changes: [...progress.changes],
-        pinnedAnswers: [...progress.pinnedAnswers],
+        shells: progress.shells.fork(),
+        work: progress.work.fork(),
         begun: new Map(progress.begun),
       },
     );
@@ -99,10 +106,12 @@ export class ConversationFold {
     fork.#includeThrough(Number.POSITIVE_INFINITY);
     const open = fork.#openCalls();
     const delivered = open.length === 0 ? fork.#deliver() : [];
-    const notes = fork.#progress.notes.map(noteText);
-    const { ends, background: results } = fork.#progress;
+    const { ends, background: results, work, shells } = fork.#progress;
+    const notes = fork.#progress.notes.texts;
+    const { running } = shells;
     const { pending: backgroundResults, running: background } = results;
-    return { ...fork.#state, open, notes, ends, backgroundResults, background, sandbox, delivered };
+    const pending = { open, notes, ends, backgroundResults, background, delivered };
+    return { ...fork.#state, ...pending, work, running, sandbox };
   }
 
   #say(seq: number, say: EventArgs<'say'>): void {
@@ -115,9 +124,14 @@ export class ConversationFold {
       state.items.push({ kind: 'notice', text: say.notice });
       state.notice = say.notice;
     }
-    const turn: ModelTurn = { seq, say, results: new Map(), shortened: false };
+    const { shells, work } = this.#progress;
+    const waits = shells.running.length > 0;
+    const turn: ModelTurn = { seq, say, results: new Map(), shortened: null, waits };
+    work.reply();
+    for (const { operation } of say.calls) state.known.add(operation);
     state.items.push({ kind: 'turn', turn });
     state.ended = false;
+    this.#progress.ended = null;
     this.#progress.turn = turn;
     this.#progress.turnEnded = say.calls.length === 0;
   }
@@ -137,7 +151,11 @@ export class ConversationFold {
     if (this.#progress.turn && this.#isCalled(id)) {
       this.#addResult(this.#progress.turn, id, result);
       const shown = learnResult(state.files, result);
-      if (shown) this.#shown(shown);
+      if (shown) this.#progress.notes.showed(shown);
+      this.#progress.shells.see(call, result);
+      this.#progress.work.see(call, result);
+      for (const name of foundIn(result)) state.known.add(name);
+      state.doubted ||= isDoubt(result);
       if (outputOf('ask', result)) this.#takeAnswer();
       if (operationNamed(result.operation)?.servedBy === 'loop') this.#progress.turnEnded = true;
       if (outputOf('finish', result)) this.#endSession();
@@ -170,23 +188,8 @@ export class ConversationFold {
   /** Tells the model about a user’s action in the sandbox. */
   #noteUserCall(call: Event, result: CallResult): void {
     if (callOf(call, 'workspace.trust')) this.#trust(result);
-    else if (operationNamed(call.action)?.risk !== 'read') {
-      const text = byHandPrefix + toldOf(call, result);
-      const { note: diff = '', changes = [], moreChanges = false } = result;
-      const { notes, shown } = this.#progress;
-      const untold = changes.filter(({ path, version }) => shown.get(path) !== version);
-      notes.push({ text, diff, changes, untold: moreChanges ? null : untold });
-    }
-  }
-
-  /** Records that a refusal has shown all changes in a file up to this version. */
-  #shown({ path, version }: FileConflict): void {
-    const { notes, shown } = this.#progress;
-    shown.set(path, version);
-    this.#progress.notes = notes.map(({ untold, ...note }) => ({
-      ...note,
-      untold: untold && untold.filter((change) => change.path !== path),
-    }));
+    else if (operationNamed(call.action)?.risk !== 'read')
+      this.#progress.notes.add(byHandPrefix + toldOf(call, result), result);
   }
 
   #trust(result: CallResult): void {
@@ -203,9 +206,11 @@ export class ConversationFold {
     const answer = state.waiting.find(isAnswer);
     if (!answer) this.#progress.completeTo = Number.POSITIVE_INFINITY;
     state.waiting = state.waiting.filter((message) => message !== answer);
-    if (!answer?.pinned) return;
-    const { text, images } = answer;
-    this.#progress.pinnedAnswers.push({ kind: 'text', text, images, pinned: true });
+  }
+
+  #exit(end: EventArgs<'exit'>): void {
+    this.#progress.ends.push(endText(end));
+    this.#progress.shells.end(end);
   }
 
   #includeThrough(seq: number): void {
@@ -228,17 +233,43 @@ export class ConversationFold {
     else if (isEvent(event, 'change')) this.#noteChange(event.args);
     else if (isEvent(event, 'background-result'))
       this.#progress.background.add(event.id ?? '', event.args);
-    else if (isEvent(event, 'fork')) this.#progress.background.forget();
+    else if (isEvent(event, 'fork')) this.#fork();
     else if (isEvent(event, 'pause')) state.paused = true;
-    else if (isEvent(event, 'resume')) state.paused = false;
+    else if (isEvent(event, 'resume')) this.#resume();
     else if (isEvent(event, 'state')) {
-      // After a crash, the calls of an interrupted reply stay open for the next start.
-      if (isEnded(event.args.state)) this.#progress.turnEnded = state.ended = true;
+      this.#ended(event.args);
+    } else if (isEvent(event, 'rewind') && event.args.what === 'files') {
+      this.#progress.work.rewind(event.args.seq);
     } else if (endsSession(event)) this.#endSession();
     return true;
   }
 
+  #fork(): void {
+    this.#progress.background.forget();
+    this.#progress.ended = forkCause;
+  }
+
+  /** After a crash, the calls of an interrupted reply stay open for the next start. */
+  #ended({ state, reason }: EventArgs<'state'>): void {
+    if (!isEnded(state)) return;
+    this.#progress.turnEnded = this.#state.ended = true;
+    this.#progress.ended = endCause(state, reason);
+    if (state === 'stopped' || state === 'limited') this.#progress.shells.stop();
+  }
+
+  #resume(): void {
+    this.#state.paused = false;
+    this.#tryAgain();
+  }
+
+  /** After an error, the model is called again. */
+  #tryAgain(): void {
+    if (this.#progress.failed) this.#state.ended = false;
+    this.#progress.failed = false;
+  }
+
   #noteChange(change: EventArgs<'change'>): void {
+    if (change.model !== undefined) this.#tryAgain();
     this.#state.approvals = change.approvals ?? this.#state.approvals;
     const text = describeChange(change);
     if (text !== null) this.#progress.changes.push(text);
@@ -256,19 +287,21 @@ export class ConversationFold {
     }
     state.settings = args;
     state.approvals = args.approvals;
-    this.#addText({ text: args.task, images: args.images, pinned: true });
+    this.#addText({ text: args.task, images: args.images, pinned: true, byUser: true });
   }
 
   /** Work before an error is not resumed after it, because the error would repeat. */
   #fail(seq: number): void {
     this.#includeThrough(seq);
     this.#endSession();
+    this.#progress.failed = true;
   }
 
   /** Calls of the last reply without a result are no longer run. */
   #endSession(): void {
     const state = this.#state;
     state.ended = true;
+    this.#progress.failed = false;
     state.question = null;
     this.#progress.background.end();
     this.#progress.turn = null;
@@ -278,60 +311,29 @@ export class ConversationFold {
   /** Returns the users’ messages that become part of the conversation now. */
   #deliver(): UserMessage[] {
     const state = this.#state;
-    // A user’s message is the better prompt to continue.
-    const { again } = this.#progress;
-    if (again !== null && state.waiting.length === 0) {
-      const text = `The session was started again on ${again.slice(0, 10)}. Go on with the task.`;
-      this.#progress.notes.push({ text, diff: '', changes: [], untold: null });
-    }
-    this.#progress.again = null;
-    const { found, changes: settings, ends, background, notes, shown } = this.#progress;
+    tellRestart(state, this.#progress);
+    const { found, changes: settings, ends, background, notes } = this.#progress;
     for (const text of found.splice(0)) this.#addText({ text, images: [], pinned: true });
     for (const text of settings.splice(0)) this.#addText({ text, images: [], pinned: false });
     const told = [...ends.splice(0).map((text) => ({ text, images: [] })), ...background.take()];
     for (const one of told) this.#addText({ ...one, pinned: false, told: true });
-    for (const note of notes.splice(0)) {
-      this.#addText({ text: noteText(note), images: [], pinned: false });
-      learnChanges(state.files, note.changes);
+    for (const { text, changes } of notes.take()) {
+      this.#addText({ text, images: [], pinned: false });
+      learnChanges(state.files, changes);
     }
-    shown.clear();
     if (state.question) return [];
     const { turnEnded } = this.#progress;
     const waits = ({ delivery }: UserMessage) => delivery === 'queue' && !turnEnded;
     const delivered = state.waiting.filter((message) => !waits(message));
-    for (const { text, images, pinned } of delivered) this.#addText({ text, images, pinned });
-    if (delivered.length > 0) this.#progress.turnEnded = false;
+    for (const { text, images, pinned } of delivered)
+      this.#addText({ text, images, pinned, byUser: true });
+    if (delivered.length > 0) state.doubted = this.#progress.turnEnded = false;
     state.waiting = state.waiting.filter(waits);
     return delivered;
   }
 
-  #addText(text: Omit<Extract<Item, { kind: 'text' }>, 'kind'>): void {
+  #addText(text: Omit<TextItem, 'kind'>): void {
     this.#state.items.push({ kind: 'text', ...text });
-  }
-
-  #compact({ through, summary, dropped }: EventArgs<'compact'>): void {
-    const state = this.#state;
-    const { items, plan } = state;
-    const last = items.findLastIndex((item) => item.kind === 'turn' && item.turn.seq <= through);
-    const old = items.slice(0, last + 1);
-    const rest = items.slice(last + 1);
-    if (summary === '') {
-      state.items = [...old.map((item) => this.#shorten(item)), ...rest];
-      return;
-    }
-    state.items = [
-      ...old.filter((item) => item.kind === 'text' && item.pinned),
-      ...this.#progress.pinnedAnswers.splice(0),
-      { kind: 'summary', summary, plan, dropped: dropped.messages },
-      ...rest,
-    ];
-  }
-
-  #shorten(item: Item): Item {
-    if (item.kind !== 'turn') return item;
-    const turn = { ...item.turn, shortened: true };
-    if (this.#progress.turn === item.turn) this.#progress.turn = turn;
-    return { kind: 'turn', turn };
   }
 
   #isCalled(id: string): boolean {

@@ -1,5 +1,7 @@
 import type { ApprovalMode, EventArgs, OperationCall, SessionSettings } from '@belay/protocol';
 import type { KnownFile } from '../known-file.js';
+import type { AgentWork } from './agent-work.js';
+import type { RunningCommand } from './shells.js';
 
 /** A user’s message, with its number in the log. */
 export type UserMessage = EventArgs<'message'> & { readonly seq: number };
@@ -11,21 +13,38 @@ export interface ModelTurn {
   readonly seq: number;
   readonly say: EventArgs<'say'>;
   readonly results: ReadonlyMap<string, CallResult>;
-  /** Whether its long results are shown shortened. */
-  readonly shortened: boolean;
+  /** The number of characters above which its results are shown shortened; null if they are not. */
+  readonly shortened: number | null;
+  /** Whether a command of the agent was running when the reply was requested. */
+  readonly waits: boolean;
+}
+
+export interface TextItem {
+  readonly kind: 'text';
+  text: string;
+  images: string[];
+  pinned: boolean;
+  told?: true;
+  byUser?: true;
 }
 
 /**
  * Immutable once it is part of a conversation, so that derived data can be cached. A `told` text comes from the
- * platform, not from a user.
+ * platform, not from a user; a `byUser` text is what a user wrote, which is never summarized.
  */
 export type Item =
   | { readonly kind: 'turn'; readonly turn: ModelTurn }
-  | { readonly kind: 'text'; text: string; images: string[]; pinned: boolean; told?: true }
+  | TextItem
   | { readonly kind: 'nudge'; say: EventArgs<'say'> }
   /** A notice about budgets at the end of a prompt. */
   | { readonly kind: 'notice'; text: string }
-  | { readonly kind: 'summary'; summary: string; plan: string | null; dropped: number };
+  | {
+      readonly kind: 'summary';
+      summary: string;
+      plan: string | null;
+      overview: string;
+      dropped: number;
+    };
 
 /** A call of the last reply without a result; `begun` if it was started. */
 export interface OpenCall {
@@ -62,6 +81,14 @@ export interface Conversation {
   /** Sentences about the user’s actions that are not part of the conversation yet. */
   notes: readonly string[];
   plan: string | null;
+  /** What the agent has done in the workspace. */
+  work: Pick<AgentWork, 'changed' | 'undone' | 'checked' | 'edited' | 'steps'>;
+  /** The agent’s commands that have not ended, as far as the model was told. */
+  running: readonly RunningCommand[];
+  /** Whether `finish` was refused once for what contradicts it, since the user’s last message. */
+  doubted: boolean;
+  /** The operations that the model has called or found. */
+  known: ReadonlySet<string>;
   /** The model’s last notice about nearly spent budgets. */
   notice: string | null;
   /** All guidance that the agent follows, by path. */

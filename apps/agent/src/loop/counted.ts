@@ -72,7 +72,6 @@ export function matters(event: Pick<NewEvent, 'action'>): boolean {
 
 const irrelevant = new Set([
   'code',
-  'commit',
   'terminal',
   'browser',
   'egress',

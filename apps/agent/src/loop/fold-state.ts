@@ -1,35 +1,35 @@
-import type { Event, FileChange } from '@belay/protocol';
+import type { Event } from '@belay/protocol';
+import { AgentWork } from './agent-work.js';
 import { BackgroundResults } from './background-results.js';
 import type { Conversation, Item, ModelTurn, UserMessage } from './conversation.js';
 import type { KnownFiles } from './known-files.js';
+import { Notes } from './notes.js';
+import { Shells } from './shells.js';
 
 /** The conversation once every known event is part of it. */
 export interface State extends Omit<
   Conversation,
-  'open' | 'sandbox' | 'notes' | 'ends' | 'backgroundResults' | 'background' | 'delivered'
+  | 'open'
+  | 'sandbox'
+  | 'notes'
+  | 'ends'
+  | 'backgroundResults'
+  | 'background'
+  | 'delivered'
+  | 'work'
+  | 'running'
 > {
   items: Item[];
   waiting: UserMessage[];
   files: KnownFiles;
-}
-
-/** A note for the model about a user’s change. */
-export interface Note {
-  text: string;
-  /** The change as a diff; empty if it is unknown. */
-  diff: string;
-  changes: readonly FileChange[];
-  /** Those of `changes` that no refusal has shown; null if the diff contains more than `changes`. */
-  untold: readonly FileChange[] | null;
+  known: Set<string>;
 }
 
 /** The fold’s progress, and other state that later events depend on. */
 export interface Progress {
   /** Started calls without a result, by id. */
   begun: Map<string, Event>;
-  notes: Note[];
-  /** The versions of files that refusals have shown since the last prompt, by path. */
-  shown: Map<string, string | null>;
+  notes: Notes;
   /** Texts for the model about ended background commands. */
   ends: string[];
   background: BackgroundResults;
@@ -37,9 +37,16 @@ export interface Progress {
   found: string[];
   /** Changes of settings by the user, for the next prompt. */
   changes: string[];
-  pinnedAnswers: Item[];
+  shells: Shells;
+  work: AgentWork;
+  /** Why the session last ended; null while it works. */
+  ended: string | null;
+  /** Whether another agent has taken over, until the model is told. */
+  renewed: boolean;
   /** The time of a restart after the session’s end, until the model is told. */
   again: string | null;
+  /** Whether an error has interrupted the work: resuming it or choosing another model continues it. */
+  failed: boolean;
   turn: ModelTurn | null;
   turnEnded: boolean;
   /** The number of others’ events in the conversation. */
@@ -55,6 +62,8 @@ export const emptyState = (): State => ({
   items: [],
   waiting: [],
   plan: null,
+  doubted: false,
+  known: new Set(),
   notice: null,
   guidance: new Map(),
   openingGuidance: new Map(),
@@ -69,24 +78,20 @@ export const emptyState = (): State => ({
 
 export const begin = (): Progress => ({
   begun: new Map(),
-  notes: [],
-  shown: new Map(),
+  notes: new Notes(),
   ends: [],
   background: new BackgroundResults(),
   found: [],
   changes: [],
-  pinnedAnswers: [],
+  shells: new Shells(),
+  work: new AgentWork(),
+  ended: null,
+  renewed: false,
   again: null,
+  failed: false,
   turn: null,
   turnEnded: true,
   included: 0,
   position: Number.NEGATIVE_INFINITY,
   completeTo: Number.NEGATIVE_INFINITY,
 });
-
-/** Leaves out changes that a refusal in the same prompt has shown. */
-export function noteText({ text, diff, changes, untold }: Note): string {
-  if (diff === '') return text;
-  const isShown = changes.length > 0 && untold?.length === 0;
-  return `${text}\n${isShown ? 'What changed is in the refusal above.' : diff}`;
-}

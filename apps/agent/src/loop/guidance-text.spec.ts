@@ -1,3 +1,4 @@
+import { AppError } from '@belay/protocol';
 import { lastText, Stage, type ScriptedReply } from '../testing/stage.js';
 
 const opening = { path: 'AGENTS.md', text: 'Use tabs.' };
@@ -34,9 +35,9 @@ describe('guidance that is found during the work', () => {
   });
 
   it('is kept word for word when the conversation is shortened', async () => {
-    const usage = { inputTokens: 900, cachedTokens: 0, outputTokens: 1, dollars: null };
     const reads = Array.from({ length: 12 }, read);
-    play([...reads, { ...read(null, 20), usage }, { text: 'Summary of it.', calls: [] }]);
+    const overflow = new AppError('context_overflow', 'Too long.');
+    play([...reads, overflow, { text: 'Summary of it.', calls: [] }]);
     await stage.event('finish');
     const shortened = stage.requests.at(-1)?.messages ?? [];
     expect(stage.log.map(({ action }) => action)).toContain('compact');

@@ -1,23 +1,20 @@
-import { foundIn, isSearched, toolName, type Operation } from '@belay/protocol';
+import { isSearched, toolName, type Operation } from '@belay/protocol';
 import type { Conversation } from './conversation.js';
 
 /**
  * The operations that the next prompt lists. With many installed actions, only those that the conversation has found
- * or called are listed, because providers refuse calls whose tools are missing.
+ * or called are listed, because providers refuse calls whose tools are missing; so are operations on a page, once one
+ * was opened. The list only grows, so that the start of the prompt stays the same in between.
  */
 export function listedOperations(
-  { items }: Pick<Conversation, 'items'>,
+  { known }: Pick<Conversation, 'known'>,
   offered: readonly Operation[],
 ): readonly Operation[] {
-  if (!isSearched(offered)) return offered;
-  const known = new Set<string>();
-  for (const item of items) {
-    if (item.kind !== 'turn') continue;
-    for (const { operation } of item.turn.say.calls) known.add(operation);
-    for (const result of item.turn.results.values())
-      for (const name of foundIn(result)) known.add(name);
-  }
+  const hidden = new Set<Operation['search']>([
+    'opened',
+    ...(isSearched(offered) ? ['found' as const] : []),
+  ]);
   return offered.filter(
-    ({ name, search }) => search !== 'found' || known.has(name) || known.has(toolName(name)),
+    ({ name, search }) => !hidden.has(search) || known.has(name) || known.has(toolName(name)),
   );
 }

@@ -1,6 +1,5 @@
 import { AppError, newEvent, isEvent } from '@belay/protocol';
 import { lastText, Stage, type StageOptions } from '../testing/stage.js';
-import { foldConversation } from './conversation-log.js';
 
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const write = { operation: 'files.write', input: { path: 'a.txt', content: 'x' } };
@@ -327,30 +326,6 @@ describe('the loop', () => {
     expect(lastText(stage.requests[1]!.messages)).toContain('node server.js');
   });
 
-  it('reports to the model that its reply was cut, not that it called nothing', async () => {
-    play({ turns: [{ text: 'Once upon', finish: 'length' }] });
-    await stage.event('finish');
-    expect(stage.log.find((event) => event.action === 'say')?.args).toMatchObject({ cut: true });
-    expect(stage.requests[1]?.messages.at(-1)).toMatchObject({
-      text: expect.stringMatching(/^Your reply reached its length limit/),
-    });
-  });
-
-  it('nudges once after a reply without calls, then waits for the user', async () => {
-    play({ turns: [{ text: 'Hm.' }, { text: 'Shall I go on?' }] });
-    const question = await stage.event('ask');
-    expect(question.args).toMatchObject({ question: 'Shall I go on?' });
-    expect(lastText(stage.requests[1]!.messages)).toMatch(/called no operation/);
-    await stage.message('Yes, go on');
-    await stage.event('finish');
-    expect(
-      stage.requests[2]!.messages.slice(2)
-        .map((message) => message.role)
-        .join(' '),
-    ).toBe('assistant user assistant user');
-    expect(lastText(stage.requests[2]!.messages)).toBe('Yes, go on');
-  });
-
   it('continues after its end when the user writes', async () => {
     play({ turns: [{ calls: [{ operation: 'finish', input: { summary: 'done' } }] }] });
     await stage.event('result');
@@ -386,31 +361,6 @@ describe('the loop', () => {
     await expect(stage.call('p3', 'ask', { question: 'x' })).rejects.toMatchObject({
       code: 'not_found',
     });
-  });
-
-  it('a model that fails ends the work with its sentence; a message tries again', async () => {
-    play({ turns: [new AppError('model_failed', 'The provider is down.')] });
-    const error = await stage.event('error');
-    expect(error.args).toMatchObject({ code: 'model_failed', message: 'The provider is down.' });
-    await stage.message('Try again');
-    await stage.event('finish');
-  });
-
-  it('a model that fails again is not called again by itself', async () => {
-    const down = new AppError('model_failed', 'The provider is down.');
-    const failing = async () => {
-      await stage.message('Quick');
-      throw down;
-    };
-    play({ turns: [failing, down, down] });
-    await stage.event('error');
-    expect(foldConversation(stage.log).ended).toBe(true);
-    await stage.message('Try again');
-    await stage.event('error', 2);
-    expect(foldConversation(stage.log).ended).toBe(true);
-    await stage.message('And again');
-    await stage.event('error', 3);
-    expect(stage.requests).toHaveLength(3);
   });
 
   it('a spent budget ends the work without another call', async () => {

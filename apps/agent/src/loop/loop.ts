@@ -21,11 +21,15 @@ import { guide } from './guide.js';
 import { listedOperations } from './listed-operations.js';
 import type { LoopOptions } from './loop-options.js';
 import { prompt } from './prompt.js';
+import { sentSize, usualCharactersPerToken } from './sent-size.js';
+import { silentEnd, type SilentEnd } from './silent-replies.js';
 import { stuckQuestion } from './stuck.js';
 
 /** Above this share of the model's window, the conversation is shortened before the next query. */
 const compactAbove = 0.8;
 const retryDelayMs = 1_000;
+/** Prompts of fewer tokens consist mostly of the descriptions of operations, which are not measured. */
+const fewTokens = 20_000;
 
 type Seen = LoopOptions['log']['seen'];
 /** The parts of a prompt that cannot be derived from other events of the log. */
@@ -38,14 +42,20 @@ type Prompted = { seen: Seen; sandbox?: string; notice?: string };
 export class Loop {
   readonly #options: LoopOptions;
   #stepAbort = new AbortController();
-  /** Aborted by an immediate message: waiting calls of this step return. */
+  /** Aborted by an immediate message: waiting calls of this step return, and its reply is broken off. */
   #userWrote = new AbortController();
   /** The share of the model's window used by the last prompt and its reply. */
   #windowShare = 0;
+  /** The model’s window in tokens, once it is known. */
+  #window: number | null = null;
+  #charactersPerToken = usualCharactersPerToken;
   #overflow = false;
+  /** Whether an earlier agent has worked on the session, and the log does not say yet that another one goes on. */
+  #takesOver: boolean;
 
   constructor(options: LoopOptions) {
     this.#options = options;
+    this.#takesOver = options.log.seen.own > 0;
   }
 
   /** Runs until `signal` aborts, across any number of ends and restarts of the work. */
@@ -89,6 +99,7 @@ export class Loop {
     const { seen, conversation } = log;
     const { settings, ended, paused, question, open } = conversation;
     if (!settings || ended || paused) return log.changed(signal);
+    if (this.#takesOver) return this.#takeOver();
     if (question) return this.#takeAnswer(conversation, question, { through: seen.others, signal });
     if (open.length > 0) {
       if (isSteered(conversation)) return refuseCalls(this.#options, conversation);
@@ -96,14 +107,28 @@ export class Loop {
       return executeCalls(this.#options, conversation, signals);
     }
     if (waitsForResults(conversation)) return log.changed(signal);
-    const doubt = stuckQuestion(conversation) ?? unfinished(conversation);
+    const doubt = stuckQuestion(conversation);
     if (doubt !== null) return this.#askUser(doubt);
+    const end = silentEnd(conversation);
+    if (end) return this.#endWork(end);
     return this.#queryModel(conversation, seen, signal);
+  }
+
+  #takeOver(): void {
+    this.#takesOver = false;
+    const { writer } = this.#options;
+    writer.append(
+      newEvent('agent', 'renewed', {
+        args: {},
+        message: 'Another agent goes on with the session.',
+      }),
+    );
   }
 
   async #queryModel(conversation: Conversation, seen: Seen, signal: AbortSignal): Promise<void> {
     const { log, workspace, offered, hooks, queryModel } = this.#options;
     const known = { through: seen.others, signal };
+    const { signal: userWrote } = this.#userWrote;
     try {
       if (!(await deliver(this.#options, conversation.delivered, known))) return;
       if (await this.#compact(conversation, signal)) return;
@@ -111,9 +136,11 @@ export class Loop {
       const notice = newNotice(conversation, log.spending);
       const messages = prompt({ ...conversation, sandbox }, notice);
       const operations = listedOperations(conversation, offered).map(({ name }) => name);
-      const reply = await queryModel({ purpose: 'turn', messages, operations }, signal);
+      const request = { purpose: 'turn', messages, operations } as const;
+      const reply = await queryModel(request, AbortSignal.any([signal, userWrote]));
       // The last call’s commit precedes the reply that knows its result.
       await hooks.settled();
+      this.#measure(reply, sentSize(messages));
       this.#appendReply(reply, {
         seen,
         ...(conversation.sandbox === null && { sandbox }),
@@ -121,6 +148,8 @@ export class Loop {
       });
     } catch (thrown) {
       signal.throwIfAborted();
+      // The reply was broken off for a message, which the next request contains.
+      if (userWrote.aborted) return;
       await this.#handleFailure(errorFrom(thrown), signal);
     }
   }
@@ -129,9 +158,11 @@ export class Loop {
   async #compact(conversation: Conversation, signal: AbortSignal): Promise<boolean> {
     const overflow = this.#overflow;
     if (!overflow && this.#windowShare <= compactAbove) return false;
+    const space = { window: this.#window, charactersPerToken: this.#charactersPerToken };
+    const isShorter = await compact(this.#options, conversation, { ...space, signal, overflow });
     this.#overflow = false;
     this.#windowShare = 0;
-    if (await compact(this.#options, conversation, { signal, overflow })) return true;
+    if (isShorter) return true;
     if (!overflow) return false;
     throw new AppError(
       'model_failed',
@@ -139,31 +170,33 @@ export class Loop {
     );
   }
 
+  #measure({ usage, contextTokens }: ModelReply, characters: number): void {
+    const { inputTokens, outputTokens } = usage;
+    this.#window = contextTokens;
+    this.#windowShare = contextTokens ? (inputTokens + outputTokens) / contextTokens : 0;
+    if (inputTokens > fewTokens)
+      this.#charactersPerToken = Math.min(6, Math.max(2, characters / inputTokens));
+  }
+
   #appendReply(reply: ModelReply, prompted: Prompted): void {
-    const { text, reasoning, opaque, finish, usage, contextTokens } = reply;
+    const { text, reasoning, opaque, finish } = reply;
     const { log, writer } = this.#options;
-    const cut = finish === 'length' && ({ cut: true } as const);
+    const flaw = finish === 'length' ? cut : finish === 'malformed' && unreadable;
     const calls = withFreshIds(reply.calls, (id) => log.has(id));
-    this.#windowShare = contextTokens
-      ? (usage.inputTokens + usage.outputTokens) / contextTokens
-      : 0;
     const names = calls.map((call) => call.operation).join(', ');
-    const args = { text, reasoning, calls, opaque, ...cut, ...prompted };
-    // A shortened call would do something different, so such a reply ends the work.
-    const fault = jsonFault(args);
-    if (fault !== undefined) {
-      throw new AppError('model_failed', `The model’s reply ${fault}. Try another model.`);
+    const args = { text, reasoning, calls, opaque, ...flaw, ...prompted };
+    // The log would shorten it, and a shortened call would do something different.
+    if (jsonFault(args) !== undefined) {
+      const left = { text: '', calls: [], ...unreadable, ...prompted };
+      writer.append(newEvent('agent', 'say', { args: left, message: 'Unreadable reply' }));
+      return;
     }
-    writer.append(
-      newEvent('agent', 'say', {
-        args,
-        message: oneLine(text) || (names ? `Calls ${names}` : 'Empty reply'),
-      }),
-    );
+    const message = oneLine(text) || (names ? `Calls ${names}` : 'Empty reply');
+    writer.append(newEvent('agent', 'say', { args, message }));
   }
 
   async #handleFailure(error: AppError, signal: AbortSignal): Promise<void> {
-    const { log, writer } = this.#options;
+    const { log } = this.#options;
     // The server has logged which limit it was, and that ends the work here too.
     if (error.code === 'limit_reached') {
       while (!log.conversation.ended) await log.changed(signal);
@@ -173,8 +206,24 @@ export class Loop {
     } else if (error.code === 'context_overflow') {
       this.#overflow = true;
     } else {
-      writer.append(newEvent('agent', 'error', { args: error.toJSON(), message: error.message }));
+      this.#interrupt(error);
     }
+  }
+
+  #endWork(end: SilentEnd): void {
+    const { writer } = this.#options;
+    if ('answer' in end) {
+      const { answer: text } = end;
+      writer.append(newEvent('agent', 'end', { args: { text }, message: oneLine(text) }));
+    } else {
+      this.#interrupt(new AppError('model_failed', end.trouble));
+    }
+  }
+
+  /** The work waits until the user acts. */
+  #interrupt(error: AppError): void {
+    const { writer } = this.#options;
+    writer.append(newEvent('agent', 'error', { args: error.toJSON(), message: error.message }));
   }
 
   #askUser(question: string): void {
@@ -212,14 +261,8 @@ function waitsForResults(conversation: Conversation): boolean {
   return silent !== null && !silent.cut && conversation.background.length > 0;
 }
 
-/** A question to the user if the model, after a reminder, again made no call: its last text. */
-function unfinished({ items }: Conversation): string | null {
-  const last = items.at(-1);
-  if (last?.kind !== 'turn' || last.turn.say.calls.length > 0) return null;
-  const before = items.slice(0, -1).findLast(({ kind }) => kind !== 'notice');
-  if (before?.kind !== 'nudge') return null;
-  return last.turn.say.text || 'The agent stopped without saying why. How should it continue?';
-}
+const cut = { cut: true } as const;
+const unreadable = { unreadable: true } as const;
 
 const reserved = [userCallPrefix, hostQuestionPrefix];
 

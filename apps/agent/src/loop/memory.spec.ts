@@ -1,9 +1,7 @@
 import { pause } from '@belay/testing';
-import { AppError, newEvent, isEvent, type Event } from '@belay/protocol';
+import { newEvent } from '@belay/protocol';
+import { rebuiltPrompts } from '../testing/rebuilt-prompts.js';
 import { Stage, lastText, type StageOptions } from '../testing/stage.js';
-import { foldConversation, sandboxOf } from './conversation-log.js';
-import { isOwn } from './counted.js';
-import { prompt } from './prompt.js';
 
 const read = { operation: 'files.read', input: { path: 'a.txt' } };
 const command = { operation: 'terminal.run', input: { command: 'npm test' } };
@@ -23,16 +21,6 @@ const usage = (purpose: 'turn' | 'compact' = 'turn') =>
     message: 'used',
   });
 
-/** Rebuilds from the stored log alone the prompts that led to each reply in it. */
-function rebuilt(log: Event[]) {
-  return log
-    .filter((event) => isEvent(event, 'say'))
-    .map(({ args: { seen, notice } }) => {
-      const known = log.filter((event) => event.seq <= (isOwn(event) ? seen!.own : seen!.others));
-      return prompt({ ...foldConversation(known), sandbox: sandboxOf(log) }, notice);
-    });
-}
-
 describe('the log alone', () => {
   let stage: Stage;
   const play = (options: StageOptions) => (stage = new Stage(options));
@@ -46,7 +34,7 @@ describe('the log alone', () => {
         async () => {
           // While the model replies a user acts and writes: neither was in this prompt.
           await stage.call('p1', 'files.write', { path: 'x', content: '' });
-          await stage.message('Hurry', { delivery: 'steer' });
+          await stage.message('Hurry', { delivery: 'next' });
           return { text: 'One', reasoning: 'r', opaque: { signature: 's' }, calls: [read] };
         },
         { calls: [command] },
@@ -71,7 +59,7 @@ describe('the log alone', () => {
     await stage.message('That one', { pinned: true });
     await stage.event('finish');
     expect(stage.requests.length).toBeGreaterThan(5);
-    expect(rebuilt(stage.log)).toEqual(stage.requests.map((request) => request.messages));
+    expect(rebuiltPrompts(stage.log)).toEqual(stage.requests.map((request) => request.messages));
     expect(JSON.stringify(stage.requests[0])).not.toContain('Hurry');
     expect(JSON.stringify(stage.requests[1])).toContain('Hurry');
   });
@@ -95,7 +83,7 @@ describe('the log alone', () => {
       handlers: { 'files.read': async () => ({ content: 'text' }) as never },
     });
     // The notice after the reminder does not hide that there was one.
-    await stage.event('ask');
+    await stage.event('end');
     await stage.message('Finish, then');
     await stage.event('finish');
     expect(stage.requests.map(({ messages }) => lastText(messages))).toEqual([
@@ -108,7 +96,7 @@ describe('the log alone', () => {
     expect(lastText(stage.requests[2]!.messages.slice(0, -1))).toMatch(
       /^The user changed settings\.\nApprovals: auto\..*\nBudgets: 5 steps/,
     );
-    expect(rebuilt(stage.log)).toEqual(stage.requests.map((request) => request.messages));
+    expect(rebuiltPrompts(stage.log)).toEqual(stage.requests.map((request) => request.messages));
   });
 
   it('continues after a crash: begun calls fail with the reason, the others run', async () => {
@@ -193,7 +181,7 @@ describe('the log alone', () => {
       .map((result) => result.id);
     expect(ids).toHaveLength(24);
     expect(new Set(ids).size).toBe(24);
-    expect(rebuilt(stage.log)).toEqual(stage.requests.map((request) => request.messages));
+    expect(rebuiltPrompts(stage.log)).toEqual(stage.requests.map((request) => request.messages));
   });
 
   it('goes on with a server that was killed and started again', async () => {
@@ -216,93 +204,5 @@ describe('the log alone', () => {
     play({ turns: [{ calls: [read] }], handlers: { 'files.read': async () => ({}) as never } });
     stage.fenced = true;
     await expect(stage.ended).rejects.toMatchObject({ code: 'conflict' });
-  });
-});
-
-describe('a conversation that grows too long', () => {
-  let stage: Stage;
-  afterEach(() => stage.close());
-  const long = 'x'.repeat(5_000);
-  const usage = { inputTokens: 900, cachedTokens: 0, outputTokens: 10, dollars: null };
-  const reads = (count: number, more: object = {}) =>
-    Array.from({ length: count }, (_, index) => ({
-      text: `reply ${index}`,
-      calls: [{ operation: 'files.read', input: { path: `${index}` } }],
-      ...more,
-    }));
-
-  it('first loses the middle of old results, then is replaced by a summary that keeps what matters', async () => {
-    let length = long;
-    stage = new Stage({
-      settings: { trust: true },
-      guidance: async (_, known) =>
-        known.size === 0 ? [{ path: 'AGENTS.md', text: 'Use tabs.' }] : [],
-      turns: [
-        { calls: [{ operation: 'plan.update', input: { markdown: '- [ ] everything' } }] },
-        ...reads(6),
-        async () => {
-          await stage.message('Never touch b.txt', { delivery: 'steer', pinned: true });
-          length = 'short';
-          return { ...reads(1, { usage })[0] };
-        },
-        ...reads(5),
-        ...reads(1, { usage }),
-        ...reads(1, { usage }),
-        { text: 'I read files and found nothing.' },
-        ...reads(1),
-      ],
-      handlers: {
-        'files.read': async () => ({ content: length }) as never,
-      },
-    });
-    await stage.event('finish');
-    const compacts = stage.log.filter((event) => isEvent(event, 'compact'));
-    const first = compacts[0];
-    const second = compacts.at(-1);
-    expect(first!.args).toMatchObject({ summary: '', dropped: { messages: 0 } });
-    expect(first!.message).toMatch(/^Shortened \d+ results of operations, about \d+ tokens less$/);
-    expect(second!.args.summary).toBe('I read files and found nothing.');
-    expect(second!.message).toMatch(/^Replaced \d+ messages with \d+ results by a summary/);
-    // All turns but the newest, and none of the words that are kept.
-    expect(second!.args.dropped).toMatchObject({ messages: 12, results: 12 });
-    const summarized = stage.requests.find((request) => request.purpose === 'compact')!;
-    expect(summarized.operations).toEqual(stage.requests[0]!.operations);
-    const last = stage.requests.at(-1)!.messages;
-    const text = JSON.stringify(last);
-    expect(last[0]).toMatchObject({ role: 'system', text: expect.stringContaining('Use tabs.') });
-    expect(last.slice(1, 4)).toMatchObject([
-      { role: 'user', text: 'Do it' },
-      { role: 'user', text: 'Never touch b.txt' },
-      { role: 'user', text: expect.stringContaining('found nothing') },
-    ]);
-    expect(text).not.toContain(long);
-    const turns = stage.requests.filter((request) => request.purpose === 'turn');
-    expect(rebuilt(stage.log)).toEqual(turns.map((request) => request.messages));
-
-    // Undone, everything is there again.
-    const restored = (seq: number): Event => ({
-      ...newEvent('user', 'restore', { args: { seq }, message: 'restore' }),
-      seq: stage.log.length + seq,
-      time: '',
-    });
-    const both = [...stage.log, ...compacts.map((compact) => restored(compact.seq))];
-    expect(JSON.stringify(prompt(foldConversation(both)))).toContain(long);
-    expect(JSON.stringify(prompt(foldConversation(both)))).not.toContain('found nothing');
-  });
-
-  it('is shortened when it does not fit, and tried again', async () => {
-    stage = new Stage({
-      turns: [...reads(5), new AppError('context_overflow', 'Too long.'), ...reads(1)],
-      handlers: { 'files.read': async () => ({ content: long }) as never },
-    });
-    await stage.event('finish');
-    expect(stage.log.filter((event) => event.action === 'compact')).toHaveLength(1);
-    expect(stage.log.some((event) => event.action === 'error')).toBe(false);
-  });
-
-  it('ends with a sentence when nothing is left to shorten', async () => {
-    stage = new Stage({ turns: [new AppError('context_overflow', 'Too long.')] });
-    const error = await stage.event('error');
-    expect(error.args['message']).toMatch(/no longer fits/);
   });
 });

@@ -1,4 +1,4 @@
-import type { EventArgs, Message } from '@belay/protocol';
+import type { Message } from '@belay/protocol';
 import {
   silentReply,
   type CallResult,
@@ -6,8 +6,9 @@ import {
   type Item,
   type ModelTurn,
 } from './conversation.js';
+import { reminder } from './silent-replies.js';
 import { withoutOldPictures } from './without-old-pictures.js';
-import { shortenedValue, shortenedOutput } from './shortened-output.js';
+import { shortenedValue, shownOutput } from './shortened-output.js';
 import { systemPrompt } from './system-prompt.js';
 import { withNote } from './with-note.js';
 
@@ -18,16 +19,10 @@ export function prompt(conversation: Conversation, notice?: string): Message[] {
     ...conversation.items.flatMap(messagesOf),
   ];
   const silent = silentReply(conversation);
-  if (silent) messages.push(asUser(nudge(silent)));
+  if (silent) messages.push(asUser(reminder(silent)));
   if (notice !== undefined) messages.push(asUser(notice));
   return withoutOldPictures(messages);
 }
-
-/** The message after a reply without calls. */
-const nudge = ({ cut }: EventArgs<'say'>): string =>
-  cut
-    ? 'Your reply reached its length limit and was cut. Continue from there in shorter replies: call the next operation, and write long files in several pieces.'
-    : 'You called no operation. Go on with one; call finish when the task is done and checked, or ask when only the user can decide.';
 
 /** Items never change, so each is converted to messages once: a prompt costs little more than its newest turn. */
 const known = new WeakMap<Item, readonly Message[]>();
@@ -44,20 +39,22 @@ function newMessagesOf(item: Item): Message[] {
   if (item.kind === 'turn') return messagesOfTurn(item.turn);
   if (item.kind === 'text') return [asUser(item.text, item.images)];
   if (item.kind === 'notice') return [asUser(item.text)];
-  if (item.kind === 'nudge') return [asUser(nudge(item.say))];
+  if (item.kind === 'nudge') return [asUser(reminder(item.say))];
   const plan = item.plan === null ? '' : `\n\nThe plan as it stood:\n\n${item.plan}`;
+  const overview = item.overview && `\n\n${item.overview}`;
   return [
     asUser(
-      `The conversation up to here was shortened; ${item.dropped} messages were replaced by this summary:\n\n${item.summary}${plan}`,
+      `The conversation up to here was shortened; ${item.dropped} messages were replaced by this summary:\n\n${item.summary}${overview}${plan}`,
     ),
   ];
 }
 
 function messagesOfTurn({ say, results, shortened: short }: ModelTurn): Message[] {
   const { text, reasoning, opaque } = say;
-  const calls = short
-    ? say.calls.map((call) => ({ ...call, input: shortenedValue(call.input) }))
-    : say.calls;
+  const calls =
+    short === null
+      ? say.calls
+      : say.calls.map((call) => ({ ...call, input: shortenedValue(call.input, short) }));
   // Providers refuse an empty reply in a conversation.
   if (text === '' && calls.length === 0) return [];
   const reply: Message = {
@@ -81,18 +78,15 @@ function messagesOfTurn({ say, results, shortened: short }: ModelTurn): Message[
   ];
 }
 
-function resultOf(result: CallResult | undefined, short: boolean) {
+function resultOf(result: CallResult | undefined, short: number | null) {
   if (!result) {
     const message = 'This call was not run: the session was stopped or had ended before it.';
     return { output: { code: 'cancelled', message }, failed: true, images: [] };
   }
   return {
-    output: withNote(
-      short ? shortenedOutput(result.operation, result.output) : result.output,
-      result.note,
-    ),
+    output: withNote(shownOutput(result, short), result.note),
     failed: !result.ok,
-    images: short ? [] : result.images,
+    images: short === null ? result.images : [],
   };
 }
 

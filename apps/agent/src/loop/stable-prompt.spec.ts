@@ -23,7 +23,7 @@ describe('a prompt over thirty steps', () => {
       calls: [{ operation: 'files.read', input: { path: `folder-${step}/a.txt` } }],
     });
     const between: Record<number, () => Promise<unknown>> = {
-      4: () => stage.message('Hurry', { delivery: 'steer' }),
+      4: () => stage.message('Hurry', { delivery: 'next' }),
       8: () => stage.call('p1', 'files.mkdir', { path: 'by-hand' }),
       12: () =>
         stage.say(newEvent('user', 'change', { args: { approvals: 'auto' }, message: 'Auto' })),

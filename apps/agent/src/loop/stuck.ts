@@ -17,6 +17,8 @@ interface Attempt {
   failed: boolean;
   idle: boolean;
   waits: boolean;
+  /** Whether a command of the agent was running: its result may be awaited in any way. */
+  besideCommand: boolean;
   notes: readonly string[];
 }
 
@@ -26,7 +28,7 @@ export function stuckNote({ items, open }: Conversation): string | null {
   if (open.length > 0) return null;
   const pattern = patternIn(items);
   if (pattern === null || attemptsFromNote(items, pattern) > 0) return null;
-  return `You seem to be going round in circles: ${pattern}. Stop, find out why, and try something different, or ask the user.`;
+  return `You seem to be going round in circles: ${pattern}. Stop, find out why, and try something different, or ask the user. To wait for a program, run it with terminal.run, and call terminal.read with \`wait\` or \`until\`.`;
 }
 
 /** The question to the user if the note about this pattern did not help; otherwise null. */
@@ -48,6 +50,10 @@ function attemptsFromNote(items: readonly Item[], pattern: string): number {
 
 function patternIn(items: readonly Item[]): string | null {
   const done = lastThatDoNotWait(items);
+  return repetitionIn(done.filter(({ besideCommand }) => !besideCommand)) ?? futilityIn(done);
+}
+
+function repetitionIn(done: readonly Attempt[]): string | null {
   const last = done.slice(-repeats);
   const [first] = last;
   if (first && last.length === repeats && last.every((each) => each.key() === first.key())) {
@@ -64,6 +70,10 @@ function patternIn(items: readonly Item[]): string | null {
   ) {
     return `${a.operations} and ${b.operations} take turns with the same results`;
   }
+  return null;
+}
+
+function futilityIn(done: readonly Attempt[]): string | null {
   const tail = done.slice(-failures);
   if (tail.length === failures && tail.every((each) => each.failed)) {
     return `all calls of the last ${failures} replies failed`;
@@ -92,7 +102,7 @@ function* latestAttempts(items: readonly Item[]): Generator<Attempt> {
   }
 }
 
-function attemptOf({ say, results }: ModelTurn): Attempt {
+function attemptOf({ say, results, waits: besideCommand }: ModelTurn): Attempt {
   const calls = say.calls.flatMap(({ id, operation, input }) => {
     const result = results.get(id);
     return result ? [{ operation, input, result }] : [];
@@ -111,6 +121,7 @@ function attemptOf({ say, results }: ModelTurn): Attempt {
     failed: calls.every(({ result }) => !result.ok),
     idle: calls.every(({ operation }) => operationNamed(operation)?.idle),
     waits: calls.every(({ operation, input, result }) => waits(operation, input, result)),
+    besideCommand,
     notes: calls.flatMap(({ result }) => result.note ?? []),
   };
 }

@@ -19,7 +19,7 @@ export async function attach(
   name: string,
   options: AttachOptions,
   /** Sent first; only later events are printed then. */
-  message?: { text: string; delivery: 'queue' | 'steer' },
+  message?: { text: string; delivery: 'queue' | 'next' | 'steer' },
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   const { client, live, url } = openConnection(options);

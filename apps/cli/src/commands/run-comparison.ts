@@ -1,5 +1,6 @@
 import {
   isEnded,
+  needsUser,
   visibleText,
   type Comparison,
   type NewComparison,
@@ -25,13 +26,13 @@ export async function runComparison(request: NewComparison, run: ComparedRun): P
   progress.line(progress.style('dim', `${url}/compare/${begun.id}`));
   for (const { model, error } of begun.failed)
     progress.line(progress.style('red', `✗ ${model} was not started. ${visibleText(error)}`));
-  const { needsUser, interrupted } = await follow(begun, run);
+  const { allWait, interrupted } = await follow(begun, run);
   const ended = await client.comparisons.get(begun.id);
   const output = outputTo(process.stdout);
   if (json) output.json(ended);
   else for (const session of ended.sessions) await printOutcome(session, { client, output });
   if (interrupted) return exitCodes.interrupted;
-  if (needsUser) return exitCodes.needsUser;
+  if (allWait) return exitCodes.needsUser;
   progress.line(progress.style('dim', `Compare and keep one: ${url}/compare/${begun.id}`));
   return exitCodeOfAll(ended);
 }
@@ -63,7 +64,7 @@ async function printOutcome(
 
 interface Followed {
   /** All remaining sessions wait for the user, and there is no terminal to ask at. */
-  needsUser: boolean;
+  allWait: boolean;
   interrupted: boolean;
 }
 
@@ -83,8 +84,7 @@ async function follow(
     if (words !== '') reported.set(session.id, words);
     const open = [...known.values()].filter((each) => !isOver(each));
     if (open.length === 0) done.resolve(false);
-    else if (!process.stdin.isTTY && open.every(({ state }) => state === 'waiting'))
-      done.resolve(true);
+    else if (!process.stdin.isTTY && open.every(needsUser)) done.resolve(true);
   };
   const stop = (): void => {
     interrupted += 1;
@@ -111,8 +111,8 @@ async function follow(
   });
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const needsUser = await done.promise;
-    return { needsUser, interrupted: interrupted > 0 };
+    const allWait = await done.promise;
+    return { allWait, interrupted: interrupted > 0 };
   } finally {
     watch.close();
     offState();
@@ -125,8 +125,10 @@ const isOver = ({ state, check }: SessionSummary): boolean =>
   isEnded(state) &&
   (state === 'stopped' || check === null || check.state === 'ended' || check.state === 'failed');
 
-function progressOf({ id, state, reason, check }: SessionSummary, url: string): string {
+function progressOf(session: SessionSummary, url: string): string {
+  const { id, state, reason, check } = session;
   if (state === 'running') return 'running';
+  if (state === 'waiting' && !needsUser(session)) return singleLine(reason ?? 'waiting');
   if (state === 'waiting')
     return `needs you: ${singleLine(reason ?? '')} Answer at ${url}/sessions/${id}, or with: belay attach ${id}`;
   if (!isEnded(state)) return '';

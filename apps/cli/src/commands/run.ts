@@ -105,7 +105,8 @@ async function runOne(request: NewSession, run: PlannedRun): Promise<number> {
   const user = terminalUser(process.stdin, progress);
   const outcome = await followRun({ id, client, live, format, progress, user, interrupt: 'stop' });
   const taken = Boolean(options.patch ?? options.apply);
-  if (!outcome.needsUser && taken) progress.line(await takePatch(id, run));
+  if (!outcome.needsUser && outcome.modelError === undefined && taken)
+    progress.line(await takePatch(id, run));
   return conclude(outcome, { id, client, url, progress, format, taken });
 }
 

@@ -26,6 +26,8 @@ const agentActions: ReadonlySet<string> = new Set<EventAction>([
   'commit',
   'guidance',
   'compact',
+  'end',
+  'renewed',
   'error',
 ]);
 

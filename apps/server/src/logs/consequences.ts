@@ -3,12 +3,14 @@ import {
   excerpt,
   newEvent,
   isEnded,
+  isPlayedModel,
   outputOf,
   type Event,
   type EventArgs,
   type NewEvent,
   type SessionState,
   type SessionSummary,
+  waitsForProvider,
 } from '@belay/protocol';
 import { maxExcerpt } from './bounded-summary.js';
 import { budgetIsSpent } from './budgets.js';
@@ -46,7 +48,17 @@ const nextStates: EventCases<NextState | undefined> = {
     what === 'files'
       ? undefined
       : { state: 'stopped', reason: `Rewound to step ${seq}: send a message to continue.` },
-  error: ({ args }) => ({ state: 'failed', reason: args.message }),
+  error: ({ args }, summary) =>
+    isPlayedModel(summary.model)
+      ? { state: 'failed', reason: args.message }
+      : unlessPaused(summary),
+  end: ({ args }) => ({ state: 'finished', reason: args.text || null }),
+  retry: ({ args }, summary) =>
+    summary.modelError && summary.state !== 'paused'
+      ? { state: 'waiting', reason: waitsForProvider(args) }
+      : undefined,
+  usage: ({ args }, summary) => (args.purpose === 'draft' ? undefined : resumed(summary)),
+  change: ({ args }, summary) => (args.model === undefined ? undefined : resumed(summary)),
   limit: ({ args }) => ({ state: 'limited', reason: `${budgetIsSpent(args)}.` }),
   approval: ({ args }, summary) => (args.mode === 'ask' ? unlessPaused(summary) : undefined),
   approve: (_, summary) => resumed(summary),
@@ -69,11 +81,15 @@ function finished(result: EventArgs<'result'>): NextState | undefined {
 const unlessPaused = (summary: SessionSummary): NextState | undefined =>
   summary.state === 'paused' ? undefined : working(summary);
 
-/** Running, or waiting for the user’s answer. */
-function working({ waitingFor, question }: SessionSummary): NextState {
+/** Running, or waiting for the user’s answer or for the model. */
+function working({ waitingFor, question, modelError }: SessionSummary): NextState {
   const call = waitingFor[0];
   if (call) return { state: 'waiting', reason: `May ${call.operation} run? ${call.subject}` };
   if (question !== null) return { state: 'waiting', reason: question };
+  if (modelError?.retryAt === null) return { state: 'waiting', reason: modelError.message };
+  if (modelError) {
+    return { state: 'waiting', reason: `Waiting for the provider: ${modelError.message}` };
+  }
   return { state: 'running', reason: null };
 }
 
@@ -81,7 +97,7 @@ export function stateMessage({ state, reason }: NextState): string {
   const words: Record<SessionState, string> = {
     starting: 'The session is starting.',
     running: 'The agent is working.',
-    waiting: 'The session is waiting for the user.',
+    waiting: 'The session is waiting.',
     paused: 'The session is paused.',
     finished: 'The task is finished.',
     failed: 'The session failed.',

@@ -1,7 +1,10 @@
 import {
   countedActivity,
   callOf,
+  excerpt,
   isCall,
+  isEnded,
+  isPlayedModel,
   isStarted,
   noActivity,
   operationNamed,
@@ -16,7 +19,7 @@ import {
   useAfter,
   workTimeAfter,
 } from '@belay/protocol';
-import { boundedSummary } from './bounded-summary.js';
+import { boundedSummary, maxExcerpt } from './bounded-summary.js';
 import { caseOf, type EventCases } from './event-cases.js';
 
 /** The summary of a session whose log is still empty. */
@@ -48,6 +51,7 @@ export function firstSummary(
     network: settings.egress.profile,
     current: null,
     waitingFor: [],
+    modelError: null,
     ...noQuestion,
     plan: null,
     forkedFrom: null,
@@ -81,7 +85,11 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
     check: check && { ...check, ...waitingCheck },
     ...nothingUnderWay,
   }),
-  state: ({ args: { state, reason } }) => ({ state, reason }),
+  state: ({ args: { state, reason } }) => ({
+    state,
+    reason,
+    ...(isEnded(state) && { modelError: null }),
+  }),
   result: (event, summary) => afterResult(summary, event),
   'background-result': ({ args }, summary) => currentAfter(summary, args.operation),
   approval: ({ args: { mode, id, operation, input, risk, subject } }, summary) =>
@@ -90,14 +98,17 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
       : {},
   approve: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
   reject: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
-  message: ({ args }) => (args.review ? {} : noQuestion),
+  message: ({ args }) => ({ modelError: null, ...(!args.review && noQuestion) }),
+  resume: () => ({ modelError: null }),
+  retry: (event, summary) => afterRetry(summary, event),
+  end: () => nothingUnderWay,
   usage: ({ args }, summary) => afterUsage(summary, args),
   plan: ({ args }) => ({ plan: planProgress(args.markdown) }),
   change: ({ args }, summary) => changed(summary, args),
   check: (event) => afterCheck(event),
   fork: ({ args: { session, seq } }) => ({ forkedFrom: { session, seq } }),
   stop: () => nothingUnderWay,
-  error: () => nothingUnderWay,
+  error: ({ args }, summary) => afterError(summary, args),
   limit: () => nothingUnderWay,
 };
 
@@ -123,7 +134,25 @@ const waitingCheck = {
 } as const;
 
 const noQuestion = { question: null, options: [] };
-const nothingUnderWay = { current: null, waitingFor: [], ...noQuestion };
+const nothingUnderWay = { current: null, waitingFor: [], modelError: null, ...noQuestion };
+
+/** Shorter delays before a retry are not shown as a state of the session. */
+const shownDelaySeconds = 5;
+
+function afterRetry(
+  { modelError }: SessionSummary,
+  { args: { seconds, error }, time }: EventOf<'retry'> & Event,
+): Partial<SessionSummary> {
+  if (seconds < shownDelaySeconds && !modelError) return {};
+  const retryAt = new Date(Date.parse(time) + seconds * 1000).toISOString();
+  return { modelError: { message: error, retryAt } };
+}
+
+function afterError({ model }: SessionSummary, { message }: EventArgs<'error'>) {
+  return isPlayedModel(model)
+    ? nothingUnderWay
+    : { ...nothingUnderWay, modelError: { message: excerpt(message, maxExcerpt), retryAt: null } };
+}
 
 function afterResult(summary: SessionSummary, event: EventOf<'result'>): Partial<SessionSummary> {
   return {
@@ -140,6 +169,7 @@ const currentAfter = ({ current }: SessionSummary, operation: string): Partial<S
 function afterUsage(summary: SessionSummary, usage: EventArgs<'usage'>): Partial<SessionSummary> {
   if (usage.purpose === 'draft') return {};
   return {
+    modelError: null,
     contextTokens: usage.contextTokens,
     contextWindow: usage.contextWindow ?? summary.contextWindow,
   };
@@ -155,6 +185,7 @@ function changed(
     archived: archived ?? summary.archived,
     approvals: approvals ?? summary.approvals,
     model: model ?? summary.model,
+    modelError: model === undefined ? summary.modelError : null,
     network: egress?.profile ?? summary.network,
   };
 }

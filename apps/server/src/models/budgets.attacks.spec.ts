@@ -46,9 +46,10 @@ describe('attacks: model calls past budgets, pauses and ends', () => {
     expect(server.requests).toHaveLength(5);
   });
 
-  it('14: a retry needs the budget, too', async () => {
+  it('14: an empty reply uses the budget, too', async () => {
     await test.session(chatCompletions.model, { budgets: { steps: 1 } });
     server.answer(streaming(chatCompletions.reply({ text: '' })), yes());
+    await test.generate();
     await expect(test.generate()).rejects.toMatchObject({ code: 'limit_reached' });
     expect(server.requests).toHaveLength(1);
   });

@@ -37,13 +37,10 @@ export async function modelChoices(config: ModelSetup): Promise<ModelChoice[]> {
   return [...ready, ...(await demos(config)), ...others];
 }
 
-/** A script or a recording plays its own task, whatever the user writes. */
-export const isPlayedModel = (name: string): boolean => /^(scripted|cassette):/.test(name);
-
 /** None if the server does not answer: `check` and the first call report that. */
 async function modelsOfServer(server: string, config: ModelSetup) {
   const models = await providerModels(server, config, { timeoutMs: listTimeoutMs }).catch(() => []);
-  return models.slice(0, maxModelsPerServer).map((model) => [server, model, model] as const);
+  return models.slice(0, maxModelsPerServer).map(({ id }) => [server, id, id] as const);
 }
 
 async function demos(config: ModelSetup): Promise<ModelChoice[]> {

@@ -136,7 +136,7 @@ describe('choices and checks', () => {
 
   it('lists what an OpenAI-compatible server offers', async () => {
     const server = await ProviderServer.open();
-    server.answer((response) => response.end(JSON.stringify({ data: [{ id: 'qwen' }] })));
+    server.models = { data: [{ id: 'qwen' }] };
     const choices = await (await open(chatCompletions.environment(server.url))).choices();
     expect(choices[0]).toMatchObject({ name: 'openai-compatible:qwen', ready: true });
     expect(server.requests[0]?.headers.authorization).toBe('Bearer key-1');

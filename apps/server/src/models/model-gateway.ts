@@ -4,6 +4,7 @@ import {
   isEnded,
   isKnownProvider,
   newEvent,
+  waitsForProvider,
   wallSeconds,
   dollarsText,
   type Budgets,
@@ -32,10 +33,12 @@ import { checkBudgets, knownPrice } from './known-price.js';
 import { dollarsOf } from './prices.js';
 import { ProviderKeys } from './provider-keys.js';
 import { providerModels } from './provider-models.js';
+import { resumeSessionsOf } from './resume-sessions-of.js';
 import { usualRetries, withRetries, type Retry, type RetryPolicy } from './retry.js';
+import { waitForRetry } from './retry-wait.js';
 import { SessionQueues } from './session-queues.js';
 import { timeBudget } from './time-budget.js';
-import { emptyReply, withheld } from './unusable-reply.js';
+import { withheld } from './withheld.js';
 
 export interface ModelTest {
   text: string;
@@ -85,8 +88,9 @@ export class ModelGateway {
 
   /**
    * Calls the session's model, one call at a time. Throws `AppError`: limit_reached before a call beyond a budget (and
-   * during one when the time runs out), context_overflow, model_failed after the last attempt, cancelled when `signal`
-   * aborts, in a pause and after the session's end. Text that streamed before a `retry` event does not count.
+   * during one when the time runs out), context_overflow, model_failed for a failure that would repeat, cancelled when
+   * `signal` aborts, in a pause and after the session's end. Temporary failures are retried within the budgets. Text that
+   * streamed before a `retry` event does not count.
    */
   async generate(
     session: string,
@@ -103,8 +107,8 @@ export class ModelGateway {
     const work = (working: AbortSignal) => {
       const signal = AbortSignal.any([working, timer.signal]);
       const once = () => this.#callOnce(session, attempt, signal);
-      const onRetry = (retry: Retry) => this.#tellRetry(session, retry);
-      return withRetries(this.retries, once, { signal, onRetry });
+      const wait = (retry: Retry) => this.#waitForRetry(session, retry, signal);
+      return withRetries(this.retries, once, { signal, wait });
     };
     try {
       const limits = { signal: asked, inPause: 'refuse', work } as const;
@@ -190,7 +194,8 @@ export class ModelGateway {
 
   /**
    * Applies changed keys and addresses once the provider lists its models with them, unless `unchecked`; models opened
-   * with the old ones are opened again. Throws `model_failed` and keeps the old ones otherwise.
+   * with the old ones are opened again, and sessions that they had failed continue. Throws `model_failed` and keeps the
+   * old ones otherwise.
    */
   async setProvider(name: string, { unchecked, ...change }: ProviderChange): Promise<void> {
     const setup = this.keys.setupWith(name, change);
@@ -205,6 +210,7 @@ export class ModelGateway {
     for (const model of this.#models.keys()) {
       if (parseModelName(model).kind === 'provider') this.#models.delete(model);
     }
+    await resumeSessionsOf(name, this.events);
   }
 
   /** The models that the user may choose, those that can be called now first. */
@@ -245,7 +251,6 @@ export class ModelGateway {
     const usage = await this.#tellUsage(session, { model: name, purpose }, output);
     attempt.underWay = false;
     if (output.finish === 'filter') throw withheld(name, output);
-    if (output.text.trim() === '' && output.calls.length === 0) throw emptyReply(name, output);
     return { ...output, usage };
   }
 
@@ -295,9 +300,10 @@ export class ModelGateway {
     return model;
   }
 
-  async #tellRetry(session: string, retry: Retry): Promise<void> {
-    const message = `${retry.error} Trying again in ${retry.seconds} s.`;
-    await this.#append(session, newEvent('server', 'retry', { args: retry, message }));
+  async #waitForRetry(session: string, retry: Retry, signal: AbortSignal): Promise<void> {
+    const event = newEvent('server', 'retry', { args: retry, message: waitsForProvider(retry) });
+    const begin = () => this.#append(session, event);
+    await waitForRetry(this.events, session, { seconds: retry.seconds, begin, signal });
   }
 
   async #tellUsage(

@@ -38,10 +38,9 @@ export interface TokenUsage {
 }
 
 /**
- * `retry`: may be temporary; `overflow`: the prompt is too long; `empty`: the reply has no content; `fatal`: would
- * fail again.
+ * `retry`: may be temporary; `overflow`: the prompt is too long; `fatal`: would fail again.
  */
-export type FailureKind = 'retry' | 'overflow' | 'empty' | 'fatal';
+export type FailureKind = 'retry' | 'overflow' | 'fatal';
 
 export class ModelFailure extends Error {
   override readonly name = 'ModelFailure';

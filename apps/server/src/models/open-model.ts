@@ -13,6 +13,7 @@ import { openOpenAI } from './providers/openai.js';
 import { sdkModel } from './providers/sdk-model.js';
 import type { OpenProvider } from './providers/sdk-provider.js';
 import { PromptWriter } from './providers/prompt-writer.js';
+import { servedWindow } from './served-window.js';
 import { scriptedModel } from './scripted/scripted-model.js';
 import { tagModel } from './tags/tag-model.js';
 
@@ -58,10 +59,19 @@ export function providerRemedy(provider: string, config: ModelSetup): string | n
     : `Set its key under Settings → Models, or ${variable} for the server.`;
 }
 
-function providerModel(
-  { provider, model, options }: Extract<ModelAddress, { kind: 'provider' }>,
+/** The model’s window in tokens: as the user says, as published, or as its own server says. */
+function windowOf(
+  { provider, model, options }: Pick<ProviderAddress, 'provider' | 'model' | 'options'>,
   config: ModelSetup,
-): Model {
+): () => Promise<number | null> {
+  const known = options.context ?? priceOf(provider, model)?.window ?? null;
+  if (known === null && !isKnownProvider(provider)) return servedWindow(provider, model, config);
+  return async () => known;
+}
+
+type ProviderAddress = Extract<ModelAddress, { kind: 'provider' }>;
+
+function providerModel({ provider, model, options }: ProviderAddress, config: ModelSetup): Model {
   if (!ownValue(config.providers, provider))
     throw unknownModel(`${provider}:${model}`, Object.keys(config.providers));
   const remedy = providerRemedy(provider, config);
@@ -70,7 +80,7 @@ function providerModel(
   const open = isKnownProvider(provider) ? providers[provider] : openOpenAICompatible;
   const from = { provider: open(model, { provider, config, fetch: writer.fetch }), writer };
   const opened = sdkModel(from, {
-    contextTokens: options.context ?? priceOf(provider, model)?.window ?? null,
+    contextTokens: windowOf({ provider, model, options }, config),
     options,
     secret: config.providers[provider]?.key,
   });

@@ -23,14 +23,43 @@ const listings: Record<KnownProvider, Listing> = {
   },
 };
 
+/** A model that a provider lists, with its window in tokens if the list names it. */
+export interface ListedModel {
+  id: string;
+  window: number | null;
+}
+
+const tokens = z.int().positive().optional().catch(undefined);
+
+/** The names under which servers give a model’s window: vLLM, OpenRouter, Groq, LM Studio. */
+const listedModel = z
+  .object({
+    id: z.string(),
+    max_model_len: tokens,
+    context_length: tokens,
+    context_window: tokens,
+    loaded_context_length: tokens,
+    max_context_length: tokens,
+  })
+  .transform(({ id, ...sizes }): ListedModel => ({
+    id,
+    window:
+      sizes.max_model_len ??
+      sizes.context_length ??
+      sizes.context_window ??
+      sizes.loaded_context_length ??
+      sizes.max_context_length ??
+      null,
+  }));
+
 const modelList = z.union([
-  z
-    .object({ data: z.array(z.object({ id: z.string() })) })
-    .transform(({ data }) => data.map(({ id }) => id)),
+  z.object({ data: z.array(listedModel) }).transform(({ data }) => data),
   // Google’s names begin with `models/`.
   z
     .object({ models: z.array(z.object({ name: z.string() })) })
-    .transform(({ models }) => models.map(({ name }) => name.replace(/^models\//, ''))),
+    .transform(({ models }): ListedModel[] =>
+      models.map(({ name }) => ({ id: name.replace(/^models\//, ''), window: null })),
+    ),
 ]);
 
 /**
@@ -41,7 +70,7 @@ export async function providerModels(
   provider: string,
   { environment, providers }: ModelSetup,
   { timeoutMs }: { timeoutMs: number },
-): Promise<string[]> {
+): Promise<ListedModel[]> {
   const listing = isKnownProvider(provider) ? listings[provider] : undefined;
   const { key, url: own } = providers[provider] ?? {};
   const url = `${(own ?? listing?.url ?? '').replace(/\/+$/, '')}/models`;

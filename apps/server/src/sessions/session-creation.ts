@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  isPlayedModel,
   newEvent,
   sentWorkspace,
   type NewEvent,
@@ -12,7 +13,6 @@ import {
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { isPlayedModel } from '../models/model-choices.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { NewSettings } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';

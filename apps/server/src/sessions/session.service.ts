@@ -85,7 +85,8 @@ export class SessionService {
   async resume(id: string): Promise<void> {
     await this.log.append(id, (summary) => {
       refuseEnded(summary);
-      return summary.state === 'paused' ? [bare('resume', 'Resumed.')] : [];
+      if (summary.state === 'paused') return [bare('resume', 'Resumed.')];
+      return summary.modelError ? [bare('resume', 'Trying the model again.')] : [];
     });
   }
 

@@ -25,7 +25,6 @@ export class TestGateway {
       test.blobs,
     );
     test.gateway.retries = {
-      tries: 3,
       firstSeconds: 0.01,
       longestSeconds: 0.02,
       longestAskedSeconds: 600,

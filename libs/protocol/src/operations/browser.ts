@@ -42,13 +42,15 @@ const onPage = {
     address === null ? '' : endpointOf(address),
   display: 'page',
   concurrent: false,
+  // Most sessions open no page: its fourteen operations would be a third of each prompt’s tools.
+  search: 'opened',
 } as const;
 
 export const browserOperations = operationGroup({
   'browser.open': defineOperation({
     title: 'Open a page',
     description:
-      'Opens a URL in the sandbox’s browser and returns the readable text of the page. localhost is the sandbox.',
+      'Opens a URL in the sandbox’s browser and returns the readable text of the page. localhost is the sandbox. Operations to click, type, read, look at and script the page are offered from then on.',
     verb: 'browse',
     risk: 'network',
     essential: true,
@@ -60,6 +62,7 @@ export const browserOperations = operationGroup({
     subject: ({ url }) => endpointOf(url),
     summary: ({ url }) => url,
     display: 'page',
+    found: pageOperations,
   }),
   'browser.read': defineOperation({
     title: 'Read the page',
@@ -236,3 +239,10 @@ export const browserOperations = operationGroup({
     ...onPage,
   }),
 });
+
+/** The operations on an open page. */
+function pageOperations(): string[] {
+  return Object.values(browserOperations).flatMap(({ name, search }) =>
+    search === 'opened' ? [name] : [],
+  );
+}

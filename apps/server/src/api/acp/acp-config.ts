@@ -4,11 +4,11 @@ import {
   approvalMode,
   approvalModes,
   AppError,
+  isPlayedModel,
   modelName,
   type ApprovalMode,
   type ModelChoice,
 } from '@belay/protocol';
-import { isPlayedModel } from '../../models/model-choices.js';
 import { ModelGateway } from '../../models/model-gateway.js';
 import { SettingsStore } from '../../settings/settings.store.js';
 

@@ -123,8 +123,16 @@ export class AcpTurn {
     if (now === 'failed' && reason) await this.#send([messageChunk('agent_message_chunk', reason)]);
     if (isEnded(now)) return 'end_turn';
     const { session, caller } = this.of;
-    const summary = await this.services.commands.run('status', { session }, { caller });
-    return now === 'waiting' && summary.question !== null ? 'end_turn' : undefined;
+    if (now !== 'waiting') return undefined;
+    const { question, modelError } = await this.services.commands.run(
+      'status',
+      { session },
+      { caller },
+    );
+    if (question !== null) return 'end_turn';
+    if (modelError?.retryAt !== null) return undefined;
+    await this.#send([messageChunk('agent_message_chunk', modelError.message)]);
+    return 'end_turn';
   }
 
   /** Asks the editor’s user; an earlier answer from elsewhere counts as well. */

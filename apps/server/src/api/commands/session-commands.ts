@@ -5,6 +5,7 @@ import {
   idsOf,
   isEnded,
   isSessionCommand,
+  needsUser,
   sessionCommands,
   type CommandInput,
   type CommandOutput,
@@ -158,11 +159,8 @@ export class SessionCommands {
 }
 
 /** Whether no further events come by themselves, and all events were read. */
-function isAtRest(
-  { state, question, waitingFor, lastSeq }: SessionSummary,
-  events: Event[],
-  after: number,
-): boolean {
-  const rests = isEnded(state) || state === 'paused' || question !== null || waitingFor.length > 0;
+function isAtRest(summary: SessionSummary, events: Event[], after: number): boolean {
+  const { state, lastSeq } = summary;
+  const rests = isEnded(state) || state === 'paused' || needsUser(summary);
   return rests && (events.at(-1)?.seq ?? after) >= lastSeq;
 }

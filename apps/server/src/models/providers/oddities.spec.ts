@@ -1,4 +1,5 @@
 import type { Message, ModelReply } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, failedResponse, streaming } from '../testing/provider-server.js';
 import {
@@ -224,7 +225,7 @@ describe('what differs from provider to provider', () => {
     );
     expect((await test.generate()).text).toBe('Whole');
     expect((await test.events('retry'))[0]?.message).toMatch(
-      /^anthropic answered 529: Overloaded\. Trying again in /,
+      /^Waiting for the provider: anthropic answered 529: Overloaded\. Next try in /,
     );
   });
 
@@ -240,13 +241,23 @@ describe('what differs from provider to provider', () => {
     expect((await test.events('retry'))[0]?.args['seconds']).toBe(0.5);
   });
 
-  it('does not wait for hours', async () => {
+  it.each([
+    [{ max_model_len: 32_768 }, 32_768],
+    [{ context_length: 200_000 }, 200_000],
+    [{ max_context_length: 8_192, loaded_context_length: 4_096 }, 4_096],
+    [{ context_length: 'large' }, null],
+    [{}, null],
+  ])('takes the window from the server that runs the model: %j', async (sizes, window) => {
     await open(chatCompletions);
-    server.answer(
-      failedResponse(429, chatCompletions.error('Come back tomorrow'), { 'retry-after': '7200' }),
-    );
-    await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
-    expect(server.requests).toHaveLength(1);
+    const id = chatCompletions.model.slice('openai-compatible:'.length);
+    server.models = {
+      data: [
+        { id: 'other', context_length: 1 },
+        { id, ...sizes },
+      ],
+    };
+    server.answer(streaming(chatCompletions.reply({ text: 'Hi' })));
+    expect((await test.generate()).contextTokens).toBe(window);
   });
 
   it('leaves pictures out for a model that reads text alone, once its provider says so', async () => {
@@ -290,8 +301,11 @@ describe('what differs from provider to provider', () => {
   it('tries again while nothing listens at the address', async () => {
     await open(chatCompletions);
     await server.close();
-    await expect(test.generate()).rejects.toMatchObject({ code: 'model_failed' });
-    expect(await test.events('retry')).toHaveLength(2);
+    const abort = new AbortController();
+    const reply = test.generate({}, abort.signal);
+    await until('four tries', async () => (await test.events('retry')).length >= 3);
+    abort.abort();
+    await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
     server = await ProviderServer.open();
   });
 });

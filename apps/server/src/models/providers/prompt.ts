@@ -4,9 +4,8 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
-import type { Message } from '@belay/protocol';
+import { resultText, type Message } from '@belay/protocol';
 import type { GenerateOptions } from '../model.js';
-import { resultText } from '../result-text.js';
 import { callId, sentName } from './sent-names.js';
 import { assistantParts } from './assistant-parts.js';
 import type { SdkProvider } from './sdk-provider.js';

@@ -155,14 +155,16 @@ function failedEnd(
   if (raw === 'model_context_window_exceeded') {
     return new ModelFailure('overflow', 'The reply filled the model’s context window.');
   }
-  if (raw === 'MALFORMED_FUNCTION_CALL') {
-    return new ModelFailure('retry', `The model of ${provider} wrote a call that cannot be read.`);
-  }
+  if (raw === malformedCall) return undefined;
   if (unified !== 'interrupted' && unified !== 'error') return undefined;
   return new ModelFailure('retry', brokenOff(provider));
 }
 
+/** Google’s reason for a reply without the call that the model meant. */
+const malformedCall = 'MALFORMED_FUNCTION_CALL';
+
 function finishOf(reason: LanguageModelV4FinishReason, calls: number): ModelReply['finish'] {
+  if (reason.raw === malformedCall) return 'malformed';
   if (reason.unified === 'length') return 'length';
   if (reason.unified === 'content-filter') return 'filter';
   if (calls > 0) return 'calls';

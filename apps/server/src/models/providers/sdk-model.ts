@@ -13,7 +13,11 @@ import { refusesPictures, withoutPictures } from './without-pictures.js';
 /** Uses a provider of the AI SDK as a model. It tries once: the gateway handles retries. */
 export function sdkModel(
   { provider, writer }: { provider: SdkProvider; writer: PromptWriter },
-  settings: { contextTokens: number | null; options: ProviderOptions; secret?: string | undefined },
+  settings: {
+    contextTokens: () => Promise<number | null>;
+    options: ProviderOptions;
+    secret?: string | undefined;
+  },
 ): Model {
   /**
    * Sessions whose pictures were refused; tracked separately, because pictures of one session must not affect others.
@@ -44,7 +48,7 @@ export function sdkModel(
         const operationOf = (name: string): string => names.get(name) ?? name;
         const reply = new ReplyBuilder(provider.name, operationOf, call.delta);
         await read(stream, reply, call.signal);
-        return { ...reply.build(), contextTokens: settings.contextTokens };
+        return { ...reply.build(), contextTokens: await settings.contextTokens() };
       } catch (error) {
         const { name, model: called } = provider;
         const at = { provider: name, model: called.modelId, secret: settings.secret };

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, type Message, type ModelRequest, type OperationCall } from '@belay/protocol';
+import {
+  AppError,
+  operationNamed,
+  type Message,
+  type ModelRequest,
+  type OperationCall,
+} from '@belay/protocol';
 import { z } from 'zod';
 import type { Model, GenerateOptions, ModelOutput } from '../model.js';
 import { readScript, type Script, type ScriptTurn } from './script.js';
@@ -38,12 +44,22 @@ function nextTurn(
   { played, messages }: { played: number; messages: Message[] },
 ): number {
   const results = lastResults(messages);
+  // A finish that was refused is repeated at the end of the script.
+  const last = turns.length - 1;
+  if (played > last && turns[last]?.finish && isEndRefused(messages)) return last;
   const found = turns.findIndex(
     ({ when }, index) =>
       index >= played && (when === undefined || new RegExp(when, 's').test(results)),
   );
   return found < 0 ? Math.max(played, turns.length) : found;
 }
+
+const isEndRefused = (messages: readonly Message[]): boolean => {
+  const last = messages.findLast((message) => message.role === 'tool');
+  return (last?.results ?? []).some(
+    ({ operation, failed }) => failed && operationNamed(operation)?.display === 'ending',
+  );
+};
 
 /** The window of a typical model, so that meters show a value. */
 const contextTokens = 200_000;

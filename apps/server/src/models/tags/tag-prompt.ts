@@ -1,6 +1,5 @@
-import type { Message, ModelTool, OperationCall } from '@belay/protocol';
+import { resultText, type Message, type ModelTool, type OperationCall } from '@belay/protocol';
 import { z } from 'zod';
-import { resultText } from '../result-text.js';
 
 /** A tool with its name in the prompt. */
 export interface OfferedTool {

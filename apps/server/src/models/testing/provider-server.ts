@@ -23,6 +23,8 @@ export type ProviderAnswer = (response: ServerResponse) => void;
  */
 export class ProviderServer {
   readonly requests: ProviderRequest[] = [];
+  /** The list of models; null if it has none, and requests for it are not recorded. */
+  models: object | null = null;
   /** Resolves when a client has disconnected before its answer was complete. */
   readonly abandoned = Promise.withResolvers<void>();
   readonly #answers: ProviderAnswer[] = [];
@@ -37,8 +39,11 @@ export class ProviderServer {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const text = Buffer.concat(chunks).toString();
+        if (request.url?.endsWith('/models') && this.models === null)
+          return void response.writeHead(404).end('{}');
         const body = text ? (JSON.parse(text) as Record<string, unknown>) : {};
         this.requests.push({ path: request.url ?? '', headers: request.headers, body, text });
+        if (request.url?.endsWith('/models')) return void response.end(JSON.stringify(this.models));
         const answer =
           this.#answers.shift() ?? failedResponse(418, { error: { message: 'no answer left' } });
         answer(response);

@@ -1,6 +1,7 @@
-import { bytesText, type SessionSummary } from '@belay/protocol';
+import { bytesText, needsUser, type SessionSummary } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
-import { needsUser } from '@/lib/needs-user';
+import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
 
@@ -25,6 +26,15 @@ export function Thinking() {
     <p role="status" className="flex items-center gap-2 border-t px-4 py-1 text-xs text-muted">
       <span aria-hidden className="size-1.5 shrink-0 animate-breathe rounded-full bg-run" />
       <span className="truncate font-mono">{text}</span>
+      {summary.modelError && summary.state === 'waiting' && (
+        <Button
+          small
+          className="ml-auto"
+          onClick={() => runControl(sessionControls.resume, summary)}
+        >
+          Try now
+        </Button>
+      )}
     </p>
   );
 }
@@ -42,9 +52,9 @@ function Copying({ done, total }: { done: number; total: number | null }) {
 }
 
 function words(summary: SessionSummary, replying: boolean): string | null {
-  const { state, reason, current } = summary;
+  const { state, reason, current, modelError } = summary;
   if (state === 'starting') return reason ?? 'Starting the sandbox…';
   if (state === 'running') return current ?? (replying ? null : 'The model is thinking…');
-  // Questions have their own cards; waiting for disk space does not.
-  return state === 'waiting' && !needsUser(summary) ? reason : null;
+  // Questions have their own cards; waiting for the model or for disk space does not.
+  return state === 'waiting' && (modelError || !needsUser(summary)) ? reason : null;
 }

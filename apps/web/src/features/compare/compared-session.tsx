@@ -6,6 +6,7 @@ import {
   dollarsText,
   durationText,
   pluralText,
+  needsUser,
   type SessionSummary,
 } from '@belay/protocol';
 import { clsx } from 'clsx';
@@ -13,7 +14,6 @@ import { WaitingQuestions } from '@/components/approvals/waiting-questions';
 import { Doing } from '@/components/doing';
 import { Detail } from '@/components/ui/detail';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/lib/needs-user';
 import { useNow } from '@/lib/use-now';
 import { CheckFigure } from './check-figure';
 import { PatchFiles } from './patch-files';

@@ -1,5 +1,4 @@
-import type { SessionSummary } from '@belay/protocol';
-import { needsUser } from '@/lib/needs-user';
+import { needsUser, type SessionSummary } from '@belay/protocol';
 import type { FleetGroup } from './fleet-order';
 
 /** The sessions of one comparison, shown as one row. */

@@ -1,5 +1,4 @@
-import { isEnded, type SessionSummary } from '@belay/protocol';
-import { needsUser } from '@/lib/needs-user';
+import { isEnded, needsUser, type SessionSummary } from '@belay/protocol';
 
 export const fleetShows = ['waiting', 'active', 'ended', 'archived'] as const;
 export const fleetSorts = ['newest', 'cost', 'steps', 'tag'] as const;

@@ -1,10 +1,9 @@
 import { useCallback, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import type { SessionSummary } from '@belay/protocol';
+import { needsUser, type SessionSummary } from '@belay/protocol';
 import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
-import { needsUser } from '@/lib/needs-user';
 import { sessionsQuery } from '@/lib/summaries';
 import { toggled } from '@/lib/toggled';
 import { FleetBoard } from './fleet-board';

@@ -1,12 +1,11 @@
 import { memo } from 'react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { mountWords, type SessionSummary } from '@belay/protocol';
+import { mountWords, needsUser, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { HardDrive } from 'lucide-react';
 import { Doing } from '@/components/doing';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/lib/needs-user';
 import { FleetFigures } from './fleet-figures';
 import { columns } from './fleet-header';
 import { needOf } from './fleet-order';

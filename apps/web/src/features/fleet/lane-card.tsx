@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { Link } from '@tanstack/react-router';
-import { ageText, dollarsText, type SessionSummary } from '@belay/protocol';
+import { ageText, dollarsText, needsUser, type SessionSummary } from '@belay/protocol';
 import { Archive, MoreHorizontal } from 'lucide-react';
 import { clsx } from 'clsx';
 import { Doing } from '@/components/doing';
@@ -8,7 +8,6 @@ import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
-import { needsUser } from '@/lib/needs-user';
 import { sessionActions } from '@/features/session-controls/session-actions';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { shortModelName } from '@/lib/short-model-name';

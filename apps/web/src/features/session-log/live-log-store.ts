@@ -149,7 +149,10 @@ async function loadOlder(
 }
 
 const endsReply = (event: Event): boolean =>
-  isEvent(event, 'say') || isEvent(event, 'retry') || isEvent(event, 'state');
+  isEvent(event, 'say') ||
+  isEvent(event, 'retry') ||
+  isEvent(event, 'state') ||
+  (isEvent(event, 'message') && event.args.delivery === 'steer');
 
 function bufferOf(store: StoreApi<LiveLog>, terminal: string): TerminalBuffer {
   const { terminals } = store.getState();

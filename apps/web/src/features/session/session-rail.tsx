@@ -1,11 +1,10 @@
 import { useMemo } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { isEnded, type SessionSummary } from '@belay/protocol';
+import { isEnded, needsUser, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { PanelLeftClose, PanelLeftOpen } from 'lucide-react';
 import { IconButton } from '@/components/ui/icon-button';
-import { needsUser } from '@/lib/needs-user';
 import { useSessionId } from '@/features/session-log/session-context';
 import { sessionsQuery } from '@/lib/summaries';
 import { usePreferences } from '@/lib/preferences';

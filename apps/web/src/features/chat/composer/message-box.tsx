@@ -17,6 +17,7 @@ import { useMessageText } from './use-message-text';
 
 const deliveries = [
   { value: 'queue', label: 'After this turn' },
+  { value: 'next', label: 'With the next results' },
   { value: 'steer', label: 'Now' },
 ] as const;
 type Delivery = (typeof deliveries)[number]['value'];

@@ -1,4 +1,5 @@
-import { withLineNumbers, type Message } from '@belay/protocol';
+import { withLineNumbers } from '../calls.js';
+import type { Message } from '../models.js';
 
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
 type Fields = Record<string, unknown>;

@@ -8,10 +8,3 @@ export function withheld(model: string, { text }: ModelOutput): ModelFailure {
     `${model} refused to answer, or its content filter withheld the reply${said && ` after “${said}”`}. Rewind to an earlier step, rephrase it, or use another model.`,
   );
 }
-
-export function emptyReply(model: string, { finish }: ModelOutput): ModelFailure {
-  if (finish === 'length') {
-    return new ModelFailure('empty', `${model} reached its length limit before it wrote anything.`);
-  }
-  return new ModelFailure('empty', `${model} returned an empty reply.`);
-}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { blobId } from './models.js';
+
+/** A message of the user. */
+export const newMessage = z.object({
+  text: z.string().min(1).max(200_000),
+  delivery: z
+    .enum(['queue', 'next', 'steer'])
+    .default('queue')
+    .describe(
+      '`queue`: delivered at the end of the turn; `next`: with the next results; `steer`: immediately; waits end, a reply in progress is broken off, and calls that have not started are skipped.',
+    ),
+  pinned: z.boolean().default(false).describe('Kept word for word when the context is shortened.'),
+  images: z.array(blobId).max(100).default([]),
+  review: z
+    .boolean()
+    .default(false)
+    .describe('A comment on the agent’s changes; it does not answer a question.'),
+});
+export type NewMessage = z.infer<typeof newMessage>;
+
+/** The change of a queued message. */
+export const messageEdit = newMessage.pick({ text: true });
