@@ -48,12 +48,6 @@ export async function finish(
   conversation: Conversation,
   { input, begun, begin }: LoopCall,
 ): Promise<LoopResult> {
-  if (String(input['summary']).trim() === '') {
-    throw new AppError(
-      'invalid_input',
-      'Not finished: say in `summary` what changed and how it was checked, or what stands in the way.',
-    );
-  }
   const { items, background } = conversation;
   const last = items.at(-1);
   if (last?.kind === 'turn' && last.turn.say.calls.length > 1) {
@@ -75,7 +69,10 @@ export async function finish(
   }
   await hooks.settled();
   if (!begun) begin();
-  return { ok: true, output: input, seconds: 0 };
+  // Some models say it in their reply.
+  const text = last?.kind === 'turn' ? last.turn.say.text : '';
+  const summary = String(input['summary']).trim() || text.trim();
+  return { ok: true, output: { ...input, summary }, seconds: 0 };
 }
 
 /** Items that no prompt has contained yet. */
