@@ -1,4 +1,4 @@
-import { withLineNumbers } from '@belay/protocol';
+import { modelFields } from '@belay/protocol';
 
 const longText = 1_200;
 const head = 400;
@@ -12,14 +12,14 @@ const longList = 40;
 export function shortenedOutput(operation: string, output: unknown): unknown {
   if (typeof output !== 'object' || output === null || Array.isArray(output))
     return shortenedValue(output);
-  const plain = Object.entries(output);
-  const numbered = withLineNumbers(operation, Object.fromEntries(plain));
+  const plain = Object.fromEntries(Object.entries(output));
+  const { fields, numbered } = modelFields(operation, plain);
+  const text = numbered === null ? '' : String(fields[numbered]);
+  if (numbered === null || text.length <= longText) return shortenedValue(output);
   return Object.fromEntries(
-    plain.map(([name, value]) => {
-      const text = numbered[name];
-      const isCut = typeof text === 'string' && text !== value && text.length > longText;
-      return isCut ? [`${name} (shortened)`, shortText(text)] : [name, shortenedValue(value)];
-    }),
+    Object.entries(fields).map(([name, value]) =>
+      name === numbered ? [`${name} (shortened)`, shortText(text)] : [name, shortenedValue(value)],
+    ),
   );
 }
 
