@@ -128,6 +128,8 @@ module.exports = {
         'on-orphaned.ts',
         'home-settings.ts',
         'known-file.ts',
+        'likeness.ts',
+        'memory-kills.ts',
         'nearest-operations.ts',
         'permissions.ts',
         'release-memory.ts',
