@@ -26,7 +26,7 @@ import { endText } from './end-text.js';
 import { begin, emptyState, noteText, type Progress, type State } from './fold-state.js';
 import { foundGuidance } from './guidance-text.js';
 import { describeChange } from './describe-settings.js';
-import { learnChanges, learnResult } from './known-files.js';
+import { KnownFiles } from './known-files.js';
 import { withTrusted } from './trusted-texts.js';
 
 /**
@@ -77,7 +77,7 @@ export class ConversationFold {
         ...state,
         items: [...state.items],
         waiting: [...state.waiting],
-        files: new Map(state.files),
+        files: state.files.fork(),
       },
       {
         ...progress,
@@ -109,6 +109,7 @@ export class ConversationFold {
     this.#includeThrough(say.seen?.others ?? seq);
     this.#deliver();
     const state = this.#state;
+    state.files.show();
     const silent = silentReply(state);
     if (silent) state.items.push({ kind: 'nudge', say: silent });
     if (say.notice !== undefined) {
@@ -136,7 +137,7 @@ export class ConversationFold {
     this.#progress.background.answer(id, result, call);
     if (this.#progress.turn && this.#isCalled(id)) {
       this.#addResult(this.#progress.turn, id, result);
-      const shown = learnResult(state.files, result);
+      const shown = state.files.addResult(result);
       if (shown) this.#shown(shown);
       if (outputOf('ask', result)) this.#takeAnswer();
       if (operationNamed(result.operation)?.servedBy === 'loop') this.#progress.turnEnded = true;
@@ -292,7 +293,7 @@ export class ConversationFold {
     for (const one of told) this.#addText({ ...one, pinned: false, told: true });
     for (const note of notes.splice(0)) {
       this.#addText({ text: noteText(note), images: [], pinned: false });
-      learnChanges(state.files, note.changes);
+      state.files.addChanges(note.changes);
     }
     shown.clear();
     if (state.question) return [];
@@ -315,6 +316,7 @@ export class ConversationFold {
     const last = items.findLastIndex((item) => item.kind === 'turn' && item.turn.seq <= through);
     const old = items.slice(0, last + 1);
     const rest = items.slice(last + 1);
+    state.files = KnownFiles.shownIn(rest);
     if (summary === '') {
       state.items = [...old.map((item) => this.#shorten(item)), ...rest];
       return;

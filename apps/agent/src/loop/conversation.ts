@@ -1,5 +1,5 @@
 import type { ApprovalMode, EventArgs, OperationCall, SessionSettings } from '@belay/protocol';
-import type { KnownFile } from '../known-file.js';
+import type { KnownFiles } from './known-files.js';
 
 /** A user’s message, with its number in the log. */
 export type UserMessage = EventArgs<'message'> & { readonly seq: number };
@@ -69,7 +69,7 @@ export interface Conversation {
   /** The guidance from before the first reply, which is at the start of the prompt. */
   openingGuidance: ReadonlyMap<string, string>;
   /** The parts of files that the model has seen, by path. */
-  files: ReadonlyMap<string, KnownFile>;
+  files: KnownFiles;
   /** The description of the sandbox in the prompt; null before the first reply. */
   sandbox: string | null;
   /** Whether the user trusts the workspace’s guidance: that of the start, and the texts listed here. */

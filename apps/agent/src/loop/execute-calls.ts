@@ -111,7 +111,7 @@ async function execute(
 ): Promise<Execution> {
   // The time of its approval and of pauses is not counted.
   let started: number | undefined;
-  const { files: known } = conversation;
+  const { files: known } = conversation.files;
   const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
   let ran: CheckedCall | undefined;
   const ended = (outcome: Omit<LoopResult, 'seconds'>): Execution => ({

@@ -1,7 +1,7 @@
 import type { Event, FileChange } from '@belay/protocol';
 import { BackgroundResults } from './background-results.js';
 import type { Conversation, Item, ModelTurn, UserMessage } from './conversation.js';
-import type { KnownFiles } from './known-files.js';
+import { KnownFiles } from './known-files.js';
 
 /** The conversation once every known event is part of it. */
 export interface State extends Omit<
@@ -10,7 +10,6 @@ export interface State extends Omit<
 > {
   items: Item[];
   waiting: UserMessage[];
-  files: KnownFiles;
 }
 
 /** A note for the model about a user’s change. */
@@ -58,7 +57,7 @@ export const emptyState = (): State => ({
   notice: null,
   guidance: new Map(),
   openingGuidance: new Map(),
-  files: new Map(),
+  files: new KnownFiles(),
   trusted: false,
   trustedTexts: new Map(),
   approvals: 'ask',

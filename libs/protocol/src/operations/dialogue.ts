@@ -23,7 +23,7 @@ export const dialogueOperations = operationGroup({
       path: z.string().optional().describe('The file that contains the plan.'),
       version: fileVersion.optional(),
     }),
-    files: ({ path, version }) => (path && version ? [{ kind: 'shown', path, version }] : []),
+    files: ({ path, version }) => (path && version ? [{ kind: 'written', path, version }] : []),
     display: 'event',
     concurrent: false, // Its position among the other calls matters.
     idle: true,
