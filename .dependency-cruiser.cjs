@@ -135,6 +135,8 @@ module.exports = {
         'on-orphaned.ts',
         'home-settings.ts',
         'known-file.ts',
+        'likeness.ts',
+        'memory-kills.ts',
         'nearest-operations.ts',
         'permissions.ts',
         'release-memory.ts',

@@ -60,7 +60,7 @@ function descriptionOfPackage() {
     license,
     private: true,
     engines,
-    bin: { belay: 'apps/cli/bin/belay.mjs' },
+    bin: { belay: 'apps/cli/bin/belay' },
     dependencies: unbundled(json('apps/server').dependencies),
     optionalDependencies: { ...optionalDependencies, ...Object.fromEntries(ptys) },
   };

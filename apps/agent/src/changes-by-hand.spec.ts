@@ -60,7 +60,9 @@ describe('what the user changes by hand', () => {
         await insertByHand('u1', 'by hand');
         return { calls: [replaceLine(4, 'mine'), read('other.txt')] };
       },
-      { calls: [replaceLine(5, 'mine')] },
+      // What this number was last shown with moved; the refusal shows where.
+      { calls: [replaceLine(6, 'mine')] },
+      { calls: [replaceLine(6, 'mine')] },
     ]);
     await stage.event('finish');
     expect(result('c2-1')).toMatchObject({ ok: false, output: { code: 'conflict' } });
@@ -73,9 +75,10 @@ describe('what the user changes by hand', () => {
       'The user did this by hand: files.edit n.txt\nWhat changed is in the refusal above.',
     );
     expect(JSON.stringify(stage.requests[2]!.messages).split('by hand\\').length).toBe(2);
-    // The refusal showed what changed, so the corrected call is made.
-    expect(result('c3-1')).toMatchObject({ ok: true });
-    expect(text('n.txt')).toContain('line 1\nby hand\nline 2\nline 3\nmine\nline 5\n');
+    expect(result('c3-1')).toMatchObject({ ok: false });
+    expect(JSON.stringify(result('c3-1'))).toContain(String.raw`6\tline 5\n7\tline 6`);
+    expect(result('c4-1')).toMatchObject({ ok: true });
+    expect(text('n.txt')).toContain('line 3\nline 4\nmine\nline 6\n');
   });
 
   it('is known once a prompt told it: an edit with the new numbers is made at once', async () => {
@@ -102,9 +105,9 @@ describe('what the user changes by hand', () => {
 
   it('tells a rewind of the files as a diff, and what is gone', async () => {
     play([
+      { calls: [read('n.txt')] },
       {
         calls: [
-          read('n.txt'),
           replaceLine(2, 'mine'),
           { operation: 'files.write', input: { path: 'new.txt', content: 'x' } },
         ],
@@ -117,7 +120,7 @@ describe('what the user changes by hand', () => {
     ]);
     await stage.event('finish');
     expect(text('n.txt')).toBe(numbers);
-    const told = lastText(stage.requests[2]!.messages);
+    const told = lastText(stage.requests[3]!.messages);
     expect(told).toMatch(
       /^The user did this by hand: rewound the files to “The workspace at the start” of \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, which changed 2 files\.\nWhat changed/,
     );
@@ -167,6 +170,28 @@ describe('what the user changes by hand', () => {
     expect(text('other.txt')).toBe('mine\n');
   });
 
+  it('does not keep an exact text from being replaced, and is told with the result', async () => {
+    const replace = {
+      operation: 'files.replace-text',
+      input: { path: 'n.txt', find: 'line 7', replace: 'mine' },
+    };
+    play([
+      { calls: [read('n.txt')] },
+      async () => (await insertByHand('u1', 'by hand'), { calls: [replace, replace] }),
+      { calls: [replaceLine(3, 'by number')] },
+    ]);
+    await stage.event('finish');
+    expect(result('c2-1')).toMatchObject({
+      ok: true,
+      output: { now: '6\tline 5\n7\tline 6\n8\tmine\n9\tline 8\n10\tline 9' },
+    });
+    expect(JSON.stringify(result('c2-1'))).toContain(String.raw`2\t+by hand\n3\t line 2`);
+    expect(result('c2-2')).toMatchObject({ ok: false, output: { code: 'conflict' } });
+    // The lines of the change are known by their new numbers.
+    expect(result('c3-1')).toMatchObject({ ok: true });
+    expect(text('n.txt')).toContain('by hand\nby number\nline 3');
+  });
+
   it('refuses line numbers that were never read, and those beside a part that was', async () => {
     const part = (from: number, to: number) => ({
       operation: 'files.read',
@@ -176,25 +201,24 @@ describe('what the user changes by hand', () => {
     play([
       { calls: [replaceLine(2, 'blind')] },
       { calls: [{ operation: 'files.replace-text', input: exact }, part(1, 3)] },
-      { calls: [replaceLine(3, 'a\nb'), replaceLine(4, 'mine'), replaceLine(9, 'blind'), write] },
-      { calls: [part(4, 6), part(7, 13), replaceLine(9, 'seen'), write] },
+      { calls: [replaceLine(3, 'a\nb'), replaceLine(9, 'blind'), write] },
+      { calls: [replaceLine(4, 'mine'), part(5, 13)] },
+      { calls: [write] },
     ]);
     await stage.event('finish');
     const message = (id: string) => result(id)?.['output'] as { message?: string };
+    const shown = 'These are its lines now; call again with the numbers that fit:';
     expect(message('c1-1')).toMatchObject({
       code: 'conflict',
-      message:
-        'You have not read n.txt, so its line numbers are not known: read it first, or replace an exact text. Nothing was changed.',
+      message: `You have not read n.txt, so its line numbers are not known to you. Nothing was changed. ${shown}\n1\tline 1\n2\tline 2\n3\tline 3\n4\tline 4`,
     });
-    expect(result('c2-1')).toMatchObject({ ok: true });
-    for (const id of ['c3-1', 'c3-2', 'c4-3', 'c4-4'])
+    for (const id of ['c2-1', 'c3-1', 'c4-1', 'c5-1'])
       expect(result(id)).toMatchObject({ ok: true });
-    expect(message('c3-3')).toMatchObject({
-      message:
-        'You have read only lines 1–4 of n.txt as it is now: read line 9 first. Nothing was changed.',
-    });
-    expect(message('c3-4').message).toBe(
-      'You have read only lines 1–4 of n.txt: read the rest first, or set `overwrite` to replace it unread. Nothing was changed.',
+    expect(message('c3-2').message).toContain(
+      'You have read only lines 1–4, 10–12 of n.txt as it is now. Nothing was changed.',
+    );
+    expect(message('c3-3').message).toBe(
+      'You have read only lines 1–4, 10–12 of n.txt: read the rest first, or set `overwrite` to replace it unread. Nothing was changed.',
     );
   });
 
@@ -212,7 +236,7 @@ describe('what the user changes by hand', () => {
     ]);
     await stage.event('finish');
     expect(result('c2-1')).toMatchObject({ ok: false, output: { code: 'conflict' } });
-    expect(JSON.stringify(result('c3-1'))).toContain('read line 8 first');
+    expect(JSON.stringify(result('c3-1'))).toContain('it is 11 now');
     expect(result('c4-1')).toMatchObject({ ok: true });
     expect(text('n.txt')).toContain('line 7\nmine\nline 9\n');
   });

@@ -1,4 +1,5 @@
 import type { Operation } from '@belay/protocol';
+import { likeness } from './likeness.js';
 
 const mostNamed = 3;
 /** Names less similar than this (out of 1) are not suggested. */
@@ -18,7 +19,7 @@ export function nearestOperations(name: string, offered: readonly Operation[]): 
   );
   if (known.length > 0) return known.slice(0, mostNamed).map((operation) => operation.name);
   const likely = offered
-    .map((operation) => ({ name: operation.name, like: likeness(given, operation) }))
+    .map((operation) => ({ name: operation.name, like: similarity(given, operation) }))
     .sort((a, b) => b.like - a.like);
   const least = Math.max(leastAlike, (likely[0]?.like ?? 0) * leastOfBest);
   return likely
@@ -28,24 +29,7 @@ export function nearestOperations(name: string, offered: readonly Operation[]): 
 }
 
 /** The similarity of a name to an operation's names, from 0 to 1. */
-const likeness = (given: string, { name, knownAs }: Operation): number =>
-  Math.max(...[name, ...knownAs.split(' ')].map((each) => alike(pairs(given), pairs(each))));
-
-/** Dice's coefficient of the letter pairs. */
-function alike(a: readonly string[], b: readonly string[]): number {
-  if (a.length === 0 || b.length === 0) return 0;
-  const left = [...b];
-  const common = a.filter((pair) => {
-    const at = left.indexOf(pair);
-    if (at >= 0) left.splice(at, 1);
-    return at >= 0;
-  });
-  return (2 * common.length) / (a.length + b.length);
-}
-
-function pairs(name: string): string[] {
-  const letters = plain(name);
-  return Array.from(letters.slice(1), (_, index) => letters.slice(index, index + 2));
-}
+const similarity = (given: string, { name, knownAs }: Operation): number =>
+  Math.max(...[name, ...knownAs.split(' ')].map((each) => likeness(plain(given), plain(each))));
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');

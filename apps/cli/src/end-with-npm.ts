@@ -1,7 +1,7 @@
 import { processStat, processFile, type ProcessStat } from './background/process-start.js';
 
 const pollMs = 500;
-/** npm, its shell, and bin/belay.mjs on an older Node. */
+/** npm, its shell, and the shell that looks for Node. */
 const mostAncestors = 4;
 
 /**

@@ -6,7 +6,6 @@ import { outputTo } from './output.js';
 import { createProgram } from './program.js';
 
 async function main(): Promise<void> {
-  endWithParent();
   endWithNpm();
   const errors = outputTo(process.stderr);
   // Commander writes to standard output itself; a closed pipe must not become a stack trace.
@@ -22,16 +21,6 @@ async function main(): Promise<void> {
       process.exitCode = errorCodes[error.code].exit;
     } else throw error;
   }
-}
-
-/**
- * On an older Node, bin/belay.mjs starts this process; its end, even by `kill -9`, closes the channel and ends this
- * process.
- */
-function endWithParent(): void {
-  if (!process.channel) return;
-  process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
-  process.channel.unref();
 }
 
 /** Replaces the server’s sentence, which is meant for browsers. */

@@ -48,6 +48,10 @@ describe('the command line', () => {
     [['preview', 's', '70000'], /port from 1 to 65535/],
     [['join', 'https://h', '--memory', '32'], /whole number of 64 or more/],
     [['list', '--url', 'nonsense'], /^nonsense is not a URL. Write it as http:/],
+    [['--url', 'nonsense', 'list'], /^nonsense is not a URL. Write it as http:/],
+    [['--url', 'http://other', 'list', '--url', 'nonsense'], /^nonsense is not a URL/],
+    [['--url', 'http://x', 'completion', 'bash'], /completion does not take the option --url/],
+    [['--ulr', 'http://x', 'list'], /unknown option '--ulr'/],
     [['eval', 'rnu'], /unknown command 'rnu'/],
     [['debug', 'prmopt'], /unknown command 'prmopt'/],
   ])('%j is refused', async (args, message) => {

@@ -24,7 +24,12 @@ import { addMachinesCommands } from './machines-commands.js';
 import { wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 import { addTemplatesCommands } from './templates-commands.js';
-import { sessionArgument, withJsonOption, withServerOptions } from './server-options.js';
+import {
+  acceptServerOptionsFirst,
+  sessionArgument,
+  withJsonOption,
+  withServerOptions,
+} from './server-options.js';
 
 /** The commands of `belay`; `exit` is called with the code of those that have one. */
 export function createProgram(exit: (code: number) => void): Command {
@@ -36,6 +41,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', programText);
+  acceptServerOptionsFirst(program);
   addRun(program, exit);
   addSessions(program, exit);
   addLocalServer(program, exit);

@@ -160,20 +160,30 @@ function ask<T>(
 const whole = (input: unknown): string => JSON.stringify(input ?? {});
 
 /**
- * The fields of a result. If the operation’s definition names a field with numbered lines, each line begins with its
- * number and a tab, so the numbers stay correct if lines are cut afterwards.
+ * The fields of a result as a model gets them: see `brief` of operations. If the operation’s definition names a field
+ * with numbered lines, each line begins with its number and a tab, so the numbers stay correct if lines are cut
+ * afterwards.
  */
-export function withLineNumbers(name: string, output: Fields): Fields {
+export function modelFields(
+  name: string,
+  output: Fields,
+): { fields: Fields; numbered: string | null } {
   const operation = operationNamed(name);
   const parsed = operation?.output.safeParse(output);
-  const numbered = operation && parsed?.success ? operation.numbered(parsed.data) : null;
-  if (!numbered) return output;
+  if (!operation || !parsed?.success) return { fields: output, numbered: null };
+  const brief = operation.brief(parsed.data);
+  // A note that was added to the output is kept.
+  const added = Object.entries(output).filter(([key]) => !isField(parsed.data, key));
+  const fields = brief ? { ...brief, ...Object.fromEntries(added) } : output;
+  const numbered = operation.numbered(parsed.data);
+  if (!numbered) return { fields, numbered: null };
   const { field, from } = numbered;
-  const lines = String(output[field]).replace(/\n$/, '').split('\n');
-  return {
-    ...output,
-    [field]: lines.map((line, index) => `${from + index}\t${line}`).join('\n'),
-  };
+  const lines = String(fields[field]).replace(/\n$/, '').split('\n');
+  const text = lines.map((line, index) => `${from + index}\t${line}`).join('\n');
+  return { fields: { ...fields, [field]: text }, numbered: field };
 }
 
 type Fields = Record<string, unknown>;
+
+const isField = (data: unknown, key: string): boolean =>
+  typeof data === 'object' && data !== null && Object.hasOwn(data, key);

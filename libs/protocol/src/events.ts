@@ -125,6 +125,7 @@ export const eventArgs = {
     command: z.string().max(500),
     status: runResult.shape.status,
     exitCode: z.int().nullable(),
+    killed: runResult.shape.killed,
     seconds: z.number().nonnegative(),
     text: z.string().max(2_000),
     from: z

@@ -14,7 +14,7 @@ export type LineHunk = z.infer<typeof lineHunk>;
 
 /** The maximum number of places; after more changes the file is read again. */
 export const maxHunks = 500;
-const lineHunks = z
+export const lineHunks = z
   .array(lineHunk)
   .max(maxHunks)
   .optional()
@@ -29,29 +29,34 @@ export const fileChange = z.object({
 });
 export type FileChange = z.infer<typeof fileChange>;
 
-/** A range of a file’s lines, inclusive, and the number of lines in the file. */
-export interface FilePart {
-  from: number;
-  to: number;
-  of: number;
-}
+/** Lines of a file that a reader was shown, inclusive. */
+export const shownLines = z.object({
+  from: z.int().positive(),
+  to: z.int().positive(),
+  cut: z.literal(true).optional().describe('Whether only a part of the line was shown.'),
+});
+export type ShownLines = z.infer<typeof shownLines>;
 
-/** The knowledge about whole files that the reader of an output gains. */
+/** The knowledge about files that the reader of an output gains. */
 export type FileNews =
-  /** The reader now knows this version; with `part`, these lines of it. */
-  | { kind: 'shown'; path: string; version: string | null; part?: FilePart | undefined }
-  /** A reader that knew the version `before` (if omitted, any version) knows this one. */
-  | {
-      kind: 'changed';
-      path: string;
-      before?: string | null;
-      version: string | null;
-      /** The file’s new number of lines, if known. */
-      lines?: number;
-      /** The places of the change, which the reader was shown. */
-      hunks?: readonly LineHunk[] | undefined;
-    }
+  /** The next prompt shows this version; with `parts`, these lines of it. */
+  | { kind: 'shown'; path: string; version: string; parts?: readonly ShownLines[] }
+  /** The caller wrote this version as a whole; null if it removed the file. */
+  | { kind: 'written'; path: string; version: string | null }
+  /** The caller changed the file, from the version `before` (if omitted, any that it knew). */
+  | ChangeNews<'changed'>
+  /** The next prompt tells what someone else changed. */
+  | ChangeNews<'told'>
   | { kind: 'moved'; from: string; to: string };
+
+interface ChangeNews<K> {
+  kind: K;
+  path: string;
+  before?: string | null | undefined;
+  version: string | null;
+  /** The places of the change; without them, the line numbers are unknown afterwards. */
+  hunks?: readonly LineHunk[] | undefined;
+}
 
 /** The details of a `conflict`: the file differs from the version that the caller knew. */
 export const fileConflict = z.object({
@@ -61,6 +66,8 @@ export const fileConflict = z.object({
   /** Whether the message shows all changes, so that its reader now knows this version. */
   shown: z.boolean().default(false),
   hunks: lineHunks,
+  /** Lines of this version that the message shows with their numbers. */
+  lines: z.array(shownLines).optional(),
 });
 export type FileConflict = z.infer<typeof fileConflict>;
 

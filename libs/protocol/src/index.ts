@@ -16,6 +16,7 @@ export * from './errors.js';
 export * from './evaluations.js';
 export * from './events.js';
 export * from './file-version.js';
+export * from './foreign-call.js';
 export * from './format.js';
 export * from './git.js';
 export * from './git-name.js';

@@ -83,6 +83,11 @@ export interface OperationTraits<I extends z.ZodType = z.ZodType, O extends z.Zo
   paths(input: z.output<I>, output?: z.output<O>): readonly string[];
   /** Blobs of the pictures to show to a model. Default: none. */
   images(output: z.output<O>): readonly string[];
+  /**
+   * The output as a model gets it, without what tells it nothing and in the form that takes the fewest tokens. Default:
+   * null, all of it.
+   */
+  brief(output: z.output<O>): Readonly<Record<string, unknown>> | null;
   /** The output field whose lines a model reads with line numbers, and the first number. Default: null. */
   numbered(output: z.output<O>): { field: string; from: number } | null;
   /**
@@ -172,6 +177,7 @@ export function defineOperation<
     outlivesRewind: false,
     paths: () => [],
     images: () => [],
+    brief: () => null,
     numbered: () => null,
     aliases: {},
     knownAs: '',

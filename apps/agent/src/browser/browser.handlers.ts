@@ -14,6 +14,7 @@ import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
 import type { BrowserOptions } from './browser-options.js';
 import type { Page } from './chromium.js';
+import { changedText } from './changed-text.js';
 import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
 import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
@@ -29,8 +30,8 @@ type Operations = typeof browserOperations;
 type PageOutput = OperationOutput<'browser.read'>;
 type Act = (page: Page, signal: AbortSignal) => Promise<unknown>;
 
-/** The maximum length of one result. */
-const maxCharacters = 20_000;
+/** The maximum length of one result: of a reading, and of an action, which shows a part. */
+const maxCharacters = { read: 20_000, act: 8_000 };
 const longestHistory = 30_000;
 /**
  * Pixels. In requests with many pictures, Anthropic accepts no larger ones, and models get higher ones scaled down
@@ -47,6 +48,8 @@ export class BrowserHandlers {
   readonly #screencast: Screencast;
   readonly #window: BrowserWindow;
   #shown = '';
+  /** The text that the model was last shown, of which page. */
+  #known: { page: Page; text: string } | null = null;
   #busy = false;
   /** The call that uses the browser now. */
   #call = '';
@@ -68,7 +71,15 @@ export class BrowserHandlers {
 
   readonly operations: Handlers<Operations, CallContext> = {
     'browser.open': (input, call) => this.#open(input, call),
-    'browser.read': (input, call) => this.#look(call, (page) => this.#read(page, input)),
+    'browser.read': (input, call) =>
+      this.#look(call, async (page) => {
+        const { format, offset } = input;
+        const whole = format === 'html' ? await page.content() : await this.#reader.text(page);
+        if (format === 'text') this.#remember(call, page, whole);
+        const end = offset + maxCharacters.read;
+        const part = { text: whole.slice(offset, end), truncated: whole.length > end };
+        return this.#output(page, part);
+      }),
     'browser.click': (input, call) =>
       this.#act(call, (page) => clickElement(page, this.#reader, input)),
     'browser.hover': (input, call) => this.#act(call, (page) => hover(page, this.#reader, input)),
@@ -176,7 +187,7 @@ export class BrowserHandlers {
         const front = await this.#window.page();
         if (front !== page) await this.#reader.settled(front);
         await this.#show(front);
-        return await this.#read(front, { format: 'text', offset: 0 });
+        return await this.#after(call, front);
       } catch (error) {
         throw this.#inWords(error);
       } finally {
@@ -211,14 +222,25 @@ export class BrowserHandlers {
     return known;
   }
 
-  async #read(page: Page, { format, offset }: OperationInput<'browser.read'>): Promise<PageOutput> {
-    const whole = format === 'html' ? await page.content() : await this.#reader.text(page);
-    const end = offset + maxCharacters;
+  /** The page after an action. A model is not shown again what it was shown of the same page. */
+  async #after(call: CallContext, page: Page): Promise<PageOutput> {
+    const whole = await this.#reader.text(page);
+    const before = this.#known?.page === page ? this.#known.text : null;
+    const shown = call.source === 'agent' ? changedText(before, whole) : whole;
+    this.#remember(call, page, whole);
+    const text = shown.slice(0, maxCharacters.act);
+    return this.#output(page, { text, truncated: text.length < shown.length });
+  }
+
+  #remember({ source }: CallContext, page: Page, text: string): void {
+    if (source === 'agent') this.#known = { page, text };
+  }
+
+  async #output(page: Page, part: Pick<PageOutput, 'text' | 'truncated'>): Promise<PageOutput> {
     return {
       url: page.url(),
       title: await page.title(),
-      text: whole.slice(offset, end),
-      truncated: whole.length > end,
+      ...part,
       notes: this.#notes.take(),
       console: this.#notes.takeMessages(),
     };

@@ -356,12 +356,12 @@ describe('the browser', () => {
       (await run<PageAnswer & { value: string }>('browser.evaluate', { script })).value;
 
     it.each([
-      ['document.title', '"Built"'],
+      ['document.title', 'Built'],
       ['const a = 20; a + 22', '42'],
       ['await Promise.resolve({ a: [1, 2n, null] })', '{"a":[1,"2",null]}'],
       ['() => innerWidth', '1280'],
       ['undefined', 'undefined'],
-      ['document.querySelector("#menu")', '"<button id=\\"menu\\">Menu</button>"'],
+      ['document.querySelector("#menu")', '<button id="menu">Menu</button>'],
       ['const loop = { name: 1 }; loop.self = loop; loop', '{"name":1,"self":"[circular]"}'],
       ['NaN', 'NaN'],
     ])('runs %s in the page', async (script, value) => {

@@ -37,7 +37,8 @@ async function run(session: CDPSession, script: string): Promise<string> {
   if (exceptionDetails) throw thrown(exceptionDetails);
   const { objectId, unserializableValue, value } = result;
   if (objectId === undefined) {
-    return shown(unserializableValue ?? JSON.stringify(value) ?? 'undefined');
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return shown(unserializableValue ?? text ?? 'undefined');
   }
   const text = await session.send('Runtime.callFunctionOn', {
     objectId,
@@ -61,9 +62,10 @@ function thrown({ text, exception }: Exception): AppError {
 
 const shown = (text: string): string => excerpt(text, longestValue);
 
-/** Runs in the page: a value as JSON, with what JSON does not know in words. */
+/** Runs in the page: a value as JSON, with what JSON does not know in words; an element alone as its HTML. */
 const inWords = `async function () {
   const value = typeof this === 'function' ? await this() : this;
+  if (value instanceof Node) return (value.outerHTML ?? String(value.nodeValue)).slice(0, ${longestValue + 1});
   const above = [];
   const text = JSON.stringify(value, function (key, one) {
     if (typeof one === 'bigint' || typeof one === 'symbol') return String(one);

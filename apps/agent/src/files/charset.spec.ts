@@ -98,13 +98,42 @@ it('a model that writes a whole file keeps its byte order mark and its line ends
   expect(bytesOf('win.txt')).toBe('one\n');
 });
 
-it('UTF-16 is refused in one sentence, read or written', async () => {
-  put('wide.txt', '\xff\xfea\0\n\0');
-  await expect(read('wide.txt')).rejects.toThrow('wide.txt is text in UTF-16');
-  const { version } = await bench.call('files.read', { path: 'wide.txt', encoding: 'base64' });
-  bench.known = new Map([['wide.txt', version ?? '']]);
-  await expect(write('wide.txt', 'b\n')).rejects.toThrow(
-    'wide.txt is text in UTF-16: write it with encoding base64, or set `overwrite` to make it UTF-8.',
+it.each([
+  ['utf-16le', '\xff\xfe', (units: Buffer) => units],
+  ['utf-16be', '\xfe\xff', (units: Buffer) => units.swap16()],
+])('%s is read, edited and written as text, and stays so', async (_, mark, order) => {
+  const wide = (text: string) => mark + order(Buffer.from(text, 'utf16le')).toString('latin1');
+  put('wide.txt', wide('one\r\nzwölf\r\n'));
+  expect(await read('wide.txt')).toMatchObject({
+    content: 'one\r\nzwölf\r\n',
+    lines: 2,
+    form: ['encoding UTF-16', 'CR LF line ends'],
+  });
+  expect(await edit('wide.txt', 1, '→')).toMatchObject({ lines: 2, now: '1\t→\n2\tzwölf' });
+  expect(bytesOf('wide.txt')).toBe(wide('→\r\nzwölf\r\n'));
+  await bench.call('files.replace-text', { path: 'wide.txt', find: 'zwölf\n', replace: 'x\ny\n' });
+  expect(bytesOf('wide.txt')).toBe(wide('→\r\nx\r\ny\r\n'));
+  await read('wide.txt');
+  expect(await write('wide.txt', 'new\n')).toMatchObject({
+    kept: ['CR LF line ends', 'encoding UTF-16'],
+  });
+  expect(bytesOf('wide.txt')).toBe(wide('new\r\n'));
+});
+
+it('a file that declares its encoding is edited in it, and what it does not have is refused', async () => {
+  put('a.py', '# -*- coding: latin-1 -*-\nx = "J\xf6rg"\n');
+  expect(await read('a.py')).toMatchObject({ charset: 'iso-8859-1' });
+  await expect(edit('a.py', 2, 'x = "Jörg €"')).rejects.toThrow(
+    'a.py is not UTF-8 but iso-8859-1, which has no "€"',
   );
-  expect(bytesOf('wide.txt')).toBe('\xff\xfea\0\n\0');
+  await edit('a.py', 2, 'x = "Jürg"');
+  expect(bytesOf('a.py')).toBe('# -*- coding: latin-1 -*-\nx = "J\xfcrg"\n');
+});
+
+it('Shift-JIS is read and edited in Shift-JIS', async () => {
+  const line = '\x82\xb1\x82\xf1\x82\xc9\x82\xbf\x82\xcd\n';
+  put('a.txt', `${line}x\n`);
+  expect(await read('a.txt')).toMatchObject({ charset: 'shift_jis', content: 'こんにちは\nx\n' });
+  await edit('a.txt', 2, 'ー日本');
+  expect(bytesOf('a.txt')).toBe(`${line}\x81\x5b\x93\xfa\x96\x7b\n`);
 });

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { filesBench, type FilesBench } from './testing/files-bench.js';
+import { shownFile } from '../known-file.js';
 import { versionOf } from './version-of.js';
 
 let bench: FilesBench;
@@ -35,6 +36,7 @@ describe('reading', () => {
       size: 14,
       next: null,
       version: '6017718659ffda4f',
+      form: ['mixed line ends', 'no line end after the last line'],
     });
     expect(await bench.call('files.read', { path: 'a.txt', from: 2 })).toMatchObject({
       content: 'two\r\nthree',
@@ -78,12 +80,35 @@ describe('reading', () => {
     expect(pages).toBeGreaterThan(3);
   });
 
-  it('cuts a line that is longer than a page and reports where to read on', async () => {
+  it('cuts long lines for a model, and names them outside of the text', async () => {
     put('min.js', `a\n${'x'.repeat(300_000)}\nb\n`);
-    const page = await bench.call('files.read', { path: 'min.js', from: 2 });
-    expect(page.content).toContain('Line 2 of min.js has 300001 bytes');
-    expect(page.content).toContain('from byte 40002');
-    expect(page).toMatchObject({ to: 2, lines: 3, next: 3 });
+    expect(await bench.call('files.read', { path: 'min.js', from: 2 })).toMatchObject({
+      content: `${'x'.repeat(2_000)} [cut]\nb\n`,
+      to: 3,
+      lines: 3,
+      next: null,
+      cut: [{ line: 2, bytes: 300_001 }],
+    });
+    writeFileSync(join(bench.root, 'wide.txt'), 'é'.repeat(2_000));
+    const { content } = await bench.call('files.read', { path: 'wide.txt' });
+    expect(content).toBe(`${'é'.repeat(1_000)} [cut]\n`);
+    // An editor needs the whole line to save it.
+    bench.source = 'user';
+    const whole = await bench.call('files.read', { path: 'wide.txt' });
+    expect(whole).toMatchObject({ content: 'é'.repeat(2_000) });
+    expect(whole).not.toHaveProperty('cut');
+  });
+
+  it('names what the text of a file does not show', async () => {
+    const formOf = async (text: string) => {
+      put('f', text);
+      return (await bench.call('files.read', { path: 'f' })).form;
+    };
+    expect(await formOf('a\nb\n')).toBeUndefined();
+    expect(await formOf('')).toBeUndefined();
+    expect(await formOf('\xef\xbb\xbfa\r\nb\r\n')).toEqual(['byte order mark', 'CR LF line ends']);
+    expect(await formOf('a\r\nb')).toEqual(['CR LF line ends', 'no line end after the last line']);
+    expect(await formOf('a\nb')).toEqual(['no line end after the last line']);
   });
 
   it('refuses binaries as text and gives their bytes page by page', async () => {
@@ -109,9 +134,7 @@ describe('reading', () => {
     expect(Buffer.concat(parts).equals(bytes)).toBe(true);
   });
 
-  it('names UTF-16 and what does not exist', async () => {
-    put('wide.txt', '\xff\xfea\0b\0');
-    await expect(bench.call('files.read', { path: 'wide.txt' })).rejects.toThrow('UTF-16');
+  it('names what does not exist', async () => {
     await expect(bench.call('files.read', { path: 'src/none.js' })).rejects.toMatchObject({
       code: 'not_found',
       message: 'src/none.js does not exist.',
@@ -298,17 +321,17 @@ describe('editing lines', () => {
     [
       'INSERT',
       4,
-      'You have read only lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
+      'You have read only lines 1–1 of f as it is now. Nothing was changed. These are its lines now; call again with the numbers that fit:\n1\ta\n2\tb\n3\tc',
     ],
     [
       'REPLACE',
       3,
-      'You have read only lines 1–1 of f as it is now: read line 3 first. Nothing was changed.',
+      'You have read only lines 1–1 of f as it is now. Nothing was changed. These are its lines now; call again with the numbers that fit:\n1\ta\n2\tb\n3\tc',
     ],
   ])('asks a model for no line that is not there: %s at %i', async (change, from, message) => {
     put('f', 'a\nb\nc\n');
     const version = versionOf(Buffer.from('a\nb\nc\n'));
-    bench.known = new Map([['f', { version, parts: [{ from: 1, to: 1 }], of: 3 }]]);
+    bench.known = new Map([['f', shownFile(undefined, version, [{ from: 1, to: 1 }])]]);
     await expect(edit({ change, from, content: ['x'] })).rejects.toMatchObject({ message });
     bench.known = new Map();
     const unread = edit({ change, from, content: ['x'] });
@@ -316,7 +339,7 @@ describe('editing lines', () => {
       message: message.startsWith('The file') ? message : expect.stringContaining('not read f'),
     });
     expect(bytesOf('f')).toBe('a\nb\nc\n');
-    bench.known = new Map([['f', { version, parts: [{ from: 1, to: 1 }], of: 3 }]]);
+    bench.known = new Map([['f', shownFile(undefined, version, [{ from: 1, to: 1 }])]]);
     await edit({ change: 'INSERT', from: 2, content: ['x'] });
     expect(bytesOf('f')).toBe('a\nx\nb\nc\n');
   });
@@ -344,36 +367,6 @@ describe('editing lines', () => {
       );
       expect(bytesOf('f')).toBe(model.map((line) => `${line}\n`).join(''));
     }
-  });
-});
-
-describe('replacing text', () => {
-  it('replaces exactly as often as stated', async () => {
-    put('f', 'aa b aa\n');
-    expect(
-      await bench.call('files.replace-text', { path: 'f', find: 'aa', replace: '$&', count: 2 }),
-    ).toMatchObject({ replaced: 2, size: 8, lines: 1 });
-    expect(bytesOf('f')).toBe('$& b $&\n');
-  });
-
-  it('reports where the text is when the count is wrong', async () => {
-    put('f', 'x\ny\nx\n');
-    await expect(
-      bench.call('files.replace-text', { path: 'f', find: 'x', replace: 'z' }),
-    ).rejects.toThrow('The text occurs 2 times in f, not once: at lines 1, 3.');
-    await expect(
-      bench.call('files.replace-text', { path: 'f', find: 'q', replace: 'z' }),
-    ).rejects.toThrow('does not occur in f');
-    expect(bytesOf('f')).toBe('x\ny\nx\n');
-  });
-
-  it('finds what differs in line ends, and names what differs in spaces', async () => {
-    put('f', 'if (a) {\r\n\treturn;\r\n}\r\n');
-    await expect(
-      bench.call('files.replace-text', { path: 'f', find: 'if (a) {\n  return;', replace: '' }),
-    ).rejects.toThrow('Line 1 differs only in whitespace.');
-    await bench.call('files.replace-text', { path: 'f', find: '{\n\treturn;\n}', replace: '{\n}' });
-    expect(bytesOf('f')).toBe('if (a) {\r\n}\r\n');
   });
 });
 

@@ -5,29 +5,32 @@ import {
   type FileConflict,
   type filesOperations,
   type Handlers,
+  type LineHunk,
   type OperationInput,
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
 import { isThere } from '../permissions.js';
-import { charsetOf, encodeText } from './charset.js';
 import { changedLines, codeEvent } from './code-event.js';
 import { errorNumber, throwIfAborted } from './fault.js';
 import { load, replaceFile, statsAt, withExecutable, type Loaded } from './file-bytes.js';
 import { keepForm } from './keep-form.js';
-import { editLines, linesAround, type ToBytes } from './lines.js';
+import { editLines } from './lines.js';
 import { listFolder } from './list-folder.js';
+import { locateEdit } from './locate-edit.js';
 import { patchFiles } from './patch/patch-files.js';
 import { readPicture } from './read-picture.js';
 import { readFile } from './read-file.js';
 import { removeTree } from './remove-tree.js';
-import { replaceText } from './replace-text.js';
+import { replaceText, TextNotFound } from './replace-text.js';
 import { searchFiles } from './search-files.js';
-import { SeenFiles, type Compare, type Knowing } from './seen-files.js';
-import { countLines, isBinary, requireFaithful, requireText } from './text.js';
+import { SeenFiles, type Compare } from './seen-files.js';
+import { bytesOfBase64, isBinary, requireFaithful, requireText } from './text.js';
 import { versionOf } from './version-of.js';
+import { inFormOf, inUtf8 } from './utf16.js';
 import { WorkspaceFolder, type WorkspacePath } from './workspace-folder.js';
+import { editedFile, textFormOf, writtenFile } from './written-file.js';
 
 export interface FilesOptions {
   /** The folder that all operations stay in. */
@@ -98,7 +101,8 @@ class Files {
     const isLook = source === 'agent' && input.encoding === 'utf8';
     const picture = isLook && putBlob ? await readPicture(place) : null;
     if (!picture || !putBlob) {
-      return readFile(place, input, { signal, keep: (bytes) => this.#seen.keep(bytes) });
+      const keep = (bytes: Buffer) => this.#seen.keep(bytes);
+      return readFile(place, input, { signal, keep, cuts: source === 'agent' });
     }
     const { type, width, height, bytes } = picture;
     return {
@@ -116,7 +120,7 @@ class Files {
 
   #write(input: Input<'files.write'>, call: CallContext) {
     const { path, content, encoding, executable } = input;
-    const given = encoding === 'utf8' ? Buffer.from(content, 'utf8') : fromBase64(content);
+    const given = encoding === 'utf8' ? Buffer.from(content, 'utf8') : bytesOfBase64(content);
     return this.#workspace.reach(
       path,
       async (place) => {
@@ -135,7 +139,7 @@ class Files {
         this.#seen.keep(bytes);
         this.#report(call, place, { before: before?.bytes ?? Buffer.alloc(0), after: bytes });
         const created = before === null;
-        return { ...written(place, bytes), created, ...(kept.length > 0 && { kept }) };
+        return { ...writtenFile(place, bytes), created, ...(kept.length > 0 && { kept }) };
       },
       { make: true },
     );
@@ -154,51 +158,58 @@ class Files {
     }
     if (!before || input.overwrite || before.bytes.equals(bytes)) return;
     await this.#seen.requireUnchanged(place, before.bytes, call.known);
-    this.#seen.requireRead(place, before.bytes, { known: call.known, knowing: 'all' });
+    this.#seen.requireRead(place, before.bytes, call.known);
   }
 
   #edit(input: Input<'files.edit'>, call: CallContext) {
-    const knowing = ({ bytes }: Loaded) => linesAround(bytes.toString('latin1'), input);
-    return this.#rewrite({ path: input.path, knowing, call }, ({ bytes }) => {
-      requireFaithful(bytes, input.content.join('\n'), input.path);
-      return editLines(bytes.toString('latin1'), input, inCharsetOf(bytes, input.path));
+    return this.#rewrite(input.path, call, async (place, { bytes, text }) => {
+      await this.#seen.requireUnchanged(place, bytes, call.known);
+      const seen = call.known?.get(place.path);
+      const file = { place, version: versionOf(bytes), text, seen };
+      const edit = call.known ? locateEdit(file, input) : input;
+      requireFaithful(text, input.content.join('\n'), input.path);
+      const { inBytes } = textFormOf(text, input.path);
+      return { ...editLines(text.toString('latin1'), edit, inBytes), more: {} };
     });
   }
 
-  async #replaceText(input: Input<'files.replace-text'>, call: CallContext) {
-    let replaced = 0;
-    const about = { path: input.path, knowing: (): Knowing => 'nothing', call };
-    const done = await this.#rewrite(about, ({ bytes }) => {
-      requireFaithful(bytes, input.replace, input.path);
-      const inBytes = inCharsetOf(bytes, input.path);
-      const after = replaceText(bytes.toString('latin1'), input, inBytes);
-      replaced = after.replaced;
-      return after.bytes;
+  /** An exact text identifies its place, whatever else changed in the file. */
+  #replaceText(input: Input<'files.replace-text'>, call: CallContext) {
+    return this.#rewrite(input.path, call, async (place, { bytes, text }) => {
+      requireFaithful(text, input.replace, input.path);
+      const form = textFormOf(text, input.path);
+      const after = replaceText(text.toString('latin1'), input, form);
+      if (after instanceof TextNotFound) throw notFound(place, bytes, after);
+      const meanwhile = await this.#seen.changesSince(place, bytes, call.known);
+      const { replaced } = after;
+      const more = {
+        replaced,
+        ...(meanwhile && { meanwhile: { ...meanwhile, version: versionOf(bytes) } }),
+      };
+      return { ...after, more };
     });
-    return { ...done, replaced };
   }
 
-  /** Replaces a text file’s bytes by the result of `change`; the parts in `knowing` must have been read. */
-  #rewrite(
-    {
-      path,
-      knowing,
-      call,
-    }: { path: string; knowing: (before: Loaded) => Knowing; call: CallContext },
-    change: (before: Loaded) => string,
+  /** Replaces a text file’s bytes by the result of `change`. */
+  #rewrite<M>(
+    path: string,
+    call: CallContext,
+    change: (
+      place: WorkspacePath,
+      before: { bytes: Buffer; text: Buffer },
+    ) => Promise<{ bytes: string; hunks: LineHunk[]; more: M }>,
   ) {
     return this.#workspace.reach(path, async (place) => {
       const before = await load(place);
       if (!before) throw new AppError('not_found', `${path} does not exist.`);
-      requireText(before.bytes, path);
-      await this.#seen.requireUnchanged(place, before.bytes, call.known);
-      // An edit that is impossible anyway fails before the caller is told to read the file.
-      this.#seen.requireRead(place, before.bytes, { known: call.known, knowing: knowing(before) });
-      const after = Buffer.from(change(before), 'latin1');
+      const text = inUtf8(before.bytes);
+      requireText(text, path);
+      const { bytes, hunks, more } = await change(place, { bytes: before.bytes, text });
+      const after = inFormOf(before.bytes, Buffer.from(bytes, 'latin1'));
       await replaceFile(place, after, before.mode);
       this.#seen.keep(after);
       this.#report(call, place, { before: before.bytes, after });
-      return written(place, after);
+      return { ...editedFile(place, after, hunks), ...more };
     });
   }
 
@@ -301,16 +312,14 @@ class Files {
   }
 }
 
-const written = (place: WorkspacePath, bytes: Uint8Array) => ({
-  path: place.path,
-  size: bytes.byteLength,
-  lines: countLines(bytes),
-  version: versionOf(bytes),
-});
-
-function inCharsetOf(bytes: Uint8Array, path: string): ToBytes {
-  const charset = charsetOf(bytes);
-  return (text) => encodeText(text, charset, path).toString('latin1');
+/** The refusal to replace a text, with the lines that are near it. */
+function notFound(
+  { path }: WorkspacePath,
+  bytes: Buffer,
+  { sentence, excerpt: { text, lines } }: TextNotFound,
+): AppError {
+  const details: FileConflict = { path, version: versionOf(bytes), shown: false, lines };
+  return new AppError('conflict', text === '' ? sentence : `${sentence}\n${text}`, details);
 }
 
 interface Writing {
@@ -329,14 +338,6 @@ function sentenceOf(path: string, expected: string | null, now: string | null): 
 function requireBelow(place: WorkspacePath): void {
   if (place.path !== '.' && !place.at.endsWith('/.')) return;
   throw new AppError('invalid_input', 'The workspace itself cannot be moved or removed.');
-}
-
-function fromBase64(content: string): Buffer {
-  const text = content.replace(/\s/g, '');
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) {
-    throw new AppError('invalid_input', 'The content is not base64; nothing was written.');
-  }
-  return Buffer.from(text, 'base64');
 }
 
 const findRipgrep = (): string | null => ripgrepPaths.find(isThere) ?? null;

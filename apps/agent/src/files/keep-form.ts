@@ -1,6 +1,6 @@
-import { AppError } from '@belay/protocol';
 import { charsetOf, encodeText } from './charset.js';
-import { isBinary, isUtf16 } from './text.js';
+import { isBinary } from './text.js';
+import { inFormOf, inUtf8, isUtf16 } from './utf16.js';
 
 const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -14,19 +14,15 @@ export function keepForm(
   given: string,
 ): { bytes: Buffer; kept: string[] } {
   if (isUtf16(before)) {
-    throw new AppError(
-      'invalid_input',
-      `${given} is text in UTF-16: write it with encoding base64, or set \`overwrite\` to make it UTF-8. Nothing was changed.`,
-    );
+    const ends = endingAs(inUtf8(before), content);
+    return {
+      bytes: inFormOf(before, Buffer.from(ends.text)),
+      kept: [...ends.kept, 'encoding UTF-16'],
+    };
   }
   if (before.length === 0 || isBinary(before)) return { bytes: Buffer.from(content), kept: [] };
-  const kept: string[] = [];
+  const { text, kept } = endingAs(before, content);
   const charset = charsetOf(before);
-  let text = content;
-  if (content.includes('\n') && !content.includes('\r') && endsInCrLf(before)) {
-    text = content.replaceAll('\n', '\r\n');
-    kept.push('CR LF line ends');
-  }
   let bytes = encodeText(text, charset, given);
   if (charset !== 'utf8' && !bytes.equals(Buffer.from(text))) kept.push(`encoding ${charset}`);
   if (before.subarray(0, 3).equals(mark) && !bytes.subarray(0, 3).equals(mark)) {
@@ -34,6 +30,14 @@ export function keepForm(
     kept.push('byte order mark');
   }
   return { bytes, kept };
+}
+
+/** The text with CR LF, if all lines of the file end so. */
+function endingAs(before: Buffer, content: string): { text: string; kept: string[] } {
+  const isPlain = content.includes('\n') && !content.includes('\r');
+  return isPlain && endsInCrLf(before)
+    ? { text: content.replaceAll('\n', '\r\n'), kept: ['CR LF line ends'] }
+    : { text: content, kept: [] };
 }
 
 function endsInCrLf(bytes: Buffer): boolean {

@@ -1,4 +1,4 @@
-import { AppError, pluralText } from '@belay/protocol';
+import { AppError, pluralText, type LineHunk } from '@belay/protocol';
 import { charsetOf, decodeText } from './charset.js';
 
 /**
@@ -20,6 +20,12 @@ export function splitLines(bytes: string): string[] {
   const rest = lines.pop() ?? '';
   const ended = lines.map((line) => `${line}\n`);
   return rest === '' ? ended : [...ended, rest];
+}
+
+/** The lines of a file, without its byte order mark. */
+export function textLines(bytes: Buffer): string[] {
+  const text = bytes.toString('latin1');
+  return splitLines(text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text);
 }
 
 export const lineEnd = (line: string): string =>
@@ -48,25 +54,30 @@ type Place = Pick<LineEdit, 'change' | 'from' | 'to'>;
 /** Text as bytes in the encoding of a file. */
 export type ToBytes = (text: string) => string;
 
-/** The file’s bytes after an edit of its lines. A file without a final line end keeps that form. */
-export function editLines(bytes: string, edit: LineEdit, inBytes: ToBytes = toBytes): string {
+/** The file’s bytes after an edit of its lines, and its place. A file without a final line end keeps that form. */
+export function editLines(
+  bytes: string,
+  edit: LineEdit,
+  inBytes: ToBytes = toBytes,
+): { bytes: string; hunks: LineHunk[] } {
   const mark = bytes.startsWith(byteOrderMark) ? byteOrderMark : '';
   const lines = splitLines(bytes.slice(mark.length));
   const start = edit.from - 1;
   const count = edit.change === 'INSERT' ? 0 : (edit.to ?? edit.from) - start;
-  requireRange(lines.length, edit);
+  requireLines(lines.length, edit);
   const end = endAround(lines, start);
-  const added = edit.change === 'DELETE' ? [] : contentLines(edit.content, mark, inBytes);
-  if (edit.change === 'INSERT' && added.length === 0) {
+  const content = edit.change === 'DELETE' ? [] : contentLines(edit.content, mark, inBytes);
+  if (edit.change === 'INSERT' && content.length === 0) {
     throw new AppError('invalid_input', 'There is nothing to insert: `content` is empty.');
   }
-  const ended = added.map((line) => `${line}${end}`);
+  const ended = content.map((line) => `${line}${end}`);
   if (hasOpenEnd(lines) && start + count === lines.length && ended.length > 0) {
     ended.push(withoutEnd(ended.pop() ?? ''));
     closeLine(lines, start - 1, end);
   }
-  lines.splice(start, count, ...ended);
-  return mark + lines.join('');
+  const after = [...lines.slice(0, start), ...ended, ...lines.slice(start + count)].join('');
+  const added = splitLines(after).length - lines.length + count;
+  return { bytes: mark + after, hunks: [{ at: edit.from, removed: count, added }] };
 }
 
 /** Adds a line end to a line that had none because it was the last. */
@@ -78,20 +89,8 @@ export function closeLine(lines: string[], at: number, end: string): void {
 const hasOpenEnd = (lines: readonly string[]): boolean =>
   lines.length > 0 && lineEnd(lines.at(-1) ?? '') === '';
 
-/**
- * The lines that identify an edit’s place: its caller must have read one of these ranges. An insertion is between two
- * lines; an empty file has none to read. Throws `invalid_input` when the file has no such lines.
- */
-export function linesAround(bytes: string, edit: Place): { from: number; to: number }[] {
-  const { length } = splitLines(bytes.startsWith(byteOrderMark) ? bytes.slice(3) : bytes);
-  requireRange(length, edit);
-  const { change, from, to = from } = edit;
-  if (change !== 'INSERT') return [{ from, to }];
-  const around = [from, from - 1].filter((line) => line >= 1 && line <= length);
-  return around.map((line) => ({ from: line, to: line }));
-}
-
-function requireRange(length: number, { change, from, to = from }: Place): void {
+/** Throws `invalid_input` unless a file with this many lines has those of an edit. */
+export function requireLines(length: number, { change, from, to = from }: Place): void {
   const isInsert = change === 'INSERT';
   if ((isInsert ? from - 1 : to) <= length) return;
   const several = to !== from && !isInsert;

@@ -1,16 +1,19 @@
-import { StringDecoder } from 'node:string_decoder';
+import { isUtf8 } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { AppError, type OperationInput, type OperationOutput } from '@belay/protocol';
 import { throwIfAborted } from './fault.js';
 import { charsetOf, decodeText, type Charset } from './charset.js';
 import { maxEditable, openToRead } from './file-bytes.js';
 import { requireText } from './text.js';
-import { beginVersion, versionFrom } from './version-of.js';
+import { inUtf8, isUtf16 } from './utf16.js';
+import { beginVersion, versionFrom, versionOf } from './version-of.js';
 import type { WorkspacePath } from './workspace-folder.js';
 
 const chunkSize = 1 << 20;
 /** The approximate size of a page of lines, in bytes; pages contain whole lines. */
 const pageOfLines = 40_000;
+/** Longer lines are cut for a model, in bytes. */
+const longestLine = 2_000;
 /** The size of a page of base64, in bytes. */
 const pageOfBytes = { usual: 30_000, most: 150_000 };
 
@@ -18,6 +21,8 @@ interface ReadOptions {
   signal: AbortSignal;
   /** Receives the bytes of a small file. */
   keep(bytes: Buffer): void;
+  /** Whether long lines are cut. */
+  cuts: boolean;
 }
 
 type Input = OperationInput<'files.read'>;
@@ -32,13 +37,13 @@ interface Opened {
 export async function readFile(
   place: WorkspacePath,
   input: OperationInput<'files.read'>,
-  { signal, keep }: ReadOptions,
+  options: ReadOptions,
 ): Promise<OperationOutput<'files.read'>> {
   const { file, stats } = await openToRead(place);
   try {
     const opened = { place, file, size: stats.size };
-    if (input.encoding === 'base64') return await readBytes(opened, input, signal);
-    return await readLines(opened, input, { signal, keep });
+    if (input.encoding === 'base64') return await readBytes(opened, input, options.signal);
+    return await readLines(opened, input, options);
   } finally {
     await file.close();
   }
@@ -90,11 +95,16 @@ async function versionIn(
 }
 
 /** Reads the file once: counts its lines and keeps the requested ones, up to a page of whole lines. */
-async function readLines(opened: Opened, input: Input, { signal, keep }: ReadOptions) {
+async function readLines(opened: Opened, input: Input, options: ReadOptions) {
   const { place, file, size: expected } = opened;
   const { from, to: last } = rangeOf(input);
-  const page = new Page(from, last, pageOfLines);
-  const { size, version, isUtf8 } = await scan(opened, { signal, keep, page });
+  const page = new Page({
+    from,
+    to: last,
+    limit: pageOfLines,
+    longest: options.cuts ? longestLine : pageOfLines,
+  });
+  const { size, version, isUtf8, form } = await scan(opened, { ...options, page });
   const charset = isUtf8 || size > maxEditable ? 'utf8' : charsetOf(await wholeOf(file, size));
   const { lines } = page;
   if (from > Math.max(lines, 1)) {
@@ -106,9 +116,10 @@ async function readLines(opened: Opened, input: Input, { signal, keep }: ReadOpt
   }
   const to = page.last;
   const wanted = Math.min(input.to ?? lines, lines);
+  const described = [...(form.isUtf16 ? ['encoding UTF-16'] : []), ...form.ends()];
   return {
     path: place.path,
-    content: page.text(place.given, charset),
+    content: page.text(charset),
     from,
     to,
     lines,
@@ -116,6 +127,8 @@ async function readLines(opened: Opened, input: Input, { signal, keep }: ReadOpt
     next: to < wanted ? to + 1 : null,
     version: size === expected ? version : null,
     ...(charset !== 'utf8' && { charset }),
+    ...(described.length > 0 && { form: described }),
+    ...(page.cuts.length > 0 && { cut: page.cuts }),
   };
 }
 
@@ -127,35 +140,93 @@ function rangeOf({ from, to, offset, limit }: Input): { from: number; to: number
   return { from: first, to: Math.min(to ?? most, limit ? first + limit - 1 : most) };
 }
 
+interface Scanned {
+  size: number;
+  version: string;
+  isUtf8: boolean;
+  form: FileForm;
+}
+
 /** Reads a text file to its end, in pieces. */
 async function scan(
-  { place, file, size: expected }: Opened,
+  opened: Opened,
   { signal, keep, page }: ReadOptions & { page: Page },
-): Promise<{ size: number; version: string; isUtf8: boolean }> {
+): Promise<Scanned> {
+  const { place, file, size: expected } = opened;
   const chunk = Buffer.alloc(chunkSize);
   const hash = beginVersion(expected);
   const utf8 = new Utf8Check();
+  const form = new FileForm();
   let size = 0;
   for (;;) {
     throwIfAborted(signal);
     const { bytesRead } = await file.read(chunk, 0, chunkSize, size);
     if (bytesRead === 0) break;
     const bytes = chunk.subarray(0, bytesRead);
+    if (size === 0 && isUtf16(bytes) && expected <= maxEditable)
+      return scanUtf16(opened, { keep, page, form });
     if (size === 0) requireText(bytes, place.given);
-    page.take(bytes, size);
+    page.take(bytes);
+    form.take(bytes);
     hash.update(bytes);
     utf8.take(bytes);
     size += bytesRead;
   }
   page.end();
   if (size < chunkSize) keep(Buffer.from(chunk.subarray(0, size)));
-  return { size, version: versionFrom(hash), isUtf8: !utf8.fails() };
+  return { size, version: versionFrom(hash), isUtf8: !utf8.fails(), form };
+}
+
+/** UTF-16 has line ends of two bytes, so it is read at once. */
+async function scanUtf16(
+  { file, size: expected }: Opened,
+  { keep, page, form }: Pick<ReadOptions, 'keep'> & { page: Page; form: FileForm },
+): Promise<Scanned> {
+  const bytes = await wholeOf(file, expected);
+  const text = inUtf8(bytes);
+  page.take(text);
+  page.end();
+  form.take(text);
+  form.isUtf16 = true;
+  keep(bytes);
+  return { size: bytes.length, version: versionOf(bytes), isUtf8: true, form };
 }
 
 async function wholeOf(file: FileHandle, size: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(size), 0, size, 0);
   return buffer.subarray(0, bytesRead);
 }
+
+/** What a reader of a file cannot see in its text. */
+class FileForm {
+  isUtf16 = false;
+  #hasMark = false;
+  #size = 0;
+  #lines = 0;
+  #carriageReturns = 0;
+  #last = 0;
+
+  take(bytes: Buffer): void {
+    if (this.#size === 0) this.#hasMark = bytes.subarray(0, 3).equals(byteOrderMark);
+    for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
+      this.#lines++;
+      if ((at > 0 ? bytes[at - 1] : this.#last) === 13) this.#carriageReturns++;
+    }
+    this.#size += bytes.length;
+    this.#last = bytes.at(-1) ?? this.#last;
+  }
+
+  ends(): string[] {
+    const mixed = this.#carriageReturns < this.#lines;
+    return [
+      ...(this.#hasMark ? ['byte order mark'] : []),
+      ...(this.#carriageReturns > 0 ? [mixed ? 'mixed line ends' : 'CR LF line ends'] : []),
+      ...(this.#size > 0 && this.#last !== 10 ? ['no line end after the last line'] : []),
+    ];
+  }
+}
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Checks whether bytes that arrive in pieces are UTF-8. */
 class Utf8Check {
@@ -182,40 +253,38 @@ class Utf8Check {
   }
 }
 
+interface PageOptions {
+  from: number;
+  to: number;
+  /** Bytes of the page. */
+  limit: number;
+  /** Bytes of a line; what is longer is cut. */
+  longest: number;
+}
+
 class Page {
-  readonly #from: number;
-  readonly #to: number;
-  readonly #limit: number;
+  readonly #options: PageOptions;
   lines = 0;
   last: number;
+  /** Lines that are not in the page as a whole. */
+  readonly cuts: { line: number; bytes: number }[] = [];
   #kept: Buffer[] = [];
   #bytes = 0;
   #line: Buffer[] = [];
   #lineBytes = 0;
-  #lineStart = 0;
   #open = false;
   #full = false;
-  #overlong: { line: number; start: number; size: number } | null = null;
 
-  constructor(
-    from: number,
-    to: number,
-    /** Bytes. */
-    limit: number,
-  ) {
-    this.#from = from;
-    this.#to = to;
-    this.#limit = limit;
-
-    this.last = from - 1;
+  constructor(options: PageOptions) {
+    this.#options = options;
+    this.last = options.from - 1;
   }
 
-  take(chunk: Buffer, offset: number): void {
+  take(chunk: Buffer): void {
     let start = 0;
     while (start < chunk.length) {
       const newline = chunk.indexOf(10, start);
       const end = newline < 0 ? chunk.length : newline + 1;
-      if (!this.#open) this.#lineStart = offset + start;
       this.#open = true;
       this.#keep(chunk.subarray(start, end));
       if (newline >= 0) this.#finishLine();
@@ -227,45 +296,51 @@ class Page {
     if (this.#open) this.#finishLine();
   }
 
-  text(given: string, charset: Charset): string {
-    const bytes = Buffer.concat(this.#kept);
-    const isUtf8 = charset === 'utf8';
-    const text = isUtf8 ? new StringDecoder('utf8').write(bytes) : decodeText(bytes, charset);
-    if (!this.#overlong) return text;
-    const { line, start, size } = this.#overlong;
-    return `${text}\n[Line ${line} of ${given} has ${size} bytes and is cut here: read the rest with encoding base64 from byte ${start + this.#limit}.]\n`;
+  text(charset: Charset): string {
+    return decodeText(Buffer.concat(this.#kept), charset);
   }
 
   get #wanted(): boolean {
     const number = this.lines + 1;
-    return !this.#full && number >= this.#from && number <= this.#to;
+    return !this.#full && number >= this.#options.from && number <= this.#options.to;
   }
 
   #keep(part: Buffer): void {
-    const space = this.#limit - this.#lineBytes;
+    const space = this.#options.longest - this.#lineBytes;
     if (this.#wanted && space > 0) this.#line.push(Buffer.from(part.subarray(0, space)));
     this.#lineBytes += part.length;
   }
 
-  /** Adds a whole line to the page; only a line longer than a page is cut, and is then alone. */
   #finishLine(): void {
-    if (this.#wanted) {
-      const number = this.lines + 1;
-      if (this.#bytes > 0 && this.#bytes + this.#lineBytes > this.#limit) {
-        this.#full = true;
-      } else {
-        this.#kept.push(...this.#line);
-        this.#bytes += this.#lineBytes;
-        this.last = number;
-        if (this.#lineBytes > this.#limit) {
-          this.#overlong = { line: number, start: this.#lineStart, size: this.#lineBytes };
-          this.#full = true;
-        }
-      }
-    }
+    if (this.#wanted) this.#addLine(this.lines + 1);
     this.lines++;
     this.#line = [];
     this.#lineBytes = 0;
     this.#open = false;
   }
+
+  /** Adds a line to the page, unless the page is full. */
+  #addLine(number: number): void {
+    const { limit, longest } = this.#options;
+    const isCut = this.#lineBytes > longest;
+    const shown = Buffer.concat(this.#line);
+    const line = isCut ? Buffer.concat([wholeCharacters(shown), Buffer.from(cutMark)]) : shown;
+    if (this.#bytes > 0 && this.#bytes + line.length > limit) {
+      this.#full = true;
+      return;
+    }
+    this.#kept.push(line);
+    this.#bytes += line.length;
+    this.last = number;
+    if (isCut) this.cuts.push({ line: number, bytes: this.#lineBytes });
+  }
+}
+
+/** ASCII, for all encodings. */
+const cutMark = ' [cut]\n';
+
+/** Without a character of UTF-8 that is cut at the end. */
+function wholeCharacters(bytes: Buffer): Buffer {
+  const start = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
+  return isUtf8(bytes.subarray(Math.max(0, start))) ? bytes : bytes.subarray(0, Math.max(0, start));
 }

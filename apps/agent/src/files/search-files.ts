@@ -1,8 +1,12 @@
-import { AppError, type OperationOutput } from '@belay/protocol';
+import { AppError, ignoreError, type OperationOutput } from '@belay/protocol';
+import { load, statsAt } from './file-bytes.js';
 import { FoundMatches, type SearchInput } from './found-matches.js';
+import { textLines, withoutEnd } from './lines.js';
 import { searchPlainly } from './search-plainly.js';
 import { searchWithRipgrep } from './search-with-ripgrep.js';
-import type { WorkspaceFolder } from './workspace-folder.js';
+import { versionOf } from './version-of.js';
+import type { WorkspaceFolder, WorkspacePath } from './workspace-folder.js';
+import { textFormOf } from './written-file.js';
 
 export interface Searcher {
   workspace: WorkspaceFolder;
@@ -26,5 +30,39 @@ export async function searchFiles(
     ? searchWithRipgrep({ workspace, rg, input }, found, signal)
     : searchPlainly({ workspace, input }, found, signal);
   await search;
-  return { matches: found.matches, truncated: found.left > 0, left: found.left };
+  const { matches, left } = found;
+  const versions = await versionsOf(workspace, matches);
+  return { matches, truncated: left > 0, left, versions };
+}
+
+/** More files are not identified: a search that finds lines in so many is not for editing them. */
+const mostFiles = 40;
+const largestFile = 1_000_000;
+
+type Matches = OperationOutput<'files.search'>['matches'];
+
+/** The versions of files that still have all the lines that were found in them, in full. */
+async function versionsOf(
+  workspace: WorkspaceFolder,
+  matches: Matches,
+): Promise<Record<string, string>> {
+  const paths = [...new Set(matches.filter(({ line }) => line > 0).map(({ path }) => path))];
+  const found: [string, string][] = [];
+  for (const path of paths.slice(0, mostFiles)) {
+    const shown = matches.filter((match) => match.path === path);
+    const bytes = await workspace.reach(path, smallFile).catch(ignoreError('it is gone by now'));
+    if (bytes && hasLines(bytes, shown)) found.push([path, versionOf(bytes)]);
+  }
+  return Object.fromEntries(found);
+}
+
+async function smallFile(place: WorkspacePath): Promise<Buffer | null> {
+  const stats = await statsAt(place);
+  return stats?.isFile() && stats.size <= largestFile ? ((await load(place))?.bytes ?? null) : null;
+}
+
+function hasLines(bytes: Buffer, shown: Matches): boolean {
+  const lines = textLines(bytes);
+  const { toText } = textFormOf(bytes, '');
+  return shown.every(({ line, text }) => toText(withoutEnd(lines[line - 1] ?? '')) === text);
 }

@@ -1,6 +1,7 @@
-import { AppError, type FileConflict, type LineHunk } from '@belay/protocol';
+import { AppError, ignoreError, type FileConflict, type LineHunk } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
-import { knowsLines, knownLines, type KnownFile } from '../known-file.js';
+import { growth, knowsLines, knownLines, type KnownFile } from '../known-file.js';
+import { countLines } from './text.js';
 import { versionOf } from './version-of.js';
 import type { WorkspacePath } from './workspace-folder.js';
 
@@ -20,9 +21,6 @@ export interface ShownChange {
   whole: boolean;
   hunks: LineHunk[];
 }
-
-/** What a caller must have read before a change; for ranges, one of them is enough, the last line included. */
-export type Knowing = 'nothing' | 'all' | readonly { from: number; to: number }[];
 
 type Known = CallContext['known'];
 
@@ -56,19 +54,31 @@ export class SeenFiles {
       throw await this.#changed(place, now, seen.version);
   }
 
-  /** Throws `conflict` when the caller has not read the lines that it must know for a change to an unchanged file. */
-  requireRead(
-    place: WorkspacePath,
-    now: Buffer,
-    { known, knowing }: { known: Known; knowing: Knowing },
-  ): void {
-    if (!known || knowing === 'nothing' || now.length === 0) return;
-    const seen = known.get(place.path);
-    const sentence =
-      knowing === 'all' ? unreadToReplace(place.given, seen) : unreadToEdit(place, seen, knowing);
+  /** Throws `conflict` unless the caller has read a whole file that has not changed since. */
+  requireRead(place: WorkspacePath, now: Buffer, known: Known): void {
+    if (!known || now.length === 0) return;
+    const sentence = unread(place.given, now, known.get(place.path));
     if (sentence === null) return;
     const details: FileConflict = { path: place.path, version: versionOf(now), shown: false };
     throw new AppError('conflict', `${sentence} Nothing was changed.`, details);
+  }
+
+  /**
+   * What others changed in a file since the caller read it, if it did; `hunks` are missing if not all of it is known.
+   */
+  async changesSince(
+    place: WorkspacePath,
+    now: Buffer,
+    known: Known,
+  ): Promise<{ text: string; hunks?: LineHunk[] } | null> {
+    const seen = known?.get(place.path);
+    if (!seen || seen.version === versionOf(now)) return null;
+    const lines = await this.#compare(this.#kept.get(seen.version) ?? seen.version, now).catch(
+      ignoreError('without the earlier text, the file is read again'),
+    );
+    if (!lines) return { text: readAgain };
+    if (!lines.whole) return { text: `${lines.text}\n${readAgain}` };
+    return { text: lines.text, hunks: lines.hunks };
   }
 
   async #changed(place: WorkspacePath, now: Buffer, seen: string): Promise<AppError> {
@@ -95,24 +105,17 @@ export class SeenFiles {
   }
 }
 
-function unreadToReplace(given: string, seen: KnownFile | undefined): string | null {
-  if (seen?.parts === null) return null;
-  const read = seen
-    ? `You have read only lines ${knownLines(seen)} of ${given}: read the rest`
-    : `${given} exists, and you have not read it: read it`;
-  return `${read} first, or set \`overwrite\` to replace it unread.`;
-}
+const readAgain = 'Read it again before you edit it by line numbers.';
 
-function unreadToEdit(
-  { given }: WorkspacePath,
-  seen: KnownFile | undefined,
-  ranges: Exclude<Knowing, string>,
-): string | null {
-  if (!seen)
-    return `You have not read ${given}, so its line numbers are not known: read it first, or replace an exact text.`;
-  const [first] = ranges;
-  if (!first || ranges.some(({ from, to }) => knowsLines(seen, from, to))) return null;
-  const { from, to } = first;
-  const lines = from === to ? `line ${from}` : `the lines ${from}–${to}`;
-  return `You have read only lines ${knownLines(seen)} of ${given} as it is now: read ${lines} first.`;
+function unread(given: string, now: Buffer, seen: KnownFile | undefined): string | null {
+  const advice = 'or set `overwrite` to replace it unread.';
+  if (!seen) return `${given} exists, and you have not read it: read it first, ${advice}`;
+  const shown = countLines(now) - seen.changes.reduce((sum, one) => sum + growth(one), 0);
+  if (knowsLines(seen.lines, { from: 1, to: shown })) return null;
+  if (knownLines(seen.lines) === '')
+    return `You have not read ${given} as it is now: read it first, ${advice}`;
+  const cut = seen.lines.find((part) => part.cut);
+  if (cut)
+    return `Line ${cut.from} of ${given} was cut when you read it: change a part of it with files.replace-text, ${advice}`;
+  return `You have read only lines ${knownLines(seen.lines)} of ${given}: read the rest first, ${advice}`;
 }

@@ -212,14 +212,15 @@ describe('races', () => {
   });
 });
 
-/** Turns `swap` from a folder into a link that leads out and back, as fast as it can. */
+/** Turns `swap` from a folder into a link that leads out and back, as fast as it can, while its parent lives. */
 const swapping = `
   const { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
   const [root, outside] = process.argv.slice(1);
   const attempt = (change) => { try { change(); } catch {} };
   const swap = root + '/swap';
+  const parent = process.ppid;
   process.stdout.write('ready');
-  for (;;) {
+  while (process.ppid === parent) {
     attempt(() => mkdirSync(swap));
     attempt(() => writeFileSync(swap + '/a', 'inside', { flag: 'wx' }));
     attempt(() => renameSync(swap, root + '/aside'));

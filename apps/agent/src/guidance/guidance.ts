@@ -7,6 +7,7 @@ import {
   type workspaceOperations,
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
+import { guidedBy, guideFiles } from '../loop/guide-files.js';
 import { textHash, type TrustedTexts } from '../loop/trusted-texts.js';
 import { frontMatter } from './front-matter.js';
 
@@ -18,7 +19,7 @@ export interface GuidanceFile {
 export interface Guidance {
   handlers: Handlers<Pick<typeof workspaceOperations, 'workspace.trust'>, CallContext>;
   /**
-   * Guidance for work on these paths that was not returned before: AGENTS.md of their folders and of parent folders,
+   * Guidance for work on these paths that was not returned before: the guides of their folders and of parent folders,
    * and names and descriptions of skills. Unreadable files and untrusted texts are left out.
    */
   read(
@@ -30,18 +31,28 @@ export interface Guidance {
   trustPresent(): Promise<void>;
 }
 
-const guideName = 'AGENTS.md';
 const skillPattern = '.agents/skills/*/SKILL.md';
 /** Characters of a file that are followed; more would crowd out the work. */
 const longestText = 64_000;
 const mostFiles = 100;
 
-/** AGENTS.md and skills of a workspace. Trust applies to texts: later files and changes are not trusted. */
+/** Guides (`AGENTS.md` or those of other agents) and skills of a workspace. Trust applies to texts: later files and changes are not trusted. */
 export function createGuidance({ workspace }: { workspace: string }): Guidance {
   const present = new Map<string, string>();
   const text = (path: string) => readInside(workspace, path);
-  const all = async (): Promise<GuidanceFile[]> =>
-    existing(await find(workspace, [`**/${guideName}`, skillPattern]), text);
+  const all = async (): Promise<GuidanceFile[]> => {
+    const patterns = guideFiles.map((file) => `**/${file}`);
+    const files = [
+      ...firstOfFolders(await existing(await find(workspace, patterns), text)),
+      ...(await existing(await find(workspace, [skillPattern]), text)),
+    ];
+    return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  };
+  const guidesOf = async (folder: string): Promise<string[]> => {
+    const found = await find(join(workspace, folder), guideFiles);
+    const paths = found.map((path) => join(folder, path));
+    return firstOfFolders(await existing(paths, text)).map(({ path }) => path);
+  };
   return {
     handlers: {
       async 'workspace.trust'({ shown }) {
@@ -51,7 +62,7 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
       },
     },
     async read(paths, known, trusted) {
-      const guides = foldersOf(workspace, paths).map((folder) => join(folder, guideName));
+      const guides = (await Promise.all(foldersOf(workspace, paths).map(guidesOf))).flat();
       const skills = await find(workspace, [skillPattern]);
       const isNew = (path: string) => !known.has(path);
       const trustedText = async (path: string): Promise<string | null> => {
@@ -97,6 +108,19 @@ async function existing(
   return files.filter((file): file is GuidanceFile => file.text !== null);
 }
 
+/** Only the best kind of guide of each folder. */
+function firstOfFolders(guides: readonly GuidanceFile[]): GuidanceFile[] {
+  const best = new Map<string, number>();
+  for (const { path } of guides) {
+    const { folder, rank } = guidedBy(path);
+    best.set(folder, Math.min(best.get(folder) ?? rank, rank));
+  }
+  return guides.filter(({ path }) => {
+    const { folder, rank } = guidedBy(path);
+    return best.get(folder) === rank;
+  });
+}
+
 /** The workspace’s root, and every folder from there down to each path. */
 function foldersOf(workspace: string, paths: readonly string[]): string[] {
   const folders = new Set(['']);
@@ -112,11 +136,11 @@ function foldersOf(workspace: string, paths: readonly string[]): string[] {
 /** Files of installed packages are not guidance: the user was neither shown them nor trusts them. */
 const isForeign = (folder: string): boolean => folder === 'node_modules' || folder === '.git';
 
-async function find(workspace: string, patterns: string[]): Promise<string[]> {
+async function find(workspace: string, patterns: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   const exclude = (path: string) => isForeign(basename(path));
   try {
-    for await (const path of glob(patterns, { cwd: workspace, exclude })) {
+    for await (const path of glob([...patterns], { cwd: workspace, exclude })) {
       found.push(path);
       if (found.length >= mostFiles) break;
     }

@@ -50,12 +50,6 @@ export async function finish(
   conversation: Conversation,
   { input, begun, begin }: LoopCall,
 ): Promise<LoopResult> {
-  if (String(input['summary']).trim() === '') {
-    throw new AppError(
-      'invalid_input',
-      'Not finished: say in `summary` what changed and how it was checked, or what stands in the way.',
-    );
-  }
   const { hooks } = options;
   const { items, background } = conversation;
   const last = items.at(-1);
@@ -80,7 +74,10 @@ export async function finish(
   const doubt = await doubtOf(options, input);
   if (doubt) throw doubt;
   if (!begun) begin();
-  return { ok: true, output: input, seconds: 0 };
+  // Some models say it in their reply.
+  const text = last?.kind === 'turn' ? last.turn.say.text : '';
+  const summary = String(input['summary']).trim() || text.trim();
+  return { ok: true, output: { ...input, summary }, seconds: 0 };
 }
 
 /** A successful end is doubted once, unless the rest of a budget is needed for it. */

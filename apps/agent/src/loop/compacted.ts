@@ -2,7 +2,7 @@ import type { EventArgs } from '@belay/protocol';
 import type { Conversation, Item } from './conversation.js';
 import type { Progress, State } from './fold-state.js';
 import { keptWords } from './kept-words.js';
-import { learnResult, type KnownFiles } from './known-files.js';
+import { KnownFiles } from './known-files.js';
 import { shownOutput } from './shortened-output.js';
 import { workOverview } from './work-overview.js';
 
@@ -15,7 +15,7 @@ export function compactState(
   const { work, turn } = progress;
   const { running } = progress.shells;
   state.items = compacted(state, compact, workOverview({ ...state, work, running }));
-  state.files = stillShown(state.items, state.files);
+  state.files = stillShown(state.items);
   for (const item of state.items)
     if (item.kind === 'turn' && item.turn.seq === turn?.seq) progress.turn = item.turn;
 }
@@ -43,21 +43,18 @@ export const shortenedItem = (item: Item, longest: number): Item =>
   item.kind === 'turn' ? { ...item, turn: { ...item.turn, shortened: longest } } : item;
 
 /**
- * The files, and their parts, that the model can still read in its prompt: what it has seen only in results that were
- * dropped or cut does not count as read.
+ * What the model can still read of files in its prompt: what it has seen only in results that were dropped or cut no
+ * longer counts as read.
  */
-function stillShown(items: readonly Item[], before: KnownFiles): KnownFiles {
-  const shown: KnownFiles = new Map();
+function stillShown(items: readonly Item[]): KnownFiles {
+  const known = new KnownFiles();
   for (const item of items) {
+    if (item.kind === 'text') known.addChanges(item.changes ?? []);
     if (item.kind !== 'turn') continue;
-    for (const result of item.turn.results.values())
-      if (shownOutput(result, item.turn.shortened) === result.output) learnResult(shown, result);
+    known.show();
+    const { results, shortened } = item.turn;
+    for (const result of results.values())
+      known.addResult(result, { isCut: shownOutput(result, shortened) !== result.output });
   }
-  // Changes by the user are told in notes, which stay.
-  for (const [path, file] of shown) {
-    const now = before.get(path);
-    if (!now) shown.delete(path);
-    else if (now.version !== file.version) shown.set(path, now);
-  }
-  return shown;
+  return known;
 }

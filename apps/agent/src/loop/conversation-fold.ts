@@ -28,7 +28,6 @@ import { begin, emptyState, type Progress, type State } from './fold-state.js';
 import { foundGuidance } from './guidance-text.js';
 import { describeChange } from './describe-settings.js';
 import { isDoubt } from './finish-doubts.js';
-import { learnChanges, learnResult } from './known-files.js';
 import { endCause, forkCause, tellRestart } from './restart-text.js';
 import { withTrusted } from './trusted-texts.js';
 
@@ -83,7 +82,7 @@ export class ConversationFold {
         ...state,
         items: [...state.items],
         waiting: [...state.waiting],
-        files: new Map(state.files),
+        files: state.files.fork(),
         known: new Set(state.known),
       },
       {
@@ -118,6 +117,7 @@ export class ConversationFold {
     this.#includeThrough(say.seen?.others ?? seq);
     this.#deliver();
     const state = this.#state;
+    state.files.show();
     const silent = silentReply(state);
     if (silent) state.items.push({ kind: 'nudge', say: silent });
     if (say.notice !== undefined) {
@@ -150,7 +150,7 @@ export class ConversationFold {
     this.#progress.background.answer(id, result, call);
     if (this.#progress.turn && this.#isCalled(id)) {
       this.#addResult(this.#progress.turn, id, result);
-      const shown = learnResult(state.files, result);
+      const shown = state.files.addResult(result);
       if (shown) this.#progress.notes.showed(shown);
       this.#progress.shells.see(call, result);
       this.#progress.work.see(call, result);
@@ -318,8 +318,8 @@ export class ConversationFold {
     const told = [...ends.splice(0).map((text) => ({ text, images: [] })), ...background.take()];
     for (const one of told) this.#addText({ ...one, pinned: false, told: true });
     for (const { text, changes } of notes.take()) {
-      this.#addText({ text, images: [], pinned: false });
-      learnChanges(state.files, changes);
+      this.#addText({ text, images: [], pinned: false, changes });
+      state.files.addChanges(changes);
     }
     if (state.question) return [];
     const { turnEnded } = this.#progress;

@@ -25,6 +25,7 @@ function expectEqualAfterEach(ordered: readonly Event[]): number {
     log.append(event);
     const expected = foldConversation(sofar);
     expect(log.conversation).toEqual(expected);
+    expect(log.conversation.files.files).toEqual(expected.files.files);
     expect(prompt(log.conversation)).toEqual(prompt(expected));
   }
   return sofar.length;

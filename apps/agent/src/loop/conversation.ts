@@ -1,6 +1,12 @@
-import type { ApprovalMode, EventArgs, OperationCall, SessionSettings } from '@belay/protocol';
-import type { KnownFile } from '../known-file.js';
+import type {
+  ApprovalMode,
+  EventArgs,
+  FileChange,
+  OperationCall,
+  SessionSettings,
+} from '@belay/protocol';
 import type { AgentWork } from './agent-work.js';
+import type { KnownFiles } from './known-files.js';
 import type { RunningCommand } from './shells.js';
 
 /** A user’s message, with its number in the log. */
@@ -26,6 +32,8 @@ export interface TextItem {
   pinned: boolean;
   told?: true;
   byUser?: true;
+  /** The users’ changes of files that it tells. */
+  changes?: readonly FileChange[];
 }
 
 /**
@@ -96,7 +104,7 @@ export interface Conversation {
   /** The guidance from before the first reply, which is at the start of the prompt. */
   openingGuidance: ReadonlyMap<string, string>;
   /** The parts of files that the model has seen, by path. */
-  files: ReadonlyMap<string, KnownFile>;
+  files: KnownFiles;
   /** The description of the sandbox in the prompt; null before the first reply. */
   sandbox: string | null;
   /** Whether the user trusts the workspace’s guidance: that of the start, and the texts listed here. */

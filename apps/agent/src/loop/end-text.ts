@@ -5,8 +5,9 @@ import { platformPrefix, type EventArgs } from '@belay/protocol';
  * user.
  */
 export function endText({ terminal, command, ...end }: EventArgs<'exit'>): string {
-  const { status, exitCode, seconds, text, mixed, from = 0 } = end;
-  const code = exitCode === null ? '' : ` with exit code ${exitCode}`;
+  const { status, exitCode, killed, seconds, text, mixed, from = 0 } = end;
+  const why = killed === undefined ? '' : ` (${killed})`;
+  const code = exitCode === null ? '' : ` with exit code ${exitCode}${why}`;
   const how = status === 'timeout' ? 'timed out' : 'ended';
   const verb = status === 'interrupted' ? 'was interrupted' : how;
   const first = `${platformPrefix}The background command \`${command}\` of the terminal ${terminal} ${verb}${code} after ${seconds.toFixed(1)} s.`;

@@ -264,6 +264,55 @@ describe('calls of one reply', () => {
     expect(second?.args).not.toHaveProperty('note');
   });
 
+  it('run by the names of tools that models know, with their fields, and are approved as what they are', async () => {
+    const inputs: unknown[] = [];
+    const asked: string[] = [];
+    play({
+      turns: [
+        {
+          calls: [
+            { operation: 'Read', input: { file_path: 'a', offset: 5 } },
+            { operation: 'Bash', input: { command: 'ls', timeout: 60_000, description: 'List' } },
+            { operation: 'Task', input: { prompt: 'Do it' } },
+            { operation: 'WebSearch', input: { query: 'x' } },
+          ],
+        },
+      ],
+      approve: async ({ operation, input }) => {
+        asked.push(`${operation} ${JSON.stringify(input)}`);
+        return { verdict: 'approved' };
+      },
+      handlers: {
+        'files.read': async (input) => (inputs.push(input), {}) as never,
+        'terminal.run': async (input) => (inputs.push(input), {}) as never,
+      },
+    });
+    await stage.event('finish');
+    expect(inputs).toMatchObject([
+      { path: 'a', offset: 5 },
+      { command: 'ls', timeout: 60 },
+    ]);
+    expect(asked).toEqual([expect.stringMatching(/^terminal\.run .*"timeout":60/)]);
+    const [read, run, task, search] = stage.results().map(({ args }) => args);
+    expect(read).toMatchObject({ operation: 'files.read', ok: true });
+    expect(run).toMatchObject({
+      operation: 'terminal.run',
+      note: 'terminal.run has no input `description`: ignored.',
+    });
+    expect(task).toMatchObject({
+      ok: false,
+      output: {
+        message: 'Task was not run. There is no operation for other agents: do the work yourself.',
+      },
+    });
+    expect(search).toMatchObject({
+      ok: false,
+      output: {
+        message: expect.stringContaining('This session has no operation for that: Search the web'),
+      },
+    });
+  });
+
   it('wait for the user in the mode safe, reads and edits too, from the moment it is set', async () => {
     const asked: string[] = [];
     play({

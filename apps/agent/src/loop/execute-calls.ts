@@ -3,6 +3,7 @@ import {
   describeCall,
   errorFrom,
   excerpt,
+  foreignCall,
   imagesOf,
   isStarted,
   jsonFault,
@@ -10,6 +11,7 @@ import {
   newEvent,
   oneLine,
   operationNamed,
+  operations,
   pathsOf,
   runResultOf,
   toolName,
@@ -52,8 +54,12 @@ export async function executeCalls(
   conversation: Conversation,
   signals: Signals,
 ): Promise<void> {
-  const executions = concurrent(conversation.open, options.offered).map(
-    (open) => [open.call, execute(options, conversation, { ...open, ...signals })] as const,
+  const open = conversation.open.map((one) => ({
+    ...one,
+    call: meantCall(one.call, options.offered),
+  }));
+  const executions = concurrent(open, options.offered).map(
+    (one) => [one.call, execute(options, conversation, { ...one, ...signals })] as const,
   );
   const paths: string[] = [];
   for (const [call, execution] of executions) {
@@ -105,7 +111,7 @@ async function execute(
 ): Promise<Execution> {
   // The time of its approval and of pauses is not counted.
   let started: number | undefined;
-  const { files: known } = conversation;
+  const { files: known } = conversation.files;
   const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
   let ran: CheckedCall | undefined;
   const ended = (outcome: Omit<LoopResult, 'seconds'>): Execution => ({
@@ -176,6 +182,19 @@ const operationOf = (
   offered.find((one) => toolName(one.name) === name) ??
   offered.find((one) => operationNamed(one.name) && words(one.name) === words(name));
 
+/** A call of a tool that the model knows from another harness as the call of the operation that it means. */
+function meantCall(call: OperationCall, offered: LoopOptions['offered']): OperationCall {
+  if (call.invalid !== undefined || operationOf(call, offered)) return call;
+  const meant = foreignCall(call.operation, call.input);
+  if (meant === undefined) return call;
+  if (typeof meant === 'string') return { ...call, invalid: meant };
+  const isOffered = offered.some(({ name }) => name === meant.operation);
+  const { title } = operations[meant.operation];
+  return isOffered
+    ? { ...call, ...meant }
+    : { ...call, invalid: `This session has no operation for that: ${title}.` };
+}
+
 const words = (name: string): string => name.replaceAll(/[._-]/g, ' ').toLowerCase();
 
 /** The platform’s name of the operation, if there is one. */
@@ -220,6 +239,7 @@ function ignoredNote(
   const earlier = items
     .flatMap((item) => (item.kind === 'turn' ? [item.turn] : []))
     .flatMap(({ say, results }) => say.calls.filter(({ id }) => id !== call.id && results.has(id)))
+    .map((one) => meantCall(one, offered))
     .filter((one) => operationOf(one, offered) === operation)
     .flatMap(({ input }) => ignoredOf(input));
   const fresh = ignored.filter((name) => !earlier.includes(name));

@@ -2,7 +2,7 @@ import type { Event } from '@belay/protocol';
 import { AgentWork } from './agent-work.js';
 import { BackgroundResults } from './background-results.js';
 import type { Conversation, Item, ModelTurn, UserMessage } from './conversation.js';
-import type { KnownFiles } from './known-files.js';
+import { KnownFiles } from './known-files.js';
 import { Notes } from './notes.js';
 import { Shells } from './shells.js';
 
@@ -21,7 +21,6 @@ export interface State extends Omit<
 > {
   items: Item[];
   waiting: UserMessage[];
-  files: KnownFiles;
   known: Set<string>;
 }
 
@@ -67,7 +66,7 @@ export const emptyState = (): State => ({
   notice: null,
   guidance: new Map(),
   openingGuidance: new Map(),
-  files: new Map(),
+  files: new KnownFiles(),
   trusted: false,
   trustedTexts: new Map(),
   approvals: 'ask',

@@ -1,3 +1,5 @@
+import { guidedBy } from './guide-files.js';
+
 type Guidance = ReadonlyMap<string, string>;
 
 /** Guidance found during the work: a message at the end, because earlier messages are in the provider’s cache. */
@@ -20,9 +22,18 @@ export function skillsText(guidance: Guidance): string {
 export function guidesText(guidance: Guidance): string {
   return [...guidance]
     .filter(([path]) => !isSkill(path))
-    .sort(([a], [b]) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))
-    .map(([path, text]) => `From ${path} (applies to its folder and below):\n\n${text.trim()}`)
+    .sort(([a], [b]) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1))
+    .map(([path, text]) => `From ${path} (applies to ${scopeOf(path)}):\n\n${text.trim()}`)
     .join('\n\n');
+}
+
+const depthOf = (path: string): number => guidedBy(path).folder.split('/').filter(Boolean).length;
+
+function scopeOf(path: string): string {
+  const { folder } = guidedBy(path);
+  const isBeside = path.split('/').slice(0, -1).join('/') === folder;
+  if (isBeside) return 'its folder and below';
+  return folder === '' ? 'the whole workspace' : `${folder} and below`;
 }
 
 const isSkill = (path: string): boolean => path.endsWith('/SKILL.md');

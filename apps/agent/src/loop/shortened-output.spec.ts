@@ -1,4 +1,4 @@
-import { withLineNumbers } from '@belay/protocol';
+import { modelFields } from '@belay/protocol';
 import { shortenedOutput } from './shortened-output.js';
 
 const lines = Array.from({ length: 300 }, (_, index) => `line ${index + 1} of the file`);
@@ -16,7 +16,7 @@ describe('a shortened file', () => {
   it.each([1, 41])('read from line %d keeps the true number of every line', (from) => {
     const short = shortenedOutput('files.read', page(from)) as Record<string, string>;
     // Whoever numbers what is left would number it wrongly, so nothing is left to number.
-    expect(withLineNumbers('files.read', short)).toBe(short);
+    expect(modelFields('files.read', short)).toEqual({ fields: short, numbered: null });
     const shown = short['content (shortened)']!.split('\n');
     const notices = shown.filter((line) => !/^\d+\t/.test(line));
     expect(notices).toEqual([expect.stringMatching(/^\[… \d+ characters were dropped/)]);

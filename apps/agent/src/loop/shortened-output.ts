@@ -1,4 +1,4 @@
-import { resultText, withLineNumbers } from '@belay/protocol';
+import { modelFields, resultText } from '@belay/protocol';
 import type { CallResult } from './conversation.js';
 
 /** Texts above this many characters are long, unless more space is left. */
@@ -36,23 +36,28 @@ export function shortenedOutput(
 ): unknown {
   if (typeof output !== 'object' || output === null || Array.isArray(output))
     return shortenedValue(output, longest);
-  const plain = Object.entries(output);
-  const numbered = withLineNumbers(operation, Object.fromEntries(plain));
+  const plain = Object.fromEntries(Object.entries(output));
+  const { fields, numbered } = modelFields(operation, plain);
+  const lines = numbered === null ? '' : String(fields[numbered]);
+  const isCut = lines.length > longest;
   return Object.fromEntries(
-    plain.flatMap(([name, value]): [string, unknown][] => {
-      const text = numbered[name];
-      const isCut = typeof text === 'string' && text !== value && text.length > longest;
-      if (isCut) return [[`${name} (shortened)`, shortText(text, longest)]];
-      const rows: unknown[] = Array.isArray(value) ? value : [];
-      const kept = rowsWithin(rows, longest).map((row) => shortenedValue(row, longest));
-      if (rows.length === 0) return [[name, shortenedValue(value, longest)]];
-      if (kept.length === rows.length) return [[name, kept]];
-      return [
-        [name, kept],
-        [`${name} (shortened)`, dropped(rows.length - kept.length)],
-      ];
-    }),
+    Object.entries(isCut ? fields : plain).flatMap(([name, value]) =>
+      isCut && name === numbered
+        ? [[`${name} (shortened)`, shortText(lines, longest)]]
+        : shortenedField(name, value, longest),
+    ),
   );
+}
+
+function shortenedField(name: string, value: unknown, longest: number): [string, unknown][] {
+  const rows: unknown[] = Array.isArray(value) ? value : [];
+  const kept = rowsWithin(rows, longest).map((row) => shortenedValue(row, longest));
+  if (rows.length === 0) return [[name, shortenedValue(value, longest)]];
+  if (kept.length === rows.length) return [[name, kept]];
+  return [
+    [name, kept],
+    [`${name} (shortened)`, dropped(rows.length - kept.length)],
+  ];
 }
 
 /** Shortens long texts and lists in a value in the middle, with a note. */

@@ -8,12 +8,12 @@ export function workOverview({
   files,
   running,
 }: Pick<Conversation, 'work' | 'files' | 'running'>): string {
-  const read = [...files.keys()].filter((path) => !changed.includes(path));
+  const read = [...files.files.keys()].filter((path) => !changed.includes(path));
   return [
     changed.length > 0 && `Files that you changed: ${listed(changed)}`,
     read.length > 0 && `Other files that you read: ${listed(read)}`,
     running.length > 0 && `Still running: ${running.map(runningText).join('; ')}`,
-    files.size > 0 && 'Read a file again before you edit it: its text is no longer above.',
+    files.files.size > 0 && 'Read a file again before you edit it: its text is no longer above.',
   ]
     .filter(Boolean)
     .join('\n');

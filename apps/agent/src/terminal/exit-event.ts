@@ -1,6 +1,5 @@
 import { excerpt, newEvent, oneLine, type NewEvent } from '@belay/protocol';
 import type { ShellCommand } from './shell-command.js';
-import { scrollbackText } from './scrollback-text.js';
 import type { Terminal } from './terminal.js';
 
 const maxLines = 10;
@@ -9,7 +8,7 @@ const maxCommand = 500;
 
 /** The event for an ended background command, with its terminal’s last output. */
 export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent | undefined {
-  const { ended, text, seconds } = command;
+  const { ended, killed, text, seconds } = command;
   if (!ended) return undefined;
   const { status, exitCode, to } = ended;
   const name = terminal.name;
@@ -22,7 +21,7 @@ export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent |
       ? status === 'timeout'
         ? 'timed out'
         : 'was killed'
-      : `exited with ${exitCode}`;
+      : `exited with ${exitCode}${killed === undefined ? '' : ` (${killed})`}`;
   return newEvent('agent', 'exit', {
     args: {
       terminal: name,
@@ -32,6 +31,7 @@ export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent |
       seconds,
       text: lastLines(terminal, from, to),
       from,
+      ...(killed !== undefined && { killed }),
       ...(isMixed && { mixed }),
     },
     message: oneLine(`In the background of ${name} ${how}: ${text}`),
@@ -41,10 +41,9 @@ export function exitEvent(terminal: Terminal, command: ShellCommand): NewEvent |
 /** Its last lines, without output of the terminal’s other commands. */
 function lastLines({ output, rows }: Terminal, begin: number, to: number): string {
   const from = Math.max(begin, to - 4 * maxBytes);
-  const { scrollback, foreground } = output;
-  const text = foreground
+  const text = output.foreground
     .without({ from, to })
-    .map((span) => scrollbackText(scrollback, { ...span, limit: 4 * maxBytes, rows }).text)
+    .map((span) => output.text({ ...span, limit: 4 * maxBytes, rows }).text)
     .join('');
   const lines = text.trimEnd().split('\n');
   // The first line may be the end of a longer one.

@@ -1,5 +1,7 @@
 import { TextScreen } from './text-screen.js';
+import type { Span } from './foreground-spans.js';
 import type { Scrollback } from './scrollback.js';
+import { withoutRepeats } from './without-repeats.js';
 
 /** Only the beginning and the end of longer ranges are rendered. */
 const renderable = 512 * 1024;
@@ -18,23 +20,27 @@ export interface ScrollbackText {
  */
 export function scrollbackText(
   scrollback: Scrollback,
-  range: { from: number; to: number; limit: number; rows: number },
+  range: { from: number; to: number; limit: number; rows: number; skipped?: readonly Span[] },
 ): ScrollbackText {
   const from = Math.min(Math.max(range.from, scrollback.start), scrollback.end);
   const whole = Math.min(Math.max(range.to, from), scrollback.end);
   const lost = Math.max(0, Math.min(scrollback.start, range.to) - range.from);
   const begin = Math.min(range.from, from);
   if (whole - from <= renderable) {
-    const bytes = scrollback.slice(from, whole);
+    const bytes = without(scrollback, { from, to: whole }, range.skipped);
     const length = range.to >= scrollback.end ? completeLength(bytes) : bytes.length;
     const text = screenText(bytes.subarray(0, length), range.rows);
     // Bytes that are not text may become three times as long as text, which is no reason to cut them.
     const limit = length <= range.limit ? 3 * range.limit : range.limit;
-    return { ...joined(inTwo(text, limit), lost), from: begin, to: from + length };
+    return {
+      ...joined(inTwo(text, limit), lost),
+      from: begin,
+      to: whole - (bytes.length - length),
+    };
   }
   const half = renderable / 2;
-  const head = scrollback.slice(from, from + half);
-  const tail = scrollback.slice(whole - half, whole);
+  const head = without(scrollback, { from, to: from + half }, range.skipped);
+  const tail = without(scrollback, { from: whole - half, to: whole }, range.skipped);
   const first = screenText(head.subarray(0, completeLength(head)), range.rows);
   const last = screenText(tail.subarray(incompleteStart(tail)), range.rows);
   const gap = whole - from - renderable;
@@ -43,6 +49,23 @@ export function scrollbackText(
     from: begin,
     to: whole,
   };
+}
+
+/** The bytes of a range, except for those that are skipped. */
+function without(
+  scrollback: Scrollback,
+  { from, to }: Span,
+  skipped: readonly Span[] = [],
+): Buffer {
+  const parts: Buffer[] = [];
+  let next = from;
+  for (const span of skipped) {
+    if (span.to <= next || span.from >= to) continue;
+    parts.push(scrollback.slice(next, span.from));
+    next = span.to;
+  }
+  if (parts.length === 0) return scrollback.slice(from, to);
+  return Buffer.concat([...parts, scrollback.slice(next, to)]);
 }
 
 /** Colours, and the erasing that follows them, which does nothing at the end of what was printed. */
@@ -112,7 +135,8 @@ function joined(
   { head, gap, tail }: Halves,
   lost: number,
 ): Pick<ScrollbackText, 'text' | 'omittedBytes'> {
-  const text = gap > 0 ? `${head}\n… ${gap} bytes left out …\n${tail}` : head + tail;
+  const [first, last] = [withoutRepeats(head), withoutRepeats(tail)];
+  const text = gap > 0 ? `${first}\n… ${gap} bytes left out …\n${last}` : first + last;
   const begin = lost > 0 ? `… ${lost} earlier bytes are no longer here …\n` : '';
   return { text: begin + text, omittedBytes: lost + gap };
 }

@@ -14,6 +14,10 @@ export class ShellCommand {
   cause: 'timeout' | 'interrupt' | 'kill' | undefined;
 
   limit: NodeJS.Timeout | undefined;
+  /** Why it was killed, if nobody here did. */
+  killed: string | undefined;
+  /** Explains an exit code when it ends. */
+  whyKilled: ((exitCode: number) => string | undefined) | undefined;
   /** Set while all its processes are being ended. */
   killing: Promise<void> | undefined;
 
@@ -53,8 +57,10 @@ export class ShellCommand {
 
   end(exitCode: number, to: number): void {
     clearTimeout(this.limit);
+    if (this.#ended) return;
     const killed = this.cause === 'timeout' || this.cause === 'kill';
     const status = this.cause === 'timeout' ? 'timeout' : this.cause ? 'interrupted' : 'exited';
-    this.#ended ??= { status, exitCode: killed ? null : exitCode, to, at: Date.now() };
+    if (!this.cause) this.killed = this.whyKilled?.(exitCode);
+    this.#ended = { status, exitCode: killed ? null : exitCode, to, at: Date.now() };
   }
 }

@@ -4,6 +4,9 @@ const calm = {
   GIT_PAGER: 'cat',
   MANPAGER: 'cat',
   SYSTEMD_PAGER: 'cat',
+  GIT_EDITOR: 'true',
+  EDITOR: 'true',
+  VISUAL: 'true',
   DEBIAN_FRONTEND: 'noninteractive',
 };
 

@@ -3,10 +3,16 @@ import type { Changes } from './changes.js';
 import { Outlet, type OpenStream } from './outlet.js';
 import { typedText } from './prompt.js';
 import { Scrollback } from './scrollback.js';
-import { ForegroundSpans } from './foreground-spans.js';
+import { scrollbackText, type ScrollbackText } from './scrollback-text.js';
+import { ForegroundSpans, type Span } from './foreground-spans.js';
+import { OutputFile } from './output-file.js';
 
 /** The output of a terminal that stays readable in the agent, in bytes. */
 const keep = 16 * 1024 * 1024;
+/** The output of a command in bytes that a result shows as a whole. */
+export const mostShown = 16_000;
+/** Older prompts are shown like output. */
+const mostPrompts = 200;
 /** Bytes that may wait for the server before programs must wait, too. */
 const mostWaiting = 4 * 1024 * 1024;
 /**
@@ -37,12 +43,16 @@ export class TerminalOutput {
   /** The last read ended within a line that is about to continue, so nothing may be printed now. */
   #partialLine = false;
   #partialLineTimer: NodeJS.Timeout | undefined;
-  /** The position of the agent's latest prompt. */
-  #promptAt = { from: 0, to: 0 };
+  /** The positions of the agent's latest prompts, which no program printed. */
+  readonly #prompts: Span[] = [];
+  /** The whole output since `from`, once it is too long for a result. */
+  #file: { from: number; file: OutputFile } | undefined;
+  #from: number;
 
   constructor(options: OutputOptions) {
     this.#options = options;
     const { terminal, start, openStream: open } = options;
+    this.#from = start;
     this.scrollback = new Scrollback(start, keep, () => this.#outlet.acknowledged);
     this.#outlet = new Outlet(terminal, () => this.scrollback, {
       start,
@@ -57,7 +67,19 @@ export class TerminalOutput {
 
   /** The end of the output, without the prompt after it. */
   get end(): number {
-    return this.#promptAt.to === this.scrollback.end ? this.#promptAt.from : this.scrollback.end;
+    const prompt = this.#prompts.at(-1);
+    return prompt?.to === this.scrollback.end ? prompt.from : this.scrollback.end;
+  }
+
+  /** A range as text for a model, without prompts between the lines of programs. */
+  text(range: { from: number; to: number; limit: number; rows: number }): ScrollbackText {
+    return scrollbackText(this.scrollback, { ...range, skipped: this.#prompts });
+  }
+
+  /** The file with all output of the latest command, if that includes all from an offset on. */
+  fileFrom(from: number): string | null {
+    if (!this.#file || this.#file.from !== this.#from || from < this.#from) return null;
+    return this.#file.file.name;
   }
 
   /** Shows a command; returns the offset of its output. */
@@ -66,12 +88,13 @@ export class TerminalOutput {
     this.print(typedText(text));
     const from = this.scrollback.end;
     if (background) this.foreground.end(from);
+    this.#from = from;
     return from;
   }
 
   /** The start of the next read after `offset`: after the prompt, if nothing else is in between. */
   past(offset: number): number {
-    return this.#promptAt.from === offset ? this.#promptAt.to : offset;
+    return this.#prompts.at(-1)?.from === offset ? (this.#prompts.at(-1)?.to ?? offset) : offset;
   }
 
   /** Returns the offset after the text. */
@@ -85,12 +108,14 @@ export class TerminalOutput {
     const fresh = this.scrollback.lastByte === undefined || this.scrollback.lastByte === 0x0a;
     const from = this.scrollback.end;
     this.print(`${options.replace ? '\x1b[A\r\x1b[K' : fresh ? '' : '\r\n'}${text}`);
-    this.#promptAt = { from, to: this.scrollback.end };
+    this.#prompts.push({ from, to: this.scrollback.end });
+    if (this.#prompts.length > mostPrompts) this.#prompts.shift();
   }
 
   /** Adds output of programs. */
   receive(bytes: Buffer, partialLine: boolean): void {
     this.#append(bytes);
+    this.#keepWhole(bytes);
     this.lastTime = Date.now();
     if (!partialLine) clearTimeout(this.#partialLineTimer);
     else if (!this.#partialLine)
@@ -122,6 +147,22 @@ export class TerminalOutput {
   close(): void {
     clearTimeout(this.#partialLineTimer);
     this.#outlet.close();
+    this.#file?.file.remove();
+    this.#file = undefined;
+  }
+
+  /** Writes the output of the latest command to a file, once it is too long for a result. */
+  #keepWhole(bytes: Buffer): void {
+    if (this.#file?.from === this.#from) return this.#file.file.write(bytes);
+    if (this.scrollback.end - this.#from <= mostShown) return;
+    this.#file?.file.remove();
+    try {
+      const file = new OutputFile(this.#options.terminal);
+      this.#file = { from: this.#from, file };
+      file.write(this.scrollback.slice(this.#from, this.scrollback.end));
+    } catch {
+      this.#file = undefined; // Without space for it, the scrollback has the end.
+    }
   }
 
   #endPartialLine(): void {

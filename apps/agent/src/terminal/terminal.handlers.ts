@@ -8,11 +8,11 @@ import {
 import type { z } from 'zod';
 import type { CallContext } from '../call-context.js';
 import type { ShellCommand } from './shell-command.js';
-import { keySequences } from './key-sequences.js';
+import { keySequence } from './key-sequences.js';
 import { listeners } from './listeners.js';
-import { scrollbackText } from './scrollback-text.js';
 import { signalAll } from './process-tree.js';
 import { assertAgentTypes, busy } from './terminal-faults.js';
+import { mostShown } from './terminal-output.js';
 import type { Terminal } from './terminal.js';
 import { waitFor, waitSignal, type Happened } from './wait-for.js';
 
@@ -20,8 +20,6 @@ type Operations = typeof terminalOperations;
 type RunResult = z.input<Operations['terminal.run']['output']>;
 type RunInput = OperationInput<'terminal.run'>;
 
-/** The maximum text of a result. */
-const textLimitBytes = 16_000;
 /** How long an interrupted command may take to end before the call returns. */
 const interruptTimeoutMs = 2_000;
 /** How long a new shell may take to accept a command. */
@@ -110,9 +108,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     }
     const from = terminal.output.scrollback.end;
     const typed = Date.now();
-    terminal.type(
-      input.text.replace(/\r?\n/g, '\r') + input.keys.map((key) => keySequences[key]).join(''),
-    );
+    terminal.type(input.text.replace(/\r?\n/g, '\r') + input.keys.map(keySequence).join(''));
     const settled = () =>
       command?.settled ||
       (terminal.output.scrollback.end > from &&
@@ -151,7 +147,7 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
       const result = this.#result(terminal, context, { command: latest, limit: input.limit });
       return { ...result, ...named(latest), ...end };
     }
-    const page = scrollbackText(terminal.output.scrollback, {
+    const page = terminal.output.text({
       from: input.from,
       to: Math.max(input.from, Math.min(input.from + input.limit, terminal.output.scrollback.end)),
       limit: input.limit,
@@ -278,14 +274,11 @@ export class TerminalHandlers implements Handlers<Operations, CallContext> {
     const to = command?.ended && about.from !== undefined ? command.ended.to : terminal.output.end;
     const readTo = this.#readTo[source];
     const from = screenStart(terminal, command) ?? about.from ?? readTo.get(terminal) ?? 0;
-    const text = scrollbackText(terminal.output.scrollback, {
-      from,
-      to,
-      limit: about.limit ?? textLimitBytes,
-      rows: terminal.rows,
-    });
+    const limit = about.limit ?? mostShown;
+    const text = terminal.output.text({ from, to, limit, rows: terminal.rows });
     readTo.set(terminal, terminal.output.past(text.to));
-    return { ...state(terminal, about.command), ...text };
+    const file = text.omittedBytes > 0 ? terminal.output.fileFrom(from) : null;
+    return { ...state(terminal, about.command), ...text, ...(file && { file }) };
   }
 }
 
@@ -316,10 +309,10 @@ function state(terminal: Terminal, given: ShellCommand | undefined) {
   };
 }
 
-function stateOf({ ended, background, seconds }: ShellCommand) {
+function stateOf({ ended, killed, background, seconds }: ShellCommand) {
   const running = background ? 'background' : 'running';
   const { status = running, exitCode = null } = ended ?? {};
-  return { status, exitCode, seconds } as const;
+  return { status, exitCode, seconds, ...(killed !== undefined && { killed }) } as const;
 }
 
 /** A full-screen program sends only changes, so its screen must be rendered from its start. */

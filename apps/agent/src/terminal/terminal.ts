@@ -1,4 +1,5 @@
 import { AppError } from '@belay/protocol';
+import { MemoryKills } from '../memory-kills.js';
 import { isThere } from '../permissions.js';
 import { BackgroundCommands } from './background-commands.js';
 import { Changes } from './changes.js';
@@ -7,6 +8,7 @@ import { commandSource } from './command-source.js';
 import { endCommand } from './end-command.js';
 import { endProcesses } from './end-processes.js';
 import { isProcessLimit, retryFork } from './fork-retry.js';
+import { killedText } from './killed-text.js';
 import { LoopReturn } from './loop-return.js';
 import type { OpenStream } from './outlet.js';
 import { TerminalOutput } from './terminal-output.js';
@@ -33,6 +35,7 @@ export interface TerminalOptions {
   openStream: OpenStream;
   /** A background command has ended, and no call of the agent is waiting for it. */
   onBackgroundEnd(terminal: Terminal, command: ShellCommand): void;
+  memoryKills?: MemoryKills | undefined;
   /** Its first shell, if one was started in advance. */
   spare?: SpareShell | undefined;
 }
@@ -55,6 +58,7 @@ export class Terminal {
   atProcessLimit = false;
   readonly #options: TerminalOptions;
   readonly #numbers: ProcessNumbers;
+  readonly #memoryKills: MemoryKills;
   #shell: ShellProcess | undefined;
   /** Whether the shell waits for an order. */
   #idle = false;
@@ -70,6 +74,7 @@ export class Terminal {
   constructor(options: TerminalOptions) {
     this.#options = options;
     this.#numbers = options.spare?.numbers ?? new ProcessNumbers();
+    this.#memoryKills = options.memoryKills ?? new MemoryKills();
     this.directory = options.workspace;
     this.output = new TerminalOutput({
       terminal: options.name,
@@ -124,7 +129,9 @@ export class Terminal {
       throw new AppError('conflict', `The terminal ${this.name} is not free.`);
     const { background } = options;
     const from = this.output.begin(text, { background });
+    const kills = this.#memoryKills.count();
     const command = new ShellCommand(this.#numbers.next(), text, background, from);
+    command.whyKilled = (code) => killedText(code, this.#memoryKills, kills);
     const input = options.stdin && shell.put(`${command.id}-input`, options.stdin);
     this.current = this.latest = command;
     this.#markAt = undefined;
@@ -324,7 +331,7 @@ export class Terminal {
       this.#failures += 1;
       const how =
         end.signal > 0 ? `was killed by signal ${end.signal}` : `ended with exit code ${end.code}`;
-      const fresh = `a new one begins ${this.#plain ? 'without ~/.bashrc' : 'in the same directory'}`;
+      const fresh = `a new one begins ${this.#plain ? 'without ~/.bashrc' : 'in the same directory'}, without the variables and functions that were set`;
       const next = this.broken ? 'it fails again and again' : fresh;
       this.output.print(`\r\n[the shell ${how}; ${next}]\r\n`);
       if (!this.broken) void this.#open();

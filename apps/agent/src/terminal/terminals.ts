@@ -10,6 +10,7 @@ import {
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
+import type { MemoryKills } from '../memory-kills.js';
 import type { OpenStream } from './outlet.js';
 import { exitEvent } from './exit-event.js';
 import { terminalEnvironment } from './terminal-environment.js';
@@ -25,6 +26,7 @@ export interface TerminalsOptions {
   env: Record<string, string | undefined>;
   writer: EventWriter;
   openStream: OpenStream;
+  memoryKills?: MemoryKills;
   /** The bytes of a terminal that the server has; an agent that takes over a session continues from there. */
   stored?: (terminal: string) => Promise<number>;
 }
@@ -138,7 +140,7 @@ export class Terminals implements TerminalSet {
   async #begin(name: string): Promise<Terminal> {
     await this.#closing.get(name);
     const start = await this.#firstOffset(name);
-    const { workspace, openStream, writer } = this.#options;
+    const { workspace, openStream, writer, memoryKills } = this.#options;
     const terminal = new Terminal({
       name,
       folder: this.#folder,
@@ -146,6 +148,7 @@ export class Terminals implements TerminalSet {
       env: this.#env,
       start,
       openStream,
+      memoryKills,
       onBackgroundEnd: (owner, command) => {
         const event = exitEvent(owner, command);
         if (event) writer.append(event);

@@ -8,7 +8,9 @@ const reference = z.string().regex(/^e\d+$/, 'a reference such as e12 from brows
 const page = z.object({
   url: z.string(),
   title: z.string(),
-  text: z.string().describe('Readable text with [e1] references at links, buttons and fields.'),
+  text: z
+    .string()
+    .describe('Readable text with [e1] references; after an action, what changed in it.'),
   truncated: z.boolean(),
   notes: z
     .array(z.string())
@@ -36,6 +38,14 @@ type Point = z.output<typeof point>;
 const placeOf = ({ element, x, y }: Point): string =>
   element ?? (x === undefined ? '' : `${x}, ${y ?? 0}`);
 
+const briefPage = ({ truncated, notes, console, text, ...more }: z.output<typeof page>) => ({
+  ...more,
+  ...(truncated && { truncated }),
+  ...(notes.length > 0 && { notes }),
+  ...(console && console.length > 0 && { console }),
+  text,
+});
+
 /** There is only one page at a time: calls run in order, and rules match its address. */
 const onPage = {
   subject: (_: unknown, { page: address }: SubjectContext) =>
@@ -59,6 +69,7 @@ export const browserOperations = operationGroup({
       timeout: z.number().positive().max(300).default(30).describe('Seconds.'),
     }),
     output: page,
+    brief: briefPage,
     subject: ({ url }) => endpointOf(url),
     summary: ({ url }) => url,
     display: 'page',
@@ -76,6 +87,7 @@ export const browserOperations = operationGroup({
       offset: z.int().nonnegative().default(0).describe('Characters to skip, for a long page.'),
     }),
     output: page,
+    brief: briefPage,
     ...onPage,
   }),
   'browser.click': defineOperation({
@@ -84,6 +96,7 @@ export const browserOperations = operationGroup({
     risk: 'network',
     input: point,
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: (where, context) => placeOf(where) || onPage.subject(null, context),
   }),
@@ -94,6 +107,7 @@ export const browserOperations = operationGroup({
     audience: ['model', 'user'], // It may start the browser, and changes what the agent sees.
     input: point,
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: (where, context) => placeOf(where) || onPage.subject(null, context),
   }),
@@ -104,6 +118,7 @@ export const browserOperations = operationGroup({
     risk: 'network',
     input: z.object({ from: point, to: point }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ from, to }) => `${placeOf(from)} → ${placeOf(to)}`,
   }),
@@ -119,6 +134,7 @@ export const browserOperations = operationGroup({
       submit: z.boolean().default(false),
     }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ text, key }) => (key === undefined ? text : `<${key}>`),
   }),
@@ -128,6 +144,7 @@ export const browserOperations = operationGroup({
     risk: 'network',
     input: z.object({ element: reference, options: z.array(z.string()).min(1) }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ element, options }) => `${element} ${options.join(', ')}`,
   }),
@@ -141,6 +158,7 @@ export const browserOperations = operationGroup({
       paths: z.array(z.string().min(1)).min(1).max(20).describe('Relative to the workspace.'),
     }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ element, paths }) => `${element} ${paths.join(', ')}`,
     paths: ({ paths }) => paths,
@@ -148,10 +166,11 @@ export const browserOperations = operationGroup({
   'browser.evaluate': defineOperation({
     title: 'Run JavaScript in the page',
     description:
-      'Runs JavaScript in the page for at most 20 seconds; `value` is the awaited value of the last expression, as JSON.',
+      'Runs JavaScript in the page for at most 20 seconds; `value` is the awaited value of the last expression: text as it is, anything else as JSON.',
     risk: 'execute',
     input: z.object({ script: z.string().min(1).max(50_000) }),
-    output: page.extend({ value: z.string().describe('JSON, truncated after 20,000 characters.') }),
+    brief: briefPage,
+    output: page.extend({ value: z.string().describe('Truncated after 20,000 characters.') }),
     ...onPage,
     // Page and script: the same script does something else on another page.
     subject: ({ script }, context) => `${onPage.subject(null, context)} ${script}`.trim(),
@@ -170,6 +189,7 @@ export const browserOperations = operationGroup({
       mobile: z.boolean().default(false),
     }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ width, height }) => `${width} × ${height}`,
   }),
@@ -184,6 +204,7 @@ export const browserOperations = operationGroup({
       y: z.number().default(0).describe('Pixels down.'),
     }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ element }, context) => element ?? onPage.subject(null, context),
   }),
@@ -193,6 +214,7 @@ export const browserOperations = operationGroup({
     risk: 'network',
     input: z.object({ to: z.enum(['back', 'forward', 'reload']).default('back') }),
     output: page,
+    brief: briefPage,
     ...onPage,
   }),
   'browser.wait': defineOperation({
@@ -206,6 +228,7 @@ export const browserOperations = operationGroup({
       seconds: z.number().positive().max(300).default(10),
     }),
     output: page,
+    brief: briefPage,
     ...onPage,
     summary: ({ text }, context) => text ?? onPage.subject(null, context),
     polls: () => true,

@@ -3,7 +3,7 @@ import { fileVersion } from '../file-version.js';
 import { defineOperation, operationGroup } from '../operation.js';
 
 const ending = z.object({
-  summary: z.string().default(''),
+  summary: z.string().default('').describe('If empty, the text of the reply.'),
   outcome: z.enum(['success', 'failure']).default('success'),
 });
 
@@ -23,7 +23,7 @@ export const dialogueOperations = operationGroup({
       path: z.string().optional().describe('The file that contains the plan.'),
       version: fileVersion.optional(),
     }),
-    files: ({ path, version }) => (path && version ? [{ kind: 'shown', path, version }] : []),
+    files: ({ path, version }) => (path && version ? [{ kind: 'written', path, version }] : []),
     display: 'event',
     concurrent: false, // Its position among the other calls matters.
     idle: true,
@@ -60,6 +60,7 @@ export const dialogueOperations = operationGroup({
     description:
       'Ends the task; must be the only call in its reply. `outcome` is `success` if the task is done and checked, otherwise `failure`. `summary` tells the user what changed, how it was checked and what is left open, or what stands in the way.',
     risk: 'read',
+    aliases: { result: 'summary', message: 'summary', answer: 'summary' },
     knownAs: 'submit complete done attemptcompletion taskdone exitplanmode exit',
     audience: ['model'],
     input: ending,

@@ -1,74 +1,27 @@
 import { z } from 'zod';
-import { fileVersion } from '../file-version.js';
+import { fileVersion, lineHunks, type FileNews } from '../file-version.js';
 import { defineOperation, operationGroup } from '../operation.js';
+import { aboutPath, path, pathNames, rangeNames } from './file-inputs.js';
+import {
+  changed,
+  cutLines,
+  edited,
+  newsOf,
+  offsetsIn,
+  shownParts,
+  version,
+  written,
+} from './file-results.js';
+import { findingOperations } from './finding.js';
 import { patchedPaths } from './patched-paths.js';
 
-const path = z.string().min(1).describe('Relative to the workspace.');
 const line = z.int().positive();
 
 /** How an edit changed lines, in the terms of OpenDevin’s `code` event. */
 export const lineChange = z.enum(['INSERT', 'DELETE', 'REPLACE']);
 
-const version = fileVersion.nullable().default(null);
-
-const written = z.object({
-  path: z.string(),
-  size: z.int().nonnegative().describe('The new size in bytes.'),
-  lines: z.int().nonnegative().describe('The new number of lines; 0 for a binary file.'),
-  version: version.describe('The new version.'),
-});
-
-const pathNames = { file: 'path', filename: 'path', filepath: 'path', absolutepath: 'path' };
-const folderNames = { ...pathNames, dir: 'path', directory: 'path', folder: 'path' };
-const rangeNames = {
-  start: 'from',
-  startline: 'from',
-  linestart: 'from',
-  end: 'to',
-  endline: 'to',
-  lineend: 'to',
-};
-
-const aboutPath = {
-  essential: true,
-  aliases: pathNames,
-  subject: (input: { path: string }) => input.path,
-  subjectKind: 'path',
-  paths: (input: { path: string }) => [input.path],
-} as const;
-
 export const filesOperations = operationGroup({
-  'files.list': defineOperation({
-    title: 'List files',
-    description:
-      'Lists the files and folders in a folder, down to `depth`. `untraversed` names folders that were too deep or large.',
-    risk: 'read',
-    knownAs: 'ls listdir listdirectory listfiles tree',
-    input: z.object({
-      path: path.default('.'),
-      depth: z.int().positive().max(20).default(3),
-      hidden: z.boolean().default(false).describe('Also files that .gitignore ignores, and .git.'),
-      limit: z.int().positive().max(20_000).default(500),
-    }),
-    output: z.object({
-      entries: z.array(
-        z.object({
-          path: z.string(),
-          kind: z.enum(['file', 'folder', 'link', 'other']),
-          size: z.int().nonnegative(),
-        }),
-      ),
-      left: z
-        .int()
-        .nonnegative()
-        .default(0)
-        .describe('Entries within this depth that are not listed; counted up to 50,000.'),
-      untraversed: z.array(z.string()),
-    }),
-    ...aboutPath,
-    aliases: folderNames,
-    display: 'file',
-  }),
+  ...findingOperations,
   'files.read': defineOperation({
     title: 'Read a file',
     description:
@@ -102,20 +55,54 @@ export const filesOperations = operationGroup({
         .describe('Where to continue: a line, or a byte for base64; null at the end.'),
       version: version.describe('Of the whole file; null on later pages of bytes.'),
       charset: z
-        .literal('windows-1252')
+        .enum(['windows-1252', 'iso-8859-1', 'shift_jis'])
         .optional()
         .describe('Set if the file is not UTF-8: it is shown and edited in this encoding.'),
+      form: z
+        .array(z.string())
+        .optional()
+        .describe('What the text does not show, such as CR LF line ends; edits keep it.'),
+      cut: z
+        .array(z.object({ line, bytes: z.int().positive() }))
+        .optional()
+        .describe('Long lines, with their size, of which `content` has only the beginning.'),
       image: z.string().optional().describe('The blob of a picture.'),
     }),
     ...aboutPath,
     aliases: { ...pathNames, ...rangeNames },
     display: 'file',
     images: ({ image }) => (image === undefined ? [] : [image]),
-    files: ({ path, version, from, to, lines }) => {
+    brief: ({
+      path,
+      content,
+      from,
+      to,
+      lines,
+      size,
+      next,
+      version,
+      charset,
+      form,
+      cut,
+      ...more
+    }) => ({
+      path,
+      // The numbers of lines say the same.
+      ...(lines === 0 && { from, to, size }),
+      lines,
+      ...(next !== null && { next }),
+      ...(version !== null && { version }),
+      ...(charset && { charset }),
+      ...(form && { form: form.join(', ') }),
+      ...(cut && { cut: cutLines(cut) }),
+      ...more,
+      content: content.replace(/^\ufeff/, ''),
+    }),
+    files: ({ path, version, from, to, lines, cut = [] }) => {
       if (version === null) return [];
-      const isWhole = lines === 0 || (from === 1 && to >= lines);
-      const part = isWhole ? undefined : { from, to, of: lines };
-      return [{ kind: 'shown', path, version, part }];
+      const isWhole = lines === 0 || (from === 1 && to >= lines && cut.length === 0);
+      const parts = isWhole ? {} : { parts: shownParts({ from, to }, cut) };
+      return [{ kind: 'shown', path, version, ...parts }];
     },
     numbered: ({ content, lines, from }) =>
       content !== '' && lines > 0 ? { field: 'content', from } : null,
@@ -151,12 +138,13 @@ export const filesOperations = operationGroup({
     ...aboutPath,
     aliases: { ...pathNames, contents: 'content', filetext: 'content', text: 'content' },
     display: 'edit',
-    files: ({ path, version }) => [{ kind: 'shown', path, version }],
+    brief: ({ path, lines, created, kept }) => ({ path, lines, created, ...(kept && { kept }) }),
+    files: ({ path, version }) => [{ kind: 'written', path, version }],
   }),
   'files.edit': defineOperation({
     title: 'Edit lines',
     description:
-      'Changes lines of a text file by their numbers, as you last read them; an edit shifts the numbers of the lines below it. INSERT puts `content` before line `from` (one past the last line appends); DELETE removes lines `from` to `to`; REPLACE puts `content` in their place. A range outside the file is an error.',
+      'Changes lines of a text file by their numbers, as you were last shown them; calls of one reply do not shift each other’s numbers. INSERT puts `content` before line `from` (one past the last line appends); DELETE removes lines `from` to `to`; REPLACE puts `content` in their place. A range outside the file is an error.',
     verb: 'code',
     risk: 'write',
     input: z
@@ -171,7 +159,7 @@ export const filesOperations = operationGroup({
         (edit) => edit.to === undefined || edit.to >= edit.from,
         'to must not be before from',
       ),
-    output: written,
+    output: edited,
     ...aboutPath,
     aliases: {
       ...pathNames,
@@ -182,7 +170,8 @@ export const filesOperations = operationGroup({
       text: 'content',
     },
     display: 'edit',
-    files: ({ path, version, lines }) => [{ kind: 'changed', path, version, lines }],
+    brief: ({ path, lines, now }) => ({ path, lines, now }),
+    files: newsOf,
   }),
   'files.replace-text': defineOperation({
     title: 'Replace text',
@@ -198,7 +187,17 @@ export const filesOperations = operationGroup({
       count: z.int().positive().default(1),
       all: z.boolean().default(false).describe('Replace every occurrence.'),
     }),
-    output: written.extend({ replaced: z.int().nonnegative() }),
+    output: edited.extend({
+      replaced: z.int().nonnegative(),
+      meanwhile: z
+        .object({
+          text: z.string().describe('The lines that others changed, with their numbers then.'),
+          version: fileVersion,
+          hunks: lineHunks,
+        })
+        .optional()
+        .describe('What others had changed in the file since you last read it.'),
+    }),
     ...aboutPath,
     aliases: {
       ...pathNames,
@@ -213,7 +212,19 @@ export const filesOperations = operationGroup({
       expectedreplacements: 'count',
     },
     display: 'edit',
-    files: ({ path, version, lines }) => [{ kind: 'changed', path, version, lines }],
+    brief: ({ path, lines, replaced, now, meanwhile }) => ({
+      path,
+      lines,
+      ...(replaced !== 1 && { replaced }),
+      now,
+      ...(meanwhile && { 'others changed, with the numbers before this call': meanwhile.text }),
+    }),
+    files: ({ meanwhile, ...output }) => [
+      ...(meanwhile?.hunks ? [{ kind: 'told', path: output.path, ...meanwhile } as const] : []),
+      ...newsOf(output).map((news) =>
+        meanwhile && news.kind === 'changed' ? { ...news, before: meanwhile.version } : news,
+      ),
+    ],
   }),
   'files.patch': defineOperation({
     title: 'Apply a patch',
@@ -234,6 +245,7 @@ export const filesOperations = operationGroup({
             .describe('How many lines from its stated place each hunk was found.'),
           before: version,
           version: version.describe('The new version; null if removed.'),
+          ...changed,
         }),
       ),
     }),
@@ -241,9 +253,23 @@ export const filesOperations = operationGroup({
     aliases: { diff: 'patch', input: 'patch', patchtext: 'patch' },
     summary: ({ patch }) => patchedPaths(patch).join(', '),
     display: 'edit',
+    brief: ({ files }) => ({
+      files: files.map(({ path, added, removed, version }) =>
+        version === null ? `${path} was removed` : `${path}: +${added} −${removed}`,
+      ),
+      ...offsetsIn(files),
+      now: files
+        .filter(({ now }) => now !== '')
+        .map(({ path, now }) => `${path}:\n${now}`)
+        .join('\n'),
+    }),
     paths: (_, output) => output?.files.map((file) => file.path) ?? [],
     files: ({ files }) =>
-      files.map(({ path, before, version }) => ({ kind: 'changed', path, before, version })),
+      files.flatMap((file): FileNews[] => {
+        const { path, before, version } = file;
+        if (version === null) return [{ kind: 'written', path, version }];
+        return newsOf(file).map((news) => (news.kind === 'changed' ? { ...news, before } : news));
+      }),
   }),
   'files.move': defineOperation({
     title: 'Move a file',
@@ -278,7 +304,7 @@ export const filesOperations = operationGroup({
     output: z.object({ path: z.string() }),
     ...aboutPath,
     display: 'edit',
-    files: ({ path }) => [{ kind: 'shown', path, version: null }],
+    files: ({ path }) => [{ kind: 'written', path, version: null }],
   }),
   'files.mkdir': defineOperation({
     title: 'Create a folder',
@@ -289,53 +315,5 @@ export const filesOperations = operationGroup({
     output: z.object({ path: z.string(), created: z.boolean() }),
     ...aboutPath,
     display: 'edit',
-  }),
-  'files.search': defineOperation({
-    title: 'Search files',
-    description:
-      'Searches the text of files for a regular expression, or finds files by `name`; faster and shorter than grep or find in a terminal. Omits files that .gitignore ignores.',
-    risk: 'read',
-    knownAs:
-      'grep greptool glob search searchfiles searchfilecontent filesearch codebasesearch find findfiles ripgrep rg',
-    input: z.object({
-      pattern: z.string().default('').describe('Regular expression; empty to find files by name.'),
-      path: path.default('.'),
-      name: z.string().optional().describe('Glob for file names, such as *.ts.'),
-      literal: z.boolean().default(false),
-      ignoreCase: z.boolean().default(false),
-      context: z.int().min(0).max(10).default(0).describe('Lines to show around each match.'),
-      limit: z.int().positive().max(2_000).default(200),
-    }),
-    output: z.object({
-      matches: z.array(
-        z.object({
-          path: z.string(),
-          line: z.int().nonnegative().describe('0 when found by name.'),
-          match: z.boolean().optional().describe('With `context`: whether the line matches.'),
-          text: z.string().describe('For a long line, the part around its first match.'),
-        }),
-      ),
-      truncated: z.boolean(),
-      left: z
-        .int()
-        .nonnegative()
-        .default(0)
-        .describe('Matches that are not listed; counted up to 10,000.'),
-    }),
-    ...aboutPath,
-    aliases: {
-      ...folderNames,
-      query: 'pattern',
-      regex: 'pattern',
-      glob: 'name',
-      include: 'name',
-      i: 'ignoreCase',
-      caseinsensitive: 'ignoreCase',
-      c: 'context',
-      headlimit: 'limit',
-      maxresults: 'limit',
-    },
-    summary: ({ pattern, name, path }) => pattern || name || path,
-    display: 'file',
   }),
 });

@@ -6,7 +6,14 @@ export const terminalName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'a short name of lowercase letters, digits and dashes');
 
-const terminal = terminalName.default('main').describe('A new name opens a terminal.');
+const terminal = terminalName.default('main');
+
+/** Seconds; other harnesses count milliseconds. */
+const seconds = (most: number) =>
+  z.number().max(most, `seconds, not milliseconds: at most ${most}`);
+
+const keyName =
+  /^(enter|tab|escape|backspace|delete|insert|up|down|left|right|home|end|page-?(up|down)|f([1-9]|1[0-2])|ctrl[-+][a-z])$/;
 
 /** What ends a wait early. */
 const until = z
@@ -56,8 +63,17 @@ export const runResult = outputText.extend({
     .int()
     .nullable()
     .describe('The exit code; null while the command is running, or if it was killed.'),
+  killed: z
+    .string()
+    .max(200)
+    .optional()
+    .describe('Why the command was killed, if nobody here did.'),
   seconds: z.number().nonnegative(),
   directory: z.string().describe('The working directory of the shell afterwards.'),
+  file: z
+    .string()
+    .optional()
+    .describe('A file with all of the output, without escape sequences, if `text` is not all.'),
   command: z
     .string()
     .optional()
@@ -70,6 +86,22 @@ export const runResult = outputText.extend({
     .describe(
       'What ended the wait: the port answered, the text appeared, the command ended, `wait` elapsed, or the user sent a message. A command that has not ended keeps running.',
     ),
+});
+/** Offsets matter only if something was left out. */
+const briefResult = ({
+  omittedBytes,
+  from,
+  to,
+  terminal: name,
+  text,
+  seconds: s,
+  ...more
+}: RunResult) => ({
+  ...(name !== 'main' && { terminal: name }),
+  ...more,
+  seconds: Math.round(s * 10) / 10,
+  ...(omittedBytes > 0 && { omittedBytes, from, to }),
+  text,
 });
 export type RunResult = z.output<typeof runResult>;
 
@@ -91,17 +123,15 @@ export const terminalOperations = operationGroup({
     essential: true,
     input: z.object({
       command: z.string().min(1).describe('Shell code; several lines and heredocs are allowed.'),
-      terminal,
-      wait: z
-        .number()
+      terminal: terminal.describe(
+        'A new name opens a terminal: a new shell in the workspace, without the others’ variables.',
+      ),
+      wait: seconds(3_600)
         .positive()
-        .max(3600)
         .default(30)
         .describe('Seconds to wait before returning `running`.'),
-      timeout: z
-        .number()
+      timeout: seconds(86_400)
         .positive()
-        .max(86_400)
         .optional()
         .describe('Seconds after which the command and all its children are killed.'),
       background: z
@@ -118,6 +148,7 @@ export const terminalOperations = operationGroup({
       stdinEncoding: z.enum(['utf8', 'base64']).default('utf8'),
     }),
     output: runResult,
+    brief: briefResult,
     // A rule for `sh` does not cover what is piped into it: a star never matches the line end.
     subject: ({ command, stdin }) =>
       stdin === undefined ? command : `${command}\n<stdin>\n${stdin}`,
@@ -139,30 +170,13 @@ export const terminalOperations = operationGroup({
       terminal,
       text: z.string().default(''),
       keys: z
-        .array(
-          z.enum([
-            'enter',
-            'tab',
-            'escape',
-            'backspace',
-            'up',
-            'down',
-            'left',
-            'right',
-            'home',
-            'end',
-            'page-up',
-            'page-down',
-            'ctrl-c',
-            'ctrl-d',
-            'ctrl-l',
-            'ctrl-z',
-          ]),
-        )
-        .default([]),
-      wait: z.number().min(0).max(600).default(2).describe('Maximum seconds to wait for output.'),
+        .array(z.string().toLowerCase().regex(keyName, 'a key such as enter, up, f2 or ctrl-x'))
+        .default([])
+        .describe('Such as enter, tab, escape, up, page-down, f2, ctrl-c.'),
+      wait: seconds(600).min(0).default(2).describe('Maximum seconds to wait for output.'),
     }),
     output: runResult,
+    brief: briefResult,
     subject: typedText,
     subjectKind: 'command',
     display: 'terminal',
@@ -180,10 +194,11 @@ export const terminalOperations = operationGroup({
       terminal,
       from: z.int().nonnegative().optional(),
       limit: z.int().positive().max(200_000).default(16_000).describe('Maximum bytes.'),
-      wait: z.number().min(0).max(3600).default(0),
+      wait: seconds(3_600).min(0).default(0),
       until,
     }),
     output: runResult,
+    brief: briefResult,
     ...inTerminal,
     changesFiles: true, // A program that is running there may have changed them.
     polls: () => true,
@@ -198,6 +213,7 @@ export const terminalOperations = operationGroup({
     essential: true,
     input: z.object({ terminal, kill: z.boolean().default(false) }),
     output: runResult,
+    brief: briefResult,
     ...inTerminal,
     paths: (_, output) => directoryOf(output),
   }),

@@ -96,7 +96,7 @@ export const workspaceOperations = operationGroup({
   'workspace.trust': defineOperation({
     title: 'Trust the workspace',
     description:
-      'Trusts the AGENTS.md files and skills of the workspace, as they are now, to guide the agent; with `preview`, only shows their text.',
+      'Trusts the AGENTS.md files (or CLAUDE.md and others where there are none) and skills of the workspace, as they are now, to guide the agent; with `preview`, only shows their text.',
     risk: 'read',
     audience: ['user'],
     input: z.object({

@@ -1,7 +1,10 @@
-import { withLineNumbers } from '../calls.js';
+import { modelFields } from '../calls.js';
 import type { Message } from '../models.js';
 
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
+/** Quotes, and characters that escapes add. */
+const mostEscapes = 6;
+
 type Fields = Record<string, unknown>;
 
 /**
@@ -13,9 +16,9 @@ export function resultText({ operation, output }: Pick<Result, 'operation' | 'ou
   if (!isFields(output)) return JSON.stringify(output ?? null);
   const short: Fields = {};
   const blocks: string[] = [];
-  for (const [name, value] of Object.entries(withLineNumbers(operation, output))) {
-    const isNumbered = value !== output[name];
-    const block = isNumbered ? String(value) : inLines(value);
+  const { fields, numbered } = modelFields(operation, output);
+  for (const [name, value] of Object.entries(fields)) {
+    const block = name === numbered ? String(value) : inLines(value);
     if (block) blocks.push(`${name}:\n${block}`);
     else short[name] = value;
   }
@@ -24,9 +27,14 @@ export function resultText({ operation, output }: Pick<Result, 'operation' | 'ou
 }
 
 function inLines(value: unknown): string | undefined {
-  if (typeof value === 'string') return value.includes('\n') ? value : undefined;
+  if (typeof value === 'string')
+    return value.includes('\n') || isEscaped(value) ? value : undefined;
   return Array.isArray(value) ? table(value) : undefined;
 }
+
+/** Whether a text is much harder to read as JSON. */
+const isEscaped = (text: string): boolean =>
+  JSON.stringify(text).length - text.length > mostEscapes;
 
 /** Undefined unless all rows have the same simple fields. */
 function table(rows: unknown[]): string | undefined {

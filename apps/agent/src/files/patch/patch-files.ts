@@ -8,6 +8,7 @@ import { splitLines } from '../lines.js';
 import { requireText } from '../text.js';
 import { versionOf } from '../version-of.js';
 import type { WorkspaceFolder } from '../workspace-folder.js';
+import { changedLinesOf } from '../written-file.js';
 import { applyHunks, type Applied } from './apply-hunks.js';
 import type { PatchHunk } from './parse-hunk.js';
 import type { FilePatch } from './file-patch.js';
@@ -123,7 +124,22 @@ function summary(patch: FilePatch, before: State | null, applied: Applied): Patc
     offsets: applied.offsets,
     before: to === from && before ? versionIn(before.bytes) : null,
     version: to === null ? null : versionIn(applied.bytes),
+    ...linesIn(applied, to === null),
   };
+}
+
+/** The places of the changes, and the lines there as they are afterwards. */
+function linesIn(
+  { bytes, regions }: Applied,
+  isGone: boolean,
+): Pick<Patched, 'hunks' | 'now' | 'shown'> {
+  let grown = 0;
+  const hunks = regions.map(({ line, removed, added }) => {
+    const at = line - grown;
+    grown += added.length - removed;
+    return { at, removed, added: added.length };
+  });
+  return isGone ? { now: '', shown: [] } : changedLinesOf(Buffer.from(bytes, 'latin1'), hunks);
 }
 
 /** The resulting files of the workspace. A path may occur more than once in a patch. */

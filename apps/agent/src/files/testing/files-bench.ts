@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filesOperations, type NewEvent, type OperationOutput } from '@belay/protocol';
-import type { KnownFile } from '../../known-file.js';
+import { wholeFile, type KnownFile } from '../../known-file.js';
 import { filesHandlers } from '../files.handlers.js';
 
 export type FilesBench = ReturnType<typeof filesBench>;
@@ -51,10 +51,7 @@ export function filesBench(rg: string | null = null) {
 
 const knownFiles = (files: Map<string, string | KnownFile>): Map<string, KnownFile> =>
   new Map(
-    [...files].map(([path, file]) => [
-      path,
-      typeof file === 'string' ? { version: file, parts: null } : file,
-    ]),
+    [...files].map(([path, file]) => [path, typeof file === 'string' ? wholeFile(file) : file]),
   );
 
 /** A small reproducible generator (mulberry32). */
