@@ -81,7 +81,7 @@ export const eventArgs = {
       .optional()
       .describe('For a user’s call: set if `note` also covers other files.'),
   }),
-  /** agent: the plan’s new Markdown. */
+  /** agent, or server after a rewind: the plan’s new Markdown. */
   plan: z.object({
     markdown: z.string().max(100_000),
     file: path.optional().describe('The workspace file that contains the plan.'),
@@ -166,7 +166,15 @@ export const eventArgs = {
   /** user: undoes the shortening at `seq`. */
   restore: z.object({ seq: z.int().positive() }),
   /** user: resets the files, the conversation or both to `seq`. */
-  rewind: z.object({ seq: z.int().positive(), what: z.enum(['files', 'conversation', 'both']) }),
+  rewind: z.object({
+    seq: z.int().positive(),
+    what: z.enum(['files', 'conversation', 'both']),
+    last: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('The last event before the rewind began: a rewind to it undoes this one.'),
+  }),
   /** server: a call waits for the user, or is held back until `until`. */
   approval: approvalRequest.extend({
     mode: approvalMode,

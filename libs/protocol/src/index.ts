@@ -81,6 +81,7 @@ export * from './session-requests.js';
 export * from './setup.js';
 export * from './session-usage.js';
 export * from './task-templates.js';
+export * from './undone-events.js';
 export * from './version.js';
 export * from './viewer-links.js';
 export * from './visible-text.js';

@@ -45,7 +45,7 @@ const nextStates: EventCases<NextState | undefined> = {
   rewind: ({ args: { what, seq } }) =>
     what === 'files'
       ? undefined
-      : { state: 'stopped', reason: `Rewound to step ${seq}: send a message to continue.` },
+      : { state: 'stopped', reason: `Rewound to event ${seq}: send a message to continue.` },
   error: ({ args }) => ({ state: 'failed', reason: args.message }),
   limit: ({ args }) => ({ state: 'limited', reason: `${budgetIsSpent(args)}.` }),
   approval: ({ args }, summary) => (args.mode === 'ask' ? unlessPaused(summary) : undefined),

@@ -6,6 +6,7 @@ import {
   noActivity,
   operationNamed,
   planProgress,
+  rewinds,
   subjectOf,
   noUse,
   type Event,
@@ -97,6 +98,7 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
   check: (event) => afterCheck(event),
   fork: ({ args: { session, seq } }) => ({ forkedFrom: { session, seq } }),
   stop: () => nothingUnderWay,
+  rewind: (event) => (rewinds(event, 'conversation') ? nothingUnderWay : {}),
   error: () => nothingUnderWay,
   limit: () => nothingUnderWay,
 };

@@ -29,6 +29,10 @@ export interface LogView {
   terminalEnds: ReadonlyMap<string, number>;
   /** The latest text of each queued message the user edited, by the message’s event number. */
   edited: ReadonlyMap<number, string>;
+  /** All rewinds: they decide which of the rest still counts, see `undone.ts`. */
+  rewinds: readonly (Event & EventOf<'rewind'>)[];
+  /** The calls that undid a step, by the step’s commit; the last one for each. */
+  undos: ReadonlyMap<string, string>;
   /** The `withdraw` events of queued messages, by the message’s event number. */
   withdrawn: ReadonlyMap<number, Event>;
   marks: readonly Mark[];
@@ -72,6 +76,8 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     terminals: joinMaps(earlier.terminals, later.terminals),
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
     edited: joinMaps(earlier.edited, later.edited),
+    rewinds: joinLists(earlier.rewinds, later.rewinds),
+    undos: joinMaps(earlier.undos, later.undos),
     withdrawn: joinMaps(earlier.withdrawn, later.withdrawn),
     marks: joinLists(earlier.marks, later.marks),
     usage: joinLists(earlier.usage, later.usage),
@@ -99,6 +105,8 @@ function start(): Building {
     terminals: new Map(),
     terminalEnds: new Map(),
     edited: new Map(),
+    rewinds: [],
+    undos: new Map(),
     withdrawn: new Map(),
     marks: [],
     usage: [],
@@ -132,6 +140,7 @@ const folds = new Map(
     commit: addCommit,
     code: addEdit,
     edit: (view, { args }) => view.edited.set(args.message, args.text),
+    rewind: (view, event) => view.rewinds.push(event),
     withdraw: (view, event) => view.withdrawn.set(event.args.message, event),
     plan: (view, event) => {
       view.plan = event;
@@ -156,6 +165,8 @@ function addResult(view: Building, event: Result): void {
   if (event.id) view.results.set(event.id, event);
   for (const { path, text } of resultOf(event, 'workspace.trust')?.files ?? [])
     view.trusted.set(path, text);
+  const undone = resultOf(event, 'workspace.undo')?.undone;
+  if (undone) view.undos.set(undone.commit, event.id ?? '');
   const run = runResultOf(event.args);
   if (run) view.terminalEnds.set(run.terminal, run.to);
 }
