@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { approvalMode, approvalRequest } from './approvals.js';
+import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
 import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
 import { fileChange, fileVersion } from './file-version.js';
@@ -181,7 +181,10 @@ export const eventArgs = {
     until: z.iso.datetime({ offset: true }).nullable(),
   }),
   /** user or server: the call with the event’s id may run; `rule` if a rule decided. */
-  approve: z.object({ rule: z.string().nullable().default(null) }),
+  approve: z.object({
+    rule: z.string().nullable().default(null),
+    edited: approvalVerdict.shape.edited,
+  }),
   /** user or server: the call with the event’s id may not run. */
   reject: z.object({ reason: z.string(), rule: z.string().nullable().default(null) }),
   pause: z.object({}),

@@ -10,6 +10,7 @@ export * from './calls.js';
 export * from './check.js';
 export * from './comparisons.js';
 export * from './dashboard.js';
+export * from './edited-input.js';
 export * from './end-to-end-headers.js';
 export * from './errors.js';
 export * from './evaluations.js';
@@ -74,6 +75,7 @@ export {
 export * from './rest/sessions.js';
 export * from './rest/templates.js';
 export * from './rest/viewer-links.js';
+export * from './rule-matches.js';
 export * from './rule-pattern.js';
 export * from './session.js';
 export * from './session-commands.js';

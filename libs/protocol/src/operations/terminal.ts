@@ -118,6 +118,7 @@ export const terminalOperations = operationGroup({
       stdinEncoding: z.enum(['utf8', 'base64']).default('utf8'),
     }),
     output: runResult,
+    editable: ['command'],
     // A rule for `sh` does not cover what is piped into it: a star never matches the line end.
     subject: ({ command, stdin }) =>
       stdin === undefined ? command : `${command}\n<stdin>\n${stdin}`,
