@@ -75,6 +75,7 @@ export {
 export * from './rest/sessions.js';
 export * from './rest/templates.js';
 export * from './rest/viewer-links.js';
+export * from './review.js';
 export * from './rule-matches.js';
 export * from './rule-pattern.js';
 export * from './session.js';

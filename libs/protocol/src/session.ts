@@ -10,6 +10,7 @@ import { isHostEntry } from './host-entry.js';
 import { mostMounts, newMount, sessionMount } from './host-folders.js';
 import { hostSetIn, hostSetNames } from './host-sets.js';
 import { blobId, modelName } from './models.js';
+import { review } from './review.js';
 
 export const sessionState = z.enum([
   'starting',
@@ -337,10 +338,11 @@ export const newMessage = z.object({
     ),
   pinned: z.boolean().default(false).describe('Kept word for word when the context is shortened.'),
   images: z.array(blobId).max(100).default([]),
-  review: z
-    .boolean()
-    .default(false)
-    .describe('A comment on the agent’s changes; it does not answer a question.'),
+  review: review
+    .optional()
+    .describe(
+      'The comments of a review of the agent’s changes, which `text` contains. It does not answer a question.',
+    ),
 });
 export type NewMessage = z.infer<typeof newMessage>;
 

@@ -9,6 +9,8 @@ import type { DiffRow } from './diff-rows';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
+import { noThreads, placeThreads } from './review-threads';
+import { ThreadView } from './thread-view';
 import { useDiffRows, type DiffRowsOptions } from './use-diff-rows';
 
 interface ChangedFilesProps extends DiffRowsOptions {
@@ -16,14 +18,16 @@ interface ChangedFilesProps extends DiffRowsOptions {
 }
 
 /** The changed files with their hunks; only visible rows are rendered. */
-export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProps) {
-  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({ files, range, commit });
+export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
+  const { files } = options;
+  const { rows, threads, isWhole, fold, toggleWhole, showMore } = useDiffRows(options);
   const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
   const [target, setTarget] = useState<{ path: string } | null>(null);
   const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
   const session = useSessionId();
   const viewed = useViewed((state) => state.marks[session] ?? noMarks);
   const marks = useMemo(() => new Set(viewed), [viewed]);
+  const isChanged = (path: string) => files.some((file) => file.path === path);
   const view = (file: DiffedFile) => {
     const mark = viewedMark(file);
     useViewed.getState().toggle(session, mark);
@@ -32,6 +36,8 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   };
   const render = (row: DiffRow) => {
     if (row.kind === 'note') return <p className="px-3 py-2 text-sm text-faint">{row.text}</p>;
+    if (row.kind === 'threads')
+      return <OutdatedThreads row={row} isChanged={isChanged(row.path)} decides={decides} />;
     if (row.kind === 'file') {
       const { file, open } = row;
       return (
@@ -66,6 +72,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
         hunk={hunk}
         from={from}
         to={to}
+        threads={placeThreads(diff, threads.get(diff.path) ?? noThreads).placed}
         decides={decides}
         draft={drafts.get(hunk.raw)}
         onDraft={(draft) => setDrafts((now) => new Map(now).set(hunk.raw, draft))}
@@ -87,6 +94,28 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
         />
       )}
       <DiffList rows={rows} target={target} render={render} />
+    </div>
+  );
+}
+
+interface OutdatedThreadsProps {
+  row: Extract<DiffRow, { kind: 'threads' }>;
+  /** Whether the file is still part of the changes. */
+  isChanged: boolean;
+  decides: boolean;
+}
+
+/** Comments whose lines are not part of the changes any more. */
+function OutdatedThreads({ row, isChanged, decides }: OutdatedThreadsProps) {
+  const { path, threads } = row;
+  return (
+    <div>
+      {!isChanged && (
+        <p className="px-3 pt-2 font-mono text-xs text-faint">{path} has no changes now</p>
+      )}
+      {threads.map((thread) => (
+        <ThreadView key={thread.id} thread={thread} outdated decides={decides} />
+      ))}
     </div>
   );
 }

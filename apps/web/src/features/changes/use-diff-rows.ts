@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import type { DiffedFile } from './diffed-files';
 import type { Expansion } from './context-lines';
 import { diffRows } from './diff-rows';
+import { useReviewThreads } from './review-threads';
 import { useFetchedParts, useWholeFiles, type CommitRange } from './use-fetched-files';
 
 export interface DiffRowsOptions {
@@ -17,15 +18,17 @@ export function useDiffRows({ files, range, commit }: DiffRowsOptions) {
   const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
   const fetched = useFetchedParts(files, range, chosen);
   const wholes = useWholeFiles({ files, expanded, fetched, commit });
+  const threads = useReviewThreads();
   const rows = useMemo(
-    () => diffRows(files, { chosen, fetched, expanded, wholes }),
-    [files, chosen, fetched, expanded, wholes],
+    () => diffRows(files, { chosen, fetched, expanded, wholes, threads }),
+    [files, chosen, fetched, expanded, wholes, threads],
   );
   const fold = (path: string, open: boolean) => setChosen((now) => new Map(now).set(path, open));
   const expand = (path: string, to: (now: Expansion) => Expansion) =>
     setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
   return {
     rows,
+    threads,
     isWhole: (path: string) => expanded.get(path)?.whole ?? false,
     fold,
     toggleWhole: (path: string) => {

@@ -29,6 +29,8 @@ export interface LogView {
   terminalEnds: ReadonlyMap<string, number>;
   /** The latest text of each queued message the user edited, by the message’s event number. */
   edited: ReadonlyMap<number, string>;
+  /** Messages that are reviews of changes. */
+  reviews: readonly (Event & EventOf<'message'>)[];
   /** All rewinds: they decide which of the rest still counts, see `undone.ts`. */
   rewinds: readonly (Event & EventOf<'rewind'>)[];
   /** The calls that undid a step, by the step’s commit; the last one for each. */
@@ -76,6 +78,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     terminals: joinMaps(earlier.terminals, later.terminals),
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
     edited: joinMaps(earlier.edited, later.edited),
+    reviews: joinLists(earlier.reviews, later.reviews),
     rewinds: joinLists(earlier.rewinds, later.rewinds),
     undos: joinMaps(earlier.undos, later.undos),
     withdrawn: joinMaps(earlier.withdrawn, later.withdrawn),
@@ -105,6 +108,7 @@ function start(): Building {
     terminals: new Map(),
     terminalEnds: new Map(),
     edited: new Map(),
+    reviews: [],
     rewinds: [],
     undos: new Map(),
     withdrawn: new Map(),
@@ -140,6 +144,9 @@ const folds = new Map(
     commit: addCommit,
     code: addEdit,
     edit: (view, { args }) => view.edited.set(args.message, args.text),
+    message: (view, event) => {
+      if (event.args.review) view.reviews.push(event);
+    },
     rewind: (view, event) => view.rewinds.push(event),
     withdraw: (view, event) => view.withdrawn.set(event.args.message, event),
     plan: (view, event) => {
