@@ -3,7 +3,7 @@ import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
 import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
 import { fileChange, fileVersion } from './file-version.js';
-import { branchName, repositoryUrl } from './git.js';
+import { sessionPublication } from './git.js';
 import { blobId, modelRequest, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
@@ -228,12 +228,7 @@ export const eventArgs = {
     received: z.int().nonnegative(),
   }),
   /** user: the changes were pushed to a git host. */
-  publish: z.object({
-    url: repositoryUrl,
-    branch: branchName,
-    commit: z.string().max(64),
-    pullRequest: z.string().max(2_000).nullable(),
-  }),
+  publish: sessionPublication,
   /** server: the check command was started or has ended; `output` is the end of its output. */
   check: checkResult.extend({
     command: z.string().max(2_000),

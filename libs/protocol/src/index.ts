@@ -18,6 +18,7 @@ export * from './events.js';
 export * from './file-version.js';
 export * from './format.js';
 export * from './git.js';
+export * from './git-identity.js';
 export * from './git-name.js';
 export * from './host-folders.js';
 export * from './host-sets.js';

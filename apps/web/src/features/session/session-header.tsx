@@ -21,6 +21,7 @@ import {
 } from 'lucide-react';
 import { ConnectionStatus } from '@/components/connection-status';
 import { Wordmark } from '@/components/top-bar';
+import { LivePullRequestLink, PullRequestLink } from '@/components/pull-request-link';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { MachineLabel } from '@/components/ui/machine-label';
@@ -74,6 +75,7 @@ function Figures() {
   const { id } = useSessionContext();
   const summary = useSummary(id);
   const end = useSessionTime();
+  const readOnly = useReadOnly();
   if (!summary) return null;
   const { budgets } = summary;
   return (
@@ -85,6 +87,11 @@ function Figures() {
         <span className="max-md:hidden" title="System packages can be installed in this sandbox">
           root
         </span>
+      )}
+      {readOnly ? (
+        <PullRequestLink session={summary} className="max-md:hidden" />
+      ) : (
+        <LivePullRequestLink session={summary} className="max-md:hidden" />
       )}
       <span className="max-lg:hidden">
         step {summary.steps}
