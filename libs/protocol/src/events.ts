@@ -109,13 +109,14 @@ export const eventArgs = {
     title: z.string().max(1_000),
     screenshot: blobId.nullable(),
   }),
-  /** agent: a terminal was opened, closed or resized, or its input owner changed. */
+  /** agent: a terminal was opened, closed or resized, its input owner changed, or the user typed in it. */
   terminal: z.object({
     terminal: terminalName,
-    change: z.enum(['opened', 'closed', 'resized', 'held']),
+    change: z.enum(['opened', 'closed', 'resized', 'held', 'typed']),
     columns: z.int().positive().max(10_000),
     rows: z.int().positive().max(10_000),
     holder: z.enum(['agent', 'user']),
+    to: z.int().nonnegative().optional().describe('The number of bytes it had printed by then.'),
   }),
   /** agent: a background command ended, and no call reported it; `text` is the last output of its terminal. */
   exit: z.object({

@@ -27,6 +27,10 @@ export interface LogView {
   terminals: ReadonlyMap<string, EventArgs<'terminal'>>;
   /** The offset of each terminal’s output after its last command result, in bytes. */
   terminalEnds: ReadonlyMap<string, number>;
+  /** How much each terminal had printed, as far as the log says so, in bytes. */
+  printed: ReadonlyMap<string, number>;
+  /** The terminal that was opened last. */
+  openedTerminal?: { name: string; seq: number };
   /** The latest text of each queued message the user edited, by the message’s event number. */
   edited: ReadonlyMap<number, string>;
   /** Messages that are reviews of changes. */
@@ -77,6 +81,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     edits: joinEdits(earlier.edits, later.edits),
     terminals: joinMaps(earlier.terminals, later.terminals),
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
+    printed: joinMaps(earlier.printed, later.printed),
     edited: joinMaps(earlier.edited, later.edited),
     reviews: joinLists(earlier.reviews, later.reviews),
     rewinds: joinLists(earlier.rewinds, later.rewinds),
@@ -107,6 +112,7 @@ function start(): Building {
     edits: new Map(),
     terminals: new Map(),
     terminalEnds: new Map(),
+    printed: new Map(),
     edited: new Map(),
     reviews: [],
     rewinds: [],
@@ -140,7 +146,7 @@ const folds = new Map(
     result: addResult,
     'background-result': (view, event) => view.backgroundResults.set(event.id ?? '', event),
     usage: (view, event) => view.usage.push(event),
-    terminal: (view, { args }) => view.terminals.set(args.terminal, args),
+    terminal: addTerminal,
     commit: addCommit,
     code: addEdit,
     edit: (view, { args }) => view.edited.set(args.message, args.text),
@@ -175,7 +181,16 @@ function addResult(view: Building, event: Result): void {
   const undone = resultOf(event, 'workspace.undo')?.undone;
   if (undone) view.undos.set(undone.commit, event.id ?? '');
   const run = runResultOf(event.args);
-  if (run) view.terminalEnds.set(run.terminal, run.to);
+  if (!run) return;
+  view.terminalEnds.set(run.terminal, run.to);
+  view.printed.set(run.terminal, run.to);
+}
+
+function addTerminal(view: Building, { seq, args }: Event & EventOf<'terminal'>): void {
+  const { terminal: name, change, to } = args;
+  view.terminals.set(name, args);
+  if (to !== undefined) view.printed.set(name, to);
+  if (change === 'opened') view.openedTerminal = { name, seq };
 }
 
 function addCommit(view: Building, event: Commit): void {
