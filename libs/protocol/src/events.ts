@@ -188,7 +188,9 @@ export const eventArgs = {
   }),
   /** user or server: the call with the event’s id may not run. */
   reject: z.object({ reason: z.string(), rule: z.string().nullable().default(null) }),
-  pause: z.object({}),
+  pause: z.object({
+    now: z.literal(true).optional().describe('The model’s reply and running calls are broken off.'),
+  }),
   resume: z.object({}),
   stop: z.object({}),
   /** user: settings changed while the session runs. */
