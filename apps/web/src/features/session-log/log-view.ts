@@ -5,6 +5,7 @@ import {
   type EventAction,
   type EventArgs,
   type EventOf,
+  type OperationCall,
 } from '@belay/protocol';
 import { LayeredMap } from '@/lib/layered-map';
 import type { BackgroundResult, Result } from './call-result';
@@ -18,6 +19,8 @@ export type CodeEdit = Event & EventOf<'code'>;
 export interface LogView {
   entries: readonly LogEntry[];
   results: LayeredMap<string, Result>;
+  /** The calls in the model’s replies, by id. */
+  asked: LayeredMap<string, OperationCall>;
   /** Results of background calls. */
   backgroundResults: ReadonlyMap<string, BackgroundResult>;
   verdicts: ReadonlyMap<string, Event>;
@@ -33,6 +36,8 @@ export interface LogView {
   openedTerminal?: { name: string; seq: number };
   /** The latest text of each queued message the user edited, by the message’s event number. */
   edited: ReadonlyMap<number, string>;
+  /** The numbers of the events that delivered queued messages, by the messages’ numbers. */
+  delivered: ReadonlyMap<number, number>;
   /** Messages that are reviews of changes. */
   reviews: readonly (Event & EventOf<'message'>)[];
   /** All rewinds: they decide which of the rest still counts, see `undone.ts`. */
@@ -63,7 +68,11 @@ export const emptyView: LogView = viewOf([]);
 export function viewOf(events: readonly Event[]): LogView {
   const building = start();
   for (const event of events) add(building, event);
-  return { ...building, results: new LayeredMap([building.results]) };
+  return {
+    ...building,
+    results: LayeredMap.of(building.results),
+    asked: LayeredMap.of(building.asked),
+  };
 }
 
 /** Joins two adjacent sections. Associative, so pages may be joined in any order. */
@@ -75,6 +84,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     ...later,
     entries: joinEntries(earlier.entries, later.entries),
     results: earlier.results.join(later.results),
+    asked: earlier.asked.join(later.asked),
     backgroundResults: joinMaps(earlier.backgroundResults, later.backgroundResults),
     verdicts: joinMaps(earlier.verdicts, later.verdicts),
     commits: joinMaps(earlier.commits, later.commits),
@@ -83,6 +93,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
     printed: joinMaps(earlier.printed, later.printed),
     edited: joinMaps(earlier.edited, later.edited),
+    delivered: joinMaps(earlier.delivered, later.delivered),
     reviews: joinLists(earlier.reviews, later.reviews),
     rewinds: joinLists(earlier.rewinds, later.rewinds),
     undos: joinMaps(earlier.undos, later.undos),
@@ -106,6 +117,7 @@ function start(): Building {
   return {
     entries: [],
     results: new Map(),
+    asked: new Map(),
     backgroundResults: new Map(),
     verdicts: new Map(),
     commits: new Map(),
@@ -114,6 +126,7 @@ function start(): Building {
     terminalEnds: new Map(),
     printed: new Map(),
     edited: new Map(),
+    delivered: new Map(),
     reviews: [],
     rewinds: [],
     undos: new Map(),
@@ -144,6 +157,12 @@ const folds = new Map(
     approve: addVerdict,
     reject: addVerdict,
     result: addResult,
+    say: (view, { args }) => {
+      for (const call of args.calls) view.asked.set(call.id, call);
+    },
+    deliver: (view, { seq, args }) => {
+      for (const message of args.messages) view.delivered.set(message, seq);
+    },
     'background-result': (view, event) => view.backgroundResults.set(event.id ?? '', event),
     usage: (view, event) => view.usage.push(event),
     terminal: addTerminal,

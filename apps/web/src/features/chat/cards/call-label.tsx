@@ -1,10 +1,6 @@
-import {
-  calledOperation,
-  mcpToolNamed,
-  summaryOf,
-  type Display,
-  type Event,
-} from '@belay/protocol';
+import type { ReactNode } from 'react';
+import { clsx } from 'clsx';
+import { calledOperation, mcpToolNamed, type Display, type Event } from '@belay/protocol';
 import {
   Blocks,
   Brain,
@@ -18,6 +14,8 @@ import {
   Wrench,
   type LucideIcon,
 } from 'lucide-react';
+import { callWords } from '@/features/session-log/call-words';
+import { useView } from '@/features/session-log/session-context';
 
 const icons: Record<Display, LucideIcon> = {
   command: SquareTerminal,
@@ -33,13 +31,17 @@ const icons: Record<Display, LucideIcon> = {
   plain: Wrench,
 };
 
-/** A call’s verb and subject; the tooltip has the operation’s name. */
-export function CallLabel({ event }: { event: Event }) {
-  const { icon: Icon, verb, subject } = labelOf(event);
+/** A call’s verb and subject, struck if its changes were undone; the tooltip has the operation’s name. */
+export function CallLabel({ event, undone = false }: { event: Event; undone?: boolean }) {
+  const commit = useView((view) => view.commits.get(event.id ?? ''));
+  const { verb, subject } = callWords(event, commit);
   return (
     <>
-      <Icon size={14} aria-hidden className="shrink-0 text-faint" />
-      <span className="min-w-0 flex-1 truncate text-sm leading-5" title={event.action}>
+      {iconOf(event)}
+      <span
+        className={clsx('min-w-0 flex-1 truncate text-sm leading-5', undone && 'line-through')}
+        title={event.action}
+      >
         {event.source === 'user' && 'You · '}
         {verb} <span className="ml-0.5 font-mono text-xs text-muted">{subject}</span>
       </span>
@@ -47,19 +49,8 @@ export function CallLabel({ event }: { event: Event }) {
   );
 }
 
-function labelOf(event: Event): { icon: LucideIcon; verb: string; subject: string } {
-  const subject = firstLine(summaryOf(event.action, event.args));
-  const tool = mcpToolNamed(event.action);
-  if (tool) return { icon: Plug, verb: `${tool.name} (${tool.server})`, subject };
-  const operation = calledOperation(event.action);
-  if (!operation) return { icon: Wrench, verb: event.action, subject };
-  const { display, title } = operation;
-  // As in “Read README.md”: for files and commands, the first word of the title is clear enough.
-  const isShort =
-    subject !== '' && (display === 'command' || display === 'file' || display === 'edit');
-  return { icon: icons[display], verb: isShort ? (title.split(' ')[0] ?? title) : title, subject };
+function iconOf({ action }: Event): ReactNode {
+  const operation = calledOperation(action);
+  const Icon = mcpToolNamed(action) ? Plug : operation ? icons[operation.display] : Wrench;
+  return <Icon size={14} aria-hidden className="shrink-0 text-faint" />;
 }
-
-/** The first line of a summary, shortened; empty for a call without input. */
-const firstLine = (summary: string): string =>
-  summary === '{}' ? '' : (summary.split('\n')[0] ?? '').slice(0, 300);

@@ -9,6 +9,8 @@ import { MessageEntry, TaskEntry } from './message-entry';
 import { NoteEntry } from './note-entry';
 import { PublishEntry } from './publish-entry';
 import { ReadsCard } from './reads-card';
+import { RefusedCall } from './refused-call';
+import { RewindEntry } from './rewind-entry';
 import { SayEntry } from './say-entry';
 
 /** Fewer consecutive reads than this are shown individually. */
@@ -21,6 +23,8 @@ export const ChatEntry = memo(function ChatEntry({ entry }: { entry: LogEntry })
   if (isEvent(event, 'message')) return <MessageEntry event={event} />;
   if (isEvent(event, 'approval')) return <ApprovalEntry event={event} />;
   if (isEvent(event, 'publish')) return <PublishEntry event={event} />;
+  if (isEvent(event, 'rewind')) return <RewindEntry event={event} />;
+  if (isEvent(event, 'result')) return <RefusedCall event={event} />;
   if (isEvent(event, 'say')) return <SayEntry event={event} />;
   if (isEvent(event, 'background-result')) return <BackgroundResultCard event={event} />;
   if (entry.gestures) return <GesturesEntry event={event} gestures={entry.gestures} />;
