@@ -1,12 +1,20 @@
-import { bytesText, type SessionSummary } from '@belay/protocol';
+import { bytesText, durationText, type SessionSummary } from '@belay/protocol';
+import type { LogView } from '@/features/session-log/log-view';
 import { Meter } from '@/components/ui/meter';
 import { needsUser } from '@/lib/needs-user';
-import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
+import {
+  useIsPast,
+  useLog,
+  useMoment,
+  useSessionId,
+  useView,
+} from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
 
 /** The agent’s current activity, or which past event is displayed. */
 export function Thinking() {
   const summary = useSummary(useSessionId());
+  const retry = useView((view) => view.retry);
   const past = useIsPast();
   const at = useMoment((moment) => moment.at);
   const last = useLog((log) => log.view.lastSeq);
@@ -18,7 +26,7 @@ export function Thinking() {
         Showing event {at} of {last}
       </p>
     );
-  const text = summary && words(summary, replying);
+  const text = summary && (retryText(summary, retry) ?? words(summary, replying));
   if (!text) return null;
   if (copied && summary.state === 'starting') return <Copying {...copied} />;
   return (
@@ -39,6 +47,13 @@ function Copying({ done, total }: { done: number; total: number | null }) {
       {total !== null && <Meter plain label="Copied" value={done} max={total} />}
     </div>
   );
+}
+
+/** Null unless the server waits to try a model call again. */
+function retryText({ state, current }: SessionSummary, retry: LogView['retry']): string | null {
+  if (state !== 'running' || current !== null || !retry) return null;
+  const { attempt, seconds, error } = retry.args;
+  return `Try ${attempt} failed, the next one is after ${durationText(seconds)}: ${error}`;
 }
 
 function words(summary: SessionSummary, replying: boolean): string | null {

@@ -53,6 +53,10 @@ export interface LogView {
   plan?: Event & EventOf<'plan'>;
   page?: Event & EventOf<'browser'>;
   state?: Event & EventOf<'state'>;
+  /** The last failed try of a model call, until the model replied or the session’s state changed. */
+  retry?: (Event & EventOf<'retry'>) | undefined;
+  /** The last error that ended the work. */
+  error?: Event & EventOf<'error'>;
   /** The guidance that the user trusts. */
   guidance?: Event & EventOf<'guidance'>;
   /** Texts of the guidance files trusted during the session, by path. */
@@ -157,7 +161,14 @@ const folds = new Map(
     approve: addVerdict,
     reject: addVerdict,
     result: addResult,
+    retry: (view, event) => {
+      view.retry = event;
+    },
+    error: (view, event) => {
+      view.error = event;
+    },
     say: (view, { args }) => {
+      view.retry = undefined;
       for (const call of args.calls) view.asked.set(call.id, call);
     },
     deliver: (view, { seq, args }) => {
@@ -181,6 +192,7 @@ const folds = new Map(
       view.page = event;
     },
     state: (view, event) => {
+      view.retry = undefined;
       view.state = event;
     },
     guidance: (view, event) => {

@@ -37,7 +37,7 @@ import {
 } from '@/features/session-controls/session-controls';
 import { useSessionContext } from '@/features/session-log/session-context';
 import { askShare } from '@/features/session-controls/share-request';
-import { useSessionTime } from '@/features/session-log/use-session-time';
+import { useWorkSeconds } from '@/features/session-log/use-session-time';
 import { summaryNow, useSessionState, useSummary, useSummaryPart, useTitle } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
@@ -74,7 +74,7 @@ const taskOf = ({ task }: SessionSummary): string => task;
 function Figures() {
   const { id } = useSessionContext();
   const summary = useSummary(id);
-  const end = useSessionTime();
+  const worked = useWorkSeconds();
   const readOnly = useReadOnly();
   if (!summary) return null;
   const { budgets } = summary;
@@ -101,8 +101,8 @@ function Figures() {
         {dollarsText(summary.dollars)}
         {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
       </span>
-      <span className="max-lg:hidden">
-        {durationText((end - Date.parse(summary.created)) / 1_000)}
+      <span className="max-lg:hidden" title="Time at work, without pauses and waits for you">
+        {durationText(worked)}
       </span>
     </div>
   );
