@@ -133,6 +133,30 @@ describeSystem('the chat', (server) => {
     session.close();
   });
 
+  it('a command is edited before it is allowed, and the model is told what ran', async () => {
+    const model = script(server.data, [
+      { calls: [run('echo one; exit 1')] },
+      { expect: 'The user changed this call before allowing it', finish: 'Changed.' },
+    ]);
+    const session = await start(server, { task: 'Edit it', model, approvals: 'ask' });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    const waiting = '[aria-label="Waiting for you"]';
+    await shows(page, waiting, 'echo one; exit 1');
+    await click(page, 'Always…', waiting);
+    await fill(page, 'Pattern for terminal.run', 'echo two*');
+    await shows(page, waiting, 'does not match the call');
+    await click(page, 'Back', waiting);
+    await click(page, 'Edit…', waiting);
+    await fill(page, 'Changed command', 'echo edited-$((6*7))');
+    await click(page, 'Run this once', waiting);
+    await session.finished();
+    await shows(page, chat, 'changed by you');
+    expect(session.terminal()).toContain('edited-42');
+    expect(session.terminal()).not.toContain('echo one');
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+
   it('a card links to its terminal and moment; messages queue or steer; pause, resume, stop and restart work', async () => {
     const model = script(server.data, [
       { calls: [run('until [ -f one ]; do sleep 0.1; done; echo one-is-there')] },

@@ -77,7 +77,7 @@ describeSystem('conveniences of a session', (server) => {
     await shows(page, chat, /running\s+\d/);
   });
 
-  it('a draft survives a reload; arrow up recalls the last message; Escape pauses', async () => {
+  it('a draft survives a reload; arrow up recalls the last message; Escape interrupts', async () => {
     await fill(page, 'Message to the agent', 'half a thought');
     await page.reload();
     await shows(page, chat, 'Look at');
@@ -88,10 +88,12 @@ describeSystem('conveniences of a session', (server) => {
     await eventually(async () => expect(await field(page)).toBe('Show me'));
     await page.keyboard.press('ArrowDown');
     await eventually(async () => expect(await field(page)).toBe(''));
-    // Escape pauses only while the page shows the agent as working.
+    // Escape interrupts only while the page shows the agent as working.
     await shows(page, `${chat} form`, 'After this turn');
     await page.keyboard.press('Escape');
-    await session.event((event) => isEvent(event, 'pause'));
+    await session.event((event) => isEvent(event, 'pause') && event.args.now === true);
+    await shows(page, chat, 'The user interrupted the agent.');
+    await shows(page, `${chat} form`, 'Send and resume');
     await server.client.sessions.resume(session.id);
     await server.client.sessions.call(session.id, 'files.write', { path: 'go', content: '' });
     await session.finished();

@@ -75,10 +75,19 @@ describeSystem('cloning, publishing, and actions from git', (server) => {
     await shows(page, '[aria-label="Changed files"]', 'README.md');
     await clickOn(page, '[role=dialog] input[type=checkbox]');
     await click(page, 'Push and open', '[role=dialog]');
-    await shows(page, '[role=dialog]', 'Open request 1');
+    await shows(page, '[role=dialog]', 'Open pull request 1');
     await shows(page, '[aria-label="Chat"]', 'https://git.example.com/acme/trails/pull/1');
     expect(hub.opened).toMatchObject([{ title: 'Say hello', head: 'belay/say-hello' }]);
     expect(gitIn(bare, 'show', 'belay/say-hello:README.md')).toBe('Hello\n');
+    const request = 'https://git.example.com/acme/trails/pull/1';
+    await page.keyboard.press('Escape');
+    await page.waitForSelector(`[aria-label="Chat"] a[href="${request}"]`);
+    await page.waitForSelector('header a[aria-label="Pull request 1: open"]');
+    await clickOn(page, '[aria-label="Publish changes"]');
+    await shows(page, '[role=dialog]', 'already has these changes');
+    await page.keyboard.press('Escape');
+    await page.goto(`${server.url}/`);
+    await page.waitForSelector(`main a[href="${request}"]`);
   });
 
   it('installs an action, asks before an update, and shows the picture and the sound that it produces', async () => {

@@ -73,6 +73,15 @@ describeSystem('input of the user', (server) => {
     await shows(page, `${terminal} .xterm-rows`, 'mine-42');
     await click(page, 'Hand back', terminal);
     await shows(page, terminal, 'Agent in control');
+    // The replay also shows what the user typed.
+    const back = await session.event(
+      (event) =>
+        isEvent(event, 'terminal') && event.args.change === 'held' && event.args.holder === 'agent',
+    );
+    await page.goto(`${server.url}/sessions/${session.id}?at=${back.seq}&panel=terminal`);
+    await shows(page, chat, `Showing event ${back.seq}`);
+    await shows(page, `${terminal} .xterm-rows`, 'mine-42');
+    await page.goto(`${server.url}/sessions/${session.id}`);
   });
 
   it('an attached file is put into the workspace, and an image is sent with the message', async () => {
@@ -164,8 +173,9 @@ describeSystem('input of the user', (server) => {
     await shows(page, hunk, 'Accepted');
     await click(page, 'Comment…', hunk);
     await fill(page, 'Comment', 'Please call it b.');
-    await click(page, 'Send comment', hunk);
-    await session.event((event) => isEvent(event, 'message') && event.args.review);
+    await click(page, 'Add to review', hunk);
+    await click(page, 'Submit review', changes);
+    await session.event((event) => isEvent(event, 'message') && event.args.review !== undefined);
     await server.client.sessions.message(session.id, { text: 'Not yet.' });
     await session.finished();
     await shows(page, chat, 'It is b now.');
@@ -186,8 +196,12 @@ describeSystem('input of the user', (server) => {
     await shows(page, hunk, 'Wie groß?');
     await click(page, 'Reject…', hunk);
     await fill(page, 'Reason', 'Plain names.');
-    await click(page, 'Reject', hunk);
-    const told = await made.event((event) => isEvent(event, 'message') && event.args.review);
+    await click(page, 'Add to review', hunk);
+    await shows(page, changes, 'Wie groß?');
+    await click(page, 'Submit review', changes);
+    const told = await made.event(
+      (event) => isEvent(event, 'message') && event.args.review !== undefined,
+    );
     expect(told.args.text).toContain('`docs/größe 日本.md`');
     await hides(page, changes, 'Wie groß?');
     await shows(page, chat, 'I see.');

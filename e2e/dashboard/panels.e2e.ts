@@ -321,11 +321,16 @@ describeSystem('the panels of a session', (server) => {
     await untilInPage(page, () => document.querySelector('[aria-label="Changes"] mark'));
     await click(page, 'Show unified', changes);
     await click(page, 'Submit review', changes);
-    const sent = await session.event((event) => isEvent(event, 'message') && event.args.review);
+    const sent = await session.event(
+      (event) => isEvent(event, 'message') && event.args.review !== undefined,
+    );
     expect(sent.args.text).toMatch(
       /line 1: Name the language\.[^]*lines 2 to 4: Use a style sheet/,
     );
     await hides(page, changes, 'not sent yet');
+    await shows(page, '[aria-label="Comment on line 1"]', 'Name the language.');
+    await click(page, 'Resolve', '[aria-label="Comment on line 1"]');
+    await shows(page, '[aria-label="Comment on line 1"]', 'resolved');
     await shows(page, chat, 'Is it well?');
   });
 
@@ -340,7 +345,7 @@ describeSystem('the panels of a session', (server) => {
     await shows(page, chat, 'Is it well?');
   });
 
-  it('a rejected hunk is reverted, and the agent receives the reason', async () => {
+  it('a rejected hunk is reverted when the review is submitted, and the agent receives the reason', async () => {
     await clickOn(page, '#tab-changes');
     await shows(page, changes, 'a line that nobody wanted');
     await click(
@@ -349,7 +354,9 @@ describeSystem('the panels of a session', (server) => {
       `${changes} :nth-last-child(1 of li:has([aria-label="Lines of poem.txt"]))`,
     );
     await fill(page, 'Reason', 'Nobody wanted it.');
-    await click(page, 'Reject', changes);
+    await click(page, 'Add to review', changes);
+    await shows(page, changes, 'a line that nobody wanted');
+    await click(page, 'Submit review', changes);
     await hides(page, changes, 'a line that nobody wanted');
     const told = await session.event(
       (event) => isEvent(event, 'message') && event.args.text.includes('Nobody wanted it.'),

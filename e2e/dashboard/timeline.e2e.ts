@@ -232,5 +232,23 @@ describeSystem('the timeline', (server) => {
       expect(await read()).toMatchObject({ content: expect.stringContaining('version one') }),
     );
     await untilInPage(page, () => document.body.innerText.includes('Rewound'));
+    await shows(page, chat, /\d+ entries undone by a rewind/);
+  });
+
+  it('undoes the rewind, and then one step of several', async () => {
+    const read = async () =>
+      (await server.client.sessions.call(session.id, 'files.read', { path: 'a.txt' })).content;
+    await click(page, 'Undo…', chat);
+    await click(page, 'Rewind', '[role=dialog]');
+    await eventually(async () => expect(await read()).not.toContain('version one'));
+    await clickOn(page, '#tab-changes');
+    const changes = '[aria-label="Changes"]';
+    const { steps } = await server.client.sessions.call(session.id, 'workspace.log', {});
+    const written = steps.find(({ message }) => message.includes('files.write'));
+    await page.select(`${changes} [aria-label="Which changes"]`, written?.call ?? '');
+    await click(page, 'Undo this step…', changes);
+    await click(page, 'Undo', '[role=dialog]');
+    await eventually(async () => expect(await read()).toContain('version one'));
+    await untilInPage(page, () => !document.body.innerText.includes('Undo this step…'));
   });
 });

@@ -1,4 +1,4 @@
-import { needsDecision, rejectionOf } from '@belay/protocol';
+import { editedInput, needsDecision, rejectionOf } from '@belay/protocol';
 import type { CallContext } from './call-context.js';
 import type { CheckedCall } from './check-call.js';
 import type { LoopOptions } from './loop/loop-options.js';
@@ -9,17 +9,21 @@ interface ApprovalOptions extends Pick<LoopOptions, 'log' | 'writer'> {
 }
 
 /**
- * Waits for the approval of a call that needs one, and then until a pause is over. Throws `rejected` with the reason.
+ * Waits for the approval of a call that needs one, and then until a pause is over. Returns the call as it was allowed;
+ * the user may have changed it. Throws `rejected` with the reason.
  */
 export async function approveCall(
   { connection, log, writer }: ApprovalOptions,
-  { operation }: CheckedCall,
+  call: CheckedCall,
   { id, signal }: CallContext,
-): Promise<void> {
-  if (!needsDecision(operation, log.conversation.approvals)) return;
+): Promise<CheckedCall> {
+  const { operation, input } = call;
+  if (!needsDecision(operation, log.conversation.approvals)) return call;
   // The server decides on the call in the log, so it must be stored first.
   await writer.flush();
   const decision = await connection.call('approvals.request', { id }, { signal });
   if (decision.verdict === 'rejected') throw rejectionOf(decision);
   while (log.conversation.paused) await log.changed(signal);
+  const { edited } = decision;
+  return edited ? { operation, input: editedInput(operation, input, edited) } : call;
 }

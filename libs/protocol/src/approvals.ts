@@ -59,6 +59,9 @@ export const approvalRequest = z.object({
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 
+/** Fields of a call’s input that the user changed before allowing it. */
+const editedFields = z.record(z.string().max(100), z.string().max(200_000));
+
 export const approvalVerdict = z.object({
   verdict: z.enum(['approved', 'rejected']),
   reason: z.string().optional().describe('The reason that the model is told for a rejection.'),
@@ -68,6 +71,9 @@ export const approvalVerdict = z.object({
     .describe(
       'Who rejected the call if not the user: a rule, or the server after the end of the session.',
     ),
+  edited: editedFields
+    .optional()
+    .describe('What the user changed before allowing the call; the model is told what ran.'),
 });
 export type ApprovalVerdict = z.infer<typeof approvalVerdict>;
 

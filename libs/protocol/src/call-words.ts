@@ -4,14 +4,21 @@ import { mcpToolNamed } from './mcp-operation.js';
 
 type Called = Pick<Event, 'action' | 'args'>;
 
-/** A call in words for people: what it does, and to what. The subject is empty for a call without input. */
-export function labelOfCall({ action, args }: Called): { verb: string; subject: string } {
+/**
+ * A call in words for people: what it does, and to what. The subject is empty for a call without input. An operation
+ * that makes its commit itself describes there what it did.
+ */
+export function labelOfCall(
+  { action, args }: Called,
+  commit?: Pick<Event, 'message'>,
+): { verb: string; subject: string } {
   const subject = firstLine(summaryOf(action, args));
   const tool = mcpToolNamed(action);
   if (tool) return { verb: `${tool.name} (${tool.server})`, subject };
   const operation = calledOperation(action);
   if (!operation) return { verb: action, subject };
-  const { display, title } = operation;
+  const { display, title, commitsItself } = operation;
+  if (commitsItself && commit) return { verb: commit.message, subject: '' };
   // As in “Read README.md”: for files and commands, the first word of the title is clear enough.
   const isShort =
     subject !== '' && (display === 'command' || display === 'file' || display === 'edit');

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { approvalMode, approvalRequest } from './approvals.js';
+import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
 import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
 import { fileChange, fileVersion } from './file-version.js';
-import { branchName, repositoryUrl } from './git.js';
+import { sessionPublication } from './git.js';
 import { blobId, modelRequest, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
@@ -83,7 +83,7 @@ export const eventArgs = {
       .optional()
       .describe('For a user’s call: set if `note` also covers other files.'),
   }),
-  /** agent: the plan’s new Markdown. */
+  /** agent, or server after a rewind: the plan’s new Markdown. */
   plan: z.object({
     markdown: z.string().max(100_000),
     file: path.optional().describe('The workspace file that contains the plan.'),
@@ -111,13 +111,14 @@ export const eventArgs = {
     title: z.string().max(1_000),
     screenshot: blobId.nullable(),
   }),
-  /** agent: a terminal was opened, closed or resized, or its input owner changed. */
+  /** agent: a terminal was opened, closed or resized, its input owner changed, or the user typed in it. */
   terminal: z.object({
     terminal: terminalName,
-    change: z.enum(['opened', 'closed', 'resized', 'held']),
+    change: z.enum(['opened', 'closed', 'resized', 'held', 'typed']),
     columns: z.int().positive().max(10_000),
     rows: z.int().positive().max(10_000),
     holder: z.enum(['agent', 'user']),
+    to: z.int().nonnegative().optional().describe('The number of bytes it had printed by then.'),
   }),
   /** agent: a background command ended, and no call reported it; `text` is the last output of its terminal. */
   exit: z.object({
@@ -174,17 +175,30 @@ export const eventArgs = {
   /** user: undoes the shortening at `seq`. */
   restore: z.object({ seq: z.int().positive() }),
   /** user: resets the files, the conversation or both to `seq`. */
-  rewind: z.object({ seq: z.int().positive(), what: z.enum(['files', 'conversation', 'both']) }),
+  rewind: z.object({
+    seq: z.int().positive(),
+    what: z.enum(['files', 'conversation', 'both']),
+    last: z
+      .int()
+      .nonnegative()
+      .optional()
+      .describe('The last event before the rewind began: a rewind to it undoes this one.'),
+  }),
   /** server: a call waits for the user, or is held back until `until`. */
   approval: approvalRequest.extend({
     mode: approvalMode,
     until: z.iso.datetime({ offset: true }).nullable(),
   }),
   /** user or server: the call with the event’s id may run; `rule` if a rule decided. */
-  approve: z.object({ rule: z.string().nullable().default(null) }),
+  approve: z.object({
+    rule: z.string().nullable().default(null),
+    edited: approvalVerdict.shape.edited,
+  }),
   /** user or server: the call with the event’s id may not run. */
   reject: z.object({ reason: z.string(), rule: z.string().nullable().default(null) }),
-  pause: z.object({}),
+  pause: z.object({
+    now: z.literal(true).optional().describe('The model’s reply and running calls are broken off.'),
+  }),
   resume: z.object({}),
   stop: z.object({}),
   /** user: settings changed while the session runs. */
@@ -225,12 +239,7 @@ export const eventArgs = {
     received: z.int().nonnegative(),
   }),
   /** user: the changes were pushed to a git host. */
-  publish: z.object({
-    url: repositoryUrl,
-    branch: branchName,
-    commit: z.string().max(64),
-    pullRequest: z.string().max(2_000).nullable(),
-  }),
+  publish: sessionPublication,
   /** server: the check command was started or has ended; `output` is the end of its output. */
   check: checkResult.extend({
     command: z.string().max(2_000),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { gitIdentity } from './git-identity.js';
 
 /** A branch name by git’s own rules that does not begin like an option. */
 export const branchName = z
@@ -142,6 +143,13 @@ export const preparedPublish = z.object({
     .array(z.object({ needs: publishAllowance, message: z.string() }))
     .describe('The reasons why `publish` refuses until the request allows them.'),
   pullRequests: z.boolean().describe('Whether Belay can open pull requests on this host.'),
+  author: gitIdentity
+    .nullable()
+    .describe('The author of the commit if the request names none; null for Belay.'),
+  sessionPage: z
+    .string()
+    .nullable()
+    .describe('The address of the session, which a pull request names; null without a public one.'),
   into: repositoryUrl.describe(
     'The repository that receives a pull request: the one that the session was cloned from, even if the push goes to a fork.',
   ),
@@ -163,6 +171,9 @@ export const publishRequest = z.object({
     .regex(/^[0-9a-f]{64}$/)
     .describe('The id of what was prepared; other content is refused.'),
   message: commitMessage,
+  author: gitIdentity
+    .optional()
+    .describe('The author of the commit; if omitted, the one that was prepared.'),
   pullRequest: z
     .object({
       title: z.string().trim().min(1).max(250),
@@ -173,6 +184,41 @@ export const publishRequest = z.object({
     .default(null)
     .describe('A pull or merge request to open into `base`; null only pushes.'),
 });
+
+/** A page of a git host, which is opened in a browser. */
+const webPage = z
+  .string()
+  .max(2_000)
+  .regex(/^https?:\/\//, 'a web page');
+
+/** A pull request that was opened for a session’s changes. */
+export const openedRequest = z.object({
+  url: webPage,
+  number: z.int().nonnegative(),
+  into: repositoryUrl.describe('The repository that receives it.'),
+});
+
+/** The last push of a session’s changes, with the pull request of its branch. */
+export const sessionPublication = z.object({
+  url: repositoryUrl,
+  branch: branchName,
+  base: branchName,
+  commit: z.string().max(64),
+  pullRequest: openedRequest.nullable(),
+});
+export type SessionPublication = z.infer<typeof sessionPublication>;
+
+/** A pull request as its host has it now. */
+export const pullRequestStatus = z.object({
+  url: webPage,
+  number: z.int().nonnegative(),
+  title: z.string().max(1_000),
+  state: z.enum(['open', 'draft', 'merged', 'closed']),
+  checks: z
+    .enum(['none', 'running', 'passed', 'failed'])
+    .describe('All checks of its latest commit together.'),
+});
+export type PullRequestStatus = z.infer<typeof pullRequestStatus>;
 
 export const publishedChange = z.object({
   url: repositoryUrl,

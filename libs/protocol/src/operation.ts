@@ -81,6 +81,8 @@ export interface OperationTraits<I extends z.ZodType = z.ZodType, O extends z.Zo
   readonly outlivesRewind: boolean;
   /** Workspace paths in a call’s input and, given the output, those that it used. Default: none. */
   paths(input: z.output<I>, output?: z.output<O>): readonly string[];
+  /** The text fields of the input that a user may change before allowing a model’s call. Default: none. */
+  readonly editable: readonly string[];
   /** Blobs of the pictures to show to a model. Default: none. */
   images(output: z.output<O>): readonly string[];
   /**
@@ -176,6 +178,7 @@ export function defineOperation<
     essential: false,
     outlivesRewind: false,
     paths: () => [],
+    editable: [],
     images: () => [],
     brief: () => null,
     numbered: () => null,

@@ -116,7 +116,6 @@ describe('an event', () => {
       delivery: 'queue',
       pinned: false,
       images: [],
-      review: false,
     });
     expect(isEvent({ ...made, seq: 1, time: '' }, 'message')).toBe(true);
     expect(() =>

@@ -194,6 +194,14 @@ export const sessionCommands = {
     description: 'Pauses a session before its next step.',
     offered: ({ state }) => !isEnded(state) && state !== 'paused',
   }),
+  interrupt: define({
+    label: 'Interrupt',
+    title: 'Interrupt a session',
+    description:
+      'Pauses a session at once: the model’s reply that is in progress is broken off, and so are its calls.',
+    audience: ['user'],
+    offered: ({ state }) => !isEnded(state) && state !== 'paused',
+  }),
   resume: define({
     label: 'Resume',
     title: 'Resume a session',

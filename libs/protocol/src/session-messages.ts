@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { blobId } from './models.js';
+import { review } from './review.js';
 
 /** A message of the user. */
 export const newMessage = z.object({
@@ -12,10 +13,11 @@ export const newMessage = z.object({
     ),
   pinned: z.boolean().default(false).describe('Kept word for word when the context is shortened.'),
   images: z.array(blobId).max(100).default([]),
-  review: z
-    .boolean()
-    .default(false)
-    .describe('A comment on the agent’s changes; it does not answer a question.'),
+  review: review
+    .optional()
+    .describe(
+      'The comments of a review of the agent’s changes, which `text` contains. It does not answer a question.',
+    ),
 });
 export type NewMessage = z.infer<typeof newMessage>;
 

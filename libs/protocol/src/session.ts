@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
 import { approvalMode, approvalRequest } from './approvals.js';
 import { checkCommand, sessionCheck } from './check.js';
-import { clonedRepository, newRepository } from './git.js';
+import { clonedRepository, newRepository, sessionPublication } from './git.js';
+import { gitIdentity } from './git-identity.js';
 import { machineName, sessionMachine } from './machines.js';
 import { actionName, sessionAction } from './actions.js';
 import { mcpServerName, mcpTool } from './mcp.js';
@@ -137,18 +138,6 @@ export type SandboxProfile = z.output<typeof sandboxProfile>;
 
 const title = z.string().max(200);
 const tags = z.array(z.string().min(1).max(40)).max(20);
-
-const identityPart = z
-  .string()
-  .trim()
-  .min(1)
-  .max(200)
-  // oxlint-disable-next-line no-control-regex
-  .regex(/^[^\u0000-\u001f\u007f-\u009f<>]*$/, 'no control characters, < or >');
-
-/** The author of commits. */
-export const gitIdentity = z.object({ name: identityPart, email: identityPart });
-export type GitIdentity = z.infer<typeof gitIdentity>;
 
 /** The path of a Markdown file in the workspace, without `.`, `..` or special characters. */
 export const planFile = z
@@ -334,6 +323,10 @@ export const sessionSummary = z.object({
     .nullable()
     .default(null)
     .describe('The check command, `waiting` until the session ends; null for none.'),
+  published: sessionPublication
+    .nullable()
+    .default(null)
+    .describe('Where its changes were pushed last; null if they were not.'),
   activity: activity.default(noActivity),
   wallTime: timeSpent.describe(
     'How long it ran before `since`; if that is set, it is still running.',

@@ -10,7 +10,13 @@ interface OpenPullRequest {
   draft: boolean;
   /** Whether the branch belongs to the fork. */
   forked: boolean;
+  state: 'open' | 'closed' | 'merged';
+  /** The state of its checks; null for none. */
+  checks: 'success' | 'failure' | 'pending' | null;
 }
+
+/** GitLab’s words for the outcomes of checks. */
+const pipelines = { success: 'success', failure: 'failed', pending: 'running' };
 
 const ids = { repository: 7, fork: 8 };
 
@@ -77,16 +83,44 @@ export class PullRequestServer {
     if (path === fork) return { status: 200, body: { id: ids.fork } };
     const list = this.kind === 'gitlab' ? `${project}/merge_requests` : `repos/${repository}/pulls`;
     if (path === list && method === 'POST') return this.#open(JSON.parse(body));
-    if (path === `${fork}/merge_requests` && method === 'POST') {
-      const wanted = JSON.parse(body) as { target_project_id?: number };
-      if (wanted.target_project_id === ids.repository) return this.#open(JSON.parse(body), true);
-    }
+    if (path === `${fork}/merge_requests` && method === 'POST') return this.#openFromFork(body);
     if (path === list)
       return { status: 200, body: this.#find(query).map((one) => this.#shown(one)) };
-    const found = this.#named(path, list);
-    return found
-      ? { status: 200, body: this.#shown(found) }
-      : { status: 404, body: { message: 'Not Found' } };
+    const found = this.#checksAt(path) ?? this.#requestAt(path, list);
+    return found ? { status: 200, body: found } : { status: 404, body: { message: 'Not Found' } };
+  }
+
+  #openFromFork(body: string): { status: number; body: unknown } {
+    const wanted = JSON.parse(body) as { target_project_id?: number };
+    if (wanted.target_project_id === ids.repository) return this.#open(JSON.parse(body), true);
+    return { status: 404, body: { message: 'Not Found' } };
+  }
+
+  #requestAt(path: string, list: string): unknown {
+    const found = this.#named(path, list) ?? this.#numbered(path, list);
+    return found && this.#shown(found);
+  }
+
+  #numbered(path: string, list: string): OpenPullRequest | undefined {
+    if (!path.startsWith(`${list}/`)) return undefined;
+    return this.opened.find(({ number }) => `${list}/${number}` === path);
+  }
+
+  /** The statuses of a commit, and at GitHub also the runs of its checks. */
+  #checksAt(path: string): object | undefined {
+    const [, number, what] = /\/commits\/0*([1-9]\d*)a+\/(status|check-runs)$/.exec(path) ?? [];
+    const found = this.opened.find((one) => String(one.number) === number);
+    if (!found) return undefined;
+    const { checks } = found;
+    if (what === 'status')
+      return this.kind === 'github' || checks === null
+        ? { state: 'pending', statuses: [] }
+        : { state: checks, statuses: [{ status: checks }] };
+    const run =
+      checks === 'pending'
+        ? { status: 'in_progress', conclusion: null }
+        : { status: 'completed', conclusion: checks };
+    return { check_runs: checks === null ? [] : [run] };
   }
 
   /** Gitea addresses a pull request by its branches. */
@@ -117,7 +151,12 @@ export class PullRequestServer {
         head === wanted.head && base === wanted.base && isForked === forked,
     );
     if (other) return this.#taken(other);
-    const made = { ...wanted, number: this.opened.length + 1 };
+    const made: OpenPullRequest = {
+      ...wanted,
+      number: this.opened.length + 1,
+      state: 'open',
+      checks: null,
+    };
     this.opened.push(made);
     return { status: 201, body: this.#shown(made) };
   }
@@ -151,7 +190,7 @@ export class PullRequestServer {
     return isOpen ? this.opened.filter((one) => one.head === head && one.base === base) : [];
   }
 
-  #shown({ number, title, draft, forked }: OpenPullRequest): unknown {
+  #shown({ number, title, draft, forked, state, checks }: OpenPullRequest): unknown {
     const { page, repository } = this.options;
     return this.kind === 'gitlab'
       ? {
@@ -159,6 +198,8 @@ export class PullRequestServer {
           iid: number,
           title,
           draft,
+          state: state === 'open' ? 'opened' : state,
+          head_pipeline: checks && { status: pipelines[checks] },
           source_project_id: forked ? ids.fork : ids.repository,
           web_url: `${page}/${repository}/-/merge_requests/${number}`,
         }
@@ -167,6 +208,9 @@ export class PullRequestServer {
           number,
           title,
           draft,
+          state: state === 'open' ? 'open' : 'closed',
+          merged: state === 'merged',
+          head: { sha: `${number}${'a'.repeat(39)}` },
           html_url: `${page}/${repository}/pull/${number}`,
         };
   }

@@ -21,6 +21,8 @@ interface RunOptions {
   input?: string;
   /** `latin1` preserves the bytes of paths that are not UTF-8, in input and output. */
   encoding?: 'utf8' | 'latin1';
+  /** An exit code besides 0 that is an outcome, not a failure. */
+  outcome?: number;
   /** Bytes of output after which git is killed and the result is `truncated`. */
   limit?: number;
   signal?: AbortSignal;
@@ -41,8 +43,8 @@ export class Git {
   /** Rejects with `AppError`: `cancelled`, `disk_full`, otherwise `internal` with git’s message. */
   async output(
     args: readonly string[],
-    { input = '', encoding = 'utf8', limit = Infinity, signal }: RunOptions = {},
-  ): Promise<{ output: Buffer; truncated: boolean }> {
+    { input = '', encoding = 'utf8', limit = Infinity, signal, outcome = 0 }: RunOptions = {},
+  ): Promise<{ output: Buffer; truncated: boolean; code: number | null }> {
     const child = this.#start(args);
     const ended = end(child);
     const stop = () => void child.kill('SIGKILL');
@@ -59,8 +61,8 @@ export class Git {
     const { code, errors } = await ended;
     signal?.removeEventListener('abort', stop);
     if (signal?.aborted) throw new AppError('cancelled', 'The call was cancelled.');
-    if (code !== 0 && size <= limit) throw failure(args, errors);
-    return { output: Buffer.concat(chunks), truncated: size > limit };
+    if (code !== 0 && code !== outcome && size <= limit) throw failure(args, errors);
+    return { output: Buffer.concat(chunks), truncated: size > limit, code };
   }
 
   /** The output as a stream; a failure of git destroys it with an `AppError`. */

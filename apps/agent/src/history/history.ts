@@ -23,8 +23,9 @@ import { OwnCommits, type OwnCommit } from './own-commits.js';
 import { addTrackedFiles } from './own-repository.js';
 import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
 import { prepareRepository } from './repository.js';
-import { rewind } from './rewind.js';
+import { rewind, type Rewind } from './rewind.js';
 import { Steps } from './steps.js';
+import { undoStep } from './undo-step.js';
 
 type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
 
@@ -159,21 +160,32 @@ class GitHistory implements History {
     'workspace.show': (input) => this.#steps.show(input),
     'workspace.rewind': (input, call) =>
       this.#mutex.runExclusive(async () => {
-        const target = await this.#steps.find(input.commit);
-        if (!input.preview) await this.#record({ id: '', message: 'Changes up to the rewind' });
-        const rewound = await rewind(this.#recorder, this.#git, {
-          ...input,
-          commit: target,
-          call: call.id,
-        });
-        const { recorded, files, commit, to } = rewound;
-        if (recorded)
-          this.#appendCommit(call.id, recorded, {
-            message: `Rewound the files to ${input.commit.slice(0, 7)}, “${to.message}”`,
-          });
+        const asked = await this.#asked(input, call, 'Changes up to the rewind');
+        const { recorded, files, commit, to } = await rewind(this.#recorder, this.#git, asked);
+        const message = `Rewound the files to ${input.commit.slice(0, 7)}, “${to.message}”`;
+        if (recorded) this.#appendCommit(call.id, recorded, { message });
         return { files, commit, to };
       }),
+    'workspace.undo': (input, call) =>
+      this.#mutex.runExclusive(async () => {
+        const asked = await this.#asked(input, call, 'Changes up to the undo');
+        const { recorded, ...output } = await undoStep(this.#recorder, this.#git, asked);
+        const message = `Undid ${input.commit.slice(0, 7)}, “${output.undone.message}”`;
+        if (recorded) this.#appendCommit(call.id, recorded, { message });
+        return output;
+      }),
   };
+
+  /** Finds the commit; unless it is for a preview, records the changes up to now, so that they are not lost. */
+  async #asked(
+    { commit, preview }: { commit: string; preview: boolean },
+    { id }: CallContext,
+    message: string,
+  ): Promise<Rewind> {
+    const found = await this.#steps.find(commit);
+    if (!preview) await this.#record({ id: '', message });
+    return { commit: found, preview, call: id };
+  }
 
   async #makeRepository(): Promise<void> {
     if (this.#repository) return;
@@ -330,5 +342,6 @@ const missing: History = {
     'workspace.diff': unavailable,
     'workspace.show': unavailable,
     'workspace.rewind': unavailable,
+    'workspace.undo': unavailable,
   },
 };

@@ -105,7 +105,7 @@ export class Recorder {
     if (isEmpty) return isNew ? this.#commitFirst(step) : null;
     const changed = await this.stage(paths && this.#belowWorkspace(paths));
     if (last && !changed) return null;
-    const tree = await this.#writeTree();
+    const tree = await this.stagedTree();
     return tree === last?.tree ? null : this.commitTree(tree, step);
   }
 
@@ -132,7 +132,8 @@ export class Recorder {
     return (await readdir(this.#git.places.workspace)).length === 0;
   }
 
-  async #writeTree(): Promise<string> {
+  /** The tree of what is staged. */
+  async stagedTree(): Promise<string> {
     return (await this.#git.run(['write-tree'])).trim();
   }
 

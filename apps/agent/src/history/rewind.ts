@@ -10,9 +10,13 @@ export interface Rewind {
   call: string;
 }
 
-interface Rewound {
-  /** The step whose files were restored. */
-  to: { time: string; message: string };
+/** An earlier step, as people know it. */
+interface PastStep {
+  time: string;
+  message: string;
+}
+
+interface Restored {
   files: Pick<Change, 'path' | 'status'>[];
   commit: string | null;
   recorded: Recorded | null;
@@ -23,22 +27,30 @@ export async function rewind(
   recorder: Recorder,
   git: Git,
   { commit, preview, call }: Rewind,
-): Promise<Rewound> {
+): Promise<Restored & { to: PastStep }> {
   await recorder.stage();
-  const args = ['diff-index', '--cached', '-R', '--no-renames', ...changeArguments, commit];
-  const changes = parseChanges(await git.run(args));
-  const files = changes.map(({ path, status }) => ({ path, status }));
-  const to = await stepOf(git, commit);
-  if (preview) return { to, files, commit: null, recorded: null };
-  if (files.length === 0) return { to, files, commit: await recorder.head(), recorded: null };
-  await git.run(['read-tree', '--reset', '-u', commit]);
-  const step = { message: `Rewound to ${commit.slice(0, 12)}: ${to.message}`, call };
-  const tree = (await git.run(['write-tree'])).trim();
-  const recorded = await recorder.commitTree(tree, step);
-  return { to, files, commit: recorded.commit, recorded };
+  const to = await pastStep(git, commit);
+  const message = `Rewound to ${commit.slice(0, 12)}: ${to.message}`;
+  return { to, ...(await restoreTree(recorder, git, { tree: commit, preview, message, call })) };
 }
 
-async function stepOf(git: Git, commit: string): Promise<Rewound['to']> {
+/** Makes a tree the state of the staged workspace, as a step of its own. */
+export async function restoreTree(
+  recorder: Recorder,
+  git: Git,
+  { tree, preview, ...step }: { tree: string; preview: boolean; message: string; call: string },
+): Promise<Restored> {
+  const args = ['diff-index', '--cached', '-R', '--no-renames', ...changeArguments, tree];
+  const changes = parseChanges(await git.run(args));
+  const files = changes.map(({ path, status }) => ({ path, status }));
+  if (preview) return { files, commit: null, recorded: null };
+  if (files.length === 0) return { files, commit: await recorder.head(), recorded: null };
+  await git.run(['read-tree', '--reset', '-u', tree]);
+  const recorded = await recorder.commitTree(await recorder.stagedTree(), step);
+  return { files, commit: recorded.commit, recorded };
+}
+
+export async function pastStep(git: Git, commit: string): Promise<PastStep> {
   const [time = '', ...subject] = (
     await git.run(['log', '-1', '--no-show-signature', '--format=%cI%n%s', commit])
   ).split('\n');

@@ -1,4 +1,11 @@
-import { isEvent, isCall, operationNamed, type Event, type NewEvent } from '@belay/protocol';
+import {
+  isCall,
+  isEvent,
+  rewinds,
+  undoneMessages,
+  type Event,
+  type NewEvent,
+} from '@belay/protocol';
 
 /** The events that count for the conversation; queued messages have their latest text. */
 export function counted(events: readonly Event[]): Event[] {
@@ -19,20 +26,12 @@ export function counts(events: readonly Event[]): (event: Event) => boolean {
   const restored = new Set(
     events.filter((event) => isEvent(event, 'restore')).map((event) => event.args.seq),
   );
-  const rewinds = events
-    .filter((event) => isEvent(event, 'rewind'))
-    .filter(({ seq, args }) => args.what !== 'files' && !restored.has(seq));
-  // A later result belongs to its call.
   const calls = new Map(
     events.filter(({ action }) => isCall(action)).map(({ id, seq }) => [id, seq] as const),
   );
-  const positionOf = (event: Event): number =>
-    (isEvent(event, 'background-result') ? calls.get(event.id) : undefined) ?? event.seq;
-  const isKept = (event: Event): boolean =>
-    !restored.has(event.seq) &&
-    !rewinds.some((rewind) =>
-      isUndone(event, { position: positionOf(event), to: rewind.args.seq, at: rewind.seq }),
-    );
+  const inForce = events.filter(({ seq }) => !restored.has(seq));
+  const isUndone = undoneMessages(inForce, (id) => calls.get(id));
+  const isKept = (event: Event): boolean => !restored.has(event.seq) && !isUndone(event);
   const withdrawn = new Set(
     events
       .filter((event) => isEvent(event, 'withdraw'))
@@ -47,23 +46,7 @@ export const recounts = (event: Event): boolean =>
   isEvent(event, 'restore') ||
   isEvent(event, 'edit') ||
   isEvent(event, 'withdraw') ||
-  (isEvent(event, 'rewind') && event.args.what !== 'files');
-
-function isUndone(
-  event: Event,
-  { position, to, at }: { position: number; to: number; at: number },
-): boolean {
-  if (position <= to || event.seq === at || isTrust(event)) return false;
-  if (position < at) return true;
-  // A reply in progress during a rewind answers messages that no longer count.
-  return isEvent(event, 'say') && (event.args.seen?.others ?? event.seq) < at;
-}
-
-/** Trust concerns the workspace: rewinding the conversation does not revoke it. */
-function isTrust(event: Event): boolean {
-  const called = isEvent(event, 'result') ? event.args.operation : event.action;
-  return event.action === 'guidance' || operationNamed(called)?.outlivesRewind === true;
-}
+  rewinds(event, 'conversation');
 
 /** Whether the conversation or the loop depends on an event; other events need not be kept in memory. */
 export function matters(event: Pick<NewEvent, 'action'>): boolean {
@@ -110,6 +93,4 @@ export function isOwn({ source, action }: Event): boolean {
 
 /** Whether an event of others ends all work of the session. */
 export const endsSession = (event: Event): boolean =>
-  isEvent(event, 'rewind')
-    ? event.args.what !== 'files'
-    : isEvent(event, 'stop') || isEvent(event, 'limit');
+  rewinds(event, 'conversation') || isEvent(event, 'stop') || isEvent(event, 'limit');

@@ -83,6 +83,25 @@ describe('calls of one reply', () => {
     );
   });
 
+  it('run as the user changed them before allowing them, and the model is told', async () => {
+    const ran: string[] = [];
+    play({
+      turns: [{ calls: [command] }],
+      approve: async () => ({ verdict: 'approved', edited: { command: 'npm test -- --ci' } }),
+      handlers: {
+        'terminal.run': async (input) => {
+          ran.push(input.command);
+          return {} as never;
+        },
+      },
+    });
+    await stage.event('finish');
+    expect(ran).toEqual(['npm test -- --ci']);
+    expect(stage.results()[0]?.args['note']).toBe(
+      'The user changed this call before allowing it. This ran instead: npm test -- --ci',
+    );
+  });
+
   it('do not look at the one page of the browser at the same time', async () => {
     const { seen, handler } = meeting(1);
     const look = { operation: 'browser.read', input: {} };

@@ -67,7 +67,8 @@ export async function executeCalls(
     if (!outcome) return;
     // This result’s note may depend on earlier results.
     await options.writer.flush();
-    const note = ran && (await options.hooks.refusals());
+    const refusals = ran && (await options.hooks.refusals());
+    const note = [outcome.note, refusals].filter(Boolean).join('\n\n');
     writeResult(options, call, { ...outcome, ...(note && { note }) });
     if (!ran) continue;
     options.hooks.afterCall(call.id, ran);
@@ -114,10 +115,12 @@ async function execute(
   const { files: known } = conversation.files;
   const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
   let ran: CheckedCall | undefined;
+  let note: string | undefined;
   const ended = (outcome: Omit<LoopResult, 'seconds'>): Execution => ({
     outcome: {
       ...outcome,
       seconds: started === undefined ? 0 : (performance.now() - started) / 1000,
+      ...(note !== undefined && { note }),
     },
     ...(ran && { ran }),
   });
@@ -138,19 +141,25 @@ async function execute(
     if (begun) throw new AppError('cancelled', 'The agent was restarted while this ran.');
     begin();
     const waits = AbortSignal.any([signal, userWrote]);
-    await options.hooks
+    const allowed = await options.hooks
       .beforeCall(checked, { ...context, signal: waits })
       .catch((thrown: unknown) => {
         throw userWrote.aborted ? notRun() : thrown;
       });
+    if (allowed !== checked) note = editNote(allowed);
+    ran = allowed;
     started = performance.now();
-    const output = await options.runCall(checked, context);
-    return ended({ ok: true, output, images: [...imagesOf(checked.operation, output)] });
+    const output = await options.runCall(allowed, context);
+    return ended({ ok: true, output, images: [...imagesOf(allowed.operation, output)] });
   } catch (thrown) {
     const error = errorFrom(signal.aborted ? signal.reason : thrown);
     return ended({ ok: false, output: error.toJSON() });
   }
 }
+
+/** Tells the model what ran in place of its call. */
+const editNote = ({ operation, input }: CheckedCall): string =>
+  `The user changed this call before allowing it. This ran instead: ${operation.summary(input, { page: null })}`;
 
 const loopHandlers: Readonly<Record<string, LoopHandler | undefined>> = {
   ask,

@@ -49,8 +49,8 @@ export interface ReadableLog {
 }
 
 export interface LoopHooks {
-  /** Called before a logged call runs; throws if it may not run. */
-  beforeCall(call: CheckedCall, context: CallContext): Promise<void>;
+  /** Called before a logged call runs; returns the call as the user allowed it. Throws if it may not run. */
+  beforeCall(call: CheckedCall, context: CallContext): Promise<CheckedCall>;
   /** Called when a call’s result is written. */
   afterCall(id: string, call: CheckedCall): void;
   /** Refused connections of the sandbox since the last call, for the model; never rejects. */

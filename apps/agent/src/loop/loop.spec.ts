@@ -230,7 +230,7 @@ describe('the loop', () => {
   it('a review answers no question, and comes to the model with the answer', async () => {
     play({ turns: [{ calls: [{ operation: 'ask', input: { question: 'Which colour?' } }] }] });
     await stage.event('ask');
-    await stage.message('About this change: too long', { review: true });
+    await stage.message('About this change: too long', { review: { id: 'r', comments: [] } });
     await stage.message('Blue');
     await stage.event('finish');
     expect(stage.results()[0]!.args).toMatchObject({ output: { answer: 'Blue' } });

@@ -82,6 +82,8 @@ export class Loop {
       const { action, args, message } = event;
       if (isEvent(event, 'message') && event.args.delivery === 'steer') this.#userWrote.abort();
       if (action === 'stop') this.#cancelStep('cancelled', 'The user stopped the agent.');
+      if (isEvent(event, 'pause') && event.args.now)
+        this.#cancelStep('cancelled', 'The user interrupted the agent.');
       if (action === 'limit') this.#cancelStep('limit_reached', message);
       if (action === 'rewind' && args['what'] !== 'files') {
         this.#cancelStep('cancelled', 'The user rewound the conversation.');

@@ -32,6 +32,19 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     expect(await bench.call('terminal.close', { terminal: 'main' })).toEqual({ closed: false });
   });
 
+  test('what the user types is noted with the place of its output', async () => {
+    await bench.run('true');
+    bench.terminals.hold('main', 'user');
+    bench.terminals.keys('main', 'echo typed-$((6*7))\r');
+    const typed = () => bench.events.find(({ args }) => args.change === 'typed');
+    await appears('a note of what was typed', () => typed() !== undefined);
+    const to = Number(typed()?.args.to);
+    expect(bench.screen()).toContain('typed-42');
+    bench.terminals.hold('main', 'agent');
+    expect(Number(bench.events.at(-1)?.args.to)).toBeGreaterThanOrEqual(to);
+    expect(to).toBeGreaterThan(0);
+  });
+
   test('a terminal that is opened while it closes begins after its end', async () => {
     await bench.run('cd /; sleep 100', { background: true });
     const closed = bench.call('terminal.close', { terminal: 'main' });

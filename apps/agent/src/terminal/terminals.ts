@@ -31,6 +31,9 @@ export interface TerminalsOptions {
   stored?: (terminal: string) => Promise<number>;
 }
 
+/** How long after the user’s first key a terminal’s progress is noted; at most one event in this time. */
+const typedDelayMs = 2_000;
+
 /** The terminals of one agent. */
 export class Terminals implements TerminalSet {
   readonly handlers: Handlers<typeof terminalOperations, CallContext> = new TerminalHandlers(this);
@@ -42,6 +45,8 @@ export class Terminals implements TerminalSet {
   readonly #closing = new Map<string, Promise<void>>();
   /** The final offsets of closed terminals. */
   readonly #ends = new Map<string, number>();
+  /** Timers of terminals that the user types in. */
+  readonly #typing = new Map<string, NodeJS.Timeout>();
   #spare: SpareShell | undefined;
 
   constructor(options: TerminalsOptions) {
@@ -93,6 +98,7 @@ export class Terminals implements TerminalSet {
       );
     }
     terminal.type(data);
+    this.#noteTyping(terminal);
   }
 
   resize(name: string, columns: number, rows: number): void {
@@ -100,6 +106,17 @@ export class Terminals implements TerminalSet {
     if (terminal.columns === columns && terminal.rows === rows) return;
     terminal.resize(columns, rows);
     this.#report(terminal, 'resized', `Terminal ${name} is now ${columns} × ${rows}.`);
+  }
+
+  /** Keys are not events, but the log has when a terminal showed what they did, so that a replay shows it too. */
+  #noteTyping(terminal: Terminal): void {
+    const { name } = terminal;
+    if (this.#typing.has(name)) return;
+    const note = (): void => {
+      this.#typing.delete(name);
+      this.#report(terminal, 'typed', `The user typed in terminal ${name}.`);
+    };
+    this.#typing.set(name, setTimeout(note, typedDelayMs).unref());
   }
 
   /** Sets the input owner. */
@@ -117,6 +134,8 @@ export class Terminals implements TerminalSet {
   async close(terminal: Terminal): Promise<void> {
     const { name } = terminal;
     this.#open.delete(name);
+    clearTimeout(this.#typing.get(name));
+    this.#typing.delete(name);
     const closed = terminal.close().finally(() => {
       this.#ends.set(name, terminal.output.scrollback.end);
       this.#closing.delete(name);
@@ -175,11 +194,12 @@ export class Terminals implements TerminalSet {
   }
 
   #report(
-    { name, columns, rows, holder }: Terminal,
+    { name, columns, rows, holder, output }: Terminal,
     change: EventArgs<'terminal'>['change'],
     message: string,
   ): void {
-    const args = { terminal: name, change, columns, rows, holder };
+    const to = output.scrollback.end;
+    const args = { terminal: name, change, columns, rows, holder, to };
     this.#options.writer.append(newEvent('agent', 'terminal', { args, message }));
   }
 }

@@ -46,6 +46,7 @@ const scenes: Record<SessionCommandName, { input?: Input; before?: SessionComman
   withdraw: { before: 'message' },
   answer: { input: { id: 'q', verdict: 'approved' } },
   pause: {},
+  interrupt: {},
   resume: { before: 'pause' },
   stop: {},
   restart: { before: 'stop' },

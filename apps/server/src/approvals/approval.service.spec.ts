@@ -65,6 +65,51 @@ onEveryDatabase('approvals', (databases) => {
     expect(await summary()).toMatchObject({ state: 'running', waitingFor: [] });
   });
 
+  it('takes a rule only if it decides the call that was asked about', async () => {
+    const verdict = approvals.request('s', run('c1', 'npm test 2>&1 | tail -20'), never);
+    await waits(1);
+    const answer = (pattern: string) => {
+      const remember = { scope: 'session', operation: 'terminal.run', pattern } as const;
+      const always = { verdict: 'approved', remember: { ...remember, expires: null } } as const;
+      return approvals.answer('s', { id: 'c1', caller: ownerCaller }, always);
+    };
+    await expect(answer('npm test*')).rejects.toMatchObject({
+      code: 'invalid_input',
+      message:
+        'The pattern npm test* does not match npm test 2>&1 | tail -20. Change the pattern, or allow the call once.',
+    });
+    await waits(1);
+    expect(await rules.list()).toEqual([]);
+    await answer('npm test 2>&1 | tail *');
+    expect(await verdict).toEqual({ verdict: 'approved' });
+    expect(await approvals.request('s', run('c2', 'npm test 2>&1 | tail -5'), never)).toMatchObject(
+      { verdict: 'approved' },
+    );
+  });
+
+  it('lets the user change the command, and nothing else, before it is allowed', async () => {
+    const verdict = approvals.request('s', run('c1', 'rm -rf /'), never);
+    await waits(1);
+    const answer = (edited: Record<string, string>, more: object = {}) =>
+      approvals.answer(
+        's',
+        { id: 'c1', caller: ownerCaller },
+        { verdict: 'approved', edited, ...more },
+      );
+    const refused = { code: 'invalid_input' };
+    await expect(answer({ stdin: 'x' })).rejects.toMatchObject(refused);
+    await expect(answer({ command: '' })).rejects.toMatchObject(refused);
+    await expect(answer({ command: 'ls' }, { verdict: 'rejected' })).rejects.toMatchObject(refused);
+    await answer({ command: 'rm -rf build' });
+    expect(await verdict).toEqual({ verdict: 'approved', edited: { command: 'rm -rf build' } });
+    const events = await logs.log.read('s', { after: 0 });
+    expect(events.find(({ action }) => action === 'approve')).toMatchObject({
+      message: 'Approved with changes.',
+      args: { edited: { command: 'rm -rf build' } },
+    });
+    expect(await approvals.request('s', run('c1', 'rm -rf /'), never)).toEqual(await verdict);
+  });
+
   it('asks in the mode safe before every action, and no longer once the mode is another', async () => {
     await logs.session('safe', { approvals: 'safe' });
     const call = (id: string, operation: string, input: object) => {

@@ -11,6 +11,7 @@ import {
   needsDecision,
   operationNamed,
   newEvent,
+  ruleMatches,
   subjectOf,
   type ApprovalAnswer,
   type ApprovalMode,
@@ -25,7 +26,7 @@ import {
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
-import { ruleMatches } from './rule-matches.js';
+import { checkAnswer } from './check-answer.js';
 import { RulesStore } from './rules.store.js';
 
 interface Waiting {
@@ -35,7 +36,6 @@ interface Waiting {
 }
 
 const ruleReason = 'A rule rejects this call.';
-
 /** The limit for open questions of one session, which applies to calls and to hosts separately. */
 const maxOpenQuestions = 20;
 
@@ -95,11 +95,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const withdraw = (): void => void this.#withdraw(session, request.id);
     if (signal.aborted) withdraw();
     signal.addEventListener('abort', withdraw, { once: true });
-    try {
-      return await waiting.verdict;
-    } finally {
-      signal.removeEventListener('abort', withdraw);
-    }
+    return waiting.verdict.finally(() => signal.removeEventListener('abort', withdraw));
   }
 
   /** The decision of a rule or the mode; undefined when the user would be asked. */
@@ -118,20 +114,30 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   async answer(
     session: string,
     { id: call, caller }: { id: string; caller: Caller },
-    { verdict, reason, remember }: ApprovalAnswer,
+    given: ApprovalAnswer,
   ): Promise<void> {
+    const { verdict, reason, remember, edited } = given;
     assertMay(caller, 'operate', session);
     // A rule that applies beyond this session also affects other users.
     if (remember && remember.scope !== 'session') assertMay(caller, 'admin');
+    if (remember ?? edited) checkAnswer(await this.#askedFor(session, call), given);
     await this.log.append(session, ({ waitingFor }) => {
       const held = this.#waiting.get(session)?.has(call) ?? false;
       if (!held && !waitingFor.some(({ id }) => id === call)) {
         throw new AppError('not_found', `There is no open question with the id ${call}.`);
       }
-      return [verdictEvent('user', call, { verdict, reason })];
+      return [verdictEvent('user', call, { verdict, reason, edited })];
     });
     if (!remember) return;
     await this.#follow(session, await this.rules.create({ ...remember, session, verdict }));
+  }
+
+  /** The call that a question is about; undefined for one that is no longer open. */
+  async #askedFor(session: string, call: string): Promise<ApprovalRequest | undefined> {
+    const held = this.#waiting.get(session)?.get(call)?.request;
+    if (held) return held;
+    const { events } = await this.store.ofCall(session, call);
+    return events.findLast((event) => isEvent(event, 'approval'))?.args;
   }
 
   /** Applies a rule made from one answer to the other open questions. */
@@ -215,8 +221,10 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   }
 
   #receive(waiting: Map<string, Waiting>, event: Event): void {
-    if (isEvent(event, 'approve')) waiting.get(event.id ?? '')?.settle({ verdict: 'approved' });
-    else if (isEvent(event, 'reject')) {
+    if (isEvent(event, 'approve')) {
+      const { edited } = event.args;
+      waiting.get(event.id ?? '')?.settle({ verdict: 'approved', ...(edited && { edited }) });
+    } else if (isEvent(event, 'reject')) {
       const { reason, rule } = event.args;
       const by =
         event.source === 'user' ? {} : ({ by: rule === null ? 'server' : 'rule' } as const);
@@ -324,12 +332,13 @@ function decisionOf(
 function verdictEvent(
   source: 'user' | 'server',
   id: string,
-  { verdict, reason }: ApprovalVerdict,
+  { verdict, reason, edited }: ApprovalVerdict,
   rule: string | null = null,
 ): NewEvent {
   const by = rule ? ' by a rule' : '';
   if (verdict === 'approved') {
-    return newEvent(source, 'approve', { args: { rule }, message: `Approved${by}.`, id });
+    const message = edited ? 'Approved with changes.' : `Approved${by}.`;
+    return newEvent(source, 'approve', { args: { rule, edited }, message, id });
   }
   const args = { reason: reason ?? '', rule };
   const message = reason ? `Rejected${by}: ${reason}` : `Rejected${by}.`;

@@ -2,14 +2,15 @@ import { Injectable } from '@nestjs/common';
 import {
   isCall,
   isEvent,
+  ruleMatches,
   subjectOf,
   type Event,
   type NewRule,
   type RulePreview,
+  type RuleSubject,
 } from '@belay/protocol';
 import { assertMay, sees, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
-import { ruleMatches, type Match } from './rule-matches.js';
 import { RulesStore } from './rules.store.js';
 
 const maxExamples = 20;
@@ -51,7 +52,7 @@ export class RulePreviews {
   }
 }
 
-function pastCall(event: Event): Match | undefined {
+function pastCall(event: Event): RuleSubject | undefined {
   if (isEvent(event, 'egress')) {
     return { operation: 'egress', subject: `${event.args.host}:${event.args.port}` };
   }

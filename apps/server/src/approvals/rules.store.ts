@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError, type NewRule, type Rule } from '@belay/protocol';
+import { AppError, ruleMatches, type NewRule, type Rule, type RuleSubject } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import { EventLog } from '../logs/event-log.js';
 import { Database, notStored } from '../storage/database.js';
 import type { RuleTable } from '../storage/database-schema.js';
-import { ruleMatches, type Match } from './rule-matches.js';
 
 /** Rules that users created, newest first. */
 @Injectable()
@@ -47,7 +46,7 @@ export class RulesStore {
   }
 
   /** The rule that decides a call; its use is counted. Rejecting rules take precedence over allowing ones. */
-  async decide(session: string, match: Match): Promise<Rule | undefined> {
+  async decide(session: string, match: RuleSubject): Promise<Rule | undefined> {
     const { workspace } = await this.log.settings(session);
     const now = new Date();
     const fitting = (await this.#rows()).filter(

@@ -44,7 +44,7 @@ const approval = (id: string, mode: 'ask' | 'delay' = 'ask') => {
 const approve = (id: string) => newEvent('user', 'approve', { args: {}, message: 'Yes', id });
 const message = newEvent('user', 'message', { args: { text: 'Blue.' }, message: 'Blue.' });
 const review = newEvent('user', 'message', {
-  args: { text: 'Too long.', review: true },
+  args: { text: 'Too long.', review: { id: 'r', comments: [] } },
   message: 'Too long.',
 });
 const ask = call('ask', { question: 'Which colour?' });

@@ -47,7 +47,7 @@ const nextStates: EventCases<NextState | undefined> = {
   rewind: ({ args: { what, seq } }) =>
     what === 'files'
       ? undefined
-      : { state: 'stopped', reason: `Rewound to step ${seq}: send a message to continue.` },
+      : { state: 'stopped', reason: `Rewound to event ${seq}: send a message to continue.` },
   error: ({ args }, summary) =>
     isPlayedModel(summary.model)
       ? { state: 'failed', reason: args.message }

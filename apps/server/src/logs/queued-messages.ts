@@ -2,6 +2,7 @@ import {
   AppError,
   isEvent,
   newEvent,
+  undoneMessages,
   type Event,
   type EventOf,
   type NewEvent,
@@ -122,7 +123,7 @@ export class QueuedMessages {
     });
     if (later.flatMap(takenBy).includes(message))
       throw fixed('was taken by the agent: it can no longer be changed, send another one');
-    if (later.some((one) => undoes(one, message)))
+    if (undoneMessages(later, () => undefined)(event))
       throw fixed('was rewound: it no longer counts, send another one');
     const isWithdrawn = later.some(
       (one) => isEvent(one, 'withdraw') && one.args.message === message,
@@ -155,9 +156,6 @@ const isQueued = (event: Event): boolean =>
   isEvent(event, 'message') && event.args.delivery === 'queue';
 
 const takenBy = (event: Event): number[] => (isEvent(event, 'deliver') ? event.args.messages : []);
-
-const undoes = (event: Event, message: number): boolean =>
-  isEvent(event, 'rewind') && event.args.what !== 'files' && event.args.seq < message;
 
 const delivery = (messages: number[]): NewEvent =>
   newEvent('server', 'deliver', { args: { messages }, message: 'The agent has taken it.' });

@@ -9,6 +9,7 @@ import {
   noActivity,
   operationNamed,
   planProgress,
+  rewinds,
   subjectOf,
   noUse,
   type Event,
@@ -59,6 +60,7 @@ export function firstSummary(
     archived: false,
     comparison: null,
     check: settings.check === null ? null : { ...waitingCheck, command: settings.check },
+    published: null,
     activity: noActivity,
   });
 }
@@ -106,8 +108,10 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
   plan: ({ args }) => ({ plan: planProgress(args.markdown) }),
   change: ({ args }, summary) => changed(summary, args),
   check: (event) => afterCheck(event),
-  fork: ({ args: { session, seq } }) => ({ forkedFrom: { session, seq } }),
+  fork: ({ args: { session, seq } }) => ({ forkedFrom: { session, seq }, published: null }),
+  publish: ({ args }, { published }) => ({ published: { ...args, ...requestOf(args, published) } }),
   stop: () => nothingUnderWay,
+  rewind: (event) => (rewinds(event, 'conversation') ? nothingUnderWay : {}),
   error: ({ args }, summary) => afterError(summary, args),
   limit: () => nothingUnderWay,
 };
@@ -123,6 +127,15 @@ function afterCall(event: Event): Partial<SessionSummary> {
   if (callOf(event, 'finish')) return nothingUnderWay;
   const subject = subjectOf(event.action, event.args).slice(0, 200);
   return { current: subject ? `${event.action} ${subject}` : event.action };
+}
+
+/** A push without a new pull request updates the one of its branch. */
+function requestOf(
+  { url, branch, pullRequest }: EventArgs<'publish'>,
+  before: SessionSummary['published'],
+): Pick<EventArgs<'publish'>, 'pullRequest'> {
+  const isSameBranch = before?.url === url && before.branch === branch;
+  return { pullRequest: pullRequest ?? (isSameBranch ? before.pullRequest : null) };
 }
 
 const waitingCheck = {

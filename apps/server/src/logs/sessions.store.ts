@@ -212,9 +212,12 @@ export class SessionsStore {
       .orderBy('seq');
   }
 
-  /** The first event of one action. */
-  async first(session: string, action: string): Promise<Event | undefined> {
-    const row = await this.#ofAction(session, action).limit(1).executeTakeFirst();
+  /** The first event of one action, or the first one after number `after`. */
+  async first(session: string, action: string, after = 0): Promise<Event | undefined> {
+    const row = await this.#ofAction(session, action)
+      .where('seq', '>', after)
+      .limit(1)
+      .executeTakeFirst();
     return row && eventOf(row);
   }
 

@@ -1,6 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
-import { AppError, type GitHost, type GitHostKind, type PublishedChange } from '@belay/protocol';
+import {
+  AppError,
+  type GitHost,
+  type GitHostKind,
+  type PublishedChange,
+  type PullRequestStatus,
+} from '@belay/protocol';
+import { requestStatus } from './request-status.js';
 import { z } from 'zod';
 import { GitHttp } from '../git/git-http.js';
 import { repositoryAddress, type RepositoryAddress } from '../git/repository-address.js';
@@ -56,6 +63,23 @@ export class GitHostApi {
     const open = all.find((one) => isFrom(one, repositories));
     if (!open) throw refusedBy(hosted.host.host, made, 'open a pull request');
     return { ...api.read(open), isNew: false };
+  }
+
+  /** A pull request as its host has it now, with the checks of its latest commit. Throws one sentence. */
+  async pullRequest(
+    hosted: HostedRepository,
+    { into, number }: { into: string; number: number },
+  ): Promise<PullRequestStatus> {
+    const { kind, host } = hosted.host;
+    if (kind === 'other')
+      throw new AppError('invalid_input', `${host} is not set up for pull requests. Set its kind.`);
+    const get = async (path: string): Promise<unknown> => {
+      const answer = await this.#call(hosted, 'GET', path);
+      if (answer.status === 200) return answer.body;
+      throw refusedBy(host, answer, 'read the pull request');
+    };
+    const target = pathOf(hosted, kind, repositoryAddress(into));
+    return requestStatus(kind, { target, number, get });
   }
 
   async #repositories(

@@ -11,6 +11,7 @@ import type { PrivateRepository } from '@belay/host';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { Config } from '../config.js';
+import { commitAuthor } from './commit-author.js';
 import { GitHosts, hostOf } from '../git/git-hosts.js';
 import { RepositoryFetcher } from '../git/repository-fetcher.js';
 import { SmartHttp, type AdvertisedRefs, type GitRemote } from '../git/smart-http.js';
@@ -53,6 +54,7 @@ interface ResolvedTarget {
 @Injectable()
 export class PublishPreparation {
   readonly #maxBytes: number;
+  readonly #publicUrl: string | undefined;
 
   constructor(
     config: Config,
@@ -63,6 +65,7 @@ export class PublishPreparation {
     private readonly fetcher: RepositoryFetcher,
   ) {
     this.#maxBytes = config.maxWorkspaceMb * 2 ** 20;
+    this.#publicUrl = config.publicUrl;
   }
 
   /** Compares the recorded changes with the branch. Sends nothing. Throws one sentence. */
@@ -112,6 +115,8 @@ export class PublishPreparation {
           host.kind !== 'other' &&
           remote.credential !== undefined &&
           (branch !== base || into !== url),
+        author: await commitAuthor(settings, caller),
+        sessionPage: this.#publicUrl ? `${this.#publicUrl}/sessions/${session}` : null,
         into,
       };
       return { shown, repository, remote, tree, before };

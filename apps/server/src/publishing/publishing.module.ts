@@ -4,12 +4,13 @@ import { ModelsModule } from '../models/models.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { GitHostApi } from './git-host-api.js';
 import { MessageDrafts } from './message-drafts.js';
+import { PullRequests } from './pull-requests.js';
 import { PublishPreparation } from './publish-preparation.js';
 import { PublishingService } from './publishing.service.js';
 
 @Module({
   imports: [GitModule, ModelsModule, SessionsModule],
-  providers: [GitHostApi, MessageDrafts, PublishPreparation, PublishingService],
-  exports: [GitHostApi, MessageDrafts, PublishingService],
+  providers: [GitHostApi, MessageDrafts, PublishPreparation, PublishingService, PullRequests],
+  exports: [GitHostApi, MessageDrafts, PublishingService, PullRequests],
 })
 export class PublishingModule {}

@@ -66,13 +66,12 @@ export class PublishingService {
         );
       const [refusal] = shown.refusals.filter(({ needs }) => !request.allow.includes(needs));
       if (refusal) throw new AppError('forbidden', refusal.message);
-      const { gitIdentity } = await this.log.settings(session);
       const { branch, parent } = shown;
       const commit = await new CommitBuilder(repository, signal).commit({
         tree,
         parent,
         message: request.message,
-        author: gitIdentity,
+        author: request.author ?? shown.author,
       });
       const push = { repository, commit, branch, before, parent, maxBytes: this.#maxBytes, signal };
       await this.pusher.push(remote, push);
@@ -92,13 +91,15 @@ export class PublishingService {
       signal,
     }: { request: Request; prepared: PreparedPush; commit: string; signal: AbortSignal },
   ): Promise<PublishedChange> {
-    const { url, into, branch, base } = shown;
+    const { url, into, branch, base, sessionPage } = shown;
     const hosted = { remote, host: this.hosts.describe(hostOf(remote.address)), signal };
     let pullRequest: PublishedChange['pullRequest'] = null;
     let problem: string | null = null;
     if (wanted) {
       try {
-        pullRequest = await this.api.openPullRequest(hosted, { ...wanted, branch, base, into });
+        const body = withLink(wanted.body, sessionPage);
+        const request = { ...wanted, body, branch, base, into };
+        pullRequest = await this.api.openPullRequest(hosted, request);
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         problem = error.message;
@@ -106,10 +107,16 @@ export class PublishingService {
     }
     const link = pullRequest ? ` Pull request: ${pullRequest.url}` : '';
     const event = newEvent('user', 'publish', {
-      args: { url, branch, commit, pullRequest: pullRequest?.url ?? null },
+      args: { url, branch, base, commit, pullRequest: pullRequest && { ...pullRequest, into } },
       message: `Pushed ${commit.slice(0, 7)} to the branch ${branch} of ${url}.${link}`,
     });
     await this.log.append(session, [event]);
     return { url, branch, commit, branchPage: branchPage(hosted, branch), pullRequest, problem };
   }
+}
+
+/** A reviewer finds the conversation, unless the text already names it. */
+function withLink(body: string, page: string | null): string {
+  if (page === null || body.includes(page)) return body;
+  return [body.trimEnd(), `Made in this session: ${page}`].filter(Boolean).join('\n\n');
 }

@@ -44,7 +44,7 @@ describe('git out', () => {
       pullRequest: null,
       problem: null,
     });
-    expect(gitIn(bare, 'log', '--format=%an %s', 'agent/work')).toBe('Belay Say 2\nt first\n');
+    expect(gitIn(bare, 'log', '--format=%cn %s', 'agent/work')).toBe('Belay Say 2\nt first\n');
     expect(gitIn(bare, 'show', 'agent/work:README.md')).toBe('one\n2\nthree\n');
     const events = await belay.json<Event[]>('GET', `/api/sessions/${session}/events`);
     expect((events as unknown as Event[]).at(-1)).toMatchObject({

@@ -1,4 +1,5 @@
-import { PullRequestServer, put } from '@belay/testkit';
+import type { PullRequestStatus, SessionSummary } from '@belay/protocol';
+import { gitIn, PullRequestServer, put } from '@belay/testkit';
 import { GitScene } from '../testing/git-scene.js';
 
 const scene = new GitScene();
@@ -93,6 +94,109 @@ describe.each(['github', 'gitlab', 'gitea'] as const)(
     });
   },
 );
+
+describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s', (kind) => {
+  it('knows its pull request, and how it stands, through every update', async () => {
+    const { session, url, bare } = await cloned();
+    const repository = new URL(url).pathname.slice(1).replace('.git', '');
+    const page = 'https://git.example.com';
+    const hub = new PullRequestServer(kind, { repository, token: git.token, page });
+    git.intercept = (request, response) => hub.handle(request, response);
+    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+    const status = async () => {
+      const path = `/api/sessions/${session}/pull-request`;
+      return (await belay.json<{ pullRequest: PullRequestStatus | null }>('GET', path)).pullRequest;
+    };
+    const summary = () => belay.json<SessionSummary>('GET', `/api/sessions/${session}`);
+    const push = async (content: string, more: object = {}) => {
+      edit((work) => put(work, 'a.txt', content));
+      const { id } = await prepare(session, { branch: 'agent/x' });
+      return publish(session, { branch: 'agent/x', id, message: 'm', ...more });
+    };
+    expect((await summary()).published).toBeNull();
+    expect(await status()).toBeNull();
+    await push('1\n', { pullRequest: { title: 'Add a', body: '' } });
+    const pullRequest = { number: 1, into: url, url: expect.stringContaining(page) as string };
+    const known = { url, branch: 'agent/x', base: 'main', pullRequest };
+    expect((await summary()).published).toMatchObject(known);
+    const [opened] = hub.opened;
+    if (!opened) throw new Error('Nothing was opened.');
+    const shown = { number: 1, title: 'Add a', state: 'open', checks: 'none' };
+    expect(await status()).toMatchObject(shown);
+    // A host is not asked again at once.
+    opened.state = 'merged';
+    expect(await status()).toMatchObject({ state: 'open' });
+    const { commit } = await push('2\n');
+    expect((await summary()).published).toMatchObject({ ...known, commit });
+    expect(gitIn(bare, 'log', '--format=%s', 'agent/x')).toBe('m\nm\nfirst\n');
+    expect(hub.opened).toHaveLength(1);
+  });
+
+  it.each([
+    ['open', null, { state: 'open', checks: 'none' }],
+    ['open', 'pending', { state: 'open', checks: 'running' }],
+    ['open', 'failure', { state: 'open', checks: 'failed' }],
+    ['merged', 'success', { state: 'merged', checks: 'passed' }],
+    ['closed', null, { state: 'closed', checks: 'none' }],
+  ] as const)('that is %s with checks %j is shown so', async (state, checks, expected) => {
+    const { session, url } = await cloned();
+    const repository = new URL(url).pathname.slice(1).replace('.git', '');
+    const page = 'https://git.example.com';
+    const hub = new PullRequestServer(kind, { repository, token: git.token, page });
+    git.intercept = (request, response) => hub.handle(request, response);
+    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+    edit((work) => put(work, 'a.txt', 'a\n'));
+    const { id } = await prepare(session, { branch: 'x' });
+    const pullRequest = { title: 'Add a' };
+    await publish(session, { branch: 'x', id, message: 'm', pullRequest });
+    Object.assign(hub.opened[0] ?? {}, { state, checks });
+    const get = () => belay.json('GET', `/api/sessions/${session}/pull-request`);
+    expect(await get()).toMatchObject({ pullRequest: expected });
+    hub.failure = { status: 200, body: { html_url: 'javascript:alert(1)', web_url: 'x' } };
+    expect(await get()).toMatchObject({ pullRequest: expected });
+  });
+});
+
+it('a host whose response makes no sense, and a viewer, are told so in one sentence', async () => {
+  const { session, url } = await cloned();
+  const repository = new URL(url).pathname.slice(1).replace('.git', '');
+  const page = 'https://git.example.com';
+  const hub = new PullRequestServer('gitea', { repository, token: git.token, page });
+  git.intercept = (request, response) => hub.handle(request, response);
+  edit((work) => put(work, 'a.txt', 'a\n'));
+  await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind: 'gitea' });
+  const { id } = await prepare(session, { branch: 'x' });
+  await publish(session, { branch: 'x', id, message: 'm', pullRequest: { title: 'Add a' } });
+  hub.failure = { status: 200, body: { html_url: 'javascript:alert(1)', state: 'open' } };
+  const path = `/api/sessions/${session}/pull-request`;
+  expect(await belay.json('GET', path)).toMatchObject({
+    status: 503,
+    detail: expect.stringContaining('cannot be read') as string,
+  });
+  expect((await belay.fetch(path, { token: belay.viewerToken })).status).toBe(403);
+});
+
+describe('the author and the text', () => {
+  it('are the user’s: those of the session, of the request, and Belay only commits', async () => {
+    const { url, bare } = scene.repository();
+    const gitIdentity = { name: 'Ada', email: 'ada@example.com' };
+    const session = await belay.session({ repository: { url }, gitIdentity });
+    edit((work) => put(work, 'a.txt', 'a\n'));
+    const { id, author } = await prepare(session, { branch: 'x' });
+    expect(author).toEqual(gitIdentity);
+    await publish(session, { branch: 'x', id, message: 'm' });
+    const by = (branch: string) =>
+      gitIn(bare, 'log', '-1', '--format=%an <%ae>|%cn <%ce>', branch).trim();
+    expect(by('x')).toBe('Ada <ada@example.com>|Belay <belay@localhost>');
+    const other = await prepare(session, { branch: 'y' });
+    const eve = { name: 'Eve', email: 'eve@example.com' };
+    await publish(session, { branch: 'y', id: other.id, message: 'm', author: eve });
+    expect(by('y')).toBe('Eve <eve@example.com>|Belay <belay@localhost>');
+    const forged = { name: 'x>\nparent 0', email: 'x' };
+    const refused = await publish(session, { branch: 'y', id, message: 'm', author: forged });
+    expect(refused.status).toBe(400);
+  });
+});
 
 describe('the message', () => {
   it('is the model’s where it has one, and plain without', async () => {

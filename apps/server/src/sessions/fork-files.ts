@@ -80,13 +80,14 @@ export class ForkFiles {
 
 const printedTo = z.object({ terminal: terminalName, to: z.int().nonnegative() });
 
-/** The number of bytes of each terminal that the results in these events refer to. */
+/** The number of bytes of each terminal that these events refer to. */
 function printedUpTo(events: readonly Event[]): Map<string, number> {
   const printed = new Map<string, number>();
   for (const event of events) {
-    if (!isEvent(event, 'result')) continue;
+    const isResult = isEvent(event, 'result');
+    if (!isResult && !isEvent(event, 'terminal')) continue;
     // The output is untrusted: the agent wrote it.
-    const { data } = printedTo.safeParse(event.args.output);
+    const { data } = printedTo.safeParse(isResult ? event.args.output : event.args);
     if (!data) continue;
     const { terminal, to } = data;
     printed.set(terminal, Math.max(to, printed.get(terminal) ?? 0));

@@ -30,7 +30,7 @@ describe('attacks: an agent that wants no fork of its session', () => {
   it('positive control: the files are those of the last commit', async () => {
     const { files, message } = await fork();
     expect(files).toContain(`tar of ${id} at ${'a'.repeat(40)}`);
-    expect(message).toMatch(/^Forked from step \d+ of “Fix”\.$/);
+    expect(message).toMatch(/^Forked from event \d+ of “Fix”\.$/);
   });
 
   it.each([
@@ -51,7 +51,7 @@ describe('attacks: an agent that wants no fork of its session', () => {
     }
     const { files, message } = await fork();
     expect(files).toContain(`tar of ${id} at ${'a'.repeat(40)}`);
-    expect(message).toMatch(/ Its files are those of step \d+: later ones are gone\.$/);
+    expect(message).toMatch(/ Its files are those of event \d+: later ones are gone\.$/);
   });
 
   it.each(['--output=/etc/passwd', 'HEAD', '', 'a'.repeat(65)])(

@@ -11,7 +11,7 @@ import { SessionBeginners } from './session-beginners.js';
 import { newSessionId, startEvent } from './session-creation.js';
 import { StartQueue } from './start-queue.js';
 
-/** Creates new sessions from any step of another session. */
+/** Creates new sessions from any event of another session. */
 @Injectable()
 export class Forking {
   constructor(
@@ -23,7 +23,7 @@ export class Forking {
     private readonly beginners: SessionBeginners,
   ) {}
 
-  /** A new session with the log up to `seq`, its files as of that step, and a sandbox of its own. */
+  /** A new session with the log up to `seq`, its files as of that event, and a sandbox of its own. */
   async fork(
     from: string,
     { seq, model, message }: z.output<typeof forkRequest>,
@@ -46,12 +46,12 @@ export class Forking {
       const source = { session: from, seq, workspace, repository, events: copied };
       const step = await this.files.copy(source, id);
       const older =
-        step === undefined ? '' : ` Its files are those of step ${step}: later ones are gone.`;
+        step === undefined ? '' : ` Its files are those of event ${step}: later ones are gone.`;
       const dropped =
         mounts.length < old.mounts.length
           ? ' It lacks the host’s folders, which only an admin can share.'
           : '';
-      const forked = `Forked from step ${seq} of “${summary.title}”.${older}${dropped}`;
+      const forked = `Forked from event ${seq} of “${summary.title}”.${older}${dropped}`;
       await this.beginners.record(id, caller, settings);
       await this.log.create(id, settings, {
         copied: { from, events: copied },

@@ -1,5 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { isEnded, newEvent, type rewindRequest, type Rewound } from '@belay/protocol';
+import {
+  isEnded,
+  isEvent,
+  newEvent,
+  undoneMessages,
+  type NewEvent,
+  type rewindRequest,
+  type Rewound,
+} from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
@@ -8,7 +16,7 @@ import { LogSteps } from './log-steps.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { StartQueue } from './start-queue.js';
 
-/** Returns sessions to an earlier step. */
+/** Returns sessions to an earlier event. */
 @Injectable()
 export class Rewinding {
   constructor(
@@ -28,16 +36,33 @@ export class Rewinding {
     const { state, lastSeq } = await this.steps.checked(session, seq);
     const files =
       what === 'conversation' ? [] : await this.#rewindFiles({ session, seq, preview, caller });
-    const later = await this.log.read(session, { after: seq });
-    const messages =
-      what === 'files'
-        ? 0
-        : later.filter(({ action }) => action === 'say' || action === 'message').length;
+    const messages = what === 'files' ? 0 : await this.#messagesAfter(session, seq);
     if (preview || seq === lastSeq) return { files, messages };
-    const message = `Rewound ${what === 'both' ? 'files and conversation' : what} to step ${seq}.`;
-    await this.log.append(session, [newEvent('user', 'rewind', { args: { seq, what }, message })]);
+    const message = `Rewound ${what === 'both' ? 'files and conversation' : what} to event ${seq}.`;
+    const args = { seq, what, last: lastSeq };
+    const plan = what === 'files' ? [] : await this.#planAt(session, seq);
+    await this.log.append(session, [newEvent('user', 'rewind', { args, message }), ...plan]);
     if (!isEnded(state) && what !== 'files') this.slots.linger(session);
     return { files, messages };
+  }
+
+  /** The plan as it was, if it has changed since. */
+  async #planAt(session: string, seq: number): Promise<NewEvent[]> {
+    const before = await this.steps.planAt(session, seq);
+    const now = await this.steps.planAt(session);
+    if (before === now) return [];
+    const args = { markdown: before };
+    return [newEvent('server', 'plan', { args, message: `The plan as of event ${seq}.` })];
+  }
+
+  /** The messages that still count and that a rewind of the conversation would undo. */
+  async #messagesAfter(session: string, seq: number): Promise<number> {
+    const later = await this.log.read(session, { after: seq });
+    const isUndone = undoneMessages(later, () => undefined);
+    return later.filter((event) => {
+      const isMessage = isEvent(event, 'say') || isEvent(event, 'message');
+      return isMessage && !isUndone(event);
+    }).length;
   }
 
   async #rewindFiles({ session, seq, preview, caller }: FilesRewind) {

@@ -297,25 +297,6 @@ describe('sessions', () => {
     expect(beyond).toMatchObject({ status: 400, code: 'invalid_input' });
   });
 
-  it('rewind files and conversation, after a preview that changes nothing', async () => {
-    const id = await server.session();
-    const commit = 'b'.repeat(40);
-    const seq = await says(id, 'commit', { commit, parent: null, files: [] }, 'c');
-    await says(id, 'say', { text: 'Then this.', calls: [] });
-    const files = [{ path: 'a.js', status: 'modified' }];
-    server.sandboxes.answer = () => ({ files, commit: null });
-    const rewind = (preview: boolean) =>
-      server.json('POST', `/api/sessions/${id}/rewind`, { seq, what: 'both', preview });
-    expect(await rewind(true)).toEqual({ status: 200, files, messages: 1 });
-    expect(await actions(id)).not.toContain('rewind');
-    expect(await rewind(false)).toEqual({ status: 200, files, messages: 1 });
-    expect(agent(id).calls.at(-1)?.input).toMatchObject({
-      operation: 'workspace.rewind',
-      input: { commit, preview: false },
-    });
-    expect((await summary(id)).state).toBe('stopped');
-  });
-
   it('continue after a restart of the server; those without a sandbox report the loss', async () => {
     const alive = await server.session();
     const gone = await server.session();

@@ -82,6 +82,15 @@ export class SessionService {
     });
   }
 
+  /** Like `pause`, but breaks off what the agent is doing. */
+  async interrupt(id: string): Promise<void> {
+    await this.log.append(id, (summary) => {
+      refuseEnded(summary);
+      if (summary.state === 'paused') return [];
+      return [newEvent('user', 'pause', { args: { now: true }, message: 'Interrupted.' })];
+    });
+  }
+
   async resume(id: string): Promise<void> {
     await this.log.append(id, (summary) => {
       refuseEnded(summary);

@@ -2,6 +2,11 @@
 export class LayeredMap<K, V> {
   constructor(private readonly maps: readonly ReadonlyMap<K, V>[] = []) {}
 
+  /** A map that is not joined yet. */
+  static of<K, V>(map: ReadonlyMap<K, V>): LayeredMap<K, V> {
+    return new LayeredMap(map.size > 0 ? [map] : []);
+  }
+
   get(key: K): V | undefined {
     return this.maps.findLast((map) => map.has(key))?.get(key);
   }

@@ -23,7 +23,8 @@ const address = {
 export const hasKey = key !== undefined;
 
 /** Only in `lib/steering-client`: pages must use the session controls instead. */
-export type SteeringCall = 'pause' | 'resume' | 'stop' | 'restart' | 'change' | 'remove';
+export type SteeringCall =
+  'pause' | 'interrupt' | 'resume' | 'stop' | 'restart' | 'change' | 'remove';
 
 type PageClient = Omit<BelayClient, 'sessions'> & {
   sessions: Omit<BelayClient['sessions'], SteeringCall>;

@@ -3,10 +3,11 @@ import type { BelayClient } from '@belay/client';
 import { readRecording } from '@/features/session-controls/session-recording';
 import { fromBase64, toBase64 } from '@/lib/base64';
 import type { LiveSide } from '@/lib/server';
-import { fileAt } from './file-at';
+import { RecordedFiles } from './recorded-files';
 
 /** Replaces `lib/server` in a recording. */
 const recording = readRecording();
+const recordedFiles = new RecordedFiles(recording);
 
 export const recorded = true;
 
@@ -16,9 +17,9 @@ const refuse = async (): Promise<never> => {
 
 const answers: Record<
   string,
-  (input: { path?: string; commit?: string; from?: string }) => unknown
+  (input: { path?: string; commit?: string; from?: string; to?: string }) => unknown
 > = {
-  'files.list': () => recording.files,
+  'files.list': () => recording.list,
   'files.read': ({ path = '' }) => {
     const content = toBase64(new TextEncoder().encode(textOf(path, null)));
     return { path, content, from: 0, to: 0, lines: 0, size: content.length, next: null };
@@ -27,11 +28,11 @@ const answers: Record<
     content: textOf(path, commit),
     encoding: 'utf8',
   }),
-  'workspace.diff': ({ from }) => {
-    if (from)
-      throw new AppError('not_found', 'A recording has the changes of the whole session only.');
-    return { diff: recording.diff, truncated: false, files: [] };
-  },
+  'workspace.diff': (range) => ({
+    diff: recordedFiles.diff(range),
+    truncated: false,
+    files: [],
+  }),
 };
 
 const sessions = {
@@ -67,7 +68,9 @@ const liveSide: LiveSide = {
 export const live = (): LiveSide => liveSide;
 
 function textOf(path: string, commit: string | null): string {
-  if (!(path in recording.bases))
+  const text = recordedFiles.textAt(path, commit);
+  if (text === undefined)
     throw new AppError('not_found', 'This file did not change, so it is not in the recording.');
-  return fileAt({ path, base: recording.bases[path] ?? '', commit }, recording.events);
+  if (text === null) throw new AppError('not_found', 'There is no such text file at this moment.');
+  return text;
 }

@@ -227,7 +227,7 @@ export const filesOperations = operationGroup({
     ],
   }),
   'files.patch': defineOperation({
-    title: 'Apply a patch',
+    title: 'Patch files',
     description:
       'Applies a unified diff, for edits in many places: `--- a/src/x.js`, `+++ b/src/x.js`, then hunks with `@@ -3,2 +3,3 @@`; /dev/null is the other side of a new or removed file. `*** Begin Patch` and bare `@@` are accepted, too. Each hunk is searched for outward from its stated line; if one fails, nothing changes and the error says why.',
     risk: 'write',

@@ -149,6 +149,7 @@ export const terminalOperations = operationGroup({
     }),
     output: runResult,
     brief: briefResult,
+    editable: ['command'],
     // A rule for `sh` does not cover what is piped into it: a star never matches the line end.
     subject: ({ command, stdin }) =>
       stdin === undefined ? command : `${command}\n<stdin>\n${stdin}`,

@@ -81,7 +81,7 @@ export const workspaceOperations = operationGroup({
         .optional()
         .describe('The step whose files were restored: its time and what it did.'),
     }),
-    summary: ({ commit }) => commit.slice(0, 7),
+    summary: () => '',
     told: ({ files, to }) => {
       const step = to ? `“${to.message}” of ${utc(to.time)}` : 'an earlier step';
       const effect =
@@ -90,6 +90,25 @@ export const workspaceOperations = operationGroup({
           : `which changed ${pluralText(files.length, 'file')}`;
       return `rewound the files to ${step}, ${effect}.`;
     },
+    commitsItself: true,
+    quiet: ({ preview }) => preview,
+  }),
+  'workspace.undo': defineOperation({
+    title: 'Undo a step',
+    description:
+      'Undoes the changes of one commit and keeps those of later ones, like `git revert`; refused if later changes touch the same lines. With `preview`, only reports what would change.',
+    risk: 'write',
+    audience: ['user'],
+    input: z.object({ commit, preview: z.boolean().default(false) }),
+    output: z.object({
+      files: z.array(z.object({ path: z.string(), status: z.string() })),
+      commit: commit.nullable().describe('The commit without the step; null for a preview.'),
+      undone: z
+        .object({ commit, time: z.iso.datetime({ offset: true }), message: z.string() })
+        .describe('The step whose changes were undone.'),
+    }),
+    told: ({ files, undone }) =>
+      `undid the step “${undone.message}” of ${utc(undone.time)}, which changed ${pluralText(files.length, 'file')}.`,
     commitsItself: true,
     quiet: ({ preview }) => preview,
   }),

@@ -6,6 +6,7 @@ import {
   gitHostName,
   preparedPublish,
   publishedChange,
+  pullRequestStatus,
   publishRequest,
   publishTarget,
 } from '../git.js';
@@ -64,6 +65,15 @@ export const sessionPublishRoutes = {
     body: publishTarget,
     response: preparedPublish,
     unaudited: true,
+  }),
+  /** The host is asked at most every few seconds. */
+  pullRequest: route({
+    method: 'GET',
+    path: '/api/sessions/:id/pull-request',
+    summary:
+      'Returns the pull request of a session as its git host has it now, with its checks; null if there is none',
+    response: z.object({ pullRequest: pullRequestStatus.nullable() }),
+    access: 'operate',
   }),
   publish: route({
     method: 'POST',

@@ -66,6 +66,7 @@ export const sessionRoutes = {
     response: nothing,
   }),
   pause: commandRoute('pause', 'POST', '/api/sessions/:id/pause'),
+  interrupt: commandRoute('interrupt', 'POST', '/api/sessions/:id/interrupt'),
   resume: commandRoute('resume', 'POST', '/api/sessions/:id/resume'),
   stop: commandRoute('stop', 'POST', '/api/sessions/:id/stop'),
   restart: commandRoute('restart', 'POST', '/api/sessions/:id/restart'),

@@ -119,6 +119,7 @@ export class SessionCommands {
     answer: ({ session, id, ...answer }, { caller }) =>
       this.#after(session, this.approvals.answer(session, { id, caller }, answer)),
     pause: ({ session }) => this.#after(session, this.sessions.pause(session)),
+    interrupt: ({ session }) => this.#after(session, this.sessions.interrupt(session)),
     resume: ({ session }) => this.#after(session, this.sessions.resume(session)),
     stop: ({ session }) => this.#after(session, this.sessions.stop(session)),
     restart: ({ session }) => this.#after(session, this.sessions.restart(session)),

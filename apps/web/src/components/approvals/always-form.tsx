@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import {
   exactPattern,
   pluralText,
+  ruleMatches,
   visibleText,
   type ApprovalAnswer,
   type ApprovalRequest,
@@ -49,10 +50,11 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
     pattern,
     expires: expiryTime(expiry),
   };
+  const matches = ruleMatches({ ...remember, verdict: 'approved' }, request);
   const preview = useQuery({
     queryKey: ['rule-preview', session, scope, request.operation, pattern],
     queryFn: () => client.rules.preview({ ...remember, session, verdict: 'approved' }),
-    enabled: pattern.trim() !== '',
+    enabled: pattern.trim() !== '' && matches,
   });
   return (
     <form
@@ -75,7 +77,12 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
         />
         <SelectField label="Expiry" options={expiries} {...bind('expiry')} />
       </div>
-      {preview.data && (
+      {!matches && pattern.trim() !== '' && (
+        <p role="alert" className="text-xs text-fail">
+          This pattern does not match the call that you were asked about.
+        </p>
+      )}
+      {matches && preview.data && (
         <p className="text-xs text-faint">
           Would match {pluralText(preview.data.matches, 'past call')}
           {preview.data.examples[0] && (
@@ -90,7 +97,7 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
         </p>
       )}
       <div className="flex gap-2">
-        <Button small look="amber" type="submit">
+        <Button small look="amber" type="submit" disabled={!matches}>
           Always allow
         </Button>
         <Button small look="ghost" onClick={onCancel}>

@@ -4,6 +4,7 @@ import {
   hostSets,
   hostSetsWith,
   hostsOfSet,
+  operationNamed,
   type ApprovalAnswer,
   type ApprovalRequest,
   type HostSetName,
@@ -15,10 +16,11 @@ import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { AlwaysForm } from './always-form';
+import { EditForm } from './edit-form';
 
 /**
- * The answers to an approval request: allow once, always allow (by a rule), or deny (with a
- * reason).
+ * The answers to an approval request: allow once, always allow (by a rule), allow with a change, or
+ * deny (with a reason).
  */
 export function ApprovalActions({
   session,
@@ -28,7 +30,7 @@ export function ApprovalActions({
   request: ApprovalRequest;
 }) {
   const readOnly = useReadOnly();
-  const [mode, setMode] = useState<'choose' | 'always' | 'deny'>('choose');
+  const [mode, setMode] = useState<'choose' | 'always' | 'deny' | 'edit'>('choose');
   const [sent, setSent] = useState(false);
   const mayAnswer = useMayAnswer();
   const answer = (value: ApprovalAnswer) => {
@@ -63,31 +65,57 @@ export function ApprovalActions({
         onAnswer={(reason) => answer({ verdict: 'rejected', ...(reason && { reason }) })}
       />
     );
+  const editable = editableField(request);
+  if (mode === 'edit' && editable)
+    return (
+      <EditForm
+        {...editable}
+        onCancel={() => setMode('choose')}
+        onAnswer={(text) => answer({ verdict: 'approved', edited: { [editable.field]: text } })}
+      />
+    );
   return (
     <div className="flex flex-wrap gap-2">
       <Button look="amber" small disabled={sent} aria-disabled={!mayAnswer} onClick={() => allow()}>
         Allow once
       </Button>
-      {setsOf(request).map((name) => (
-        <Button
-          key={name}
-          small
-          disabled={sent}
-          aria-disabled={!mayAnswer}
-          title={`In this session: ${hostsOfSet(name).join(', ')}`}
-          onClick={() => allow(ruleFor(name))}
-        >
-          Allow all {hostSets[name].title} hosts
-        </Button>
-      ))}
+      <HostSetButtons request={request} disabled={sent} mayAnswer={mayAnswer} onAllow={allow} />
       <Button small disabled={sent} onClick={() => setMode('always')}>
         Always…
       </Button>
+      {editable && (
+        <Button small disabled={sent} onClick={() => setMode('edit')}>
+          Edit…
+        </Button>
+      )}
       <Button look="danger" small disabled={sent} onClick={() => setMode('deny')}>
         Deny…
       </Button>
     </div>
   );
+}
+
+interface HostSetButtonsProps {
+  request: ApprovalRequest;
+  disabled: boolean;
+  mayAnswer: boolean;
+  onAllow(remember: ApprovalAnswer['remember']): void;
+}
+
+/** Allows a refused host together with all others of its package manager. */
+function HostSetButtons({ request, disabled, mayAnswer, onAllow }: HostSetButtonsProps) {
+  return setsOf(request).map((name) => (
+    <Button
+      key={name}
+      small
+      disabled={disabled}
+      aria-disabled={!mayAnswer}
+      title={`In this session: ${hostsOfSet(name).join(', ')}`}
+      onClick={() => onAllow(ruleFor(name))}
+    >
+      Allow all {hostSets[name].title} hosts
+    </Button>
+  ));
 }
 
 /** The host sets that contain the refused host. */
@@ -96,6 +124,17 @@ const setsOf = ({ operation, subject }: ApprovalRequest): HostSetName[] =>
 
 const ruleFor = (name: HostSetName) =>
   ({ scope: 'session', operation: 'egress', pattern: `@${name}`, expires: null }) as const;
+
+/** The field of the call that the user may change before allowing it, with its present text. */
+function editableField({ operation, input }: ApprovalRequest) {
+  const [field] = operationNamed(operation)?.editable ?? [];
+  if (field === undefined || typeof input !== 'object' || input === null) return null;
+  const text = (input as Record<string, unknown>)[field];
+  // A longer text may have been shortened for the list of sessions.
+  return typeof text === 'string' && text.length < mostEdited ? { field, text } : null;
+}
+
+const mostEdited = 2_000;
 
 function DenyForm({ onAnswer, onCancel }: { onAnswer(reason: string): void; onCancel(): void }) {
   const [reason, setReason] = useState('');

@@ -1,34 +1,39 @@
 import { useMemo, useState } from 'react';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
 import type { DiffedFile } from './diffed-files';
-import { ChangesTree, matchingFiles } from './changes-tree';
+import { ChangesTree } from './changes-tree';
 import { useViewed, viewedMark } from './decisions';
 import { DiffList } from './diff-list';
 import type { DiffRow } from './diff-rows';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
+import { noThreads, placeThreads } from './review-threads';
+import { ThreadView } from './thread-view';
 import { useDiffRows, type DiffRowsOptions } from './use-diff-rows';
 
-interface ChangedFilesProps extends DiffRowsOptions {
+interface ChangedFilesProps extends Omit<DiffRowsOptions, 'filter'> {
   decides: boolean;
 }
 
 /** The changed files with their hunks; only visible rows are rendered. */
-export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProps) {
+export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
+  const { files } = options;
   const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
-  const { found, filter, setFilter } = useFilter(files, hasTree);
-  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({
-    files: found,
-    range,
-    commit,
+  const [filter, setFilter] = useState<string>();
+  const { rows, threads, isWhole, fold, toggleWhole, showMore } = useDiffRows({
+    ...options,
+    // Without the tree, nothing shows that there is a filter, so it does not count.
+    filter: hasTree ? filter : undefined,
   });
   const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
   const [target, setTarget] = useState<{ path: string } | null>(null);
   const session = useSessionId();
   const viewed = useViewed((state) => state.marks[session] ?? noMarks);
   const marks = useMemo(() => new Set(viewed), [viewed]);
+  const isChanged = (path: string) => files.some((file) => file.path === path);
   const view = (file: DiffedFile) => {
     const mark = viewedMark(file);
     useViewed.getState().toggle(session, mark);
@@ -37,6 +42,8 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   };
   const render = (row: DiffRow) => {
     if (row.kind === 'note') return <p className="px-3 py-2 text-sm text-faint">{row.text}</p>;
+    if (row.kind === 'threads')
+      return <OutdatedThreads row={row} isChanged={isChanged(row.path)} decides={decides} />;
     if (row.kind === 'file') {
       const { file, open } = row;
       return (
@@ -71,6 +78,7 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
         hunk={hunk}
         from={from}
         to={to}
+        threads={placeThreads(diff, threads.get(diff.path) ?? noThreads).placed}
         decides={decides}
         draft={drafts.get(hunk.raw)}
         onDraft={(draft) => setDrafts((now) => new Map(now).set(hunk.raw, draft))}
@@ -98,14 +106,28 @@ export function ChangedFiles({ files, range, commit, decides }: ChangedFilesProp
   );
 }
 
-/** Without the tree, nothing shows that there is a filter, so it does not count. */
-function useFilter(files: readonly DiffedFile[], isShown: boolean) {
-  const [filter, setFilter] = useState<string>();
-  const found = useMemo(
-    () => (isShown ? matchingFiles(files, filter) : files),
-    [files, filter, isShown],
+interface OutdatedThreadsProps {
+  row: Extract<DiffRow, { kind: 'threads' }>;
+  /** Whether the file is still part of the changes. */
+  isChanged: boolean;
+  decides: boolean;
+}
+
+/** Comments whose lines are not part of the changes any more. */
+function OutdatedThreads({ row, isChanged, decides }: OutdatedThreadsProps) {
+  const { path, threads } = row;
+  return (
+    <div>
+      {!isChanged && (
+        <p className="px-3 pt-2 font-mono text-xs text-faint">
+          <VisibleText text={path} /> has no changes now
+        </p>
+      )}
+      {threads.map((thread) => (
+        <ThreadView key={thread.id} thread={thread} outdated decides={decides} />
+      ))}
+    </div>
   );
-  return { found, filter, setFilter };
 }
 
 const noMarks: readonly string[] = [];

@@ -1,12 +1,15 @@
-import { Columns2, Download, GitPullRequestArrow, ListTree } from 'lucide-react';
-import { numberText, pluralText } from '@belay/protocol';
+import { useMemo } from 'react';
+import { Columns2, Download, GitPullRequestArrow, ListTree, Undo2 } from 'lucide-react';
+import { labelOfCall, numberText, pluralText, visibleText, type Event } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
 import { FilesFailed } from '@/features/session-files/files-failed';
-import type { LogView } from '@/features/session-log/log-view';
+import type { Commit, LogView } from '@/features/session-log/log-view';
 import { useChosen, usePanelLinks } from '@/lib/panel-links';
+import { askUndoStep } from '@/features/session-controls/ask-undo';
+import { changesAreUndone } from '@/features/session-log/undone';
 import { askPublish } from '@/features/session-controls/publish-request';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
@@ -28,7 +31,6 @@ export function ChangesPanel() {
   const past = useIsPast();
   const readOnly = useReadOnly();
   const decides = !past && !readOnly;
-  const commits = useView((view) => view.commits);
   const [step, setStep] = useStep();
   const { diff, files, range, commit } = useChanges(step);
   if (commit === null)
@@ -41,19 +43,7 @@ export function ChangesPanel() {
   return (
     <div className="flex h-full flex-col">
       <div className="flex h-9 shrink-0 items-center gap-2 border-b px-2">
-        <Select
-          aria-label="Which changes"
-          className="h-6 w-auto max-w-72 min-w-24 shrink text-xs"
-          value={step ?? ''}
-          onChange={(event) => setStep(event.target.value || null)}
-        >
-          <option value="">The whole session</option>
-          {listedSteps(commits, step).map(([call, event]) => (
-            <option key={call} value={call}>
-              {event.message}
-            </option>
-          ))}
-        </Select>
+        <StepSelect step={step} onChange={setStep} />
         <Totals files={files} />
         {files.length > 1 && <TreeToggle />}
         <SplitToggle />
@@ -71,6 +61,7 @@ export function ChangesPanel() {
             )
           }
         />
+        {decides && <UndoButton step={step} />}
         {decides && <PublishButton />}
       </div>
       {diff.isPending && <Loading what="the changes" />}
@@ -89,6 +80,76 @@ export function ChangesPanel() {
       {decides && <ReviewBar />}
     </div>
   );
+}
+
+interface StepSelectProps {
+  /** The call whose changes are shown; null for the whole session. */
+  step: string | null;
+  onChange(step: string | null): void;
+}
+
+function StepSelect({ step, onChange }: StepSelectProps) {
+  const commits = useView((view) => view.commits);
+  const isUndone = useIsUndone();
+  const calls = useCalls();
+  return (
+    <Select
+      aria-label="Which changes"
+      className="h-6 w-auto max-w-72 min-w-24 shrink text-xs"
+      value={step ?? ''}
+      onChange={(event) => onChange(event.target.value || null)}
+    >
+      <option value="">The whole session</option>
+      {listedSteps(commits, step).map(([call, event]) => (
+        <option key={call} value={call}>
+          {visibleText(stepText(calls.get(call), event))}
+          {isUndone(call) ? ' (undone)' : ''}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
+/** The calls of the conversation, by id. */
+function useCalls(): ReadonlyMap<string, Event> {
+  const entries = useView((view) => view.entries);
+  return useMemo(
+    () =>
+      new Map(
+        entries.flatMap(({ kind, event }) =>
+          kind === 'call' && event.id !== undefined ? [[event.id, event] as const] : [],
+        ),
+      ),
+    [entries],
+  );
+}
+
+/** What a step did, in the words of its card in the chat. */
+function stepText(call: Event | undefined, commit: Commit): string {
+  if (!call) return commit.message.replace(/^Recorded /, 'Changes to ');
+  const { verb, subject } = labelOfCall(call, commit);
+  return [call.source === 'user' && 'You ·', verb, subject].filter(Boolean).join(' ');
+}
+
+function UndoButton({ step }: { step: string | null }) {
+  const session = useSessionId();
+  const shown = useView(({ commits }) => (step === null ? undefined : commits.get(step)));
+  const undone = useView((view) => step !== null && changesAreUndone(view, step));
+  if (!shown || undone) return null;
+  return (
+    <Button small onClick={() => attempt(() => askUndoStep(session, shown))}>
+      <Undo2 size={12} aria-hidden /> Undo this step…
+    </Button>
+  );
+}
+
+/** Whether the changes of a call were undone. */
+function useIsUndone(): (call: string) => boolean {
+  const commits = useView((view) => view.commits);
+  const results = useView((view) => view.results);
+  const rewinds = useView((view) => view.rewinds);
+  const undos = useView((view) => view.undos);
+  return (call) => changesAreUndone({ commits, results, rewinds, undos }, call);
 }
 
 function PublishButton() {

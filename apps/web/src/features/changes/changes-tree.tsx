@@ -7,6 +7,7 @@ import { buildTree, visibleRows, type TreeNode, type TreeRow } from '@/lib/file-
 import { toggled } from '@/lib/toggled';
 import type { DiffedFile } from './diffed-files';
 import { viewedMark } from './decisions';
+import { matchingFiles } from './matching-files';
 
 interface ChangesTreeProps {
   /** All changed files; the tree has those that match the filter. */
@@ -110,12 +111,6 @@ function FileFigures({ file, viewed }: { file: DiffedFile; viewed: boolean }) {
       <span className="text-fail">−{file.removed}</span>
     </span>
   );
-}
-
-/** The files whose paths contain the filter. */
-export function matchingFiles(files: readonly DiffedFile[], filter = ''): readonly DiffedFile[] {
-  const wanted = filter.toLowerCase();
-  return wanted === '' ? files : files.filter(({ path }) => path.toLowerCase().includes(wanted));
 }
 
 const pathOf = ({ node: { path } }: TreeRow): string => path;

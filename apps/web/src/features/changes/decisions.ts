@@ -1,17 +1,14 @@
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
-import { client } from '@/lib/server';
-import { toast } from '@/lib/toasts';
 import type { DiffedFile } from './diffed-files';
-import { reversePatch, type FileDiff, type DiffHunk } from './diff';
 
-interface Marks {
+export interface Marks {
   /** By session. */
   marks: Record<string, string[]>;
   toggle(session: string, mark: string): void;
 }
 
-const marksStore = (name: string) =>
+export const marksStore = (name: string) =>
   create<Marks>()(
     persist(
       (set) => ({
@@ -51,30 +48,3 @@ function markOf({ path, added, removed, part = '' }: DiffedFile): string {
   for (let at = 0; at < end; at += 1) hash = (Math.imul(hash, 31) + part.charCodeAt(at)) | 0;
   return `${path}\n${added} ${removed} ${hash}`;
 }
-
-interface Decision {
-  file: FileDiff;
-  hunk: DiffHunk;
-  text: string;
-}
-
-/** Reverts a hunk and sends the reason to the agent, so that it does not repeat the change. */
-export async function rejectHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
-  await client.sessions.wake(session);
-  await client.sessions.call(session, 'files.patch', { patch: reversePatch(file, hunk) });
-  await client.sessions.message(session, {
-    review: true,
-    text: `I rejected this change to \`${file.path}\` and reverted it. Reason: ${text}\n\n${quoted(hunk)}`,
-  });
-  toast('Reverted. The agent was told why.');
-}
-
-export async function commentHunk(session: string, { file, hunk, text }: Decision): Promise<void> {
-  await client.sessions.message(session, {
-    review: true,
-    text: `About this change to \`${file.path}\`: ${text}\n\n${quoted(hunk)}`,
-  });
-  toast('Sent to the agent.');
-}
-
-const quoted = (hunk: DiffHunk): string => `\`\`\`diff\n${hunk.raw.trimEnd()}\n\`\`\``;

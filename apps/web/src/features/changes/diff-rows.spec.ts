@@ -20,6 +20,7 @@ const nothing = {
   fetched: new Map(),
   expanded: new Map(),
   wholes: new Map(),
+  threads: new Map(),
 };
 const kinds = (rows: ReturnType<typeof diffRows>) => rows.map(({ kind }) => kind).join(' ');
 

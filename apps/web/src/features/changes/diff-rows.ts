@@ -1,11 +1,14 @@
 import { fileDiff, type DiffedFile } from './diffed-files';
 import { gapsOf, unchangedLines, type Expansion, type Gap } from './context-lines';
 import type { DiffLine, FileDiff, DiffHunk } from './diff';
+import { noThreads, placeThreads, type ReviewThread } from './review-threads';
 
 export type DiffRow =
   | { kind: 'file'; key: string; file: DiffedFile; open: boolean }
   | { kind: 'hunk'; key: string; diff: FileDiff; hunk: DiffHunk; from: number; to: number }
   | { kind: 'note'; key: string; text: string }
+  /** Threads of reviews without a place in the diff of their file. */
+  | { kind: 'threads'; key: string; path: string; threads: readonly ReviewThread[] }
   /** Expanded lines around hunks: those of `whole` from `from` up to, but excluding, `to`. */
   | { kind: 'context'; key: string; path: string; whole: DiffLine[]; from: number; to: number }
   /** Omitted lines around hunks. */
@@ -28,6 +31,8 @@ export interface Unfolded {
   expanded: ReadonlyMap<string, Expansion>;
   /** The lines of the expanded files, by path. */
   wholes: ReadonlyMap<string, FileState>;
+  /** The threads of reviews, by path. */
+  threads: ReadonlyMap<string, readonly ReviewThread[]>;
 }
 
 /** Whether a file’s lines are shown. Files without a `part` are fetched when they are unfolded. */
@@ -36,12 +41,18 @@ export const isOpen = (file: DiffedFile, { chosen }: Pick<Unfolded, 'chosen'>): 
 
 /** The rows to render, from top to bottom: each file, followed by its notes, hunks and gaps. */
 export function diffRows(files: readonly DiffedFile[], unfolded: Unfolded): DiffRow[] {
-  return files.flatMap((file) => {
+  const rows = files.flatMap((file) => {
     const open = isOpen(file, unfolded);
     const head: DiffRow = { kind: 'file', key: file.path, file, open };
     return open ? [head, ...bodyOf(file, unfolded)] : [head];
   });
+  const changed = new Set(files.map(({ path }) => path));
+  const others = [...unfolded.threads].filter(([path]) => !changed.has(path));
+  return [...rows, ...others.flatMap(([path, threads]) => threadRows(path, threads))];
 }
+
+const threadRows = (path: string, threads: readonly ReviewThread[]): DiffRow[] =>
+  threads.length === 0 ? [] : [{ kind: 'threads', key: `${path}\nthreads`, path, threads }];
 
 function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   const note = (text: string): DiffRow[] => [{ kind: 'note', key: `${file.path}\n`, text }];
@@ -52,8 +63,10 @@ function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   if (part === undefined) return note('Loading lines…');
   const diff = fileDiff(part);
   if (diff.hunks.length === 0) return note('No lines changed.');
+  const { outdated } = placeThreads(diff, unfolded.threads.get(file.path) ?? noThreads);
   const around = rowsAround(file.path, diff, unfolded);
   return [
+    ...threadRows(file.path, outdated),
     ...diff.hunks.flatMap((hunk, index) => [
       ...(around.get(index) ?? []),
       ...pieces(file.path, diff, { hunk, index }),
@@ -109,6 +122,7 @@ function pieces(path: string, diff: FileDiff, { hunk, index }: { hunk: DiffHunk;
 export function estimatedHeight(row: DiffRow): number {
   if (row.kind === 'file') return 29;
   if (row.kind === 'note') return 36;
+  if (row.kind === 'threads') return row.threads.length * 32;
   if (row.kind === 'gap') return 28;
   if (row.kind === 'context') return (row.to - row.from) * 18;
   return (row.from === 0 ? 29 : 0) + (row.to - row.from) * 18;

@@ -6,8 +6,10 @@ import { VisibleText } from '@/components/ui/visible-text';
 import { useColours, type Colours } from './use-colours';
 import type { DiffLine } from './diff';
 import { CommentForm, DraftedComment, linesText } from './line-comments';
+import { noThreads, type ReviewThread } from './review-threads';
+import { ThreadView } from './thread-view';
 import { styledSegments, type StyledSegment } from './styled-segments';
-import { commentOn, useComments, useReviewDrafts, type LineComment } from './review-drafts';
+import { commentOn, useReviewDraft, useReviewDrafts, type LineComment } from './review-drafts';
 import { changedWords, pairLines, type Segment } from './word-diff';
 
 interface HunkLinesProps {
@@ -15,17 +17,19 @@ interface HunkLinesProps {
   lines: readonly DiffLine[];
   /** The lines that include these, which are highlighted as a whole. */
   of?: readonly DiffLine[];
+  /** The threads of reviews, by their last lines. */
+  threads?: ReadonlyMap<DiffLine, readonly ReviewThread[]> | undefined;
   /** Whether lines can be commented on. */
   decides: boolean;
 }
 
-/** Lines of a hunk, unified or side by side, with the drafted comments on them. */
-export function HunkLines({ path, lines, of = lines, decides }: HunkLinesProps) {
+/** Lines of a hunk, unified or side by side, with the drafted and sent comments on them. */
+export function HunkLines({ path, lines, of = lines, threads, decides }: HunkLinesProps) {
   const split = usePreferences((state) => state.splitDiff);
   const words = useMemo(() => changedWords(lines), [lines]);
   const colours = useColours(path, of);
   const session = useSessionId();
-  const all = useComments(session);
+  const { comments: all } = useReviewDraft(session);
   const { put, remove } = useReviewDrafts.getState();
   const [range, setRange] = useState<{ from: number; to: number } | null>(null);
   const choose = (index: number, extend: boolean) =>
@@ -39,9 +43,13 @@ export function HunkLines({ path, lines, of = lines, decides }: HunkLinesProps) 
   const after = (index: number) => {
     const line = lines[index];
     const here = line ? comments.filter((comment) => isAt(comment, line)) : [];
+    const sent = (line && threads?.get(line)) ?? noThreads;
     const form = chosen && range.to === index ? commentOn(path, chosen, '') : null;
     return (
       <>
+        {sent.map((thread) => (
+          <ThreadView key={thread.id} thread={thread} decides={decides} />
+        ))}
         {here.map((comment) => (
           <DraftedComment
             key={comment.id}

@@ -5,12 +5,13 @@ import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { showFile } from '@/lib/panel-links';
 import { useSessionId } from '@/features/session-log/session-context';
-import { toastError } from '@/lib/toasts';
-import { commentHunk, rejectHunk, useAccepted } from './decisions';
+import { useAccepted } from './decisions';
 import type { DiffLine, FileDiff, DiffHunk } from './diff';
 import { HunkLines } from './hunk-lines';
+import { linesOfChange, commentOn, rejectHunk, useReviewDrafts } from './review-drafts';
+import type { PlacedThreads } from './review-threads';
 
-/** The user’s unsent text about a hunk, which is kept while the hunk is scrolled out of view. */
+/** The user’s text about a hunk that is not part of the review yet; kept while the hunk is scrolled out of view. */
 export interface HunkDraft {
   mode: 'reject' | 'comment';
   text: string;
@@ -22,19 +23,25 @@ interface HunkViewProps {
   /** The lines to render, excluding `to`; the first piece of a hunk (`from` 0) has its header. */
   from: number;
   to: number;
+  threads: PlacedThreads['placed'];
   decides: boolean;
   draft: HunkDraft | undefined;
   onDraft(draft: HunkDraft | undefined): void;
 }
 
 /** A piece of a hunk; the first one includes the hunk’s header with its buttons. */
-export function HunkView({ file, hunk, from, to, ...rest }: HunkViewProps) {
+export function HunkView({ file, hunk, from, to, threads, ...rest }: HunkViewProps) {
   const session = useSessionId();
   const accepted = useAccepted(({ marks }) => marks[session]?.includes(hunk.raw) ?? false);
   return (
     <div className={clsx(accepted && 'opacity-60')}>
       {from === 0 && <HunkHead file={file} hunk={hunk} accepted={accepted} {...rest} />}
-      <CodeLines path={file.path} lines={hunk.lines} from={from} to={to} decides={rest.decides} />
+      <CodeLines
+        path={file.path}
+        lines={hunk.lines}
+        {...{ from, to, threads }}
+        decides={rest.decides}
+      />
     </div>
   );
 }
@@ -45,10 +52,11 @@ interface CodeLinesProps {
   lines: readonly DiffLine[];
   from: number;
   to: number;
+  threads?: PlacedThreads['placed'];
   decides: boolean;
 }
 
-export function CodeLines({ path, lines, from, to, decides }: CodeLinesProps) {
+export function CodeLines({ path, lines, from, to, threads, decides }: CodeLinesProps) {
   const drawn = useMemo(() => lines.slice(from, to), [lines, from, to]);
   return (
     <div
@@ -57,23 +65,23 @@ export function CodeLines({ path, lines, from, to, decides }: CodeLinesProps) {
       role="group"
       aria-label={`Lines of ${path}`}
     >
-      <HunkLines path={path} lines={drawn} of={lines} decides={decides} />
+      <HunkLines path={path} lines={drawn} of={lines} threads={threads} decides={decides} />
     </div>
   );
 }
 
-type HunkHeadProps = Omit<HunkViewProps, 'from' | 'to'> & { accepted: boolean };
+type HunkHeadProps = Omit<HunkViewProps, 'from' | 'to' | 'threads'> & { accepted: boolean };
 
 function HunkHead({ file, hunk, accepted, decides, draft, onDraft }: HunkHeadProps) {
   const session = useSessionId();
   const accept = useAccepted((state) => state.toggle);
-  const send = async ({ mode, text }: HunkDraft) => {
+  const add = ({ mode, text }: HunkDraft) => {
     onDraft(undefined);
-    try {
-      await (mode === 'reject' ? rejectHunk : commentHunk)(session, { file, hunk, text });
-    } catch (error) {
-      toastError(error);
-    }
+    const comment =
+      mode === 'reject'
+        ? rejectHunk(file, hunk, text)
+        : commentOn(file.path, linesOfChange(hunk), text);
+    useReviewDrafts.getState().put(session, comment);
   };
   return (
     <>
@@ -111,7 +119,7 @@ function HunkHead({ file, hunk, accepted, decides, draft, onDraft }: HunkHeadPro
           </>
         )}
       </div>
-      {draft && <HunkForm draft={draft} onDraft={onDraft} onSend={send} />}
+      {draft && <HunkForm draft={draft} onDraft={onDraft} onAdd={add} />}
     </>
   );
 }
@@ -119,17 +127,18 @@ function HunkHead({ file, hunk, accepted, decides, draft, onDraft }: HunkHeadPro
 interface HunkFormProps {
   draft: HunkDraft;
   onDraft(draft: HunkDraft | undefined): void;
-  onSend(draft: HunkDraft): Promise<void>;
+  onAdd(draft: HunkDraft): void;
 }
 
-function HunkForm({ draft, onDraft, onSend }: HunkFormProps) {
+function HunkForm({ draft, onDraft, onAdd }: HunkFormProps) {
   const reject = draft.mode === 'reject';
   return (
     <form
       className="flex flex-wrap gap-2 px-3 pb-2"
       onSubmit={(event) => {
         event.preventDefault();
-        void onSend({ ...draft, text: draft.text.trim() });
+        const text = draft.text.trim();
+        if (text !== '') onAdd({ ...draft, text });
       }}
     >
       <Input
@@ -137,14 +146,16 @@ function HunkForm({ draft, onDraft, onSend }: HunkFormProps) {
         required
         aria-label={reject ? 'Reason' : 'Comment'}
         placeholder={
-          reject ? 'Reason for the agent; the change is reverted' : 'Comment for the agent'
+          reject
+            ? 'Reason for the agent; the change is reverted when you submit the review'
+            : 'Comment for the agent'
         }
         value={draft.text}
         onChange={(event) => onDraft({ ...draft, text: event.target.value })}
         className="h-7 min-w-40 flex-1 max-md:h-8"
       />
-      <Button small type="submit" look={reject ? 'danger' : 'solid'}>
-        {reject ? 'Reject' : 'Send comment'}
+      <Button small type="submit" look="solid">
+        Add to review
       </Button>
       <Button small look="ghost" onClick={() => onDraft(undefined)}>
         Back

@@ -11,7 +11,7 @@ interface DraftedCommentProps {
   onRemove(): void;
 }
 
-/** A drafted comment below its lines, shown until the review is submitted. */
+/** A drafted comment or rejection below its lines, shown until the review is submitted. */
 export function DraftedComment({ comment, onChange, onRemove }: DraftedCommentProps) {
   const [editing, setEditing] = useState(false);
   const { text, from, to } = comment;
@@ -30,7 +30,10 @@ export function DraftedComment({ comment, onChange, onRemove }: DraftedCommentPr
   return (
     <div className="flex items-start gap-1 border-y bg-amber-soft px-3 py-1.5 font-sans text-sm">
       <p className="min-w-0 flex-1 break-words whitespace-pre-wrap">
-        <span className="text-xs text-muted">{linesText(from, to)} · not sent yet</span>
+        <span className="text-xs text-muted">
+          {linesText(from, to)}
+          {comment.rejected && ' · rejected, reverted when you submit'} · not sent yet
+        </span>
         <br />
         {text}
       </p>

@@ -1,53 +1,73 @@
+import type { ReviewComment } from '@belay/protocol';
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
-import { client } from '@/lib/server';
-import { toast } from '@/lib/toasts';
-import type { DiffLine } from './diff';
+import { reversePatch, type DiffHunk, type DiffLine, type FileDiff } from './diff';
 
 /** A comment on some lines that has not been sent to the agent yet. */
-export interface LineComment {
+export interface LineComment extends ReviewComment {
   id: string;
-  path: string;
-  /** Whether `from` and `to` are line numbers after the change, or before it (removed lines). */
-  side: 'after' | 'before';
-  from: number;
-  to: number;
-  /** The lines as in the diff, each with its leading `+`, `-` or space. */
-  quote: readonly string[];
-  text: string;
+  /** For rejected lines: the patch that reverts them. */
+  patch?: string;
+  /** Whether the lines were reverted by an attempt to send the review that failed afterwards. */
+  reverted?: boolean;
+}
+
+/** A review that has not been sent yet. */
+export interface ReviewDraft {
+  id: string;
+  /** The overall comment. */
+  overall: string;
+  comments: LineComment[];
 }
 
 interface Drafts {
   /** By session; kept across reloads. */
-  comments: Record<string, LineComment[]>;
+  drafts: Record<string, ReviewDraft>;
   put(session: string, comment: LineComment): void;
+  setOverall(session: string, overall: string): void;
   remove(session: string, id: string): void;
+  /** The rejected lines of a review were reverted. */
+  markReverted(session: string): void;
   clear(session: string): void;
 }
 
 export const useReviewDrafts = create<Drafts>()(
   persist(
     (set) => {
-      const change = (session: string, to: (now: LineComment[]) => LineComment[]) =>
-        set(({ comments }) => ({
-          comments: { ...comments, [session]: to(comments[session] ?? []) },
-        }));
+      const change = (session: string, to: (now: ReviewDraft) => Partial<ReviewDraft>) =>
+        set(({ drafts }) => {
+          const now = drafts[session] ?? { ...noDraft, id: crypto.randomUUID() };
+          return { drafts: { ...drafts, [session]: { ...now, ...to(now) } } };
+        });
       return {
-        comments: {},
+        drafts: {},
         put: (session, comment) =>
-          change(session, (now) => [...now.filter(({ id }) => id !== comment.id), comment]),
-        remove: (session, id) => change(session, (now) => now.filter((each) => each.id !== id)),
-        clear: (session) => change(session, () => []),
+          change(session, ({ comments }) => ({
+            comments: [...comments.filter(({ id }) => id !== comment.id), comment],
+          })),
+        setOverall: (session, overall) => change(session, () => ({ overall })),
+        remove: (session, id) =>
+          change(session, ({ comments }) => ({
+            comments: comments.filter((each) => each.id !== id),
+          })),
+        markReverted: (session) =>
+          change(session, ({ comments }) => ({
+            comments: comments.map((each) => (each.patch ? { ...each, reverted: true } : each)),
+          })),
+        clear: (session) =>
+          set(({ drafts }) => ({
+            drafts: Object.fromEntries(Object.entries(drafts).filter(([id]) => id !== session)),
+          })),
       };
     },
-    { name: 'belay.review' },
+    { name: 'belay.review-draft' },
   ),
 );
 
-const none: readonly LineComment[] = [];
+const noDraft: ReviewDraft = { id: '', overall: '', comments: [] };
 
-export const useComments = (session: string): readonly LineComment[] =>
-  useReviewDrafts(({ comments }) => comments[session] ?? none);
+export const useReviewDraft = (session: string): ReviewDraft =>
+  useReviewDrafts(({ drafts }) => drafts[session] ?? noDraft);
 
 /** A comment on these lines of one file; another with the same last line has the same id. */
 export function commentOn(path: string, lines: readonly DiffLine[], text: string): LineComment {
@@ -55,24 +75,22 @@ export function commentOn(path: string, lines: readonly DiffLine[], text: string
   const numbers = lines.flatMap((line) => line[side] ?? []);
   const [from, to] = [Math.min(...numbers), Math.max(...numbers)];
   const quote = lines.map((line) => line.kind + line.text);
-  return { id: `${path}\n${side}\n${to}`, path, side, from, to, quote, text };
+  return { id: `${path}\n${side}\n${to}`, path, side, from, to, quote, text, rejected: false };
 }
 
-/** Sends all comments as one review message, which does not answer a pending question. */
-export async function submitReview(
-  session: string,
-  comments: readonly LineComment[],
-): Promise<void> {
-  await client.sessions.message(session, { review: true, text: reviewText(comments) });
-  useReviewDrafts.getState().clear(session);
-  toast('The review was sent to the agent.');
+/** The rejection of a hunk, with its reason. It is reverted when the review is sent. */
+export function rejectHunk(file: FileDiff, hunk: DiffHunk, text: string): LineComment {
+  const comment = commentOn(file.path, linesOfChange(hunk), text);
+  return {
+    ...comment,
+    id: `${comment.id}\nrejected`,
+    rejected: true,
+    patch: reversePatch(file, hunk),
+  };
 }
 
-function reviewText(comments: readonly LineComment[]): string {
-  const ordered = comments.toSorted((a, b) => a.path.localeCompare(b.path) || a.from - b.from);
-  const parts = ordered.map(
-    ({ path, side, from, to, quote, text }) =>
-      `\`${path}\`, ${from === to ? `line ${to}` : `lines ${from} to ${to}`}${side === 'before' ? ' (removed)' : ''}: ${text}\n\n\`\`\`diff\n${quote.join('\n')}\n\`\`\``,
-  );
-  return `My review of your changes:\n\n${parts.join('\n\n')}`;
+/** A hunk’s lines from the first changed one to the last, with those in between. */
+export function linesOfChange({ lines }: DiffHunk): readonly DiffLine[] {
+  const isChanged = ({ kind }: DiffLine): boolean => kind !== ' ';
+  return lines.slice(lines.findIndex(isChanged), lines.findLastIndex(isChanged) + 1);
 }

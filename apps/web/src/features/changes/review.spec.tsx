@@ -20,7 +20,7 @@ const diff = `diff --git a/src/sum.ts b/src/sum.ts
 const lines = parseDiff(diff)[0]?.hunks[0]?.lines ?? [];
 
 const show = () => {
-  useReviewDrafts.setState({ comments: {} });
+  useReviewDrafts.setState({ drafts: {} });
   return renderSession(
     <>
       <HunkLines path="src/sum.ts" lines={lines} decides />
@@ -33,7 +33,9 @@ const show = () => {
 const press = async (name: string | RegExp, keys = {}) =>
   fireEvent.click(await screen.findByRole('button', { name }), keys);
 const comment = (text: string) => {
-  fireEvent.change(screen.getByRole('textbox'), { target: { value: text } });
+  fireEvent.change(screen.getByRole('textbox', { name: /^Comment on/ }), {
+    target: { value: text },
+  });
   fireEvent.click(screen.getByRole('button', { name: 'Add to review' }));
 };
 
@@ -56,7 +58,13 @@ describe('a review', () => {
     await waitFor(() =>
       expect(rest.bodiesOf('sessions.message')).toEqual([
         {
-          review: true,
+          review: {
+            id: expect.any(String) as string,
+            comments: [
+              expect.objectContaining({ to: 3, text: 'No comment, please', rejected: false }),
+              expect.objectContaining({ to: 1, text: 'Add types' }),
+            ],
+          },
           text: 'My review of your changes:\n\n`src/sum.ts`, line 1: Add types\n\n```diff\n export function sum(a, b) {\n```\n\n`src/sum.ts`, lines 2 to 3: No comment, please\n\n```diff\n+  return a + b;\n+  // added\n```',
         },
       ]),

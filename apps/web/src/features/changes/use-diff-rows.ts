@@ -2,6 +2,8 @@ import { useMemo, useState } from 'react';
 import type { DiffedFile } from './diffed-files';
 import type { Expansion } from './context-lines';
 import { diffRows } from './diff-rows';
+import { matchesPath, matchingFiles } from './matching-files';
+import { useReviewThreads } from './review-threads';
 import { useFetchedParts, useWholeFiles, type CommitRange } from './use-fetched-files';
 
 export interface DiffRowsOptions {
@@ -9,23 +11,32 @@ export interface DiffRowsOptions {
   range: CommitRange;
   /** The commit after the changes. */
   commit: string;
+  /** Only files and threads with paths that contain it have rows. */
+  filter: string | undefined;
 }
 
 /** The rows of a diff, and callbacks to fold and expand its files. */
-export function useDiffRows({ files, range, commit }: DiffRowsOptions) {
+export function useDiffRows({ files: all, range, commit, filter }: DiffRowsOptions) {
+  const files = useMemo(() => matchingFiles(all, filter), [all, filter]);
   const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
   const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
   const fetched = useFetchedParts(files, range, chosen);
   const wholes = useWholeFiles({ files, expanded, fetched, commit });
+  const reviewed = useReviewThreads();
+  const threads = useMemo(
+    () => new Map([...reviewed].filter(([path]) => matchesPath(path, filter))),
+    [reviewed, filter],
+  );
   const rows = useMemo(
-    () => diffRows(files, { chosen, fetched, expanded, wholes }),
-    [files, chosen, fetched, expanded, wholes],
+    () => diffRows(files, { chosen, fetched, expanded, wholes, threads }),
+    [files, chosen, fetched, expanded, wholes, threads],
   );
   const fold = (path: string, open: boolean) => setChosen((now) => new Map(now).set(path, open));
   const expand = (path: string, to: (now: Expansion) => Expansion) =>
     setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
   return {
     rows,
+    threads,
     isWhole: (path: string) => expanded.get(path)?.whole ?? false,
     fold,
     toggleWhole: (path: string) => {

@@ -1,24 +1,30 @@
-import { useCallback, useDeferredValue, useEffect, useEffectEvent, useMemo, useRef } from 'react';
+import {
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
+import { pluralText } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
+import { FoldButton } from '@/components/ui/fold';
 import { OpenFile } from '@/components/ui/markdown';
 import { useReadOnly } from '@/lib/role';
-
-import type { LogEntry } from '@/features/session-log/log-entries';
 import { showFile } from '@/lib/panel-links';
+import { toggled } from '@/lib/toggled';
 import { useIsPast, useLog, useMoment, useView } from '@/features/session-log/session-context';
 import { ChatEntry } from './cards/chat-entry';
+import { chatRows, rowKey, type ChatRow } from './chat-rows';
 import { PartialReply } from './partial-reply';
 import { PendingQuestions, usePending } from './pending-questions';
 import { MessageBox } from './composer/message-box';
 import { Thinking } from './thinking';
 import { useStickToEnd } from './use-stick-to-end';
-
-type Row = LogEntry | 'partial';
-const keyOf = (row: Row | undefined): string | number =>
-  row === undefined || row === 'partial' ? 'partial' : row.event.seq;
 
 export function ChatPanel() {
   const readOnly = useReadOnly();
@@ -38,23 +44,44 @@ function ChatList() {
   const entries = useView((view) => view.entries);
   const replying = useLog((log) => log.partialReply !== null);
   const past = useIsPast();
-  const rows = useMemo<readonly Row[]>(
-    () => (replying && !past ? [...entries, 'partial' as const] : entries),
-    [entries, replying, past],
+  const rewinds = useView((view) => view.rewinds);
+  const asked = useView((view) => view.asked);
+  const delivered = useView((view) => view.delivered);
+  const withdrawn = useView((view) => view.withdrawn);
+  const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set());
+  const rows = useMemo(
+    () =>
+      chatRows(entries, {
+        rewinds,
+        asked,
+        delivered,
+        withdrawn,
+        unfolded,
+        replying: replying && !past,
+      }),
+    [entries, rewinds, asked, delivered, withdrawn, unfolded, replying, past],
   );
+  const toggle = useCallback((seq: number) => setUnfolded((now) => toggled(now, seq)), []);
   if (rows.length === 0)
     return <Empty title="Starting">The sandbox is starting. The conversation appears here.</Empty>;
-  return <ChatRows rows={rows} past={past} />;
+  return <ChatRows rows={rows} past={past} onToggle={toggle} />;
 }
 
-function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
+interface ChatRowsProps {
+  rows: readonly ChatRow[];
+  past: boolean;
+  /** Unfolds or folds the undone entries from this number on. */
+  onToggle(seq: number): void;
+}
+
+function ChatRows({ rows, past, onToggle }: ChatRowsProps) {
   const older = useLog((log) => log.first > 1);
   // Pending questions are shown below the list instead.
   const pending = new Set(usePending().map(({ event }) => event.seq));
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   // A new function would make the list measure every row again.
-  const getItemKey = useCallback((index: number) => keyOf(rows[index]), [rows]);
+  const getItemKey = useCallback((index: number) => rowKey(rows[index]), [rows]);
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoized by a compiler
   const list = useVirtualizer({
     count: rows.length,
@@ -107,17 +134,39 @@ function ChatRows({ rows, past }: { rows: readonly Row[]; past: boolean }) {
                 data-index={item.index}
                 className="absolute left-0 w-full px-4"
               >
-                {row === 'partial' ? (
-                  <PartialReply />
-                ) : (
-                  !pending.has(row.event.seq) && <ChatEntry entry={row} />
-                )}
+                <Row row={row} pending={pending} onToggle={onToggle} />
               </div>
             );
           })}
         </div>
       </div>
       <JumpToEnd distance={below} onJump={toEnd} />
+    </div>
+  );
+}
+
+interface RowProps extends Pick<ChatRowsProps, 'onToggle'> {
+  row: ChatRow;
+  pending: ReadonlySet<number>;
+}
+
+function Row({ row, pending, onToggle }: RowProps) {
+  if (row.kind === 'partial') return <PartialReply />;
+  if (row.kind === 'undone')
+    return (
+      <FoldButton
+        open={row.open}
+        onToggle={() => onToggle(row.seq)}
+        className="w-full py-1 text-sm text-faint"
+      >
+        {pluralText(row.count, 'entry', 'entries')} undone by a rewind
+      </FoldButton>
+    );
+  if (pending.has(row.entry.event.seq)) return null;
+  if (!row.undone) return <ChatEntry entry={row.entry} />;
+  return (
+    <div className="border-l-2 pl-3 line-through opacity-75">
+      <ChatEntry entry={row.entry} />
     </div>
   );
 }

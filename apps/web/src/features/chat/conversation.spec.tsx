@@ -37,8 +37,8 @@ describe('the conversation', () => {
     );
     expect(shown).toEqual([
       'You|Fix the tests',
-      'You|Use the new API',
       'You (sent immediately)|Stop that',
+      'You|Use the new API',
       'You (pinned)|Never push',
       'Limited: the step limit is reached.|',
     ]);

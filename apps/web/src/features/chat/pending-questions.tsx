@@ -3,6 +3,7 @@ import { callOf, isEnded, isEvent } from '@belay/protocol';
 import type { LogEntry } from '@/features/session-log/log-entries';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
+import { undoneEntries } from '@/features/session-log/undone';
 import { ChatEntry } from './cards/chat-entry';
 
 /** How many of the newest entries are checked; older ones have been answered. */
@@ -13,6 +14,7 @@ export function usePending(): readonly LogEntry[] {
   const entries = useView((view) => view.entries);
   const verdicts = useView((view) => view.verdicts);
   const results = useView((view) => view.results);
+  const rewinds = useView((view) => view.rewinds);
   const past = useIsPast();
   const state = useSessionState(useSessionId());
   const over = past || state === undefined || isEnded(state);
@@ -22,8 +24,9 @@ export function usePending(): readonly LogEntry[] {
       isEvent(event, 'approval')
         ? !verdicts.has(event.args.id) && !results.get(event.args.id)
         : callOf(event, 'ask') !== undefined && !results.get(event.id ?? '');
-    return entries.slice(-reach).filter(waits);
-  }, [over, entries, verdicts, results]);
+    const isUndone = undoneEntries(entries, rewinds);
+    return entries.slice(-reach).filter((entry) => waits(entry) && !isUndone(entry));
+  }, [over, entries, verdicts, results, rewinds]);
 }
 
 /** Keeps pending questions visible, regardless of the conversation’s scroll position. */

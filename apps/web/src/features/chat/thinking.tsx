@@ -1,6 +1,8 @@
 import { bytesText, needsUser, type SessionSummary } from '@belay/protocol';
+import { Link } from '@tanstack/react-router';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
+import { VisibleText } from '@/components/ui/visible-text';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import { useIsPast, useLog, useMoment, useSessionId } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
@@ -25,15 +27,20 @@ export function Thinking() {
   return (
     <p role="status" className="flex items-center gap-2 border-t px-4 py-1 text-xs text-muted">
       <span aria-hidden className="size-1.5 shrink-0 animate-breathe rounded-full bg-run" />
-      <span className="truncate font-mono">{text}</span>
+      <span className="truncate font-mono">
+        <VisibleText text={text} />
+      </span>
       {summary.modelError && summary.state === 'waiting' && (
-        <Button
-          small
-          className="ml-auto"
-          onClick={() => runControl(sessionControls.resume, summary)}
-        >
-          Try now
-        </Button>
+        <span className="ml-auto flex shrink-0 items-center gap-2">
+          {summary.modelError.retryAt === null && (
+            <Link to="/settings" search={{ section: 'models' }} className="underline">
+              Models and keys
+            </Link>
+          )}
+          <Button small onClick={() => runControl(sessionControls.resume, summary)}>
+            Try now
+          </Button>
+        </span>
       )}
     </p>
   );

@@ -4,6 +4,7 @@ import { mountWords, needsUser, type SessionSummary } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { HardDrive } from 'lucide-react';
 import { Doing } from '@/components/doing';
+import { PullRequestLink } from '@/components/pull-request-link';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
 import { FleetFigures } from './fleet-figures';
@@ -109,6 +110,7 @@ function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>
           <HardDrive size={12} aria-hidden />
         </span>
       )}
+      <PullRequestLink session={session} className="self-center" />
       {tags.map((tag) => (
         <span
           key={tag}

@@ -4,6 +4,7 @@ import { ageText, dollarsText, needsUser, type SessionSummary } from '@belay/pro
 import { Archive, MoreHorizontal } from 'lucide-react';
 import { clsx } from 'clsx';
 import { Doing } from '@/components/doing';
+import { PullRequestLink } from '@/components/pull-request-link';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
@@ -75,6 +76,7 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
             <Archive size={13} aria-hidden /> Done
           </Button>
         )}
+        <PullRequestLink session={session} />
         {comparison !== null && (
           <Link to="/compare/$id" params={{ id: comparison }} className="text-xs underline">
             Compare

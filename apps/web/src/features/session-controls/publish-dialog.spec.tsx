@@ -1,7 +1,8 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { AppError, type PreparedPublish } from '@belay/protocol';
+import { AppError, type PreparedPublish, type SessionSummary } from '@belay/protocol';
 import { renderWeb, type RenderOptions } from '@/testing/render-web';
 import { summaryWith } from '@/testing/session-log';
+import { useAuthor } from './publish-choice';
 import { PublishDialog } from './publish-dialog';
 import { askPublish, suggestedBranch, usePublishRequest } from './publish-request';
 
@@ -21,6 +22,8 @@ const prepared: PreparedPublish = {
   ],
   refusals: [{ needs: 'ci-files', message: '.gitlab-ci.yml would run on the git host.' }],
   pullRequests: true,
+  author: { name: 'Ada', email: 'ada@example.com' },
+  sessionPage: 'https://belay.example.com/sessions/s1',
   into: 'https://git.example.com/acme/app',
 };
 const published = {
@@ -36,7 +39,11 @@ const published = {
   problem: null,
 };
 
-const show = async (sessions: NonNullable<RenderOptions['replies']>['sessions'] = {}) => {
+const show = async (
+  sessions: NonNullable<RenderOptions['replies']>['sessions'] = {},
+  summary: Partial<SessionSummary> = {},
+) => {
+  useAuthor.setState({ author: null });
   const replies = {
     sessions: {
       preparePublish: () => prepared,
@@ -46,7 +53,7 @@ const show = async (sessions: NonNullable<RenderOptions['replies']>['sessions'] 
     },
   };
   const page = await renderWeb(<PublishDialog />, { replies });
-  act(() => askPublish(summaryWith({ id: 's1', title: 'Fix it!' })));
+  act(() => askPublish(summaryWith({ id: 's1', title: 'Fix it!', ...summary })));
   await screen.findByRole('dialog', { name: 'Publish changes' });
   return page;
 };
@@ -72,7 +79,7 @@ it('shows what would be pushed and pushes exactly that once it is allowed', asyn
   expect(await button('Push and open')).toHaveProperty('disabled', true);
   fireEvent.click(screen.getByRole('checkbox', { name: /runs in CI/ }));
   await click('Push and open');
-  const link = await screen.findByRole('link', { name: 'Open request 5' });
+  const link = await screen.findByRole('link', { name: 'Open pull request 5' });
   expect(link.getAttribute('href')).toBe(published.pullRequest.url);
   expect(rest.bodiesOf('sessions.publish')).toEqual([
     {
@@ -80,9 +87,64 @@ it('shows what would be pushed and pushes exactly that once it is allowed', asyn
       allow: ['ci-files'],
       id: prepared.id,
       message: 'Fix it\n\nBecause.',
-      pullRequest: { title: 'Fix it', body: 'Because.', draft: false },
+      author: { name: 'Ada', email: 'ada@example.com' },
+      pullRequest: {
+        title: 'Fix it',
+        body: 'Because.\n\nMade in this session: https://belay.example.com/sessions/s1',
+        draft: false,
+      },
     },
   ]);
+});
+
+it('takes another author, title and description, and remembers the author', async () => {
+  const { rest } = await show({ preparePublish: () => ({ ...prepared, refusals: [] }) });
+  await screen.findByRole('list', { name: 'Changed files' });
+  const write = (label: RegExp, value: string) =>
+    fireEvent.change(screen.getByLabelText(label), { target: { value } });
+  write(/^Author$/, 'Eve');
+  write(/^Author’s email/, 'eve@example.com');
+  write(/^Title/, 'Another title');
+  write(/^Description/, 'Another text');
+  await click('Push and open');
+  await screen.findByText(/^Pushed/);
+  expect(rest.bodiesOf('sessions.publish')).toMatchObject([
+    {
+      author: { name: 'Eve', email: 'eve@example.com' },
+      pullRequest: { title: 'Another title', body: 'Another text' },
+    },
+  ]);
+  expect(useAuthor.getState().author).toEqual({ name: 'Eve', email: 'eve@example.com' });
+});
+
+describe('a session that was published', () => {
+  const { url, branch } = prepared;
+  const request = { url: published.pullRequest.url, number: 5, into: url };
+  const before = { url, branch, base: 'main', commit: 'd'.repeat(40), pullRequest: request };
+  const status = { url: request.url, number: 5, title: 'Fix it', checks: 'none' as const };
+  const open = (state: 'open' | 'merged') =>
+    show(
+      {
+        preparePublish: () => ({ ...prepared, isNewBranch: false, refusals: [] }),
+        pullRequest: () => ({ pullRequest: { ...status, state } }),
+      },
+      { published: before },
+    );
+
+  it('updates its open pull request by a push to the same branch', async () => {
+    const { rest } = await open('open');
+    await waitFor(async () =>
+      expect(await button('Update request 5')).toHaveProperty('disabled', false),
+    );
+    await click('Update request 5');
+    await screen.findByText(/^Pushed/);
+    expect(rest.bodiesOf('sessions.publish')).toMatchObject([{ url, branch, pullRequest: null }]);
+  });
+
+  it('opens another one once that is merged', async () => {
+    await open('merged');
+    await button('Push and open');
+  });
 });
 
 it('pushes only to the branch whose changes it shows', async () => {

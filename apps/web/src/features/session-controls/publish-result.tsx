@@ -17,7 +17,7 @@ export function PublishResult({ published, onClose }: PublishResultProps) {
         Pushed <code className="font-mono text-xs">{commit.slice(0, 7)}</code> to{' '}
         <code className="font-mono text-xs break-all">{branch}</code> of{' '}
         <span className="break-all text-muted">{url}</span>.
-        {pullRequest && !pullRequest.isNew && ' The open request now includes it.'}
+        {pullRequest && !pullRequest.isNew && ' The open pull request now includes it.'}
       </p>
       {problem !== null && (
         <p role="alert" className="rounded-md bg-fail-soft px-3 py-2">
@@ -33,7 +33,7 @@ export function PublishResult({ published, onClose }: PublishResultProps) {
             className="inline-flex h-8 items-center gap-1.5 rounded-md border border-solid bg-solid px-3 font-medium text-on-solid hover:opacity-90"
           >
             <ExternalLink size={14} aria-hidden />
-            {pullRequest ? `Open request ${pullRequest.number}` : 'Open the branch'}
+            {pullRequest ? `Open pull request ${pullRequest.number}` : 'Open the branch'}
           </a>
         )}
         <Button look={page ? 'ghost' : 'plain'} onClick={onClose}>

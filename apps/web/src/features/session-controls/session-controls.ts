@@ -62,7 +62,7 @@ const questions: Record<Confirmed, (sessions: readonly SessionSummary[]) => Conf
 
 /** A control that takes its label, availability and `asksFirst` from a session command. */
 function control(
-  name: 'pause' | 'resume' | 'restart' | Confirmed,
+  name: 'pause' | 'interrupt' | 'resume' | 'restart' | Confirmed,
   act: Act,
   done?: string,
 ): SessionControl {
@@ -102,6 +102,7 @@ const approvals = (mode: ApprovalMode): SessionControl =>
 
 export const sessionControls = {
   pause: control('pause', ({ id }) => steering.pause(id), 'Pausing after this call.'),
+  interrupt: control('interrupt', ({ id }) => steering.interrupt(id)),
   resume: control('resume', ({ id }) => steering.resume(id)),
   restart: control('restart', ({ id }) => steering.restart(id), 'Restarting from its log.'),
   stop: control('stop', ({ id }) => steering.stop(id)),

@@ -8,12 +8,18 @@ export interface SessionRecording {
   /** The output of each terminal, base64-encoded. */
   terminals: Record<string, string>;
   blobs: Record<string, string>;
-  files: FileList;
-  /**
-   * The text of each changed file before the session; null if it did not exist or cannot be read.
-   */
-  bases: Record<string, string | null>;
-  diff: string;
+  list: FileList;
+  /** The versions of each changed file, from its base on: those in the history, in the order of the log. */
+  files: Record<string, readonly FileVersion[]>;
+  /** The texts of all versions, each once. */
+  texts: readonly string[];
+}
+
+export interface FileVersion {
+  /** The commit’s event; 0 for the state before the session. */
+  seq: number;
+  /** Its place among the texts; null if there is no such text file. */
+  text: number | null;
 }
 
 /** The placeholder in the player page that is replaced by the recording. */

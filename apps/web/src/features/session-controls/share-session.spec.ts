@@ -1,4 +1,4 @@
-import { newEvent, sessionSettings } from '@belay/protocol';
+import { AppError, newEvent, sessionSettings } from '@belay/protocol';
 import { RestStub } from '@/testing/rest-stub';
 import { logOf, summaryWith } from '@/testing/session-log';
 import { recordingOf } from './share-session';
@@ -19,6 +19,7 @@ const record = async (...commits: Parameters<typeof logOf>) => {
       call: ({ params, body }) => {
         if (params.name !== 'workspace.show') return { diff: '', truncated: false, files: [] };
         const { path, commit: at } = body as { path: string; commit: string };
+        if (path === 'gone.js') throw new AppError('conflict', 'The session has no sandbox now.');
         const binary = path.endsWith('.png');
         return {
           content: binary ? 'iVBO' : `${path} at ${at}`,
@@ -31,10 +32,20 @@ const record = async (...commits: Parameters<typeof logOf>) => {
 };
 
 describe('a recording of a session', () => {
-  it('contains the changed files as of the first commit if it has no parent', async () => {
+  it('contains each version of the changed files, from the first commit on if it has no parent', async () => {
     const changed = [{ path: 'a.js' }, { path: 'logo.png' }];
     const recording = await record(commit(start, null, []), commit(edit, start, changed));
-    expect(recording.bases).toEqual({ 'a.js': `a.js at ${start}`, 'logo.png': null });
+    expect(recording.files).toEqual({
+      'a.js': [
+        { seq: 0, text: 0 },
+        { seq: 2, text: 1 },
+      ],
+      'logo.png': [
+        { seq: 0, text: null },
+        { seq: 2, text: null },
+      ],
+    });
+    expect(recording.texts).toEqual([`a.js at ${start}`, `a.js at ${edit}`]);
   });
 
   it('does not contain the user’s git identity', async () => {
@@ -45,8 +56,13 @@ describe('a recording of a session', () => {
     expect(JSON.stringify(recording)).not.toContain('ada@example.com');
   });
 
-  it('contains them as of the first commit’s parent if it has one', async () => {
+  it('leaves out files that can no longer be read as they were', async () => {
+    const [first, changed] = [commit(start, null, []), commit(edit, start, [{ path: 'gone.js' }])];
+    expect((await record(first, changed)).files).toEqual({});
+  });
+
+  it('contains them from the first commit’s parent if it has one', async () => {
     const recording = await record(commit(edit, start, [{ path: 'a.js' }]));
-    expect(recording.bases).toEqual({ 'a.js': `a.js at ${start}` });
+    expect(recording.texts[0]).toBe(`a.js at ${start}`);
   });
 });

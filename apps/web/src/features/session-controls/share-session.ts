@@ -1,21 +1,35 @@
-import { isEvent, type Event, type SessionSummary } from '@belay/protocol';
+import {
+  errorFrom,
+  ignoreError,
+  isEvent,
+  type Event,
+  type EventOf,
+  type SessionSummary,
+} from '@belay/protocol';
 import { listFiles } from '@/features/session-files/files-query';
 import { toBase64 } from '@/lib/base64';
 import { downloadFile } from '@/lib/download-file';
 import { fileName } from '@/lib/file-name';
 import { client } from '@/lib/server';
 import { toast } from '@/lib/toasts';
-import { fillPage, type SessionRecording } from './session-recording';
+import { fillPage, type FileVersion, type SessionRecording } from './session-recording';
+import { ensureSandbox } from './use-can-act';
 
 const page = 5_000;
 const mostPictures = 200;
 const mostFiles = 100;
+const mostVersions = 1_000;
+const atOnce = 8;
 
 /** Saves the session as one HTML file that can be replayed without a server. */
 export async function shareSession(summary: SessionSummary): Promise<void> {
   toast('Collecting the session…');
   const player = await fetch('/player.html');
   if (!player.ok) throw new Error('The server has no player page. Rebuild the dashboard.');
+  // The versions of files are in its history.
+  await ensureSandbox(summary.id).catch(
+    ignoreError('the log and the terminals are shared without'),
+  );
   const recording = await recordingOf(summary);
   const html = fillPage(await player.text(), recording);
   downloadFile(`${fileName(summary.title)}.html`, html, 'text/html');
@@ -76,36 +90,69 @@ async function picturesOf(id: string, events: readonly Event[]): Promise<Record<
   return pictures;
 }
 
-type Files = Pick<SessionRecording, 'files' | 'bases' | 'diff'>;
+type Files = Pick<SessionRecording, 'list' | 'files' | 'texts'>;
 
 /**
- * The original texts of changed files, the file list and the diff. Without its sandbox, a session
- * has only its log.
+ * The file list, and each version of the changed files that the history has. Without its sandbox, a session has only
+ * its log.
  */
 async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
   const commits = events.filter((event) => isEvent(event, 'commit'));
-  // The first commit has no parent if it records the initial workspace.
-  const first = commits[0]?.args.parent ?? commits[0]?.args.commit ?? null;
-  const paths = new Set(commits.flatMap(({ args }) => args.files.map(({ path }) => path)));
-  const bases: Record<string, string | null> = {};
-  for (const path of [...paths].slice(0, mostFiles)) bases[path] = await textAt(id, path, first);
+  const wanted = wantedVersions(commits);
+  const texts = new Map<string, number>();
+  const files: Record<string, FileVersion[]> = {};
+  const unreadable = new Set<string>();
+  // A few at a time: a long session has thousands of versions.
+  for (let at = 0; at < wanted.length; at += atOnce) {
+    const some = wanted.slice(at, at + atOnce);
+    const read = await Promise.all(some.map(({ path, commit }) => textAt(id, path, commit)));
+    for (const [index, { path, seq }] of some.entries()) {
+      const text = read[index];
+      if (text === undefined) unreadable.add(path);
+      else {
+        if (text !== null && !texts.has(text)) texts.set(text, texts.size);
+        (files[path] ??= []).push({ seq, text: text === null ? null : (texts.get(text) ?? null) });
+      }
+    }
+  }
+  // With a gap, another version than the right one would be shown.
+  for (const path of unreadable) delete files[path];
   const none = {
-    entries: [...paths].map((path) => ({ path, kind: 'file' as const, size: 0 })),
+    entries: Object.keys(files).map((path) => ({ path, kind: 'file' as const, size: 0 })),
     left: 0,
     untraversed: [],
   };
-  return {
-    bases,
-    files: await listFiles(id).catch(() => none),
-    diff: await client.sessions.call(id, 'workspace.diff', {}).then(
-      ({ diff }) => diff,
-      () => '',
-    ),
-  };
+  return { list: await listFiles(id).catch(() => none), files, texts: [...texts.keys()] };
 }
 
-/** Null if there was no such text file, or it can no longer be read. */
-async function textAt(id: string, path: string, commit: string | null): Promise<string | null> {
+interface WantedVersion {
+  path: string;
+  commit: string | null;
+  seq: number;
+}
+
+/** The base of each changed file, and one version for each commit that changed it. */
+function wantedVersions(commits: readonly (Event & EventOf<'commit'>)[]): WantedVersion[] {
+  // The first commit has no parent if it records the initial workspace.
+  const first = commits[0]?.args.parent ?? commits[0]?.args.commit ?? null;
+  const byPath = new Map<string, WantedVersion[]>();
+  for (const { seq, args } of commits)
+    for (const { path } of args.files) {
+      const known = byPath.get(path) ?? [{ path, commit: first, seq: 0 }];
+      byPath.set(path, [...known, { path, commit: args.commit, seq }]);
+    }
+  const all: WantedVersion[] = [];
+  for (const versions of [...byPath.values()].slice(0, mostFiles))
+    if (all.length + versions.length <= mostVersions) all.push(...versions);
+  return all;
+}
+
+/** Null if there was no such text file; undefined if it can no longer be read. */
+async function textAt(
+  id: string,
+  path: string,
+  commit: string | null,
+): Promise<string | null | undefined> {
   if (!commit) return null;
   try {
     const { content, encoding } = await client.sessions.call(id, 'workspace.show', {
@@ -113,7 +160,7 @@ async function textAt(id: string, path: string, commit: string | null): Promise<
       path,
     });
     return encoding === 'utf8' ? content : null;
-  } catch {
-    return null;
+  } catch (error) {
+    return errorFrom(error).code === 'not_found' ? null : undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { isStarted, runResultOf, type Event, type EventOf } from '@belay/protocol';
+import { errorShape, isStarted, runResultOf, type Event, type EventOf } from '@belay/protocol';
 
 export type Result = Event & EventOf<'result'>;
 
@@ -12,6 +12,10 @@ export function outcomeOf(
   if (backgroundResult) return { ...backgroundResult, action: 'result' };
   return answer && isStarted(answer.args) ? undefined : answer;
 }
+
+/** Whether a call was cancelled, or refused because the user wrote. */
+export const isCancelled = ({ args }: Result): boolean =>
+  !args.ok && errorShape.safeParse(args.output).data?.code === 'cancelled';
 
 /** Whether a call failed: with an error, or as a command with an exit code other than 0. */
 export function hasFailed(result: Result): boolean {

@@ -3,7 +3,7 @@ import { gesturesOf, joinGestures, type Gestures } from './gestures';
 
 /** An entry of the chat. Cards look up the result, verdict and commit by the call’s id. */
 export interface LogEntry {
-  kind: 'message' | 'say' | 'call' | 'approval' | 'note' | 'gestures';
+  kind: 'message' | 'say' | 'call' | 'refused' | 'approval' | 'note' | 'gestures';
   event: Event;
   /** For `gestures`: the consecutive gestures, starting with this event. */
   gestures?: Gestures;
@@ -15,8 +15,16 @@ export function entryKind(event: Event): LogEntry['kind'] | null {
   const operation = event.id === undefined ? undefined : calledOperation(event.action);
   if (operation && gesturesOf(event)) return 'gestures';
   if (operation) return isShown(operation, event) ? 'call' : null;
+  if (isRefusal(event)) return 'refused';
   return hasNothingToShow(event) ? null : (kinds.get(event.action) ?? null);
 }
+
+/** Whether a result may be that of a call that never began; the chat shows those without an event of the call. */
+const isRefusal = (event: Event): boolean =>
+  isEvent(event, 'result') &&
+  event.source === 'agent' &&
+  !event.args.ok &&
+  event.args.seconds === 0;
 
 function hasNothingToShow(event: Event): boolean {
   if (isEvent(event, 'say')) return !event.args.text && !event.args.reasoning;

@@ -95,6 +95,14 @@ describe('viewOf', () => {
     expect(view.terminalEnds.get('main')).toBe(90);
   });
 
+  it('knows how much a terminal had printed, also by what the user typed', () => {
+    const args = { terminal: 'main', change: 'typed', columns: 80, rows: 24, holder: 'user' };
+    const typed = [...log, event(13, 'terminal', { args: { ...args, to: 120 } })];
+    expect(viewOf(typed).printed.get('main')).toBe(120);
+    expect(viewOf(typed.slice(0, 12)).printed.get('main')).toBe(90);
+    expect(viewOf(typed).terminalEnds.get('main')).toBe(90);
+  });
+
   it('marks a command that failed', () => {
     expect(view.marks.find((mark) => mark.seq === 4)?.kind).toBe('failed');
     expect(hasFailed(viewOf(log.slice(8, 9)).results.get('b')!)).toBe(false);

@@ -5,6 +5,7 @@ import {
   type EventAction,
   type EventArgs,
   type EventOf,
+  type OperationCall,
 } from '@belay/protocol';
 import { LayeredMap } from '@/lib/layered-map';
 import type { BackgroundResult, Result } from './call-result';
@@ -18,6 +19,8 @@ export type CodeEdit = Event & EventOf<'code'>;
 export interface LogView {
   entries: readonly LogEntry[];
   results: LayeredMap<string, Result>;
+  /** The calls in the model’s replies, by id. */
+  asked: LayeredMap<string, OperationCall>;
   /** Results of background calls. */
   backgroundResults: ReadonlyMap<string, BackgroundResult>;
   verdicts: ReadonlyMap<string, Event>;
@@ -27,8 +30,20 @@ export interface LogView {
   terminals: ReadonlyMap<string, EventArgs<'terminal'>>;
   /** The offset of each terminal’s output after its last command result, in bytes. */
   terminalEnds: ReadonlyMap<string, number>;
+  /** How much each terminal had printed, as far as the log says so, in bytes. */
+  printed: ReadonlyMap<string, number>;
+  /** The terminal that was opened last. */
+  openedTerminal?: { name: string; seq: number };
   /** The latest text of each queued message the user edited, by the message’s event number. */
   edited: ReadonlyMap<number, string>;
+  /** The numbers of the events that delivered queued messages, by the messages’ numbers. */
+  delivered: ReadonlyMap<number, number>;
+  /** Messages that are reviews of changes. */
+  reviews: readonly (Event & EventOf<'message'>)[];
+  /** All rewinds: they decide which of the rest still counts, see `undone.ts`. */
+  rewinds: readonly (Event & EventOf<'rewind'>)[];
+  /** The calls that undid a step, by the step’s commit; the last one for each. */
+  undos: ReadonlyMap<string, string>;
   /** The `withdraw` events of queued messages, by the message’s event number. */
   withdrawn: ReadonlyMap<number, Event>;
   marks: readonly Mark[];
@@ -53,7 +68,11 @@ export const emptyView: LogView = viewOf([]);
 export function viewOf(events: readonly Event[]): LogView {
   const building = start();
   for (const event of events) add(building, event);
-  return { ...building, results: new LayeredMap([building.results]) };
+  return {
+    ...building,
+    results: LayeredMap.of(building.results),
+    asked: LayeredMap.of(building.asked),
+  };
 }
 
 /** Joins two adjacent sections. Associative, so pages may be joined in any order. */
@@ -65,13 +84,19 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     ...later,
     entries: joinEntries(earlier.entries, later.entries),
     results: earlier.results.join(later.results),
+    asked: earlier.asked.join(later.asked),
     backgroundResults: joinMaps(earlier.backgroundResults, later.backgroundResults),
     verdicts: joinMaps(earlier.verdicts, later.verdicts),
     commits: joinMaps(earlier.commits, later.commits),
     edits: joinEdits(earlier.edits, later.edits),
     terminals: joinMaps(earlier.terminals, later.terminals),
     terminalEnds: joinMaps(earlier.terminalEnds, later.terminalEnds),
+    printed: joinMaps(earlier.printed, later.printed),
     edited: joinMaps(earlier.edited, later.edited),
+    delivered: joinMaps(earlier.delivered, later.delivered),
+    reviews: joinLists(earlier.reviews, later.reviews),
+    rewinds: joinLists(earlier.rewinds, later.rewinds),
+    undos: joinMaps(earlier.undos, later.undos),
     withdrawn: joinMaps(earlier.withdrawn, later.withdrawn),
     marks: joinLists(earlier.marks, later.marks),
     usage: joinLists(earlier.usage, later.usage),
@@ -92,13 +117,19 @@ function start(): Building {
   return {
     entries: [],
     results: new Map(),
+    asked: new Map(),
     backgroundResults: new Map(),
     verdicts: new Map(),
     commits: new Map(),
     edits: new Map(),
     terminals: new Map(),
     terminalEnds: new Map(),
+    printed: new Map(),
     edited: new Map(),
+    delivered: new Map(),
+    reviews: [],
+    rewinds: [],
+    undos: new Map(),
     withdrawn: new Map(),
     marks: [],
     usage: [],
@@ -126,12 +157,22 @@ const folds = new Map(
     approve: addVerdict,
     reject: addVerdict,
     result: addResult,
+    say: (view, { args }) => {
+      for (const call of args.calls) view.asked.set(call.id, call);
+    },
+    deliver: (view, { seq, args }) => {
+      for (const message of args.messages) view.delivered.set(message, seq);
+    },
     'background-result': (view, event) => view.backgroundResults.set(event.id ?? '', event),
     usage: (view, event) => view.usage.push(event),
-    terminal: (view, { args }) => view.terminals.set(args.terminal, args),
+    terminal: addTerminal,
     commit: addCommit,
     code: addEdit,
     edit: (view, { args }) => view.edited.set(args.message, args.text),
+    message: (view, event) => {
+      if (event.args.review) view.reviews.push(event);
+    },
+    rewind: (view, event) => view.rewinds.push(event),
     withdraw: (view, event) => view.withdrawn.set(event.args.message, event),
     plan: (view, event) => {
       view.plan = event;
@@ -156,8 +197,19 @@ function addResult(view: Building, event: Result): void {
   if (event.id) view.results.set(event.id, event);
   for (const { path, text } of resultOf(event, 'workspace.trust')?.files ?? [])
     view.trusted.set(path, text);
+  const undone = resultOf(event, 'workspace.undo')?.undone;
+  if (undone) view.undos.set(undone.commit, event.id ?? '');
   const run = runResultOf(event.args);
-  if (run) view.terminalEnds.set(run.terminal, run.to);
+  if (!run) return;
+  view.terminalEnds.set(run.terminal, run.to);
+  view.printed.set(run.terminal, run.to);
+}
+
+function addTerminal(view: Building, { seq, args }: Event & EventOf<'terminal'>): void {
+  const { terminal: name, change, to } = args;
+  view.terminals.set(name, args);
+  if (to !== undefined) view.printed.set(name, to);
+  if (change === 'opened') view.openedTerminal = { name, seq };
 }
 
 function addCommit(view: Building, event: Commit): void {

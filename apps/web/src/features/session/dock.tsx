@@ -28,7 +28,7 @@ const corners: Split = {
   id: 'session-corners',
   orientation: 'vertical',
   parts: [
-    { id: 'corner', region: 'corner', defaultSize: '52', minSize: 80 },
+    { id: 'corner', region: 'corner', defaultSize: '70', minSize: 80 },
     { id: 'foot', region: 'foot', minSize: 80 },
   ],
 };
@@ -36,7 +36,7 @@ const below: Split = {
   id: 'session-below',
   orientation: 'horizontal',
   parts: [
-    { id: 'bottom', region: 'bottom', defaultSize: '56', minSize: 200 },
+    { id: 'bottom', region: 'bottom', defaultSize: '46', minSize: 200 },
     { id: 'corners', split: corners, minSize: 200 },
   ],
 };
@@ -44,7 +44,7 @@ const right: Split = {
   id: 'session-right',
   orientation: 'vertical',
   parts: [
-    { id: 'top', region: 'top', defaultSize: '52', minSize: 120 },
+    { id: 'top', region: 'top', defaultSize: '46', minSize: 120 },
     { id: 'below', split: below, minSize: 120 },
   ],
 };

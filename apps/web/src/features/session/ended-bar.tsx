@@ -34,8 +34,7 @@ export function EndedBar() {
       <p className="line-clamp-2 min-w-0 flex-1 break-words" title={visibleText(reason)}>
         <span className="font-medium">{words[summary.state]}</span>{' '}
         <span className="text-muted">
-          <VisibleText text={reason} /> Its log and files are kept; send a message or restart it to
-          continue.
+          <VisibleText text={reason || 'Send a message to continue.'} /> Its log and files are kept.
         </span>
       </p>
       {offeredAtEnd

@@ -22,6 +22,7 @@ import {
 import { ConnectionStatus } from '@/components/connection-status';
 import { Notices } from '@/components/notices';
 import { Wordmark } from '@/components/top-bar';
+import { LivePullRequestLink, PullRequestLink } from '@/components/pull-request-link';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { MachineLabel } from '@/components/ui/machine-label';
@@ -36,7 +37,7 @@ import {
 } from '@/features/session-controls/session-controls';
 import { useSessionContext } from '@/features/session-log/session-context';
 import { askShare } from '@/features/session-controls/share-request';
-import { useSessionTime } from '@/features/session-log/use-session-time';
+import { useWorkSeconds } from '@/features/session-log/use-session-time';
 import { summaryNow, useSessionState, useSummary, useSummaryPart, useTitle } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { usePhone } from '@/lib/use-phone';
@@ -76,7 +77,8 @@ const taskOf = ({ task }: SessionSummary): string => task;
 function Figures() {
   const { id } = useSessionContext();
   const summary = useSummary(id);
-  const end = useSessionTime();
+  const worked = useWorkSeconds();
+  const readOnly = useReadOnly();
   if (!summary) return null;
   const { budgets } = summary;
   return (
@@ -89,6 +91,11 @@ function Figures() {
           root
         </span>
       )}
+      {readOnly ? (
+        <PullRequestLink session={summary} className="max-md:hidden" />
+      ) : (
+        <LivePullRequestLink session={summary} className="max-md:hidden" />
+      )}
       <span className="max-lg:hidden">
         step {summary.steps}
         {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}
@@ -97,8 +104,8 @@ function Figures() {
         {dollarsText(summary.dollars)}
         {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
       </span>
-      <span className="max-lg:hidden">
-        {durationText((end - Date.parse(summary.created)) / 1_000)}
+      <span className="max-lg:hidden" title="Time at work, without pauses and waits for you">
+        {durationText(worked)}
       </span>
     </div>
   );

@@ -43,8 +43,9 @@ function* moments(events: readonly Event[], terminal: string) {
   for (const event of events) {
     const time = Date.parse(event.time);
     if (isEvent(event, 'terminal') && event.args.terminal === terminal) {
-      const { change, columns, rows } = event.args;
-      if (change === 'resized') yield { time, resize: `${columns}x${rows}`, end: 0 };
+      const { change, columns, rows, to = 0 } = event.args;
+      const resize = change === 'resized' ? `${columns}x${rows}` : null;
+      if (resize !== null || to > 0) yield { time, resize, end: to };
     }
     if (!isEvent(event, 'result')) continue;
     const run = runResultOf(event.args);

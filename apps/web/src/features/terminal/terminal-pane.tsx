@@ -1,26 +1,19 @@
-import { lazy, Suspense, useMemo } from 'react';
-import { isEnded } from '@belay/protocol';
-import { Columns2, Download, Hand, Plus, Undo2 } from 'lucide-react';
+import { lazy, Suspense } from 'react';
+import { Columns2, Download, Plus } from 'lucide-react';
 import { clsx } from 'clsx';
-import { Button } from '@/components/ui/button';
 import { Loading } from '@/components/ui/empty';
 import { IconButton } from '@/components/ui/icon-button';
 import { Menu } from '@/components/ui/menu';
-import {
-  useIsPast,
-  useSessionContext,
-  useSessionId,
-  useView,
-} from '@/features/session-log/session-context';
-import { useSessionState, useTitle } from '@/lib/summaries';
+import { useSessionContext, useSessionId } from '@/features/session-log/session-context';
+import { useTitle } from '@/lib/summaries';
 import { useCanAct } from '@/features/session-controls/use-can-act';
-import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { intoView } from '@/lib/into-view';
 import { attempt } from '@/lib/toasts';
 import { nextName } from './terminal-names';
 import { saveRecording } from './save-recording';
 import type { SplitOrientation } from './splits';
-import { holdTerminal, openTerminal } from './terminal-control';
+import { openTerminal } from './terminal-control';
+import { TerminalHolder } from './terminal-holder';
 
 const TerminalView = lazy(async () => ({
   default: (await import('./terminal-view')).TerminalView,
@@ -116,7 +109,7 @@ function TerminalBar({ names, shown, onChoose, splitting, inUse }: TerminalBarPr
         }
       />
       {splitting && <SplitMenu {...splitting} />}
-      <Holder terminal={shown} inUse={inUse} />
+      <TerminalHolder terminal={shown} inUse={inUse} />
     </div>
   );
 }
@@ -147,53 +140,3 @@ function SplitMenu({ orientation, onSplit }: SplitMenuProps) {
     />
   );
 }
-
-/** Who is in control, and the button to change it. */
-function Holder({ terminal, inUse }: { terminal: string; inUse: boolean }) {
-  const session = useSessionId();
-  const past = useIsPast();
-  const canAct = useCanAct();
-  const holder = useView((view) => view.terminals.get(terminal)?.holder ?? 'agent');
-  const ended = isEnded(useSessionState(session) ?? 'starting');
-  const hold = (next: 'agent' | 'user') => attempt(() => holdTerminal(session, terminal, next));
-  useCommands(
-    useMemo(
-      () =>
-        canAct && inUse
-          ? [takeOver(holder, (next) => attempt(() => holdTerminal(session, terminal, next)))]
-          : [],
-      [canAct, inUse, holder, session, terminal],
-    ),
-  );
-  if (past) return <span className="text-xs text-faint">replay</span>;
-  if (!canAct) return null;
-  return holder === 'user' ? (
-    <>
-      <span className="shrink-0 text-xs whitespace-nowrap text-amber">You’re in control</span>
-      {!ended && (
-        <Button small onClick={() => hold('agent')}>
-          <Undo2 size={12} aria-hidden /> Hand back
-        </Button>
-      )}
-    </>
-  ) : (
-    <>
-      <span className="shrink-0 text-xs whitespace-nowrap text-faint max-sm:hidden">
-        {ended ? 'The agent has ended' : 'Agent in control'}
-      </span>
-      <Button small onClick={() => hold('user')}>
-        <Hand size={12} aria-hidden /> Take over
-      </Button>
-    </>
-  );
-}
-
-const takeOver = (
-  holder: 'agent' | 'user',
-  hold: (next: 'agent' | 'user') => void,
-): PaletteCommand => ({
-  id: 'terminal.hold',
-  title: holder === 'user' ? 'Hand the terminal back' : 'Take over the terminal',
-  group: 'Panels',
-  run: () => hold(holder === 'user' ? 'agent' : 'user'),
-});

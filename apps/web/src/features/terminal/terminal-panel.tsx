@@ -3,7 +3,6 @@ import { Group, Panel, useDefaultLayout } from 'react-resizable-panels';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { ResizeHandle } from '@/components/ui/resize-handle';
-import { useChosen, usePanelLinks } from '@/lib/panel-links';
 import { useLog, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
 import { useCanAct } from '@/features/session-controls/use-can-act';
@@ -13,14 +12,14 @@ import { nextName, terminalNames } from './terminal-names';
 import { useSplits, type SplitOrientation } from './splits';
 import { openTerminal } from './terminal-control';
 import { TerminalPane } from './terminal-pane';
+import { useShownTerminal } from './use-shown-terminal';
 
 /** The terminals of a session: one at a time, or two of them side by side or stacked. */
 export function TerminalPanel() {
   const buffers = useLog((log) => log.terminals);
   const known = useView((view) => view.terminals);
   const names = terminalNames(buffers, known);
-  const target = usePanelLinks((links) => links.terminal);
-  const [chosen, setChosen] = useChosen(target, ({ name }) => name, 'main');
+  const [chosen, setChosen] = useShownTerminal();
   const first = names.includes(chosen) ? chosen : names[0];
   const session = useSessionId();
   const split = useSplits(({ sessions }) => sessions[session]);

@@ -25,7 +25,7 @@ export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) 
   const [searching, setSearching] = useState(false);
   const buffer = useLog((log) => log.terminals.get(name));
   const past = useIsPast();
-  const upTo = useView((view) => view.terminalEnds.get(name) ?? 0);
+  const upTo = useView((view) => view.printed.get(name) ?? 0);
   const holder = useView((view) => view.terminals.get(name)?.holder ?? 'agent');
   const size = usePreferences((state) => state.terminalSize);
   const dark = useDark();

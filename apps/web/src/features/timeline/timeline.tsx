@@ -5,6 +5,7 @@ import { clsx } from 'clsx';
 import { Button } from '@/components/ui/button';
 import { Select } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
+import { askRewind } from '@/features/session-controls/ask-undo';
 import { askFork } from '@/features/session-controls/fork-request';
 import {
   lookAt,
@@ -18,7 +19,6 @@ import { useReadOnly } from '@/lib/role';
 import { recorded } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 import { speeds, stepFrom } from './playback';
-import { askRewind } from './ask-rewind';
 import { Track } from './track';
 import { usePlayback } from './use-playback';
 
@@ -116,7 +116,12 @@ function PastActions({ at }: { at: number }) {
       <Button small onClick={() => askFork(summaryNow(context.id), at)}>
         <GitFork size={12} aria-hidden /> Fork here…
       </Button>
-      <Button small onClick={() => attempt(() => askRewind(context, at))}>
+      <Button
+        small
+        onClick={() =>
+          attempt(() => askRewind(context, { seq: at, title: `Rewind to event ${at}?` }))
+        }
+      >
         <Undo2 size={12} aria-hidden /> Rewind to here…
       </Button>
     </>

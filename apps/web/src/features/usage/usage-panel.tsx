@@ -20,7 +20,9 @@ export function UsagePanel() {
   const now = useSessionTime(5_000);
   if (!summary) return null;
   const { budgets, contextWindow } = summary;
-  const context = usage.at(-1)?.args.contextTokens ?? summary.contextTokens;
+  // A text that was drafted for the user is not part of the conversation.
+  const turns = usage.filter(({ args }) => args.purpose !== 'draft');
+  const context = turns.at(-1)?.args.contextTokens ?? summary.contextTokens;
   const cached = usage.reduce((sum, each) => sum + each.args.cachedTokens, 0);
   const output = usage.reduce((sum, each) => sum + each.args.outputTokens, 0);
   return (

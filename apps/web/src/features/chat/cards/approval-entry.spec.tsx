@@ -199,6 +199,39 @@ describe('always allowing', () => {
   const preview = jest.fn(() => ({ matches: 2, examples: [example] }));
   const replies = { ...answering, rules: { preview } };
 
+  it('refuses a pattern that does not match the call', async () => {
+    const piped = 'npm test 2>&1 | tail -20';
+    await show([asked({ subject: piped, input: { command: piped } })], { replies });
+    await click('Always…');
+    const pattern = await screen.findByLabelText(/^Pattern for terminal\.run/);
+    fireEvent.change(pattern, { target: { value: 'npm test*' } });
+    await screen.findByText('This pattern does not match the call that you were asked about.');
+    expect(screen.getByRole('button', { name: 'Always allow' })).toHaveProperty('disabled', true);
+    fireEvent.change(pattern, { target: { value: 'npm test 2>&1 | tail *' } });
+    await screen.findByText(/^Would match/);
+    expect(screen.getByRole('button', { name: 'Always allow' })).toHaveProperty('disabled', false);
+  });
+
+  it('lets the user change the command, and runs it once', async () => {
+    const { rest } = await show([asked({ subject, input })], { replies });
+    await click('Edit…');
+    const box = await screen.findByRole('textbox', { name: 'Changed command' });
+    expect(box).toHaveProperty('value', subject);
+    fireEvent.change(box, { target: { value: `${subject} --ci` } });
+    await click('Run this once');
+    await waitFor(() =>
+      expect(rest.bodiesOf('sessions.answer')).toEqual([
+        { verdict: 'approved', edited: { command: `${subject} --ci` } },
+      ]),
+    );
+  });
+
+  it('offers no change of a connection', async () => {
+    await show([asked({ operation: 'egress', subject: 'evil.example:443' })]);
+    await screen.findByRole('button', { name: 'Always…' });
+    expect(screen.queryByRole('button', { name: 'Edit…' })).toBeNull();
+  });
+
   it('suggests a pattern, previews it, and answers with the rule', async () => {
     const { rest } = await show([asked({ subject, input })], { replies });
     await click('Always…');
@@ -292,7 +325,6 @@ describe('a call that was decided', () => {
     ['the user', approve('user'), 'You allowed this'],
     ['a rule', approve('server', 'rule-1'), 'A rule allowed this'],
     ['the policy', approve('server'), 'The policy allowed this'],
-    ['the user, who said why', reject, 'You denied this: Not on a Friday'],
   ])('names %s on its card only', async (_, verdict, text) => {
     const done = failedWith('terminal.run', 'Cancelled.');
     await show([asked(), verdict, done], { summary: { state: 'running' } });
@@ -300,6 +332,30 @@ describe('a call that was decided', () => {
     expect(line.closest('button')?.textContent).toContain('npm publish --tag next');
     expect(screen.getByRole('log').textContent.split('npm publish')).toHaveLength(2);
     expect(shownButtons()).toEqual([]);
+  });
+
+  it('shows the whole command of a denied call, and the reason once', async () => {
+    const done = failedWith('terminal.run', 'The user did not allow this: Not on a Friday');
+    await show([asked(), reject, done], { summary: { state: 'running' } });
+    await screen.findByText('You denied this: Not on a Friday');
+    const card = screen.getByRole('button', { name: /npm publish --tag next/ });
+    expect(card.textContent).toMatch(/denied$/);
+    expect(screen.getByRole('log').textContent.split('Not on a Friday')).toHaveLength(2);
+  });
+
+  it('shows a call that the user changed as it ran', async () => {
+    const edited = { command: 'npm publish --dry-run' };
+    const verdict = newEvent('user', 'approve', {
+      args: { edited },
+      message: 'Allowed',
+      id: 'call',
+    });
+    await show([asked(), verdict, failedWith('terminal.run', 'No.')], {
+      summary: { state: 'running' },
+    });
+    await screen.findByText('You changed and allowed this');
+    expect(screen.getByRole('log').textContent).toContain('npm publish --dry-run');
+    expect(screen.getByRole('log').textContent).not.toContain('--tag next');
   });
 
   it('names the host of a connection, which has no card', async () => {

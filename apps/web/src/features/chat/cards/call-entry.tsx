@@ -6,9 +6,15 @@ import { CallCard } from './call-card';
 import { FinishCard } from './finish-card';
 import { Reasoning } from './reasoning';
 
+interface CallEntryProps {
+  event: Event;
+  /** Whether the call was refused before it began. */
+  refused?: boolean;
+}
+
 /** A call, in its operation’s own card or in the general `CallCard`. */
-export function CallEntry({ event }: { event: Event }) {
-  return cardOf(event) ?? <CallCard event={event} />;
+export function CallEntry({ event, refused = false }: CallEntryProps) {
+  return cardOf(event) ?? <CallCard event={event} refused={refused} />;
 }
 
 const cardOf = byOperation<ReactNode>(

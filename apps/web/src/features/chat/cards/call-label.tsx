@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react';
+import { clsx } from 'clsx';
 import {
   calledOperation,
   labelOfCall,
@@ -20,6 +22,7 @@ import {
   type LucideIcon,
 } from 'lucide-react';
 import { VisibleText } from '@/components/ui/visible-text';
+import { useView } from '@/features/session-log/session-context';
 
 const icons: Record<Display, LucideIcon> = {
   command: SquareTerminal,
@@ -35,13 +38,17 @@ const icons: Record<Display, LucideIcon> = {
   plain: Wrench,
 };
 
-/** A call’s verb and subject; the tooltip has the operation’s name. */
-export function CallLabel({ event }: { event: Event }) {
-  const { icon: Icon, verb, subject } = withIcon(event);
+/** A call’s verb and subject, struck if its changes were undone; the tooltip has the operation’s name. */
+export function CallLabel({ event, undone = false }: { event: Event; undone?: boolean }) {
+  const commit = useView((view) => view.commits.get(event.id ?? ''));
+  const { verb, subject } = labelOfCall(event, commit);
   return (
     <>
-      <Icon size={14} aria-hidden className="shrink-0 text-faint" />
-      <span className="min-w-0 flex-1 truncate text-sm leading-5" title={visibleText(event.action)}>
+      {iconOf(event)}
+      <span
+        className={clsx('min-w-0 flex-1 truncate text-sm leading-5', undone && 'line-through')}
+        title={visibleText(event.action)}
+      >
         {event.source === 'user' && 'You · '}
         <VisibleText text={verb} />{' '}
         <span className="ml-0.5 font-mono text-xs text-muted">
@@ -52,9 +59,8 @@ export function CallLabel({ event }: { event: Event }) {
   );
 }
 
-function withIcon(event: Event): ReturnType<typeof labelOfCall> & { icon: LucideIcon } {
-  const label = labelOfCall(event);
-  if (mcpToolNamed(event.action)) return { ...label, icon: Plug };
-  const operation = calledOperation(event.action);
-  return { ...label, icon: operation ? icons[operation.display] : Wrench };
+function iconOf({ action }: Event): ReactNode {
+  const operation = calledOperation(action);
+  const Icon = mcpToolNamed(action) ? Plug : operation ? icons[operation.display] : Wrench;
+  return <Icon size={14} aria-hidden className="shrink-0 text-faint" />;
 }

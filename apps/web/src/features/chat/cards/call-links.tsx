@@ -6,10 +6,14 @@ import {
   type Event,
   type Operation,
 } from '@belay/protocol';
-import { FileCode, GitCommitHorizontal, History, SquareTerminal } from 'lucide-react';
+import { FileCode, GitCommitHorizontal, History, SquareTerminal, Undo2 } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
+import { askUndoStep } from '@/features/session-controls/ask-undo';
+import { useCanAct } from '@/features/session-controls/use-can-act';
 import type { Result } from '@/features/session-log/call-result';
+import { changesAreUndone } from '@/features/session-log/undone';
 import { showCommit, showFile, showTerminal } from '@/lib/panel-links';
+import { attempt } from '@/lib/toasts';
 import { lookAt, useSessionContext, useView } from '@/features/session-log/session-context';
 
 interface CallLinksProps {
@@ -22,6 +26,8 @@ export function CallLinks({ event, result }: CallLinksProps) {
   const context = useSessionContext();
   const commit = useView((view) => view.commits.get(event.id ?? ''));
   const edit = useView((view) => view.edits.get(event.id ?? '')?.[0]);
+  const undone = useView((view) => changesAreUndone(view, event.id));
+  const mayUndo = useCanAct();
   const operation = calledOperation(event.action);
   const terminal = terminalOf(operation, { event, result });
   const path = edit?.args.path ?? fileOf(operation, { event, result });
@@ -48,9 +54,17 @@ export function CallLinks({ event, result }: CallLinksProps) {
           View changes
         </LinkButton>
       )}
-      <LinkButton icon={History} onClick={() => lookAt(context, result?.seq ?? event.seq)}>
+      <LinkButton
+        icon={History}
+        onClick={() => lookAt(context, Math.max(event.seq, result?.seq ?? 0, commit?.seq ?? 0))}
+      >
         View this moment
       </LinkButton>
+      {commit && mayUndo && !undone && (
+        <LinkButton icon={Undo2} onClick={() => attempt(() => askUndoStep(context.id, commit))}>
+          Undo…
+        </LinkButton>
+      )}
     </div>
   );
 }

@@ -11,27 +11,31 @@ import { ShieldCheck } from 'lucide-react';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState, useWaits } from '@/lib/summaries';
+import { changesAreUndone } from '@/features/session-log/undone';
 import { useSessionTime } from '@/features/session-log/use-session-time';
-import { decisionOf } from './decision';
+import { decisionOf, decisionText } from './decision';
 
 interface CallOutcomeProps {
   call: Event;
   result: Result | undefined;
+  /** Whether the call was refused before it began. */
+  refused?: boolean;
 }
 
 /** A brief summary of how a call ended, or that it is still running. */
-export function CallOutcome({ call, result }: CallOutcomeProps) {
+export function CallOutcome({ call, result, refused = false }: CallOutcomeProps) {
   const id = call.id ?? '';
   const verdict = useView((view) => view.verdicts.get(id));
   const session = useSessionId();
   const past = useIsPast();
   const waiting = useWaits(session, id) && !past;
   const state = useSessionState(session);
+  const isDenied = verdict && !decisionOf(verdict).allowed;
   if (result)
     return (
       <>
         {verdict && <Verdict verdict={verdict} />}
-        <Ended call={id} result={result} />
+        {isDenied ? null : <Ended call={id} result={result} refused={refused} />}
       </>
     );
   if (!past && state !== undefined && isEnded(state))
@@ -49,19 +53,21 @@ export function CallOutcome({ call, result }: CallOutcomeProps) {
   );
 }
 
-/** Who decided on the call; if it was allowed, only in a tooltip and for screen readers. */
+/** Who decided on the call, in a tooltip and for screen readers; the card of a denied call has the reason below. */
 function Verdict({ verdict }: { verdict: Event }) {
-  const { allowed, decider, reason } = decisionOf(verdict);
-  const why = reason ? `: ${visibleText(reason)}` : '';
-  const text = `${decider} ${allowed ? 'allowed' : 'denied'} this${why}`;
-  return allowed ? (
-    <span title={text} className="shrink-0 text-faint">
+  const { allowed, edited } = decisionOf(verdict);
+  const text = decisionText(verdict);
+  if (!allowed)
+    return (
+      <span title={text} className="shrink-0 text-xs text-fail">
+        denied
+      </span>
+    );
+  return (
+    <span title={text} className="flex shrink-0 items-center gap-1 text-xs text-faint">
       <ShieldCheck size={13} aria-hidden />
+      {edited && 'changed by you'}
       <span className="sr-only">{text}</span>
-    </span>
-  ) : (
-    <span title={text} className="max-w-1/2 truncate text-xs text-fail">
-      {text}
     </span>
   );
 }
@@ -72,16 +78,25 @@ function Elapsed({ since }: { since: string }) {
   return seconds < 3 ? null : <span className="tabular-nums">{durationText(seconds)}</span>;
 }
 
-function Ended({ call, result }: { call: string; result: Result }) {
+interface EndedProps {
+  call: string;
+  result: Result;
+  refused: boolean;
+}
+
+function Ended({ call, result, refused }: EndedProps) {
   const commit = useView((view) => view.commits.get(call));
+  const undone = useView((view) => changesAreUndone(view, call));
   const run = runResultOf(result.args);
   const lines = commit?.args.files.reduce(
     (sum, file) => ({ added: sum.added + file.added, removed: sum.removed + file.removed }),
     { added: 0, removed: 0 },
   );
+  if (refused) return <span className="shrink-0 text-xs text-faint">not run</span>;
   return (
     <span className="flex shrink-0 items-center gap-2 text-xs tabular-nums">
-      {lines && (
+      {undone && <span className="text-faint">undone</span>}
+      {lines && !undone && (
         <span>
           <span className="text-pass">+{lines.added}</span>{' '}
           <span className="text-fail">−{lines.removed}</span>

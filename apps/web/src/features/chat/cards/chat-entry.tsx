@@ -7,7 +7,10 @@ import { CallEntry } from './call-entry';
 import { GesturesEntry } from './gestures-entry';
 import { MessageEntry, TaskEntry } from './message-entry';
 import { NoteEntry } from './note-entry';
+import { PublishEntry } from './publish-entry';
 import { ReadsCard } from './reads-card';
+import { RefusedCall } from './refused-call';
+import { RewindEntry } from './rewind-entry';
 import { SayEntry } from './say-entry';
 
 /** Fewer consecutive reads than this are shown individually. */
@@ -19,6 +22,9 @@ export const ChatEntry = memo(function ChatEntry({ entry }: { entry: LogEntry })
   if (isEvent(event, 'start')) return <TaskEntry event={event} />;
   if (isEvent(event, 'message')) return <MessageEntry event={event} />;
   if (isEvent(event, 'approval')) return <ApprovalEntry event={event} />;
+  if (isEvent(event, 'publish')) return <PublishEntry event={event} />;
+  if (isEvent(event, 'rewind')) return <RewindEntry event={event} />;
+  if (isEvent(event, 'result')) return <RefusedCall event={event} />;
   if (isEvent(event, 'say')) return <SayEntry event={event} />;
   if (isEvent(event, 'background-result')) return <BackgroundResultCard event={event} />;
   if (entry.gestures) return <GesturesEntry event={event} gestures={entry.gestures} />;

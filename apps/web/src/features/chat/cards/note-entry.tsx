@@ -1,11 +1,12 @@
+import type { ReactNode } from 'react';
 import { clockText, type Event } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { VisibleText } from '@/components/ui/visible-text';
 
 const bad = new Set(['error', 'limit', 'retry', 'egress', 'mcp']);
 
-/** Any other event of the session, in one line. */
-export function NoteEntry({ event }: { event: Event }) {
+/** Any other event of the session, in one line; `children` are its buttons. */
+export function NoteEntry({ event, children }: { event: Event; children?: ReactNode }) {
   const failed = bad.has(event.action) || event.args['state'] === 'failed';
   return (
     <p className="flex gap-2 py-1 text-sm text-muted">
@@ -19,6 +20,7 @@ export function NoteEntry({ event }: { event: Event }) {
       <span className="min-w-0 flex-1 break-words">
         <VisibleText text={event.message} />
       </span>
+      {children}
       <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
         {clockText(event.time)}
       </time>

@@ -33,33 +33,35 @@ export function MessageBox() {
   const attached = useAttachments();
   const completions = useCompletions(text, setText, field);
   const working = state === 'running';
+  const paused = state === 'paused';
 
-  const send = async () => {
+  const send = async (now?: 'steer') => {
     const written = text.trim();
     if (!written && !attached.items.length) return;
     setText('');
-    const message = { text: written, delivery: working ? delivery : 'queue' };
+    const message = { text: written, delivery: working ? (now ?? delivery) : 'queue' };
     try {
-      if (!(await runSlashCommand(id, written))) await sendMessage(id, message, attached.take());
+      if (await runSlashCommand(id, written)) return;
+      await sendMessage(id, message, attached.take());
+      if (paused) runControl(sessionControls.resume, summaryNow(id));
     } catch (error) {
       setText(written);
       toastError(error);
     }
   };
+  /** Breaks off what the agent is doing: for the message that was written, or to wait for one. */
+  const breakOff = () => {
+    if (text.trim() !== '') return void send('steer');
+    runControl(sessionControls.interrupt, summaryNow(id));
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (completions.onKeyDown(event)) return;
     const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if ((step === 1 || step === -1) && browse(step)) return event.preventDefault();
-    if (event.key === 'Escape' && working) return runControl(sessionControls.pause, summaryNow(id));
+    if (event.key === 'Escape' && working) return breakOff();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     void send();
-  };
-  const onPaste = (event: ClipboardEvent) => {
-    const files = [...event.clipboardData.files];
-    if (!files.length) return;
-    event.preventDefault();
-    attached.add(files);
   };
 
   return (
@@ -89,11 +91,12 @@ export function MessageBox() {
           placeholder={past ? 'Go to the live end to write a message' : hint(state)}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
-          onPaste={onPaste}
+          onPaste={pasteInto(attached)}
           className="field-sizing-content block max-h-60 min-h-14 w-full resize-none bg-transparent px-3 py-2 outline-none"
         />
         <MessageTools
           disabled={past}
+          paused={paused}
           delivery={working ? delivery : null}
           onDelivery={setDelivery}
           onAttach={attached.choose}
@@ -103,15 +106,27 @@ export function MessageBox() {
   );
 }
 
+/** Pasted files become attachments. */
+const pasteInto =
+  ({ add }: Pick<ReturnType<typeof useAttachments>, 'add'>) =>
+  (event: ClipboardEvent) => {
+    const files = [...event.clipboardData.files];
+    if (!files.length) return;
+    event.preventDefault();
+    add(files);
+  };
+
 interface MessageToolsProps {
   disabled: boolean;
+  /** Whether sending also resumes the session. */
+  paused: boolean;
   /** Null while the agent is not working, when there is nothing to choose. */
   delivery: Delivery | null;
   onDelivery(delivery: Delivery): void;
   onAttach(): void;
 }
 
-function MessageTools({ disabled, delivery, onDelivery, onAttach }: MessageToolsProps) {
+function MessageTools({ disabled, paused, delivery, onDelivery, onAttach }: MessageToolsProps) {
   return (
     <div className="flex items-center gap-2 px-2 pb-2">
       <IconButton label="Attach files" icon={Paperclip} onClick={onAttach} disabled={disabled} />
@@ -124,13 +139,16 @@ function MessageTools({ disabled, delivery, onDelivery, onAttach }: MessageTools
         />
       )}
       <Button small look="solid" type="submit" disabled={disabled} className="ml-auto">
-        <SendHorizontal size={13} aria-hidden /> Send
+        <SendHorizontal size={13} aria-hidden /> {paused ? 'Send and resume' : 'Send'}
       </Button>
     </div>
   );
 }
 
-const hint = (state: SessionState | undefined): string =>
-  state && isEnded(state)
-    ? 'Send a message to continue; @ for files, / for commands'
-    : 'Message the agent; @ for files, / for commands';
+function hint(state: SessionState | undefined): string {
+  const help = '@ for files, / for commands';
+  if (state && isEnded(state)) return `Send a message to continue; ${help}`;
+  return state === 'running'
+    ? `Message the agent; ${help}, Esc to interrupt`
+    : `Message the agent; ${help}`;
+}

@@ -24,6 +24,12 @@ const useUnsent = create<Unsent>()(
   ),
 );
 
+/** Puts a text into the message box, unless the user is writing another one. */
+export function putDraft(session: string, text: string): void {
+  const { texts, set } = useUnsent.getState();
+  if (!texts[session]) set(session, text);
+}
+
 /** The text of the message box, with a history of sent messages as in a shell. */
 export function useMessageText() {
   const { id, log } = useSessionContext();

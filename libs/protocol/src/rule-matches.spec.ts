@@ -1,6 +1,7 @@
-import { exactPattern, exactText, newRule } from '@belay/protocol';
 import { processorMs } from '@belay/testing';
+import { newRule } from './approvals.js';
 import { ruleMatches } from './rule-matches.js';
+import { exactPattern, exactText } from './rule-pattern.js';
 
 const allows = (pattern: string, subject: string, operation = 'terminal.run') =>
   ruleMatches({ operation, pattern, verdict: 'approved' }, { operation, subject });

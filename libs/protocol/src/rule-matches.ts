@@ -1,15 +1,11 @@
-import {
-  anyText,
-  calledOperation,
-  hostSetIn,
-  isInHostSet,
-  patternParts,
-  type Rule,
-  type SubjectKind,
-} from '@belay/protocol';
+import type { Rule } from './approvals.js';
+import { calledOperation } from './calls.js';
+import { hostSetIn, isInHostSet } from './host-sets.js';
+import type { SubjectKind } from './operation.js';
+import { anyText, patternParts } from './rule-pattern.js';
 
 /** The part of a call that a rule is matched with. */
-export interface Match {
+export interface RuleSubject {
   operation: string;
   subject: string;
 }
@@ -22,7 +18,7 @@ export interface Match {
  */
 export function ruleMatches(
   rule: Pick<Rule, 'operation' | 'pattern' | 'verdict'>,
-  { operation, subject }: Match,
+  { operation, subject }: RuleSubject,
 ): boolean {
   const { pattern } = rule;
   if (!glob(rule.operation, operation, anything)) return false;

@@ -1,0 +1,69 @@
+import { isEvent, type Event, type EventOf } from './events.js';
+import { operationNamed } from './operations/index.js';
+
+type Rewind = Event & EventOf<'rewind'>;
+type Aspect = 'files' | 'conversation';
+
+/** Whether a rewind concerns the files or the conversation. */
+export const rewinds = (event: Event, aspect: Aspect): event is Rewind =>
+  isEvent(event, 'rewind') && (event.args.what === 'both' || event.args.what === aspect);
+
+/**
+ * Decides which events of a log its rewinds of the conversation have undone. `callAt` is the number of a call’s event,
+ * because a later result belongs to its call.
+ */
+export function undoneMessages(
+  all: readonly Event[],
+  callAt: (id: string | undefined) => number | undefined,
+): (event: Event) => boolean {
+  const inForce = rewindsInForce(all, 'conversation');
+  if (inForce.length === 0) return () => false;
+  return (event) => {
+    if (outlivesRewinds(event)) return false;
+    const position = (isEvent(event, 'background-result') && callAt(event.id)) || event.seq;
+    return inForce.some(({ seq: at, args: { seq: to } }) => {
+      if (position <= to || event.seq === at) return false;
+      // A reply in progress during a rewind answers messages that no longer count.
+      return (
+        position < at || (isEvent(event, 'say') && (event.args.seen?.others ?? event.seq) < at)
+      );
+    });
+  };
+}
+
+/**
+ * Decides which commits of a log its rewinds of the files have undone. `resultAt` is the number of a call’s result: its
+ * changes were made by then, although their commit follows it.
+ */
+export function undoneCommits(
+  all: readonly Event[],
+  resultAt: (id: string | undefined) => number | undefined,
+): (commit: Event) => boolean {
+  const inForce = rewindsInForce(all, 'files');
+  return (commit) => {
+    const made = Math.min(commit.seq, resultAt(commit.id) ?? commit.seq);
+    return inForce.some(({ seq, args }) => made > args.seq && commit.seq <= (args.last ?? seq));
+  };
+}
+
+/**
+ * A rewind returns to the state at an event, with the rewinds that were in force then: it undoes those in between, too.
+ * So a rewind is itself undone by one to the event before it.
+ */
+function rewindsInForce(all: readonly Event[], aspect: Aspect): Rewind[] {
+  const inForce: Rewind[] = [];
+  const latestFirst = all
+    .filter((event) => rewinds(event, aspect))
+    .toSorted((a, b) => b.seq - a.seq);
+  for (const rewind of latestFirst) {
+    const isUndone = inForce.some(({ seq, args }) => args.seq < rewind.seq && rewind.seq < seq);
+    if (!isUndone) inForce.push(rewind);
+  }
+  return inForce;
+}
+
+/** Trust concerns the workspace: rewinding the conversation does not revoke it. */
+function outlivesRewinds(event: Event): boolean {
+  const called = isEvent(event, 'result') ? event.args.operation : event.action;
+  return event.action === 'guidance' || operationNamed(called)?.outlivesRewind === true;
+}
