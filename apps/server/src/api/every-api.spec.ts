@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import {
-  resultText,
   actionManifest,
   actionOutput,
   AppError,

@@ -30,16 +30,8 @@ export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
   });
   const [drafts, setDrafts] = useState<ReadonlyMap<string, HunkDraft | undefined>>(new Map());
   const [target, setTarget] = useState<{ path: string } | null>(null);
-  const session = useSessionId();
-  const viewed = useViewed((state) => state.marks[session] ?? noMarks);
-  const marks = useMemo(() => new Set(viewed), [viewed]);
+  const { marks, view } = useViewedMarks(fold);
   const isChanged = (path: string) => files.some((file) => file.path === path);
-  const view = (file: DiffedFile) => {
-    const mark = viewedMark(file);
-    useViewed.getState().toggle(session, mark);
-    // Marking a file as viewed folds it; removing the mark unfolds it.
-    fold(file.path, marks.has(mark));
-  };
   const render = (row: DiffRow) => {
     if (row.kind === 'note') return <p className="px-3 py-2 text-sm text-faint">{row.text}</p>;
     if (row.kind === 'threads')
@@ -104,6 +96,19 @@ export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
       <DiffList rows={rows} target={target} render={render} />
     </div>
   );
+}
+
+/** Marking a file as viewed folds it; removing the mark unfolds it. */
+function useViewedMarks(fold: (path: string, open: boolean) => void) {
+  const session = useSessionId();
+  const viewed = useViewed((state) => state.marks[session] ?? noMarks);
+  const marks = useMemo(() => new Set(viewed), [viewed]);
+  const view = (file: DiffedFile) => {
+    const mark = viewedMark(file);
+    useViewed.getState().toggle(session, mark);
+    fold(file.path, marks.has(mark));
+  };
+  return { marks, view };
 }
 
 interface OutdatedThreadsProps {

@@ -1,11 +1,4 @@
-import {
-  isEnded,
-  runResultOf,
-  durationText,
-  elapsedText,
-  visibleText,
-  type Event,
-} from '@belay/protocol';
+import { isEnded, runResultOf, durationText, elapsedText, type Event } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
