@@ -112,7 +112,10 @@ describe('traits of operations', () => {
       'terminal.list',
     ]);
     expect(calledOperation('mcp.git.log')).toMatchObject({ changesFiles: false });
-    expect(named(({ commitsItself }) => commitsItself)).toEqual(['workspace.rewind']);
+    expect(named(({ commitsItself }) => commitsItself)).toEqual([
+      'workspace.rewind',
+      'workspace.undo',
+    ]);
   });
 
   it('say which calls of the user leave no trace', () => {

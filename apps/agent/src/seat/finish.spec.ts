@@ -143,8 +143,11 @@ describeSeat('the end of its work', [
     told: ['Do it', /finish counts only alone in its reply/],
   },
   {
-    name: 'I finish with a blank summary',
-    turns: () => [finish({ summary: ' ' })],
-    told: ['Do it', /Not finished: say in `summary` what changed/],
+    name: 'I finish with a blank summary, so that the text of my reply is taken',
+    turns: () => [{ ...finish({ summary: ' ' }), text: 'It works.' }],
+    until: 'result',
+    told: ['Do it'],
+    also: (seat) =>
+      expect(ends(seat)).toMatchObject([{ ok: true, output: { summary: 'It works.' } }]),
   },
 ]);
