@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { budgets } from '@belay/protocol';
 import { TestGateway, turn } from '../testing/test-gateway.js';
-import { failedResponse, ProviderServer, streaming } from './testing/provider-server.js';
+import { failedResponse, modelList, ProviderServer, streaming } from './testing/provider-server.js';
 import { anthropicMessages, chatCompletions } from './testing/provider-wires.js';
 
 describe('budgets', () => {
@@ -136,7 +136,7 @@ describe('choices and checks', () => {
 
   it('lists what an OpenAI-compatible server offers', async () => {
     const server = await ProviderServer.open();
-    server.models = { data: [{ id: 'qwen' }] };
+    server.models = modelList({ id: 'qwen' });
     const choices = await (await open(chatCompletions.environment(server.url))).choices();
     expect(choices[0]).toMatchObject({ name: 'openai-compatible:qwen', ready: true });
     expect(server.requests[0]?.headers.authorization).toBe('Bearer key-1');
@@ -149,14 +149,13 @@ describe('choices and checks', () => {
       server = await ProviderServer.open();
     });
     afterEach(() => server.close());
-    const lists = (...ids: string[]) => failedResponse(200, { data: ids.map((id) => ({ id })) });
 
     it('is saved once it lists its models, with names of several servers beside each other', async () => {
       const gateway = await open();
       const other = await ProviderServer.open();
       try {
-        server.answer(lists('qwen'), lists('qwen'));
-        other.answer(lists('llama'), lists('llama'));
+        server.models = modelList({ id: 'qwen' });
+        other.models = modelList({ id: 'llama' });
         await gateway.setProvider('ollama', { url: `${server.url}/v1` });
         await gateway.setProvider('box', { url: `${other.url}/v1/`, key: 'k2' });
         const ready = (await gateway.choices()).filter((choice) => choice.ready);
@@ -201,7 +200,7 @@ describe('choices and checks', () => {
       ],
     ])('is not saved if it answers with %s', async (_, answer, sentence) => {
       const gateway = await open();
-      server.answer(answer());
+      server.models = answer();
       const url = `${server.url}/api`;
       await expect(gateway.setProvider('box', { url, key: 'secret-7' })).rejects.toThrow(sentence);
       await expect(gateway.check({ model: 'box:x' })).rejects.toThrow(/^There is no model/);
@@ -211,7 +210,7 @@ describe('choices and checks', () => {
 
     it('is not saved if nothing answers, and keeps what it was', async () => {
       const gateway = await open();
-      server.answer(lists('qwen'), lists('qwen'));
+      server.models = modelList({ id: 'qwen' });
       await gateway.setProvider('box', { url: `${server.url}/v1` });
       await expect(gateway.setProvider('box', { url: 'http://127.0.0.1:4/v1' })).rejects.toThrow(
         'http://127.0.0.1:4/v1/models does not answer (ECONNREFUSED).',
@@ -221,13 +220,15 @@ describe('choices and checks', () => {
 
     it('is asked in its own way', async () => {
       const gateway = await open();
-      server.answer(
-        lists('claude'),
-        failedResponse(200, { models: [{ name: 'models/gemini' }] }),
-        lists('gpt'),
-      );
-      for (const name of ['anthropic', 'google', 'openai'])
+      const lists = {
+        anthropic: modelList({ id: 'claude' }),
+        google: failedResponse(200, { models: [{ name: 'models/gemini' }] }),
+        openai: modelList({ id: 'gpt' }),
+      };
+      for (const [name, list] of Object.entries(lists)) {
+        server.models = list;
         await gateway.setProvider(name, { key: `k-${name}`, url: server.url });
+      }
       expect(server.requests.map(({ headers }) => headers)).toMatchObject([
         { 'x-api-key': 'k-anthropic' },
         { 'x-goog-api-key': 'k-google' },

@@ -1,7 +1,7 @@
 import { newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { TestGateway } from '../testing/test-gateway.js';
-import { ProviderServer, failedResponse, streaming } from './testing/provider-server.js';
+import { ProviderServer, failedResponse, modelList, streaming } from './testing/provider-server.js';
 import { chatCompletions } from './testing/provider-wires.js';
 
 describe('a session whose provider is down', () => {
@@ -47,7 +47,13 @@ describe('a session whose provider is down', () => {
     ['a message', () => add('message', { text: 'Go on' })],
     ['resume', () => add('resume')],
     ['another model', () => add('change', { model: `${chatCompletions.model}?context=1000` })],
-    ['a changed key', () => test.gateway.setProvider('openai-compatible', { key: 'key-2' })],
+    [
+      'a changed key',
+      () => {
+        server.models = modelList();
+        return test.gateway.setProvider('openai-compatible', { key: 'key-2' });
+      },
+    ],
   ])('tries again at once after %s', async (_, act) => {
     const reply = test.generate();
     await waiting();

@@ -1,7 +1,12 @@
 import type { Message, ModelReply } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
-import { ProviderServer, failedResponse, streaming } from '../testing/provider-server.js';
+import {
+  modelList,
+  ProviderServer,
+  failedResponse,
+  streaming,
+} from '../testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
@@ -250,12 +255,7 @@ describe('what differs from provider to provider', () => {
   ])('takes the window from the server that runs the model: %j', async (sizes, window) => {
     await open(chatCompletions);
     const id = chatCompletions.model.slice('openai-compatible:'.length);
-    server.models = {
-      data: [
-        { id: 'other', context_length: 1 },
-        { id, ...sizes },
-      ],
-    };
+    server.models = modelList({ id: 'other', context_length: 1 }, { id, ...sizes });
     server.answer(streaming(chatCompletions.reply({ text: 'Hi' })));
     expect((await test.generate()).contextTokens).toBe(window);
   });

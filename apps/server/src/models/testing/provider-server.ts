@@ -23,8 +23,8 @@ export type ProviderAnswer = (response: ServerResponse) => void;
  */
 export class ProviderServer {
   readonly requests: ProviderRequest[] = [];
-  /** The list of models; null if it has none, and requests for it are not recorded. */
-  models: object | null = null;
+  /** How it answers each request for its models; null if it has no list, and such requests are not recorded. */
+  models: ProviderAnswer | null = null;
   /** Resolves when a client has disconnected before its answer was complete. */
   readonly abandoned = Promise.withResolvers<void>();
   readonly #answers: ProviderAnswer[] = [];
@@ -39,13 +39,13 @@ export class ProviderServer {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const text = Buffer.concat(chunks).toString();
-        if (request.url?.endsWith('/models') && this.models === null)
-          return void response.writeHead(404).end('{}');
+        const isList = request.url?.endsWith('/models') ?? false;
+        if (isList && !this.models) return void response.writeHead(404).end('{}');
         const body = text ? (JSON.parse(text) as Record<string, unknown>) : {};
         this.requests.push({ path: request.url ?? '', headers: request.headers, body, text });
-        if (request.url?.endsWith('/models')) return void response.end(JSON.stringify(this.models));
         const answer =
-          this.#answers.shift() ?? failedResponse(418, { error: { message: 'no answer left' } });
+          (isList ? this.models : this.#answers.shift()) ??
+          failedResponse(418, { error: { message: 'no answer left' } });
         answer(response);
       });
     });
@@ -89,6 +89,10 @@ export function streaming(
     else if (end === 'cut') setImmediate(() => response.destroy());
   };
 }
+
+/** A provider’s list of models, in the format of most. */
+export const modelList = (...models: object[]): ProviderAnswer =>
+  failedResponse(200, { data: models });
 
 /** Resets the connection before the first byte of an answer. */
 export const resetting: ProviderAnswer = (response) => void response.socket?.resetAndDestroy();
