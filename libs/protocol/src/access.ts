@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { machineName } from './machines.js';
 import type { Role } from './operation.js';
+import { imageReference } from './image-reference.js';
 import { sandboxProfile } from './session.js';
 import { visibleLine } from './visible-text.js';
 
@@ -45,14 +46,7 @@ const expires = z.iso.datetime({ offset: true });
  */
 export const tokenSandbox = z.object({
   machine: machineName.nullable().default(null).describe('A joined machine; null for the server.'),
-  image: z
-    .string()
-    .trim()
-    .min(1)
-    .max(500)
-    .nullable()
-    .default(null)
-    .describe('A Docker image; null for the default.'),
+  image: imageReference.nullable().default(null).describe('A Docker image; null for the default.'),
   profile: sandboxProfile,
 });
 export type TokenSandbox = z.infer<typeof tokenSandbox>;

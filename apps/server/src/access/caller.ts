@@ -7,7 +7,6 @@ import {
   type Scope,
   type TokenSandbox,
 } from '@belay/protocol';
-import type { BareSessions } from './bare-sessions.js';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
@@ -19,8 +18,8 @@ export interface Caller {
   readonly sessions: 'all' | SessionSet;
   /** Whether it may begin sessions, which it can then see. */
   readonly begins: boolean;
-  /** The sessions on bare machines: callers operate them who may name the host, or whose sandbox is that machine. */
-  readonly bare?: Pick<BareSessions, 'machineOf'>;
+  /** Which sessions are on bare machines: not everyone who sees one may operate it. */
+  readonly bare?: { machineOf(session: string): string | undefined };
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
   /** The sandbox of sessions that it begins, unless they choose one. */
@@ -120,11 +119,10 @@ function refusal(
   if (access === 'open') return undefined;
   if (!caller || hasExpired(caller)) return unauthorized();
   if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
-  if (includesScope(caller.scope, access)) {
-    const machine = session !== undefined && access !== 'view' && caller.bare?.machineOf(session);
-    const isGiven = !machine || machine === caller.sandbox?.machine || mayNameHost(caller);
-    return isGiven ? undefined : unconfined();
-  }
+  if (includesScope(caller.scope, access))
+    return access === 'view' || session === undefined || mayUseMachineOf(caller, session)
+      ? undefined
+      : unconfined();
   if (caller.scope === 'view') return mayOnlyWatch();
   return new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');
 }
@@ -132,10 +130,16 @@ function refusal(
 export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>
   expires !== null && expires <= Date.now();
 
+/** On a bare machine, a session is for callers who may name the host, and for tokens that an admin gave the machine. */
+function mayUseMachineOf(caller: Caller, session: string): boolean {
+  const machine = caller.bare?.machineOf(session);
+  return machine === undefined || caller.sandbox?.machine === machine || mayNameHost(caller);
+}
+
 const unconfined = (): AppError =>
   new AppError(
     'forbidden',
-    'This session runs on a bare machine, where nothing is confined: only an admin may operate it, and not over MCP or through a GPT.',
+    'This session runs on a bare machine, where nothing is confined: only an admin may operate it, and not over MCP or through a GPT. An admin can give a token this machine.',
   );
 
 const mayOnlyWatch = (): AppError =>

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { knownProviders, providerName, type ProviderSetup, ownValue } from '@belay/protocol';
+import { knownProviders, ownValue, providerName, type ProviderSetup } from '@belay/protocol';
 import { z } from 'zod';
 import { Config, type ProviderConfig } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
@@ -54,7 +54,9 @@ export class ProviderKeys {
         url: ownValue(values, name)?.url ?? ownValue(set, name)?.url,
       },
     ]);
-    const providers = { ...this.config.providers, ...Object.fromEntries(merged) };
+    // Without a prototype: a provider may be named `constructor`.
+    const none = Object.create(null) as object;
+    const providers = Object.assign(none, this.config.providers, Object.fromEntries(merged));
     return { environment, examples, providers };
   }
 
@@ -66,7 +68,11 @@ export class ProviderKeys {
     );
     return [...knownProviders, ...servers.toSorted()].map((name) => ({
       name,
-      key: this.#file.value[name]?.key ? 'saved' : providers[name]?.key ? 'environment' : null,
+      key: ownValue(this.#file.value, name)?.key
+        ? 'saved'
+        : providers[name]?.key
+          ? 'environment'
+          : null,
       url: providers[name]?.url ?? null,
     }));
   }
@@ -78,7 +84,8 @@ export class ProviderKeys {
 }
 
 function changed(values: Saved, name: string, change: KeyChange): Saved {
-  const { [name]: before = {}, ...others } = values;
+  const { [name]: _, ...others } = values;
+  const before = ownValue(values, name) ?? {};
   const key = change.key === undefined ? before.key : (change.key ?? undefined);
   const url = change.url === undefined ? before.url : (change.url ?? undefined);
   return key === undefined && url === undefined ? others : { ...others, [name]: { key, url } };

@@ -5,7 +5,7 @@ import { TestServer } from '../../testing/server.js';
 const names = ['constructor', '__proto__', 'toString', 'hasOwnProperty', 'valueOf'];
 
 describe('attacks: names that every object inherits', () => {
-  const server = new TestServer();
+  const server = new TestServer({ realModels: true });
   beforeAll(() => server.start());
   afterAll(() => server.close());
 
