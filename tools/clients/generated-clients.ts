@@ -138,7 +138,10 @@ export const generatedClients: Record<string, GeneratedClient> = {
     needs: { cargo: '--version', java: '-version', python3: '--version' },
     program: ['drive.rs', 'client/examples/drive.rs'],
     commands: (place) => [
-      generator(place, 'rust', { packageName: 'belay_client', supportAsync: 'false' }),
+      generator(place, 'rust', { packageName: 'belay_client' }),
+      words(
+        'cargo add -q --manifest-path client/Cargo.toml --dev tokio --features macros,rt-multi-thread',
+      ),
       words('cargo run -q --manifest-path client/Cargo.toml --example drive'),
     ],
   },

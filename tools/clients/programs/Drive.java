@@ -1,5 +1,6 @@
 // The client of openapi-generator (native): lists, starts, follows and reads a failure.
 import java.math.BigDecimal;
+import java.util.Map;
 import java.util.Set;
 import test.belay.ApiClient;
 import test.belay.ApiException;
@@ -28,8 +29,8 @@ public class Drive {
       for (Event event : sessions.sessionsEvents(id, last, null, new BigDecimal(20))) {
         check(event.getSeq() == last + 1, "An event is missing.");
         last = event.getSeq();
-        boolean isState = event.getAction().equals("state");
-        ended = ended || (isState && ENDED.contains(event.getArgs().get("state")));
+        Object state = ((Map<?, ?>) event.getArgs()).get("state");
+        ended = ended || (event.getAction().equals("state") && ENDED.contains(state));
       }
     }
     check(ended, "The session has not ended.");

@@ -4,23 +4,24 @@ use belay_client::models::CreateSession;
 use std::env::var;
 use std::time::{Duration, Instant};
 
-fn main() {
+#[tokio::main]
+async fn main() {
     let configuration = Configuration {
         base_path: var("BELAY_URL").unwrap(),
         bearer_access_token: var("BELAY_TOKEN").ok(),
         ..Configuration::default()
     };
-    let list = || sessions_api::sessions_list(&configuration, None, None, None).unwrap();
-    let before = list().len();
+    let list = || sessions_api::sessions_list(&configuration, None, None, None);
+    let before = list().await.unwrap().len();
     let mut wanted = CreateSession::new("Say hello".to_string());
     wanted.model = var("BELAY_MODEL").ok();
-    let made = sessions_api::sessions_create(&configuration, wanted, None).unwrap();
-    assert_eq!(list().len(), before + 1);
+    let made = sessions_api::sessions_create(&configuration, wanted, None).await.unwrap();
+    assert_eq!(list().await.unwrap().len(), before + 1);
     let (mut last, mut ended) = (0, false);
     let deadline = Instant::now() + Duration::from_secs(120);
     while !ended && Instant::now() < deadline {
         let page = sessions_api::sessions_events(&configuration, &made.id, Some(last), None, Some(20.0));
-        for event in page.unwrap() {
+        for event in page.await.unwrap() {
             assert_eq!(event.seq, last + 1);
             last = event.seq;
             let state = event.args.get("state").and_then(|state| state.as_str());
@@ -29,7 +30,7 @@ fn main() {
         }
     }
     assert!(ended, "The session has not ended.");
-    match sessions_api::sessions_get(&configuration, "none") {
+    match sessions_api::sessions_get(&configuration, "none").await {
         Err(Error::ResponseError(failure)) => {
             assert_eq!(failure.status.as_u16(), 404);
             assert!(failure.entity.is_some(), "The failure has no type.");

@@ -181,7 +181,7 @@ describe('the OpenAPI document', () => {
     expect(wrong).toEqual([]);
     expect(waysOf((schema, way) => way.includes('/responses/') && isDefault(schema))).toEqual([]);
     const ofResponses = Object.keys(document.components.schemas).filter((name) =>
-      /Response(Item)?$|^(Session|Event)$/.test(name),
+      /Output(Item)?$|^(Session|Event)$/.test(name),
     );
     for (const name of ofResponses) {
       const inner = [...schemasIn(document.components.schemas[name], `/${name}`)];

@@ -126,7 +126,7 @@ function operationObject({ route, types }: Documented, components: Components): 
   const { summary, description, access, body, response, paged } = route;
   const content = isBytes(response)
     ? bytesContent(response)
-    : isSchema(response) && json(components.response(response, types && `${types}Response`));
+    : isSchema(response) && json(components.response(response, types && `${types}Output`));
   const sent = {
     description: summary,
     ...(paged && { headers: { Link: { $ref: '#/components/headers/Link' } } }),
