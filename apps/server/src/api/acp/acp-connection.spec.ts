@@ -1,5 +1,4 @@
 import { methods } from '@agentclientprotocol/sdk';
-import type { MadeToken } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
@@ -70,24 +69,6 @@ describe('sessions over ACP', () => {
       await expect(option(sessionId, configId, value)).rejects.toMatchObject({
         data: { code: 'invalid_input' },
       });
-  });
-
-  it('attacks: get no model that names a file of the host, at their start or later', async () => {
-    const wanted = { label: 'x', scope: 'operate' };
-    const { token } = await server.json<MadeToken>('POST', '/api/tokens', wanted);
-    me.close();
-    me = await new AcpEditor().connect(server.url, token);
-    await me.initialize();
-    const file = 'cassette:/tmp/belay-none?record=scripted:x';
-    const forbidden = { data: { code: 'forbidden' } };
-    const begun = await me.begin(file);
-    await expect(me.prompt(begun.sessionId, 'Work')).rejects.toMatchObject(forbidden);
-    const sessionId = await server.session();
-    await me.load(sessionId);
-    await expect(option(sessionId, 'model', file)).rejects.toMatchObject(forbidden);
-    // The control: what names nothing of the host may be chosen.
-    await option(sessionId, 'mode', 'auto');
-    expect(await server.log.summary(sessionId)).toMatchObject({ approvals: 'auto' });
   });
 
   it('have the approvals of the server’s settings', async () => {
