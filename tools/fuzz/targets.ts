@@ -3,7 +3,7 @@ import { decode, encode } from '../../libs/rpc/dist/frame.js';
 import { headerBytes } from '../../libs/rpc/dist/message.js';
 import { htmlText, htmlTitle } from '../../apps/agent/dist/web/html-text.js';
 import { screenText } from '../../apps/agent/dist/terminal/scrollback-text.js';
-import { ruleMatches } from '../../apps/server/dist/approvals/pattern.js';
+import { ruleMatches } from '../../apps/server/dist/approvals/rule-matches.js';
 import { isPublicAddress } from '../../libs/host/dist/public-address.js';
 import { normalHost } from '../../apps/server/dist/egress/policy.js';
 import { parseScript } from '../../apps/server/dist/models/scripted/script.js';
@@ -76,7 +76,7 @@ export const targets: Record<string, Target> = {
     },
   },
   patterns: {
-    covers: /approvals\/pattern\.js$/,
+    covers: /approvals\/rule-matches\.js$/,
     seeds: [
       'npm test *\nnpm test -- x',
       'src/**\nsrc/../etc',
