@@ -1,5 +1,5 @@
 import { Columns2, Download, GitPullRequestArrow, ListTree } from 'lucide-react';
-import { numberText, pluralText } from '@belay/protocol';
+import { numberText, pluralText, visibleText } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty, Loading } from '@/components/ui/empty';
 import { Select } from '@/components/ui/field';
@@ -50,7 +50,7 @@ export function ChangesPanel() {
           <option value="">The whole session</option>
           {listedSteps(commits, step).map(([call, event]) => (
             <option key={call} value={call}>
-              {event.message}
+              {visibleText(event.message)}
             </option>
           ))}
         </Select>
