@@ -101,9 +101,7 @@ describeSystem('clients that start belay and speak over its standard input', (se
         prompt: [{ type: 'text', text }],
       });
     const textOf = (kind: SessionUpdate['sessionUpdate']) =>
-      updates.flatMap((update) =>
-        update.sessionUpdate === kind && 'content' in update ? [JSON.stringify(update)] : [],
-      );
+      updates.flatMap((update) => (update.sessionUpdate === kind ? [JSON.stringify(update)] : []));
     const close = async () => {
       child.stdin.end();
       await once(child, 'exit');

@@ -1,5 +1,5 @@
 export { eventually } from './eventually.js';
-export { memoryInUse } from './memory.js';
+export { keptBytes, memoryInUse } from './memory.js';
 export { pause, staysTrue } from './pauses.js';
 export { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
 export { until, type UntilOptions } from './until.js';

@@ -114,10 +114,7 @@ export class BrowserHandlers {
         const options = { timeout: longestHistory, waitUntil: 'domcontentloaded' } as const;
         if (to === 'reload') return page.reload(options);
         await assertHistory(page, to);
-        const went = await (to === 'forward' ? page.goForward(options) : page.goBack(options));
-        if (went === null) {
-          this.#notes.add(`If the page looks the same, there may be no page to go ${to} to.`);
-        }
+        return to === 'forward' ? page.goForward(options) : page.goBack(options);
       }),
     'browser.wait': (input, call) =>
       this.#act(call, async (page, signal) => {

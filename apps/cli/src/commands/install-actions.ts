@@ -84,7 +84,8 @@ async function install(
   { names, ...options }: Options & { names: string[] | undefined },
 ): Promise<number> {
   const progress = outputTo(process.stderr);
-  for (const { fault } of found.faults) progress.line(progress.style('yellow', fault));
+  for (const { fault } of found.faults)
+    progress.line(progress.style('yellow', singleLine(fault, Infinity)));
   const wanted = wantedOf(found, names);
   for (const offer of wanted) show(offer, found, progress);
   const changed = wanted.filter(({ state }) => state !== 'same');
@@ -183,7 +184,7 @@ async function report(
     tellMissing(action, output);
     if (action.error === null || neededSecrets(action).length > 0) continue;
     allWork = false;
-    output.line(output.style('red', `It does not work yet: ${action.error}`));
+    output.line(output.style('red', `It does not work yet: ${singleLine(action.error, Infinity)}`));
   }
   return allWork;
 }

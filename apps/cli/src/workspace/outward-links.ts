@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { visibleText } from '@belay/protocol';
+import { singleLine } from '../output.js';
 import type { PatchedFile } from './write-changes.js';
 
 /** A link of a patch whose target is outside of the folder: whoever follows it leaves the folder. */
@@ -31,7 +31,7 @@ export function appliedSentence(folder: string, links: readonly OutwardLink[]): 
   if (links.length === 0) return applied;
   const shown = links
     .slice(0, maxNamed)
-    .map(({ path, target }) => visibleText(`${path} → ${target}`));
+    .map(({ path, target }) => singleLine(`${path} → ${target}`, Infinity));
   const others = links.length > maxNamed ? ` and ${links.length - maxNamed} more` : '';
   return `${applied} These links lead out of it, so check them before you follow them: ${shown.join(', ')}${others}.`;
 }

@@ -1,6 +1,6 @@
-import { visibleText, pluralText, numberText, bytesText } from '@belay/protocol';
+import { pluralText, numberText, bytesText } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import { progressBar, type LineOutput } from '../output.js';
+import { progressBar, singleLine, type LineOutput } from '../output.js';
 import { StatusLine } from '../status-line.js';
 import { secretsWarning } from './left-out.js';
 import { packWorkspace, type Packed } from './pack-workspace.js';
@@ -46,7 +46,7 @@ async function withProgress<T>(
   const isTerminal = process.stderr.isTTY && process.env.TERM !== 'dumb';
   const status = isTerminal ? new StatusLine(process.stderr) : undefined;
   const warning = secretsWarning(plan.secrets);
-  if (warning) progress.line(visibleText(warning));
+  if (warning) progress.line(singleLine(warning, Infinity));
   const begun = Date.now();
   if (!status) progress.line(`Copying ${sizeOf(plan)} into the sandbox.`);
   const show = (packed: Packed) => status?.show(copied(packed, plan), begun);
@@ -54,7 +54,7 @@ async function withProgress<T>(
     return await send(packWorkspace(plan, show));
   } finally {
     status?.close();
-    for (const sentence of plan.leftOut.sentences()) progress.line(visibleText(sentence));
+    for (const sentence of plan.leftOut.sentences()) progress.line(singleLine(sentence, Infinity));
   }
 }
 

@@ -389,6 +389,8 @@ describe('attacks: a patch from a sandbox', () => {
     expect(sentence).toContain('passwd → /etc/passwd');
     expect(sentence).not.toContain('\u202e');
     expect(appliedSentence(folder, [])).toBe(`Applied to ${folder}.`);
+    const forged = appliedSentence(folder, [{ path: 'x', target: '/y\nApplied to /home/u.' }]);
+    expect(forged.split('\n')).toHaveLength(1);
   });
 
   it('does not make a submodule', async () => {

@@ -7,7 +7,6 @@ import {
   type Scope,
   type TokenSandbox,
 } from '@belay/protocol';
-import type { BareSessions } from './bare-sessions.js';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
@@ -19,8 +18,8 @@ export interface Caller {
   readonly sessions: 'all' | SessionSet;
   /** Whether it may begin sessions, which it can then see. */
   readonly begins: boolean;
-  /** The sessions on bare machines: not everyone who sees one may operate it. */
-  readonly bare?: Pick<BareSessions, 'machineOf'>;
+  /** Which sessions are on bare machines: not everyone who sees one may operate it. */
+  readonly bare?: { machineOf(session: string): string | undefined };
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
   /** The sandbox of sessions that it begins, unless they choose one. */

@@ -68,6 +68,15 @@ onEveryDatabase('stored tokens', (databases) => {
     expect(tokens.list().map(({ id }) => id)).toEqual([other.id]);
   });
 
+  it('end with the token that made them even if that cannot be stored', async () => {
+    const maker = await make({ scope: 'admin' });
+    const child = await make({}, { id: `token:${maker.id}` });
+    await logs.database.kysely.schema.alterTable('access_token').renameTo('elsewhere').execute();
+    await expect(tokens.revoke(maker.id)).rejects.toThrow();
+    await logs.database.kysely.schema.alterTable('elsewhere').renameTo('access_token').execute();
+    for (const { token } of [maker, child]) expect(tokens.callerOf(token)).toBeUndefined();
+  });
+
   it('end what is open when they are revoked, rotated or expire', async () => {
     const ended: string[] = [];
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString();

@@ -179,23 +179,39 @@ export class TokensStore implements OnModuleInit {
 
   /** The token is invalid at once, also on open connections, and so are the tokens that it made. */
   async revoke(id: string): Promise<void> {
-    const row = this.#row(id);
-    // Invalid in this server even if the disk is full.
-    this.#rows.delete(row.hash);
-    this.ends.end(callerId(id));
-    await this.database.kysely
-      .deleteFrom('access_token')
-      .where('id', '=', id)
-      .execute()
-      .catch(notStored);
-    await this.revokeMadeBy(callerId(id));
+    await this.#revokeAll(this.#family(this.#row(id)));
   }
 
   /** Revokes the tokens that a caller made, who has no access any more. */
   async revokeMadeBy(maker: string): Promise<void> {
-    const isMade = ({ link_session: session, link_maker: by }: Row) =>
-      session === null && by === maker;
-    for (const { id } of [...this.#rows.values()].filter(isMade)) await this.revoke(id);
+    await this.#revokeAll(this.#madeBy(maker));
+  }
+
+  async #revokeAll(rows: readonly Row[]): Promise<void> {
+    // Invalid in this server even if the disk is full.
+    for (const { id, hash } of rows) {
+      this.#rows.delete(hash);
+      this.ends.end(callerId(id));
+    }
+    if (rows.length === 0) return;
+    const ids = rows.map(({ id }) => id);
+    await this.database.kysely
+      .deleteFrom('access_token')
+      .where('id', 'in', ids)
+      .execute()
+      .catch(notStored);
+  }
+
+  /** A token, and all that it made, directly or through these. */
+  #family(row: Row): Row[] {
+    return [row, ...this.#madeBy(callerId(row.id))];
+  }
+
+  #madeBy(maker: string): Row[] {
+    const made = [...this.#rows.values()].filter(
+      ({ link_session: session, link_maker: by }) => session === null && by === maker,
+    );
+    return made.flatMap((row) => this.#family(row));
   }
 
   /** The time when a token ends; null for never. Throws `not_found`. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ActionSource } from '@belay/protocol';
+import { timeLimit } from '@belay/rpc';
 import { GitHosts } from '../git/git-hosts.js';
 import { RepositoryFetcher } from '../git/repository-fetcher.js';
 import { BlobReader, listTree, type GitTreeEntry } from '../git/write-tree.js';
@@ -26,7 +27,7 @@ export class ActionRepositories {
 
   /** `from` is a GitHub repository as `user/repo`, or an address. Throws one sentence. */
   async fetch(from: string, version: string | null, signal: AbortSignal): Promise<Fetched> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const limit = timeLimit(timeoutMs, signal);
     const remote = this.hosts.remote(addressOf(from), 'admin');
     const found = await this.fetcher.find(remote, { ref: version ?? undefined }, limit);
     const { repository, commit } = await this.fetcher.fetch(found, {

@@ -105,9 +105,8 @@ export class ActionSources {
   ): ActionOffer {
     const name = manifest.name_for_model;
     const installed = this.store.all.find((one) => one.name === name)?.current;
-    const [added = '', removed] = [{ ...source, folder }, installed?.source].map(
-      (from) => from && sourceSentence(from),
-    );
+    const added = sourceSentence({ ...source, folder });
+    const removed = installed && sourceSentence(installed.source);
     // Another action may have this name, and an update looks for the version that was named.
     const moved = removed !== undefined && removed !== added;
     const isSame = installed?.digest === digestOf(files) && !moved;

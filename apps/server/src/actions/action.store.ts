@@ -74,15 +74,18 @@ export class ActionStore {
 
   /** Throws `conflict` when one of the secrets that these permissions require is not set. */
   assertHasSecrets(name: string, permissions: ActionPermissions): void {
+    const fault = this.secretsFault(name, permissions);
+    if (fault !== undefined) throw new AppError('conflict', fault);
+  }
+
+  /** A sentence about required secrets that are not set; undefined if none is missing. */
+  secretsFault(name: string, permissions: ActionPermissions): string | undefined {
     const saved = this.secretsOf(name);
     const missing = requiredSecrets(permissions).filter((key) => !Object.hasOwn(saved, key));
-    if (missing.length === 0) return;
+    if (missing.length === 0) return undefined;
     const [what, set] = missing.length > 1 ? ['secrets', 'are'] : ['secret', 'is'];
     const commands = missing.map((key) => `belay actions secret ${name} ${key}`);
-    throw new AppError(
-      'conflict',
-      `${name} needs the ${what} ${missing.join(', ')}, which ${set} not set. Set it with: ${commands.join(', ')}`,
-    );
+    return `${name} needs the ${what} ${missing.join(', ')}, which ${set} not set. Set it with: ${commands.join(', ')}`;
   }
 
   /** Null removes the secret. Throws `not_found` for an unknown action. */

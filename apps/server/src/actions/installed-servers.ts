@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { AppError, errorFrom, type McpServer } from '@belay/protocol';
+import { AppError, type McpServer } from '@belay/protocol';
 import type { McpConfig } from '../mcp/mcp-config.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import type { ActionRecord } from './action-record.js';
@@ -40,16 +40,6 @@ export class InstalledServers implements OnApplicationBootstrap {
     return this.stateOf(name);
   }
 
-  /** Why the server must not be started; undefined if it can be. */
-  #faultOf({ name, current }: ActionRecord): string | undefined {
-    try {
-      this.store.assertHasSecrets(name, current.manifest.permissions);
-      return undefined;
-    } catch (error) {
-      return errorFrom(error).message;
-    }
-  }
-
   #configOf(record: ActionRecord): McpConfig {
     const { name, enabled, current } = record;
     const { image, manifest } = current;
@@ -68,7 +58,10 @@ export class InstalledServers implements OnApplicationBootstrap {
         image,
         folder: null,
         hosts: permissions.network,
-        installed: { memoryMb: permissions.memory_mb, fault: this.#faultOf(record) },
+        installed: {
+          memoryMb: permissions.memory_mb,
+          fault: this.store.secretsFault(name, permissions),
+        },
       },
     };
   }

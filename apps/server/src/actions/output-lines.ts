@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { visibleText } from '@belay/protocol';
+import { styles } from '../mcp/useful-output.js';
 
 const maxLine = 1_000;
 /** The limit of lines in one log; further lines are left out. */
@@ -33,6 +34,3 @@ export class OutputLines {
     this.onLine(visibleText(last.replaceAll(styles, '')).slice(0, maxLine));
   }
 }
-
-// oxlint-disable-next-line no-control-regex
-const styles = /\u001b\[[\d;]{0,30}[A-Za-z]/g;

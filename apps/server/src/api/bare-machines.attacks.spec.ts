@@ -68,7 +68,7 @@ describe('attacks: sessions on a bare machine', () => {
     expect(((await seen.json()) as SessionSummary).machine).toEqual({ name: 'bare', kind: 'bare' });
   });
 
-  it('are operated with a token that an admin gave that machine, also by a GPT, and with no other', async () => {
+  it('are operated by the tokens that an admin made for that machine, also by a GPT, and by no other', async () => {
     const tokenOf = async (machine: string) => {
       const sandbox = { machine, image: null, profile: 'hardened' };
       const wanted = { label: machine, scope: 'operate', sandbox };

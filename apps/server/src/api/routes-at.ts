@@ -9,7 +9,9 @@ const patterns = new Map<Route, RegExp>();
 function patternOf(route: Route): RegExp {
   const known = patterns.get(route);
   if (known) return known;
-  const pattern = new RegExp(`^${route.path.replaceAll(/:\w+/g, '[^/?]+')}/?(\\?|$)`);
+  const pattern = new RegExp(
+    `^${route.path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/?]+')}/?(\\?|$)`,
+  );
   patterns.set(route, pattern);
   return pattern;
 }

@@ -102,6 +102,12 @@ describe('questions at the terminal of the server', () => {
     expect(shown).not.toContain('It ran.');
     expect(await approvals.request('t', run('c3', 'ls'), signal)).toEqual({ verdict: 'approved' });
     await appears('It ran.');
+    const rejected = approvals.request('t', run('c4', 'rm y'), signal);
+    await appears('  rm y\n');
+    await approvals.answer('t', { id: 'c4', caller: ownerCaller }, { verdict: 'rejected' });
+    expect(await rejected).toMatchObject({ verdict: 'rejected' });
+    await appears('Already answered.');
+    expect(shown.split('It ran.')).toHaveLength(2);
   });
 
   it('name the sessions that start on a joined machine', async () => {

@@ -53,12 +53,12 @@ export function askAtTerminal({ log, approvals, input, output }: TerminalQuestio
     shown = { question, since: Date.now(), isAnswered: false };
     print(textOf(question));
   };
-  const drop = (isOver: (question: Question) => boolean): void => {
+  const drop = (isOver: (question: Question) => boolean, hasRun = false): void => {
     const left = waiting.filter((question) => !isOver(question));
     waiting.splice(0, waiting.length, ...left);
     if (shown && !waiting.includes(shown.question)) {
       if (!shown.isAnswered)
-        print(shown.question.isHeld ? '\n  It ran.\n' : '\n  Already answered.\n');
+        print(shown.question.isHeld && hasRun ? '\n  It ran.\n' : '\n  Already answered.\n');
       shown = undefined;
     }
     show();
@@ -72,7 +72,10 @@ export function askAtTerminal({ log, approvals, input, output }: TerminalQuestio
       if (machine)
         print(`\nSession ${session} starts on the machine ${visibleText(machine.name)}.\n`);
     } else if (['approve', 'reject', 'result'].includes(event.action)) {
-      drop(({ session: other, request }) => other === session && request.id === event.id);
+      drop(
+        ({ session: other, request }) => other === session && request.id === event.id,
+        event.action === 'approve',
+      );
     } else if (isEvent(event, 'state') && isEnded(event.args.state)) {
       drop(({ session: other }) => other === session);
     }

@@ -49,7 +49,8 @@ function isSaidBy(texts: readonly (string | undefined)[], value: unknown): boole
 }
 
 function isSame(text: string | undefined, value: unknown): boolean {
-  if (text === undefined || text === value) return text !== undefined;
+  if (text === undefined) return false;
+  if (text === value) return true;
   try {
     return isDeepStrictEqual(JSON.parse(text), value);
   } catch {

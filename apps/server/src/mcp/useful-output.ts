@@ -21,5 +21,6 @@ const noise = [
   /^npm (error|ERR!)( A complete log of this run can be found in.*)?$/,
 ];
 
+/** Colours and other styles of a terminal. */
 // oxlint-disable-next-line no-control-regex
-const styles = /\u001b\[[\d;]{0,30}[A-Za-z]/g;
+export const styles = /\u001b\[[\d;]{0,30}[A-Za-z]/g;

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { knownProviders, ownValue, providerName, type ProviderSetup } from '@belay/protocol';
+import {
+  isKnownProvider,
+  knownProviders,
+  ownValue,
+  providerName,
+  type ProviderSetup,
+} from '@belay/protocol';
 import { z } from 'zod';
 import { Config, type ProviderConfig } from '../config.js';
 import { PrivateFile } from '../storage/private-file.js';
@@ -64,7 +70,7 @@ export class ProviderKeys {
   list(): ProviderSetup[] {
     const { providers } = this.setup;
     const servers = Object.keys(providers).filter(
-      (name) => !knownProviders.some((known) => known === name) && providers[name]?.url,
+      (name) => !isKnownProvider(name) && providers[name]?.url,
     );
     return [...knownProviders, ...servers.toSorted()].map((name) => ({
       name,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError, ignoreError, type StreamMeta } from '@belay/protocol';
-import { inTime } from '@belay/rpc';
+import { inTime, timeLimit } from '@belay/rpc';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { byteLimit } from '../storage/byte-limit.js';
@@ -72,7 +72,7 @@ export class Exports implements OnModuleDestroy {
   async keepPatch(session: string): Promise<void> {
     if (!this.sandboxes.agent(session)) return;
     const controller = new AbortController();
-    const signal = AbortSignal.any([controller.signal, AbortSignal.timeout(patchTimeoutMs)]);
+    const signal = timeLimit(patchTimeoutMs, controller.signal);
     const kept = this.#keepPatch(session, signal);
     const one = { session, controller, ended: kept.catch(ignoreError('the caller gets it')) };
     this.#keeping.add(one);

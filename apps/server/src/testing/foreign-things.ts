@@ -154,7 +154,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
       'comparisons:id': compared.id,
       'evaluations:id': run.id,
       'evaluations:blob': picture,
-      'actions:id': 'x',
+      'action-installs:id': 'x',
       'actions:name': actionName,
       'actions:key': 'API_KEY',
       'actions:tool': 'x',

@@ -53,6 +53,13 @@ describe('the palette', () => {
     expect(screen.queryByText('Sessions')).toBeNull();
   });
 
+  it('finds nothing for signs alone, which no title begins with', async () => {
+    const { type } = await show('all');
+    await screen.findByText('Summarize');
+    type('>');
+    expect(screen.queryAllByRole('option')).toEqual([]);
+  });
+
   it('finds files besides commands and sessions', async () => {
     const { type } = await show('all');
     type('sum');

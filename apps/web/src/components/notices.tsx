@@ -2,6 +2,7 @@ import { Bell } from 'lucide-react';
 import { Popover } from 'radix-ui';
 import { clsx } from 'clsx';
 import { IconButton } from '@/components/ui/icon-button';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useToasts } from '@/lib/toasts';
 
 /** The notices of this visit, to read again after they ended; nothing before the first one. */
@@ -27,7 +28,7 @@ export function Notices() {
                   {new Date(time).toLocaleTimeString()}
                 </time>
                 <span className={clsx('min-w-0 break-words', tone === 'fail' && 'text-fail')}>
-                  {text}
+                  <VisibleText text={text} />
                 </span>
               </li>
             ))}

@@ -34,7 +34,11 @@ export const useCommandList = create<Commands>()(() => ({
 }));
 
 export const openPalette = (palette: 'all' | 'files'): void =>
-  useCommandList.setState({ palette, focused: document.activeElement });
+  // While it is open, its own field has the focus.
+  useCommandList.setState((now) => ({
+    palette,
+    focused: now.palette === null ? document.activeElement : now.focused,
+  }));
 
 /** Also gives the focus back; at once, so that a command can run on it. */
 export function closePalette(): void {

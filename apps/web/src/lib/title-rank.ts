@@ -7,7 +7,9 @@ export function titleRank(text: string, typed: string): number | undefined {
   const wanted = typed.trim().toLowerCase();
   if (lower.startsWith(wanted)) return 0;
   const words = wordsOf(lower);
-  if (wordsOf(wanted).every((begin) => words.some((word) => word.startsWith(begin)))) return 1;
+  const begins = wordsOf(wanted);
+  const isBegun = (begin: string) => words.some((word) => word.startsWith(begin));
+  if (begins.length > 0 && begins.every(isBegun)) return 1;
   return lower.includes(wanted) ? 2 : undefined;
 }
 

@@ -24,7 +24,12 @@ const page = z.object({
 });
 
 /** Far beyond any viewport; Chromium stops responding at coordinates that it cannot represent. */
-const pixels = z.number().nonnegative().max(100_000);
+const maxPixels = 100_000;
+/** A refinement, because a `maximum` of each coordinate would lengthen every prompt. */
+const pixels = z
+  .number()
+  .nonnegative()
+  .refine((number) => number <= maxPixels, `at most ${maxPixels}`);
 
 /** An element, or a point of the viewport in pixels. */
 const point = z.object({

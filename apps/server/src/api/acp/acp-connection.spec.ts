@@ -33,8 +33,18 @@ describe('sessions over ACP', () => {
     await until('the message', async () =>
       (await server.log.read(sessionId, { after: 0 })).some(({ action }) => action === 'message'),
     );
-    await me.agent.request(session.close, { sessionId });
+    // Opened again during its turn, it still takes prompts afterwards.
+    await me.agent.request(session.resume, resumed);
+    await me.agent.notify(session.cancel, { sessionId });
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
+    const next = me.prompt(sessionId, 'And the floor');
+    await until('the next message', async () =>
+      (await server.log.read(sessionId, { after: 0 })).some(
+        ({ message }) => message === 'And the floor',
+      ),
+    );
+    await me.agent.request(session.close, { sessionId });
+    expect(await next).toMatchObject({ stopReason: 'cancelled' });
     await expect(me.prompt(sessionId, 'Again')).rejects.toMatchObject({
       data: { code: 'not_found' },
     });

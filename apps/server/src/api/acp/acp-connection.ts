@@ -255,13 +255,14 @@ export class AcpConnection {
   }
 
   #open(session: string, opened: Omit<OpenedSession, 'turn'>): void {
-    const isFull = this.#opened.size >= maxOpened && !this.#opened.has(session);
-    if (isFull)
+    const known = this.#opened.get(session);
+    if (!known && this.#opened.size >= maxOpened)
       throw new AppError(
         'limit_reached',
         `${maxOpened} sessions are open. Close one first, with session/close.`,
       );
-    this.#opened.set(session, { ...opened, turn: this.#opened.get(session)?.turn });
+    // The same object, because a running turn clears itself there.
+    this.#opened.set(session, Object.assign(known ?? { turn: undefined }, opened));
   }
 }
 

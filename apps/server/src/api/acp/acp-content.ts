@@ -9,6 +9,7 @@ import { BlobStore } from '../../logs/blob-store.js';
 /** Pictures and sounds of one result; the dashboard has the rest. */
 const maxMedia = 4;
 const maxMediaBytes = 4 * 2 ** 20;
+const withAudio = actionOutput.pick({ audio: true }).partial();
 
 /** What prompts contain, and what results contain besides text. */
 @Injectable()
@@ -41,8 +42,7 @@ export class AcpContent {
     session: string,
     { images, output }: Pick<EventArgs<'result'>, 'images' | 'output'>,
   ): Promise<ToolCallContent[]> {
-    const { audio = [] } =
-      actionOutput.pick({ audio: true }).partial().safeParse(output).data ?? {};
+    const { audio = [] } = withAudio.safeParse(output).data ?? {};
     const media = await Promise.all(
       [...new Set([...images, ...audio])]
         .slice(0, maxMedia)
@@ -56,7 +56,7 @@ export class AcpContent {
     if (!stored || stored.bytes.length > maxMediaBytes) return [];
     const [kind] = stored.type.split('/');
     if (kind !== 'image' && kind !== 'audio') return [];
-    const data = Buffer.from(stored.bytes).toString('base64');
+    const data = stored.bytes.toString('base64');
     return [{ type: 'content', content: { type: kind, data, mimeType: stored.type } }];
   }
 

@@ -9,11 +9,10 @@ import {
   type Event,
   type EventAction,
   type EventArgs,
-  type EventOf,
 } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import type { AcpServices } from './acp-services.js';
-import { AcpUpdates, messageChunk, replyChunk } from './acp-updates.js';
+import { AcpUpdates, isResult, messageChunk, replyChunk } from './acp-updates.js';
 import { askPermission } from './ask-permission.js';
 import { hunksOf } from './file-hunks.js';
 import { RunningCalls } from './running-calls.js';
@@ -152,9 +151,6 @@ export class AcpTurn {
     return sendUpdates(this.of.client, this.of.session, updates);
   }
 }
-
-const isResult = (event: Event): event is Event & EventOf<'result' | 'background-result'> =>
-  isEvent(event, 'result') || isEvent(event, 'background-result');
 
 /** The terminal whose output is that of a call; undefined for calls that run in none. */
 function terminalIn(action: string, args: Event['args']): string | undefined {

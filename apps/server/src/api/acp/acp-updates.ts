@@ -37,8 +37,7 @@ export class AcpUpdates {
       return [messageChunk('user_message_chunk', `Edited: ${event.args.text}`)];
     if (isEvent(event, 'withdraw')) return [messageChunk('user_message_chunk', event.message)];
     if (isEvent(event, 'plan')) return [planOf(event.args.markdown)];
-    if (isEvent(event, 'result') || isEvent(event, 'background-result'))
-      return this.#result(event, media);
+    if (isResult(event)) return this.#result(event, media);
     if (isEvent(event, 'start') && !event.args.again) {
       return [messageChunk('user_message_chunk', event.args.task)];
     }
@@ -116,7 +115,7 @@ export class AcpUpdates {
     ];
   }
 
-  #result({ id, args }: Event & EventOf<ResultAction>, media: readonly ToolCallContent[]) {
+  #result({ id, args }: ResultEvent, media: readonly ToolCallContent[]) {
     const operation = calledOperation(args.operation);
     const isShown = operation && !hidden.has(operation.display);
     // The result of a call in the background follows.
@@ -157,7 +156,10 @@ function wordsOf(display: Display, args: Event['args']): string {
 const endingArgs = z.object({ summary: z.string() });
 const questionArgs = z.object({ question: z.string(), options: z.array(z.string()).optional() });
 
-type ResultAction = 'result' | 'background-result';
+type ResultEvent = Event & EventOf<'result' | 'background-result'>;
+
+export const isResult = (event: Event): event is ResultEvent =>
+  isEvent(event, 'result') || isEvent(event, 'background-result');
 
 const kinds: Partial<Record<Display, ToolKind>> = {
   command: 'execute',

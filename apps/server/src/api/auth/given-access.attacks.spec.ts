@@ -79,6 +79,45 @@ describe('attacks: access that outlives the one who gives it', () => {
     });
   });
 
+  it('codes of applications are worth nothing once the one who allowed them is gone', async () => {
+    const redirect = 'http://127.0.0.1/back';
+    const registered = await send('', 'POST', '/oauth/register', {
+      client_name: 'Chat',
+      redirect_uris: [redirect],
+    });
+    const client = String((registered as Record<string, unknown>)['client_id']);
+    const allowed = async (token: string) => {
+      const consent = {
+        allow: true,
+        grant: 'operate',
+        sessions: 'own',
+        response_type: 'code',
+        client_id: client,
+        redirect_uri: redirect,
+        code_challenge: createHash('sha256').update('v'.repeat(43)).digest('base64url'),
+        code_challenge_method: 'S256',
+      };
+      const answer = await send(token, 'POST', '/oauth/consents', consent);
+      const to = new URL(String((answer as Record<string, unknown>)['redirect']));
+      return to.searchParams.get('code') ?? '';
+    };
+    const exchange = async (code: string) => {
+      const body = new URLSearchParams({
+        grant_type: 'authorization_code',
+        code,
+        client_id: client,
+        redirect_uri: redirect,
+        code_verifier: 'v'.repeat(43),
+      });
+      return (await server.fetch('/oauth/token', { method: 'POST', body, token: '' })).status;
+    };
+    const maker = (await make(server.token)) as MadeToken;
+    const [kept, late] = [await allowed(maker.token), await allowed(maker.token)];
+    expect(await exchange(kept)).toBe(200);
+    await send(server.token, 'DELETE', `/api/tokens/${maker.id}`);
+    expect(await exchange(late)).toBe(400);
+  });
+
   it('tokens end with the user who made them, and not when that user gets a new password', async () => {
     const user = { name: 'hopper', password: 'a long password', scope: 'admin' } as const;
     const { id } = (await send(server.token, 'POST', '/api/users', user)) as unknown as UserInfo;

@@ -51,11 +51,11 @@ export class DashboardAdapter extends IoAdapter {
     });
     server.use((socket, next) => {
       const { headers } = socket.request;
-      const caller =
-        this.#identity.caller(headers) ?? this.#callerOfPage(socket.handshake.auth, headers);
+      const known = this.#identity.caller(headers);
+      const caller = known ?? this.#callerOfPage(socket.handshake.auth, headers);
       if (!caller) return next(new Error('A token is missing or wrong.'));
       try {
-        if (!this.#identity.caller(headers)) this.#places.get(socket.conn)?.admit(caller);
+        if (!known) this.#places.get(socket.conn)?.admit(caller);
       } catch (error) {
         return next(errorFrom(error));
       }

@@ -35,6 +35,9 @@ export interface NamedTool {
   target: McpTarget;
 }
 
+/** All installed tools of a kind have the same one, and are listed at each search. */
+const outputSchemas = new WeakMap<z.ZodType, NonNullable<Tool['outputSchema']>>();
+
 /** Every tool by its name, with its target. */
 export const mcpTools: ReadonlyMap<string, NamedTool> = new Map(
   [
@@ -183,11 +186,15 @@ function describe(name: string, { title, description, risk, schema, output }: De
 
 /** Clients check results by it, so it allows fields that later versions may add. */
 function outputSchemaOf(output: z.ZodType): NonNullable<Tool['outputSchema']> {
+  const known = outputSchemas.get(output);
+  if (known) return known;
   const { $schema: _, ...schema } = z.toJSONSchema(output, {
     target: 'draft-7',
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
-  return { ...schema, type: 'object' } as NonNullable<Tool['outputSchema']>;
+  const made = { ...schema, type: 'object' } as NonNullable<Tool['outputSchema']>;
+  outputSchemas.set(output, made);
+  return made;
 }

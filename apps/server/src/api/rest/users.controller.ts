@@ -56,8 +56,13 @@ export class UsersController {
   }
 
   async remove({ params }: Inputs['remove']): Promise<void> {
-    await this.users.remove(params.user);
-    this.logins.endOf(userCallerId(params.user));
-    await this.tokens.revokeMadeBy(userCallerId(params.user));
+    const user = userCallerId(params.user);
+    try {
+      await this.users.remove(params.user);
+    } finally {
+      // The user has no access any more, even if the disk is full.
+      this.logins.endOf(user);
+      await this.tokens.revokeMadeBy(user);
+    }
   }
 }

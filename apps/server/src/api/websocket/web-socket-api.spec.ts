@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { newEvent } from '@belay/protocol';
-import { memoryInUse, until } from '@belay/testing';
+import { keptBytes, until } from '@belay/testing';
 import { ownerCaller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
@@ -449,20 +449,16 @@ describe('the plain WebSocket', () => {
       socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | watch.length, 0, 0, 0, 0]), watch]));
       return socket;
     };
-    const held = () => {
-      const { external, heapUsed } = memoryInUse();
-      return external + heapUsed;
-    };
 
     it('who does not read is closed with a code, or waits at its place in the log', async () => {
       const session = await server.session();
       const socket = await stalled({ session });
       const thought = 'x'.repeat(500_000);
-      const before = held();
+      const before = keptBytes();
       for (let at = 0; at < 60; at += 1) {
         await server.sandboxes.says(server.log, session, { action: 'think', args: { thought } });
       }
-      expect(held() - before).toBeLessThan(64 * 2 ** 20);
+      expect(keptBytes() - before).toBeLessThan(64 * 2 ** 20);
       // The honest reader beside it has all of them.
       const me = await client();
       await me.ask('watch', { session });
@@ -479,7 +475,7 @@ describe('the plain WebSocket', () => {
       const terminals = server.app.get(TerminalLog);
       const piece = Buffer.alloc(64 * 1024, 'x');
       const total = 24 * 2 ** 20;
-      const before = held();
+      const before = keptBytes();
       for (let at = 0; at < total; at += piece.length) {
         await terminals.append(session, 'main', at, piece);
       }
@@ -491,7 +487,7 @@ describe('the plain WebSocket', () => {
       await me.sees('the end', ends);
       // What the reader beside it was sent is in this process, too.
       const sent = me.messages.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0);
-      expect(held() - before - sent).toBeLessThan(32 * 2 ** 20);
+      expect(keptBytes() - before - sent).toBeLessThan(32 * 2 ** 20);
       socket.destroy();
     });
   });

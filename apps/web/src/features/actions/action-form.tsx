@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { ActionManifest } from '@belay/protocol';
+import { ownValue, type ActionManifest } from '@belay/protocol';
 import { Field, Input, Select, TextArea } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { inputFields, callInput, type InputField } from './input-fields';
@@ -26,7 +26,7 @@ export function ActionForm({ name, manifest }: ActionFormProps) {
           <Field key={field.name} label={field.name} hint={field.hint}>
             <ValueField
               field={field}
-              value={values[field.name] ?? ''}
+              value={ownValue(values, field.name) ?? ''}
               onChange={(value) => setValues({ ...values, [field.name]: value })}
             />
           </Field>

@@ -1,4 +1,4 @@
-import type { ActionManifest } from '@belay/protocol';
+import { ownValue, type ActionManifest } from '@belay/protocol';
 
 /** A field for one parameter of an action. */
 export interface InputField {
@@ -45,7 +45,7 @@ export function callInput(
   values: Readonly<Record<string, string>>,
 ): Record<string, unknown> {
   const entries = fields.flatMap((field) => {
-    const text = values[field.name] ?? '';
+    const text = ownValue(values, field.name) ?? '';
     return text.trim() === '' ? [] : [[field.name, valueOf(field, text)] as const];
   });
   return Object.fromEntries(entries);

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react';
-import { bytesText, errorFrom, type ActionOutput } from '@belay/protocol';
+import { bytesText, errorFrom, visibleText, type ActionOutput } from '@belay/protocol';
+import { VisibleText } from '@/components/ui/visible-text';
 import { client } from '@/lib/server';
 
 /** Calls an action outside of a session; `result` shows the outcome of the last call. */
@@ -23,7 +24,7 @@ export function useActionCall(name: string) {
     <>
       {fault && (
         <p role="alert" className="text-sm break-words text-fail">
-          {fault}
+          <VisibleText text={fault} />
         </p>
       )}
       {output && <Output name={name} output={output} />}
@@ -41,7 +42,7 @@ function Output({ name, output }: { name: string; output: ActionOutput }) {
       {exitCode !== 0 && <p className="text-sm text-fail">Exited with code {exitCode}.</p>}
       {(text || errors) && (
         <pre className="max-h-72 overflow-auto rounded-md border p-2 font-mono text-xs whitespace-pre-wrap">
-          {[text, exitCode === 0 ? '' : errors].filter(Boolean).join('\n')}
+          <VisibleText text={[text, exitCode === 0 ? '' : errors].filter(Boolean).join('\n')} />
         </pre>
       )}
       {files.map((file) => (
@@ -58,13 +59,13 @@ function LeftFile({ name, file }: { name: string; file: ActionOutput['files'][nu
   return (
     <figure className="space-y-1">
       {url && file.type.startsWith('image/') && (
-        <img src={url} alt={file.name} className="max-h-80 rounded-md border" />
+        <img src={url} alt={visibleText(file.name)} className="max-h-80 rounded-md border" />
       )}
       {url && file.type.startsWith('audio/') && (
-        <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />
+        <audio controls src={url} aria-label={visibleText(file.name)} className="w-full max-w-md" />
       )}
       <figcaption className="text-xs text-faint">
-        {file.name}, {bytesText(file.bytes)}
+        <VisibleText text={file.name} />, {bytesText(file.bytes)}
       </figcaption>
     </figure>
   );

@@ -47,7 +47,9 @@ export function LogPanel() {
           >
             <span className="w-10 shrink-0 text-right text-faint">{event.seq}</span>
             <span className="shrink-0 text-faint">{clockText(event.time)}</span>
-            <span className="w-28 shrink-0 truncate">{event.action}</span>
+            <span className="w-28 shrink-0 truncate">
+              <VisibleText text={event.action} />
+            </span>
             <span className="truncate text-muted">
               <VisibleText text={event.message} />
             </span>

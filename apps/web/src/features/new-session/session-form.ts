@@ -9,7 +9,7 @@ import { changeOf, type DefaultTexts } from '@/components/session-defaults/defau
 import type { Attachment } from '@/features/chat/composer/use-attachments';
 import { splitList } from '@/lib/split-list';
 import { chosenFiles, type ChosenFolder } from './chosen-folder';
-import { packTar } from './pack-tar';
+import type { TarFile } from './pack-tar';
 
 /** The values of the form, with texts as typed. */
 export interface SessionForm {
@@ -134,8 +134,8 @@ export function workspaceOf({ workspace }: SessionForm): string | null {
   return workspace.kind === 'example' ? `example:${workspace.name}` : null;
 }
 
-/** The chosen folder as an archive; undefined if none is chosen. */
-export function archiveOf({ workspace }: SessionForm): Blob | undefined {
+/** The files of the chosen folder that are sent; undefined if none is chosen. */
+export function sentFiles({ workspace }: SessionForm): TarFile[] | undefined {
   if (workspace.kind !== 'folder' || !workspace.folder) return undefined;
-  return packTar([...chosenFiles(workspace.folder), ...workspace.folder.plan.history]);
+  return [...chosenFiles(workspace.folder), ...workspace.folder.plan.history];
 }

@@ -2,11 +2,11 @@ import { AppError, errorFrom, sentWorkspace } from '@belay/protocol';
 import { pictureFor } from '@/features/chat/composer/picture';
 import { client, uploadClient } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
-import { unreadableFile } from './pack-tar';
+import { packTar, unreadableFile } from './pack-tar';
 import {
-  archiveOf,
   comparisonOf,
   newSessionsOf,
+  sentFiles,
   workspaceOf,
   type SessionForm,
 } from './session-form';
@@ -30,7 +30,8 @@ export async function startSessions(
   form: SessionForm,
   onPhase: (phase: StartPhase) => void,
 ): Promise<Started> {
-  const archive = archiveOf(form);
+  const files = sentFiles(form);
+  const archive = files && packTar(files);
   const isSent = archive !== undefined && sessionCount(form) <= mostSent;
   const workspace = isSent
     ? sentWorkspace
@@ -89,11 +90,11 @@ function send(form: SessionForm, session: string, archive: Blob): void {
 }
 
 /** A browser reports a file that changed while it was sent like a server that does not answer. */
-async function explained({ workspace }: SessionForm, error: unknown): Promise<never> {
-  if (errorFrom(error).code !== 'unavailable' || workspace.kind !== 'folder') throw error;
-  const { folder } = workspace;
-  const changed = folder && (await unreadableFile([...folder.plan.files, ...folder.plan.history]));
-  if (changed === null || changed === undefined) throw error;
+async function explained(form: SessionForm, error: unknown): Promise<never> {
+  const files = sentFiles(form);
+  if (!files || errorFrom(error).code !== 'unavailable') throw error;
+  const changed = await unreadableFile(files);
+  if (changed === undefined) throw error;
   throw new AppError(
     'conflict',
     `${changed} changed while it was sent, so the folder was not copied. Choose the folder again and start the session once more.`,

@@ -55,7 +55,7 @@ function Session() {
   return (
     <>
       <title>{`${waits ? '(!) ' : ''}${title ?? 'Session'} · Belay`}</title>
-      <SkipLink />
+      {!readOnly && <SkipLink />}
       <SessionHeader />
       {phone && !readOnly && <SettingChips labelled />}
       <OfferFiles />

@@ -50,6 +50,9 @@ function Shown({ file }: { file: LeftFile }) {
   const isSound = file.type.startsWith('audio/');
   const url = useBlobUrl(isPicture || isSound ? file.blob : null, file.type);
   if (!url) return null;
-  if (isPicture) return <img src={url} alt={file.name} className="max-h-72 rounded-md border" />;
-  return <audio controls src={url} aria-label={file.name} className="w-full max-w-md" />;
+  if (isPicture)
+    return <img src={url} alt={visibleText(file.name)} className="max-h-72 rounded-md border" />;
+  return (
+    <audio controls src={url} aria-label={visibleText(file.name)} className="w-full max-w-md" />
+  );
 }

@@ -1,5 +1,6 @@
+import { pluralText, visibleText } from '@belay/protocol';
+import { VisibleText } from '@/components/ui/visible-text';
 import { useView } from '@/features/session-log/session-context';
-import { pluralText } from '@belay/protocol';
 
 const none: readonly never[] = [];
 
@@ -18,9 +19,13 @@ export function EditLines({ call, limit }: { call: string; limit: number }) {
             className="overflow-x-auto py-1 font-mono text-xs leading-4.5"
             tabIndex={0}
             role="group"
-            aria-label={`Lines of ${path}`}
+            aria-label={`Lines of ${visibleText(path)}`}
           >
-            {edits.length > 1 && <p className="px-3 text-faint">{path}</p>}
+            {edits.length > 1 && (
+              <p className="px-3 text-faint">
+                <VisibleText text={path} />
+              </p>
+            )}
             {removed > 0 && (
               <p className="bg-fail-soft px-3 text-fail">− {pluralText(removed, 'line')}</p>
             )}
@@ -29,7 +34,9 @@ export function EditLines({ call, limit }: { call: string; limit: number }) {
                 <span className="w-10 shrink-0 pr-2 text-right text-faint select-none">
                   {line + index}
                 </span>
-                <span className="pr-3">{text || ' '}</span>
+                <span className="pr-3">
+                  <VisibleText text={text || ' '} />
+                </span>
               </p>
             ))}
             {(hidden > 0 || truncated) && (

@@ -1,5 +1,6 @@
 import { clockText, pluralText, readableOutput, type Event } from '@belay/protocol';
 import { MousePointerClick } from 'lucide-react';
+import { VisibleText } from '@/components/ui/visible-text';
 import type { Gestures } from '@/features/session-log/gestures';
 import { useView } from '@/features/session-log/session-context';
 
@@ -15,7 +16,12 @@ export function GesturesEntry({ event, gestures }: { event: Event; gestures: Ges
       <MousePointerClick size={14} aria-hidden className="mt-0.5 shrink-0 text-faint" />
       <span className="min-w-0 flex-1 break-words">
         You, in the browser: {wordsOf(gestures)}
-        {failed.length > 0 && <span className="text-fail"> {failed.at(-1)}</span>}
+        {failed.length > 0 && (
+          <span className="text-fail">
+            {' '}
+            <VisibleText text={failed.at(-1) ?? ''} />
+          </span>
+        )}
       </span>
       <time dateTime={event.time} className="shrink-0 text-xs leading-5 text-faint tabular-nums">
         {clockText(event.time)}
