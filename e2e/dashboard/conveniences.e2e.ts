@@ -92,7 +92,7 @@ describeSystem('conveniences of a session', (server) => {
     await shows(page, `${chat} form`, 'After this turn');
     await page.keyboard.press('Escape');
     await session.event((event) => isEvent(event, 'pause') && event.args.now === true);
-    await shows(page, chat, 'The user interrupted the agent.');
+    await shows(page, chat, 'Interrupted.');
     await shows(page, `${chat} form`, 'Send and resume');
     await server.client.sessions.resume(session.id);
     await server.client.sessions.call(session.id, 'files.write', { path: 'go', content: '' });

@@ -76,8 +76,8 @@ function isShown(operation: Operation, { source, args }: Event): boolean {
   return source !== 'user' || !input.success || !operation.quiet(input.data);
 }
 
-/** The states the chat shows. Others appear in the header, and `finished` has its own card. */
-const shownStates = new Set(['paused', 'failed', 'limited', 'stopped']);
+/** The states the chat shows. Others appear in the header, `finished` has its own card, and a pause its own note. */
+const shownStates = new Set(['failed', 'limited', 'stopped']);
 
 const kinds = new Map<string, LogEntry['kind']>([
   ['start', 'message'],

@@ -57,6 +57,14 @@ describe('viewOf', () => {
     ]);
   });
 
+  it('shows a pause once, and states that no other event tells', () => {
+    const state = (seq: number, name: string) =>
+      event(seq, 'state', { source: 'server', args: { state: name, reason: null } });
+    const paused = event(1, 'pause', { source: 'user', args: { now: true } });
+    const { entries } = viewOf([paused, state(2, 'paused'), state(3, 'failed')]);
+    expect(entries.map((entry) => entry.event.seq)).toEqual([1, 3]);
+  });
+
   it('finds results, commits and edits by call', () => {
     expect(view.results.get('a')?.seq).toBe(4);
     expect(view.commits.get('b')?.args.commit).toBe('c0ffee0');
