@@ -101,6 +101,10 @@ describeSystem('the panels of a session', (server) => {
             { operation: 'files.read', input: { path: 'poem.txt' } },
             { operation: 'files.read', input: { path: 'poem.txt', from: 1, to: 3 } },
             { operation: 'files.read', input: { path: 'poem.txt', from: 20 } },
+          ],
+        },
+        {
+          calls: [
             edit(2, 'a second line that stays'),
             edit(25, 'a line that nobody wanted'),
             { operation: 'files.write', input: { path: 'site/index.html', content: form } },
@@ -115,6 +119,8 @@ describeSystem('the panels of a session', (server) => {
         },
         { calls: [{ operation: 'ask', input: { question: 'Is it well?' } }] },
         { expect: 'It is', finish: 'As you say.' },
+        // The first is refused, for the plan is not done.
+        { finish: 'As you say.' },
       ]),
     });
     page = await chromium.open(server, `/sessions/${session.id}`);
@@ -168,6 +174,8 @@ describeSystem('the panels of a session', (server) => {
     await shows(page, '[data-terminal="main"] .xterm-rows', 'human-42');
     await page.reload();
     await shows(page, '[data-terminal="server"] .xterm-rows', /HTTP/);
+    await shown('you-1', 'server');
+    await click(page, 'main', terminal);
     await shown('main', 'server');
     await click(page, 'server', terminal);
     await shown('server', 'main');
@@ -236,7 +244,7 @@ describeSystem('the panels of a session', (server) => {
     await shows(page, '[aria-label="Plan"]', 'Look at it');
     await shows(page, '#tab-plan', '1/2');
     await clickOn(page, '#tab-usage');
-    await shows(page, '[aria-label="Usage"]', /Steps\s+2 of 100/);
+    await shows(page, '[aria-label="Usage"]', /Steps\s+3 of 100/);
     await shows(page, '[aria-label="Usage"]', 'Context');
     await clickOn(page, '#tab-log');
     await fill(page, 'Filter the log', 'plan');
