@@ -19,7 +19,7 @@ describeSystem('a session', (server) => {
     const model = script(server.data, [
       {
         say: 'I begin.',
-        calls: [{ operation: 'plan.update', input: { markdown: '- [ ] write' } }],
+        calls: [{ operation: 'plan.update', input: { markdown: '- [x] write' } }],
       },
       { calls: [{ operation: 'files.write', input: { path: 'a.txt', content: 'one\n' } }] },
       { calls: [run('cat a.txt; echo $((6*7)); exit 3')] },

@@ -21,6 +21,8 @@ describe('attacks: sockets without end', () => {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
+      // Only the server ends connections, however long it takes to serve all of them.
+      timeout: 600_000,
       extraHeaders: { authorization: `Bearer ${token}` },
     });
     open.push(socket);
