@@ -26,6 +26,9 @@ describeSystem('the demo in the dashboard', (server) => {
     await page.reload();
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
     await session.finished();
+    // The panel follows to the terminal of the server that the agent starts.
+    await shows(page, '[aria-label="Terminal"]', 'GET / 200');
+    await click(page, 'main', '[aria-label="Terminal"]');
     await shows(page, '[aria-label="Terminal"]', '200 OK');
     await shows(page, '[aria-label="Code"] .view-lines', /return/);
     await shows(page, '[aria-label="Plan"]', /\w/);

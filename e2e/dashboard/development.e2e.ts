@@ -31,7 +31,7 @@ describe('npm run dev', () => {
     await page.evaluate(() => void Object.assign(globalThis, { isSamePage: true }));
 
     const component = 'apps/web/src/features/chat/composer/message-box.tsx';
-    sources.change(component, 'aria-hidden /> Send', 'aria-hidden /> Hand over');
+    sources.change(component, "'Send and resume' : 'Send'", "'Send and resume' : 'Hand over'");
     await shows(page, 'form button[type=submit]', 'Hand over');
     const state = () =>
       page.evaluate(() => ({

@@ -1,5 +1,6 @@
 import {
   failedResponse,
+  modelList,
   ProviderServer,
 } from '../../apps/server/src/models/testing/provider-server.js';
 import { anthropicMessages } from '../../apps/server/src/models/testing/provider-wires.js';
@@ -38,11 +39,11 @@ describeSystem(
       await click(page, 'Add key to Anthropic');
       await fill(page, 'API key', 'sk-never-shown');
       await fill(page, 'Base URL', `${provider.url}/v1`);
-      provider.answer(failedResponse(401, { error: { message: 'invalid x-api-key' } }));
+      provider.models = failedResponse(401, { error: { message: 'invalid x-api-key' } });
       await click(page, 'Save', 'main');
       await shows(page, 'main', 'Not saved: anthropic refused the key');
       await shows(page, 'main', 'No key is set.');
-      provider.answer(failedResponse(200, { data: [{ id: 'claude-opus-5-5' }] }));
+      provider.models = modelList({ id: 'claude-opus-5-5' });
       await click(page, 'Save', 'main');
       await shows(page, 'main', 'A key is saved.');
 

@@ -245,7 +245,7 @@ describeSystem('the timeline', (server) => {
     const changes = '[aria-label="Changes"]';
     const { steps } = await server.client.sessions.call(session.id, 'workspace.log', {});
     const written = steps.find(({ message }) => message.includes('files.write'));
-    await page.select(`${changes} [aria-label="Which changes"]`, written?.call ?? '');
+    await choose(page, `${changes} [aria-label="Which changes"]`, written?.call ?? '');
     await click(page, 'Undo this step…', changes);
     await click(page, 'Undo', '[role=dialog]');
     await eventually(async () => expect(await read()).toContain('version one'));

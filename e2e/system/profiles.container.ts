@@ -52,8 +52,9 @@ describeSystem('sandbox profiles', (server) => {
     // The new container has the workspace’s files and the image’s unchanged system.
     await sessions().stop(session.id);
     await sessions().restart(session.id);
-    // The script has ended, so the agent asks how to continue.
-    await session.event(({ action }) => action === 'ask');
+    // The script has ended, so the model can only say so.
+    const renewed = await session.event(({ action }) => action === 'renewed');
+    await session.finished(renewed.seq);
     expect(await read()).toMatchObject({ content: 'one\n' });
     session.close();
   });
