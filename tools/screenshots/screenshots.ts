@@ -91,7 +91,7 @@ export const screenshots: Screenshot[] = [
       await shows(page, 'main', 'rounds to whole minutes');
       if (phone) return;
       await coloured(page);
-      await shows(page, '[aria-label="Terminal"] .xterm-rows', '200 OK');
+      await shows(page, '[aria-label="Terminal"] .xterm-rows', 'GET /style.css 200');
       await picture(page);
     },
   },
