@@ -21,6 +21,7 @@ import {
   type TextItem,
   type UserMessage,
 } from './conversation.js';
+import { callThatRan } from './call-that-ran.js';
 import { endsSession, isOwn, promptPosition } from './counted.js';
 import { compactState } from './compacted.js';
 import { endText } from './end-text.js';
@@ -139,13 +140,12 @@ export class ConversationFold {
   #begin(id: string, event: Event): void {
     this.#progress.begun.set(id, event);
     const asked = callOf(event, 'ask');
-    if (!asked || this.#isCalled(id)) return;
-    this.#state.question = { id, question: asked.args.question };
+    if (asked && !this.#isCalled(id)) this.#state.question = { id, question: asked.args.question };
   }
 
   #result(id: string, result: CallResult): void {
     const state = this.#state;
-    const call = this.#progress.begun.get(id);
+    const call = callThatRan(this.#progress.begun.get(id), result);
     this.#progress.begun.delete(id);
     this.#progress.background.answer(id, result, call);
     if (this.#progress.turn && this.#isCalled(id)) {
