@@ -1,5 +1,5 @@
 import { AppError, type LineHunk } from '@belay/protocol';
-import { differingRun } from './code-event.js';
+import { differingRun } from '../differing-run.js';
 import { byteOrderMark, splitLines, toBytes, type ToBytes } from './lines.js';
 import { nearestText } from './nearest-text.js';
 import { numberedLines, type Excerpt } from './numbered-excerpt.js';
