@@ -25,5 +25,5 @@ export async function approveCall(
   if (decision.verdict === 'rejected') throw rejectionOf(decision);
   while (log.conversation.paused) await log.changed(signal);
   const { edited } = decision;
-  return edited ? { operation, input: editedInput(operation, input, edited) } : call;
+  return edited ? { operation, input: editedInput(operation, input, edited), edited } : call;
 }

@@ -16,6 +16,8 @@ import { nearestOperations } from './nearest-operations.js';
 export interface CheckedCall {
   operation: Operation;
   input: Record<string, unknown>;
+  /** The fields that the user changed before allowing it. */
+  edited?: Record<string, string>;
 }
 
 /** The operations that the user may call in a session. */

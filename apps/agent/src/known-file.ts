@@ -15,6 +15,8 @@ export interface KnownFile {
   readonly changes: readonly (readonly LineHunk[])[];
 }
 
+type LineRange = Pick<ShownLines, 'from' | 'to'>;
+
 const everyLine: ShownLines = { from: 1, to: Infinity };
 
 /** A file that was shown or written as a whole. */
@@ -78,7 +80,7 @@ export function shownWith(
 
 /** The seen lines as text. */
 export const knownLines = (lines: readonly SeenLines[]): string =>
-  joined(lines)
+  joinedLines(lines)
     .slice(0, 10)
     .map(({ from, to }) => (to === Infinity ? `${from} to the end` : `${from}–${to}`))
     .join(', ');
@@ -183,8 +185,8 @@ function covers(lines: readonly SeenLines[], { from, to }: ShownLines): boolean 
   return next > to;
 }
 
-/** Neighboring parts as one. */
-function joined(lines: readonly SeenLines[]): ShownLines[] {
+/** Neighboring ranges as one, in order. */
+export function joinedLines(lines: readonly LineRange[]): LineRange[] {
   const parts: { from: number; to: number }[] = [];
   for (const { from, to } of lines.toSorted((a, b) => a.from - b.from)) {
     const last = parts.at(-1);

@@ -1,4 +1,4 @@
-import type { Operation } from '@belay/protocol';
+import { plainName, type Operation } from '@belay/protocol';
 import { likeness } from './likeness.js';
 
 const mostNamed = 3;
@@ -13,7 +13,7 @@ const longestName = 100;
 export function nearestOperations(name: string, offered: readonly Operation[]): string[] {
   const given = name.slice(0, longestName);
   // Some models put `functions.` or a similar prefix before a tool's name.
-  const forms = [given, given.split(/[./:]/).at(-1) ?? ''].map(plain);
+  const forms = [given, given.split(/[./:]/).at(-1) ?? ''].map(plainName);
   const known = offered.filter(({ knownAs }) =>
     knownAs.split(' ').some((alias) => forms.includes(alias)),
   );
@@ -30,6 +30,6 @@ export function nearestOperations(name: string, offered: readonly Operation[]): 
 
 /** The similarity of a name to an operation's names, from 0 to 1. */
 const similarity = (given: string, { name, knownAs }: Operation): number =>
-  Math.max(...[name, ...knownAs.split(' ')].map((each) => likeness(plain(given), plain(each))));
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  Math.max(
+    ...[name, ...knownAs.split(' ')].map((each) => likeness(plainName(given), plainName(each))),
+  );

@@ -73,6 +73,9 @@ export const eventArgs = {
     seconds: z.number().nonnegative(),
     images: z.array(blobId).max(100).default([]),
     note: z.string().max(20_000).optional().describe('A note to the model besides the output.'),
+    edited: approvalVerdict.shape.edited.describe(
+      'The fields that the user changed before the call ran: it ran with these.',
+    ),
     changes: z
       .array(fileChange)
       .max(1_000)

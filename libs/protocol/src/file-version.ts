@@ -37,6 +37,21 @@ export const shownLines = z.object({
 });
 export type ShownLines = z.infer<typeof shownLines>;
 
+/** A range of shown lines, without those that were cut, and each of these. */
+export function shownParts(
+  { from, to }: ShownLines,
+  cuts: readonly { line: number }[],
+): ShownLines[] {
+  const parts: ShownLines[] = [];
+  let next = from;
+  for (const { line: number } of cuts) {
+    if (number > next) parts.push({ from: next, to: number - 1 });
+    parts.push({ from: number, to: number, cut: true });
+    next = number + 1;
+  }
+  return next > to ? parts : [...parts, { from: next, to }];
+}
+
 /** The knowledge about files that the reader of an output gains. */
 export type FileNews =
   /** The next prompt shows this version; with `parts`, these lines of it. */

@@ -1,5 +1,7 @@
 import { operations, type OperationName } from './operations/index.js';
+import { isFields } from './is-fields.js';
 import type { Operation } from './operation.js';
+import { plainName } from './plain-name.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,7 +17,7 @@ export interface ForeignCall {
  */
 export function foreignCall(name: string, input: unknown): ForeignCall | string | undefined {
   // Some models put such a prefix before a tool's name. Other prefixes are those of servers and installed actions.
-  const own = plain(name.replace(/^(?:functions|default_api|tools)[./:]/, ''));
+  const own = plainName(name.replace(/^(?:functions|default_api|tools)[./:]/, ''));
   const translate = Object.hasOwn(tools, own) ? tools[own] : undefined;
   if (typeof translate === 'string') return translate;
   if (translate) return translate(isFields(input) ? input : {});
@@ -144,10 +146,5 @@ function commandLine(command: unknown): string {
 
 const quoted = (text: string): string =>
   /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name);

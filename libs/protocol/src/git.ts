@@ -186,10 +186,7 @@ export const publishRequest = z.object({
 });
 
 /** A page of a git host, which is opened in a browser. */
-const webPage = z
-  .string()
-  .max(2_000)
-  .regex(/^https?:\/\//, 'a web page');
+const webPage = z.url({ protocol: /^https?$/, error: 'a web page' }).max(2_000);
 
 /** A pull request that was opened for a session’s changes. */
 export const openedRequest = z.object({
@@ -206,7 +203,6 @@ export const sessionPublication = z.object({
   commit: z.string().max(64),
   pullRequest: openedRequest.nullable(),
 });
-export type SessionPublication = z.infer<typeof sessionPublication>;
 
 /** A pull request as its host has it now. */
 export const pullRequestStatus = z.object({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isFields } from './is-fields.js';
 import type { Operation } from './operation.js';
 
 /** A model’s input in the form that its operation expects. */
@@ -113,6 +114,3 @@ function unwrapped(type: z.core.$ZodType): {
     inner = inner.def.innerType;
   }
 }
-
-const isFields = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

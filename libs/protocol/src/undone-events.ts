@@ -2,6 +2,7 @@ import { isEvent, type Event, type EventOf } from './events.js';
 import { operationNamed } from './operations/index.js';
 
 type Rewind = Event & EventOf<'rewind'>;
+type Commit = Event & EventOf<'commit'>;
 type Aspect = 'files' | 'conversation';
 
 /** Whether a rewind concerns the files or the conversation. */
@@ -44,6 +45,25 @@ export function undoneCommits(
     const made = Math.min(commit.seq, resultAt(commit.id) ?? commit.seq);
     return inForce.some(({ seq, args }) => made > args.seq && commit.seq <= (args.last ?? seq));
   };
+}
+
+/** The events that decide whether changes of files still count. */
+export interface ChangeRecords {
+  /** By the ids of their calls. */
+  readonly commits: ReadonlyMap<string, Commit>;
+  readonly results: { get(id: string): Pick<Event, 'seq'> | undefined };
+  readonly rewinds: readonly Event[];
+  /** The ids of the calls that undid single commits, by these. */
+  readonly undos: ReadonlyMap<string, string>;
+}
+
+/** Whether the changes of a commit were undone: by a rewind of the files, or by undoing its step. */
+export function isUndoneCommit(records: ChangeRecords, commit: Commit): boolean {
+  const { rewinds, undos, results, commits } = records;
+  if (undoneCommits(rewinds, (id) => results.get(id ?? '')?.seq)(commit)) return true;
+  const undo = commits.get(undos.get(commit.args.commit) ?? '');
+  // An undo that was itself undone no longer counts. A log that an agent made up could refer in circles.
+  return undo !== undefined && undo.seq > commit.seq && !isUndoneCommit(records, undo);
 }
 
 /**

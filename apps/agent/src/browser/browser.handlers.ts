@@ -14,7 +14,7 @@ import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
 import type { BrowserOptions } from './browser-options.js';
 import type { Page } from './chromium.js';
-import { changedText } from './changed-text.js';
+import { changedText, knownAfterRead } from './changed-text.js';
 import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
 import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
@@ -48,7 +48,7 @@ export class BrowserHandlers {
   readonly #screencast: Screencast;
   readonly #window: BrowserWindow;
   #shown = '';
-  /** The text that the model was last shown, of which page. */
+  /** The text that the model was last shown, from its beginning, and of which page. */
   #known: { page: Page; text: string } | null = null;
   #busy = false;
   /** The call that uses the browser now. */
@@ -75,8 +75,13 @@ export class BrowserHandlers {
       this.#look(call, async (page) => {
         const { format, offset } = input;
         const whole = format === 'html' ? await page.content() : await this.#reader.text(page);
-        if (format === 'text') this.#remember(call, page, whole);
         const end = offset + maxCharacters.read;
+        if (format === 'text')
+          this.#remember(
+            call,
+            page,
+            knownAfterRead(this.#knownOf(page), whole, { from: offset, to: end }),
+          );
         const part = { text: whole.slice(offset, end), truncated: whole.length > end };
         return this.#output(page, part);
       }),
@@ -222,15 +227,18 @@ export class BrowserHandlers {
   /** The page after an action. A model is not shown again what it was shown of the same page. */
   async #after(call: CallContext, page: Page): Promise<PageOutput> {
     const whole = await this.#reader.text(page);
-    const before = this.#known?.page === page ? this.#known.text : null;
-    const shown = call.source === 'agent' ? changedText(before, whole) : whole;
-    this.#remember(call, page, whole);
-    const text = shown.slice(0, maxCharacters.act);
-    return this.#output(page, { text, truncated: text.length < shown.length });
+    const before = call.source === 'agent' ? this.#knownOf(page) : null;
+    const { known, ...part } = changedText(before, whole, maxCharacters.act);
+    this.#remember(call, page, known);
+    return this.#output(page, part);
   }
 
-  #remember({ source }: CallContext, page: Page, text: string): void {
-    if (source === 'agent') this.#known = { page, text };
+  #knownOf(page: Page): string | null {
+    return this.#known?.page === page ? this.#known.text : null;
+  }
+
+  #remember({ source }: CallContext, page: Page, text: string | null): void {
+    if (source === 'agent') this.#known = text === null ? null : { page, text };
   }
 
   async #output(page: Page, part: Pick<PageOutput, 'text' | 'truncated'>): Promise<PageOutput> {

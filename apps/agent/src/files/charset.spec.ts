@@ -137,3 +137,33 @@ it('Shift-JIS is read and edited in Shift-JIS', async () => {
   await edit('a.txt', 2, 'ー日本');
   expect(bytesOf('a.txt')).toBe(`${line}\x81\x5b\x93\xfa\x96\x7b\n`);
 });
+
+describe('text in Shift-JIS', () => {
+  const replace = (find: string, text: string, more = {}) =>
+    bench.call('files.replace-text', { path: 'a.txt', find, replace: text, ...more });
+
+  it('is replaced only where its characters begin, not within others', async () => {
+    // ア is 83 41, and 41 is A.
+    const kana = '\x83\x41 = 1\n';
+    put('a.txt', `${kana}A = 1\n${kana}`);
+    expect(await replace('A = 1', 'A = 2')).toMatchObject({
+      replaced: 1,
+      hunks: [{ at: 2, removed: 1, added: 1 }],
+    });
+    expect(bytesOf('a.txt')).toBe(`${kana}A = 2\n${kana}`);
+    await expect(replace('B', 'C')).rejects.toThrow('does not occur');
+    expect(await replace('ア = 1', 'イ = 1', { all: true })).toMatchObject({ replaced: 2 });
+    expect(bytesOf('a.txt')).toBe('\x83\x43 = 1\nA = 2\n\x83\x43 = 1\n');
+  });
+
+  it('is told apart in runs of bytes that may be first and second ones', async () => {
+    // 亜 is 88 9F. Two of them contain 9F 88, which is another character.
+    const kana = '\x82\xb1\x82\xf1'.repeat(3);
+    put('a.txt', `${kana}\x88\x9f\x88\x9f\x88\x9f\n`);
+    await expect(replace(decodeText(Buffer.from([0x9f, 0x88]), 'shift_jis'), 'x')).rejects.toThrow(
+      'does not occur',
+    );
+    expect(await replace('亜', 'x', { count: 3 })).toMatchObject({ replaced: 3 });
+    expect(bytesOf('a.txt')).toBe(`${kana}xxx\n`);
+  });
+});

@@ -73,6 +73,27 @@ export function encodeText(text: string, charset: Charset, given: string): Buffe
   return Buffer.from(bytes);
 }
 
+/**
+ * Whether an offset is within a character, although the bytes there may look like other ones: in Shift-JIS, the second
+ * byte of a character may be that of an ASCII letter. In the other encodings, no character is found within another.
+ * A character begins at `known`, which may be far before.
+ */
+export function splitsCharacter(
+  bytes: string,
+  { at, known }: { at: number; known: number },
+  charset: Charset,
+): boolean {
+  if (charset !== 'shift_jis' || !isTrail(bytes.charCodeAt(at))) return false;
+  let start = at;
+  while (start > known && isLead(bytes.charCodeAt(start - 1))) start--;
+  // A character begins there, so that first and second bytes alternate from there on.
+  return (at - start) % 2 === 1;
+}
+
+const isLead = (byte: number): boolean =>
+  (byte >= 0x81 && byte <= 0x9f) || (byte >= 0xe0 && byte <= 0xfc);
+const isTrail = (byte: number): boolean => byte >= 0x40 && byte <= 0xfc && byte !== 0x7f;
+
 const tables = new Map<Charset, ReadonlyMap<string, readonly number[]>>();
 
 /** The bytes of each character. */

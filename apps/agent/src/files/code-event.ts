@@ -1,31 +1,14 @@
 import { newEvent, pluralText, type NewEvent } from '@belay/protocol';
+import { differingRun, type ChangedLines } from '../differing-run.js';
 import { splitLines, toText, withoutEnd } from './lines.js';
 
 const maxLines = 400;
 const maxCharacters = 32_000;
 
-export interface ChangedLines {
-  /** First line of the change, from 1. */
-  line: number;
-  added: string[];
-  removed: number;
-}
-
 /** The smallest range of lines in which two texts differ; null if they are equal. */
 export function changedLines(before: string, after: string): ChangedLines | null {
   if (before === after) return null;
   return differingRun(splitLines(before), splitLines(after));
-}
-
-export function differingRun(old: readonly string[], now: readonly string[]): ChangedLines | null {
-  let head = 0;
-  const shortest = Math.min(old.length, now.length);
-  while (head < shortest && old[head] === now[head]) head++;
-  let tail = 0;
-  while (tail < shortest - head && old.at(-1 - tail) === now.at(-1 - tail)) tail++;
-  const removed = old.length - head - tail;
-  const added = now.slice(head, now.length - tail);
-  return removed === 0 && added.length === 0 ? null : { line: head + 1, added, removed };
 }
 
 /** The `code` event for changed lines; null for a binary change. */

@@ -10,6 +10,7 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constant
 
 /** The size limit of files that are edited as a whole, in memory. */
 export const maxEditable = 50_000_000;
+const largestSmall = 1_000_000;
 /** The prefix of unfinished writes; the history leaves them out. */
 export const temporaryPrefix = '.belay-write-';
 
@@ -59,6 +60,13 @@ export async function load(place: WorkspacePath): Promise<Loaded | null> {
   } finally {
     await file.close();
   }
+}
+
+/** The bytes of a file that is not too large to read beside other work; null for a larger one, or anything else. */
+export async function loadSmall(place: WorkspacePath): Promise<Buffer | null> {
+  const stats = await statsAt(place);
+  if (!stats?.isFile() || stats.size > largestSmall) return null;
+  return (await load(place))?.bytes ?? null;
 }
 
 export interface Prepared {

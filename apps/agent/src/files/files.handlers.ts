@@ -2,6 +2,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import {
   AppError,
+  ignoreError,
   type FileConflict,
   type filesOperations,
   type Handlers,
@@ -14,7 +15,14 @@ import type { EventWriter } from '../event-writer.js';
 import { isThere } from '../permissions.js';
 import { changedLines, codeEvent } from './code-event.js';
 import { errorNumber, throwIfAborted } from './fault.js';
-import { load, replaceFile, statsAt, withExecutable, type Loaded } from './file-bytes.js';
+import {
+  load,
+  loadSmall,
+  replaceFile,
+  statsAt,
+  withExecutable,
+  type Loaded,
+} from './file-bytes.js';
 import { keepForm } from './keep-form.js';
 import { editLines } from './lines.js';
 import { listFolder } from './list-folder.js';
@@ -75,7 +83,8 @@ class Files {
       'files.list': (input, { signal }) => listFolder(workspace, input, signal),
       'files.read': (input, call) =>
         workspace.reach(input.path, (place) => this.#read(place, input, call)),
-      'files.search': (input, { signal }) => searchFiles({ workspace, rg }, input, signal),
+      'files.search': (input, { source, signal }) =>
+        searchFiles({ workspace, rg, identifies: source === 'agent' }, input, signal),
       'files.write': this.#change((input, call) => this.#write(input, call)),
       'files.edit': this.#change((input, call) => this.#edit(input, call)),
       'files.replace-text': this.#change((input, call) => this.#replaceText(input, call)),
@@ -182,11 +191,7 @@ class Files {
       if (after instanceof TextNotFound) throw notFound(place, bytes, after);
       const meanwhile = await this.#seen.changesSince(place, bytes, call.known);
       const { replaced } = after;
-      const more = {
-        replaced,
-        ...(meanwhile && { meanwhile: { ...meanwhile, version: versionOf(bytes) } }),
-      };
-      return { ...after, more };
+      return { ...after, more: { replaced, ...(meanwhile && { meanwhile }) } };
     });
   }
 
@@ -270,9 +275,7 @@ class Files {
 
   /** The bytes of a text file that is being removed; null for anything else. */
   async #textOf(place: WorkspacePath): Promise<Buffer | null> {
-    const stats = await statsAt(place);
-    if (!stats?.isFile() || stats.size > 1_000_000) return null;
-    const bytes = (await load(place).catch(() => null))?.bytes ?? null;
+    const bytes = await loadSmall(place).catch(ignoreError('removing it reports what is wrong'));
     return bytes && !isBinary(bytes) ? bytes : null;
   }
 

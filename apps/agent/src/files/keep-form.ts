@@ -1,8 +1,7 @@
 import { charsetOf, encodeText } from './charset.js';
+import { byteOrderMark, hasByteOrderMark } from './lines.js';
 import { isBinary } from './text.js';
 import { inFormOf, inUtf8, isUtf16 } from './utf16.js';
-
-const mark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Converts a file’s new text to its existing format: its encoding, its byte order mark, and CR LF if all its lines end
@@ -25,8 +24,8 @@ export function keepForm(
   const charset = charsetOf(before);
   let bytes = encodeText(text, charset, given);
   if (charset !== 'utf8' && !bytes.equals(Buffer.from(text))) kept.push(`encoding ${charset}`);
-  if (before.subarray(0, 3).equals(mark) && !bytes.subarray(0, 3).equals(mark)) {
-    bytes = Buffer.concat([mark, bytes]);
+  if (hasByteOrderMark(before) && !hasByteOrderMark(bytes)) {
+    bytes = Buffer.concat([Buffer.from(byteOrderMark, 'latin1'), bytes]);
     kept.push('byte order mark');
   }
   return { bytes, kept };

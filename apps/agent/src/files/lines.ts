@@ -15,6 +15,9 @@ export function toText(bytes: string): string {
 
 export const byteOrderMark = '\xef\xbb\xbf';
 
+export const hasByteOrderMark = (bytes: Buffer): boolean =>
+  bytes.toString('latin1', 0, byteOrderMark.length) === byteOrderMark;
+
 export function splitLines(bytes: string): string[] {
   const lines = bytes.split('\n');
   const rest = lines.pop() ?? '';

@@ -8,10 +8,10 @@ import {
   shownWith,
   type KnownFile,
 } from '../known-file.js';
-import { charsetOf, decodeText } from './charset.js';
 import { requireLines, textLines, type LineEdit } from './lines.js';
 import { numberedLines } from './numbered-excerpt.js';
 import type { WorkspacePath } from './workspace-folder.js';
+import { textFormOf } from './written-file.js';
 
 /** The file of an edit, and what its caller has seen of it; undefined if it has seen nothing. */
 export interface EditedFile {
@@ -97,10 +97,10 @@ function refusal(file: EditedFile, { from, to = from }: LineEdit, sentence: stri
   const begin = `${sentence} Nothing was changed.`;
   if (to - from >= longestShown)
     return new AppError('conflict', `${begin} Read ${named({ from, to })} first.`, details);
-  const charset = charsetOf(whole);
-  const lines = textLines(whole);
-  const { text, lines: shown } = numberedLines(lines, placesNow(seen, { from, to }), (line) =>
-    decodeText(Buffer.from(line, 'latin1'), charset),
+  const { text, lines: shown } = numberedLines(
+    textLines(whole),
+    placesNow(seen, { from, to }),
+    textFormOf(whole, place.given).toText,
   );
   if (text === '') return new AppError('conflict', `${begin} Read it first.`, details);
   return new AppError(

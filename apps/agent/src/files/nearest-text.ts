@@ -1,4 +1,4 @@
-import { likeness } from '../likeness.js';
+import { likenessTo } from '../likeness.js';
 
 /** A place of a text that resembles another one. */
 export interface NearestText {
@@ -47,10 +47,10 @@ function mostEqual(have: readonly string[], want: readonly string[]): number | n
 
 function mostAlike(have: readonly string[], want: readonly string[]): number | null {
   const longest = want.reduce((a, b) => (b.length > a.length ? b : a));
-  const wanted = longest.slice(0, longestLine);
+  const likenessOf = likenessTo(longest.slice(0, longestLine));
   let best = { at: 0, like: 0 };
   for (const [at, line] of have.slice(0, mostCompared).entries()) {
-    const like = likeness(line.slice(0, longestLine), wanted);
+    const like = likenessOf(line.slice(0, longestLine));
     if (like > best.like) best = { at, like };
   }
   return best.like < leastAlike ? null : best.at - want.indexOf(longest);

@@ -1,4 +1,5 @@
-import type { LineHunk, ShownLines } from '@belay/protocol';
+import { shownParts, type LineHunk, type ShownLines } from '@belay/protocol';
+import { joinedLines } from '../known-file.js';
 import { withoutEnd } from './lines.js';
 
 /** Lines around a place that are shown with it. */
@@ -46,7 +47,8 @@ export function numberedLines(
     const separator = excerpt.text === '' ? '' : '\n…\n';
     if (excerpt.text.length + text.length > longestExcerpt) break;
     excerpt.text += separator + text;
-    excerpt.lines.push(...wholeOnly(range, shown));
+    const cuts = shown.flatMap(({ cut }) => (cut === null ? [] : [{ line: cut }]));
+    excerpt.lines.push(...shownParts(range, cuts));
   }
   return excerpt;
 }
@@ -80,26 +82,13 @@ function inRange({ from, to }: Range): (number | null)[] {
   ];
 }
 
-function wholeOnly({ from, to }: Range, shown: readonly Entry[]): ShownLines[] {
-  const cuts = shown.flatMap(({ cut }) => (cut === null ? [] : [cut]));
-  const ranges: ShownLines[] = [];
-  let next = from;
-  for (const cut of [...cuts, to + 1]) {
-    if (cut > next) ranges.push({ from: next, to: cut - 1 });
-    if (cut <= to) ranges.push({ from: cut, to: cut, cut: true });
-    next = cut + 1;
-  }
-  return ranges;
-}
-
-function merged(places: readonly Range[], length: number): Range[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const place of places.toSorted((a, b) => a.from - b.from)) {
-    const from = Math.max(1, place.from - around);
-    const to = Math.min(length, place.to + around);
-    const last = ranges.at(-1);
-    if (last && from <= last.to + 1) last.to = Math.max(last.to, to);
-    else if (from <= to) ranges.push({ from, to });
-  }
-  return ranges;
-}
+/** The places with the lines around them, without those outside of the file. */
+const merged = (places: readonly Range[], length: number): Range[] =>
+  joinedLines(
+    places
+      .map(({ from, to }) => ({
+        from: Math.max(1, from - around),
+        to: Math.min(length, to + around),
+      }))
+      .filter(({ from, to }) => from <= to),
+  );

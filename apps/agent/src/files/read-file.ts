@@ -4,6 +4,7 @@ import { AppError, type OperationInput, type OperationOutput } from '@belay/prot
 import { throwIfAborted } from './fault.js';
 import { charsetOf, decodeText, type Charset } from './charset.js';
 import { maxEditable, openToRead } from './file-bytes.js';
+import { hasByteOrderMark } from './lines.js';
 import { requireText } from './text.js';
 import { inUtf8, isUtf16 } from './utf16.js';
 import { beginVersion, versionFrom, versionOf } from './version-of.js';
@@ -207,7 +208,7 @@ class FileForm {
   #last = 0;
 
   take(bytes: Buffer): void {
-    if (this.#size === 0) this.#hasMark = bytes.subarray(0, 3).equals(byteOrderMark);
+    if (this.#size === 0) this.#hasMark = hasByteOrderMark(bytes);
     for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
       this.#lines++;
       if ((at > 0 ? bytes[at - 1] : this.#last) === 13) this.#carriageReturns++;
@@ -225,8 +226,6 @@ class FileForm {
     ];
   }
 }
-
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Checks whether bytes that arrive in pieces are UTF-8. */
 class Utf8Check {

@@ -1,6 +1,6 @@
 import { AppError, type LineHunk } from '@belay/protocol';
-import { differingRun } from './code-event.js';
-import { byteOrderMark, splitLines, toBytes, type ToBytes } from './lines.js';
+import { differingRun } from '../differing-run.js';
+import { byteOrderMark, splitLines, type ToBytes } from './lines.js';
 import { nearestText } from './nearest-text.js';
 import { numberedLines, type Excerpt } from './numbered-excerpt.js';
 
@@ -16,6 +16,8 @@ export interface Replacement {
 export interface TextForm {
   inBytes: ToBytes;
   toText(bytes: string): string;
+  /** Whether an offset in bytes is within a character, given an earlier one where a character begins. */
+  splits(bytes: string, place: { at: number; known: number }): boolean;
 }
 
 export interface Replaced {
@@ -40,7 +42,7 @@ export class TextNotFound {
 export function replaceText(
   bytes: string,
   replacement: Replacement,
-  form: TextForm = { inBytes: toBytes, toText: (text) => text },
+  form: TextForm,
 ): Replaced | TextNotFound {
   const find = form.inBytes(replacement.find);
   const replace = form.inBytes(replacement.replace);
@@ -50,39 +52,54 @@ export function replaceText(
       '`find` and `replace` are the same text. Nothing was changed.',
     );
   }
-  const [wanted, put] = bytes.includes(find)
-    ? [find, replace]
-    : [withCrLf(find), withCrLf(replace)];
-  const places = occurrences(bytes, wanted);
+  const exact = { wanted: find, put: replace, places: occurrences(bytes, find, form) };
+  const change = exact.places.length > 0 ? exact : inCrLf(bytes, exact, form);
+  const { places } = change;
   const fits = replacement.all ? places.length > 0 : places.length === replacement.count;
   if (!fits) return notFound(bytes, { ...replacement, find }, { places, form });
-  const hunks = hunksOf(bytes, places, { wanted, put });
-  return { bytes: bytes.split(wanted).join(put), replaced: places.length, hunks };
+  return { bytes: changed(bytes, change), replaced: places.length, hunks: hunksOf(bytes, change) };
+}
+
+/** A text that replaces another one at these offsets, from the first to the last. */
+interface Change {
+  wanted: string;
+  put: string;
+  places: readonly number[];
+}
+
+/** The same change of text with CR LF ends. */
+function inCrLf(bytes: string, { wanted: find, put }: Change, form: TextForm): Change {
+  const wanted = withCrLf(find);
+  return { wanted, put: withCrLf(put), places: occurrences(bytes, wanted, form) };
 }
 
 const withCrLf = (bytes: string): string => bytes.replace(/\r?\n/g, '\r\n');
 
-/** As `split` counts them: without overlap. */
-function occurrences(bytes: string, wanted: string): number[] {
+/** Without overlap, and only where a character begins. */
+function occurrences(bytes: string, wanted: string, { splits }: TextForm): number[] {
   const places: number[] = [];
-  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) {
-    places.push(at);
+  let known = 0;
+  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, known)) {
+    const isPlace = !splits(bytes, { at, known });
+    if (isPlace) places.push(at);
+    known = at + (isPlace ? wanted.length : 1);
   }
   return places;
 }
 
-interface Change {
-  wanted: string;
-  put: string;
+function changed(bytes: string, { wanted, put, places }: Change): string {
+  const ends = [0, ...places.map((at) => at + wanted.length)];
+  return ends.map((from, index) => bytes.slice(from, places[index])).join(put);
 }
 
 /** The places of the changed lines; occurrences in the same lines are one place. */
-function hunksOf(bytes: string, places: readonly number[], { wanted, put }: Change): LineHunk[] {
+function hunksOf(bytes: string, { wanted, put, places }: Change): LineHunk[] {
   const hunks: LineHunk[] = [];
   let line = 1;
   let counted = 0;
   let next = 0;
   while (next < places.length) {
+    const from = next;
     const first = places[next] ?? 0;
     const start = first === 0 ? 0 : bytes.lastIndexOf('\n', first - 1) + 1;
     let end = start;
@@ -93,7 +110,11 @@ function hunksOf(bytes: string, places: readonly number[], { wanted, put }: Chan
     line += linesIn(bytes.slice(counted, start));
     counted = start;
     const old = bytes.slice(start, end);
-    const run = differingRun(splitLines(old), splitLines(old.split(wanted).join(put)));
+    const within = places.slice(from, next).map((at) => at - start);
+    const run = differingRun(
+      splitLines(old),
+      splitLines(changed(old, { wanted, put, places: within })),
+    );
     if (run) hunks.push({ at: line + run.line - 1, removed: run.removed, added: run.added.length });
   }
   return hunks;
@@ -108,7 +129,7 @@ function endOfLine(bytes: string, offset: number): number {
 const linesIn = (bytes: string): number => bytes.split('\n').length - 1;
 
 interface Search {
-  places: number[];
+  places: readonly number[];
   form: TextForm;
 }
 

@@ -133,6 +133,16 @@ describe.each(searchers)('search: %s', (_, searcher) => {
     rmSync(outside, { recursive: true });
   });
 
+  it('identifies the files of the matches for the agent, which may edit them, and for no one else', async () => {
+    const { version } = await bench.call('files.read', { path: 'src/a.ts' });
+    const input = { pattern: 'needle', path: 'src' };
+    expect((await search(input)).versions).toMatchObject({ 'src/a.ts': version });
+    bench.source = 'user';
+    const { matches, versions } = await search(input);
+    expect(matches).toHaveLength(2);
+    expect(versions).toBeUndefined();
+  });
+
   it('ends when the call is cancelled', async () => {
     await expect(
       bench.call('files.search', { pattern: 'x' }, AbortSignal.abort()),

@@ -1,21 +1,24 @@
 import { AppError, ignoreError, type OperationOutput } from '@belay/protocol';
-import { load, statsAt } from './file-bytes.js';
+import { throwIfAborted } from './fault.js';
+import { loadSmall } from './file-bytes.js';
 import { FoundMatches, type SearchInput } from './found-matches.js';
 import { textLines, withoutEnd } from './lines.js';
 import { searchPlainly } from './search-plainly.js';
 import { searchWithRipgrep } from './search-with-ripgrep.js';
 import { versionOf } from './version-of.js';
-import type { WorkspaceFolder, WorkspacePath } from './workspace-folder.js';
+import type { WorkspaceFolder } from './workspace-folder.js';
 import { textFormOf } from './written-file.js';
 
 export interface Searcher {
   workspace: WorkspaceFolder;
   /** Path of ripgrep; null searches without it. */
   rg: string | null;
+  /** Whether the files of the matches are to be identified, by reading them, for a caller that will edit them. */
+  identifies: boolean;
 }
 
 export async function searchFiles(
-  { workspace, rg }: Searcher,
+  { workspace, rg, identifies }: Searcher,
   input: SearchInput,
   signal: AbortSignal,
 ): Promise<OperationOutput<'files.search'>> {
@@ -31,13 +34,12 @@ export async function searchFiles(
     : searchPlainly({ workspace, input }, found, signal);
   await search;
   const { matches, left } = found;
-  const versions = await versionsOf(workspace, matches);
-  return { matches, truncated: left > 0, left, versions };
+  const versions = identifies ? await versionsOf(workspace, matches, signal) : undefined;
+  return { matches, truncated: left > 0, left, ...(versions && { versions }) };
 }
 
 /** More files are not identified: a search that finds lines in so many is not for editing them. */
 const mostFiles = 40;
-const largestFile = 1_000_000;
 
 type Matches = OperationOutput<'files.search'>['matches'];
 
@@ -45,20 +47,17 @@ type Matches = OperationOutput<'files.search'>['matches'];
 async function versionsOf(
   workspace: WorkspaceFolder,
   matches: Matches,
+  signal: AbortSignal,
 ): Promise<Record<string, string>> {
   const paths = [...new Set(matches.filter(({ line }) => line > 0).map(({ path }) => path))];
   const found: [string, string][] = [];
   for (const path of paths.slice(0, mostFiles)) {
+    throwIfAborted(signal);
     const shown = matches.filter((match) => match.path === path);
-    const bytes = await workspace.reach(path, smallFile).catch(ignoreError('it is gone by now'));
+    const bytes = await workspace.reach(path, loadSmall).catch(ignoreError('it is gone by now'));
     if (bytes && hasLines(bytes, shown)) found.push([path, versionOf(bytes)]);
   }
   return Object.fromEntries(found);
-}
-
-async function smallFile(place: WorkspacePath): Promise<Buffer | null> {
-  const stats = await statsAt(place);
-  return stats?.isFile() && stats.size <= largestFile ? ((await load(place))?.bytes ?? null) : null;
 }
 
 function hasLines(bytes: Buffer, shown: Matches): boolean {

@@ -50,8 +50,9 @@ export class SeenFiles {
   /** Throws `conflict` with what changed since the caller read the file. */
   async requireUnchanged(place: WorkspacePath, now: Buffer, known: Known): Promise<void> {
     const seen = known?.get(place.path);
-    if (seen && seen.version !== versionOf(now))
-      throw await this.#changed(place, now, seen.version);
+    const version = versionOf(now);
+    if (seen && seen.version !== version)
+      throw await this.#changed(place, now, { seen: seen.version, version });
   }
 
   /** Throws `conflict` unless the caller has read a whole file that has not changed since. */
@@ -64,28 +65,32 @@ export class SeenFiles {
   }
 
   /**
-   * What others changed in a file since the caller read it, if it did; `hunks` are missing if not all of it is known.
+   * What others changed in a file since the caller read it, and its version, if they did; `hunks` are missing if not
+   * all of it is known.
    */
   async changesSince(
     place: WorkspacePath,
     now: Buffer,
     known: Known,
-  ): Promise<{ text: string; hunks?: LineHunk[] } | null> {
+  ): Promise<{ text: string; version: string; hunks?: LineHunk[] } | null> {
     const seen = known?.get(place.path);
-    if (!seen || seen.version === versionOf(now)) return null;
-    const lines = await this.#compare(this.#kept.get(seen.version) ?? seen.version, now).catch(
-      ignoreError('without the earlier text, the file is read again'),
-    );
-    if (!lines) return { text: readAgain };
-    if (!lines.whole) return { text: `${lines.text}\n${readAgain}` };
-    return { text: lines.text, hunks: lines.hunks };
+    const version = versionOf(now);
+    if (!seen || seen.version === version) return null;
+    const lines = await this.#since(seen.version, now);
+    if (!lines) return { text: readAgain, version };
+    if (!lines.whole) return { text: `${lines.text}\n${readAgain}`, version };
+    return { text: lines.text, version, hunks: lines.hunks };
   }
 
-  async #changed(place: WorkspacePath, now: Buffer, seen: string): Promise<AppError> {
-    const lines = await this.#compare(this.#kept.get(seen) ?? seen, now).catch(() => null);
+  async #changed(
+    place: WorkspacePath,
+    now: Buffer,
+    { seen, version }: { seen: string; version: string },
+  ): Promise<AppError> {
+    const lines = await this.#since(seen, now);
     const details: FileConflict = {
       path: place.path,
-      version: versionOf(now),
+      version,
       shown: lines?.whole ?? false,
       ...(lines?.whole && { hunks: lines.hunks }),
     };
@@ -96,6 +101,13 @@ export class SeenFiles {
       'conflict',
       `${begin} These lines changed, with their numbers as they are now; call again with what fits them:\n${lines.text}${end}`,
       details,
+    );
+  }
+
+  /** The changes since a version; nothing if that is no longer known. */
+  #since(version: string, now: Buffer): Promise<ShownChange | null | undefined> {
+    return this.#compare(this.#kept.get(version) ?? version, now).catch(
+      ignoreError('without the earlier text, the file is read again'),
     );
   }
 

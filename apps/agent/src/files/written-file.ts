@@ -1,5 +1,5 @@
 import { maxHunks, type LineHunk, type OperationOutput } from '@belay/protocol';
-import { charsetOf, decodeText, encodeText } from './charset.js';
+import { charsetOf, decodeText, encodeText, splitsCharacter } from './charset.js';
 import { textLines } from './lines.js';
 import { excerptOf } from './numbered-excerpt.js';
 import type { TextForm } from './replace-text.js';
@@ -41,5 +41,6 @@ export function textFormOf(bytes: Buffer, given: string): TextForm {
   return {
     inBytes: (text) => encodeText(text, charset, given).toString('latin1'),
     toText: (line) => decodeText(Buffer.from(line, 'latin1'), charset),
+    splits: (text, place) => splitsCharacter(text, place, charset),
   };
 }

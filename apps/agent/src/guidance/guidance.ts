@@ -48,10 +48,10 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
     ];
     return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
   };
-  const guidesOf = async (folder: string): Promise<string[]> => {
+  const guidesOf = async (folder: string): Promise<GuidanceFile[]> => {
     const found = await find(join(workspace, folder), guideFiles);
     const paths = found.map((path) => join(folder, path));
-    return firstOfFolders(await existing(paths, text)).map(({ path }) => path);
+    return firstOfFolders(await existing(paths, text));
   };
   return {
     handlers: {
@@ -65,18 +65,14 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
       const guides = (await Promise.all(foldersOf(workspace, paths).map(guidesOf))).flat();
       const skills = await find(workspace, [skillPattern]);
       const isNew = (path: string) => !known.has(path);
-      const trustedText = async (path: string): Promise<string | null> => {
-        const whole = await text(path);
-        if (whole === null) return null;
-        const hash = textHash(whole);
-        return present.get(path) === hash || trusted.get(path)?.has(hash) ? whole : null;
+      const isTrusted = (file: GuidanceFile): boolean => {
+        const hash = textHash(file.text);
+        return present.get(file.path) === hash || trusted.get(file.path)?.has(hash) === true;
       };
+      const found = await existing(skills.filter(isNew), text);
       return [
-        ...(await existing(guides.filter(isNew), trustedText)),
-        ...(await existing(skills.filter(isNew), async (path) => {
-          const whole = await trustedText(path);
-          return whole === null ? null : describe(path, whole);
-        })),
+        ...guides.filter((file) => isNew(file.path) && isTrusted(file)),
+        ...found.filter(isTrusted).map((file) => ({ ...file, text: describe(file) })),
       ];
     },
     async trustPresent() {
@@ -94,7 +90,7 @@ function refuseOthers(files: readonly GuidanceHash[], shown?: readonly GuidanceH
   throw new AppError('conflict', `${other.path} has changed since it was shown. Review it again.`);
 }
 
-function describe(path: string, text: string): string {
+function describe({ path, text }: GuidanceFile): string {
   const { name, description } = frontMatter(text);
   const title = name ?? path.split('/').at(-2) ?? path;
   return description ? `${title}: ${description}` : title;

@@ -18,7 +18,7 @@ interface LoopCall {
 export type LoopResult = Pick<EventArgs<'result'>, 'ok' | 'output' | 'seconds'> & {
   images?: string[];
   note?: string;
-};
+} & Pick<EventArgs<'result'>, 'edited'>;
 
 export type LoopHandler = (
   options: LoopOptions,

@@ -21,6 +21,7 @@ import {
   type TextItem,
   type UserMessage,
 } from './conversation.js';
+import { callThatRan } from './call-that-ran.js';
 import { endsSession, isOwn, promptPosition } from './counted.js';
 import { compactState } from './compacted.js';
 import { endText } from './end-text.js';
@@ -61,7 +62,7 @@ export class ConversationFold {
     const state = this.#state;
     this.#progress.position = promptPosition(event);
     if (isEvent(event, 'say')) this.#say(event.seq, event.args);
-    else if (isEvent(event, 'result')) this.#result(event.id ?? '', event.args);
+    else if (isEvent(event, 'result')) this.#result(event);
     else if (isEvent(event, 'plan')) state.plan = event.args.markdown;
     else if (isEvent(event, 'guidance')) this.#guide(event.args);
     else if (isEvent(event, 'exit')) this.#exit(event.args);
@@ -139,13 +140,14 @@ export class ConversationFold {
   #begin(id: string, event: Event): void {
     this.#progress.begun.set(id, event);
     const asked = callOf(event, 'ask');
-    if (!asked || this.#isCalled(id)) return;
-    this.#state.question = { id, question: asked.args.question };
+    if (asked && !this.#isCalled(id)) this.#state.question = { id, question: asked.args.question };
   }
 
-  #result(id: string, result: CallResult): void {
+  #result(event: EventOf<'result'> & Event): void {
+    const { id = '', args: result } = event;
     const state = this.#state;
-    const call = this.#progress.begun.get(id);
+    this.#progress.work.end(event);
+    const call = callThatRan(this.#progress.begun.get(id), result);
     this.#progress.begun.delete(id);
     this.#progress.background.answer(id, result, call);
     if (this.#progress.turn && this.#isCalled(id)) {
@@ -226,6 +228,7 @@ export class ConversationFold {
     if (!event) return false;
     const state = this.#state;
     this.#progress.included++;
+    this.#progress.work.include(event);
     if (isEvent(event, 'message')) {
       state.waiting.push({ ...event.args, seq: event.seq });
       state.ended = false;
@@ -236,11 +239,8 @@ export class ConversationFold {
     else if (isEvent(event, 'fork')) this.#fork();
     else if (isEvent(event, 'pause')) state.paused = true;
     else if (isEvent(event, 'resume')) this.#resume();
-    else if (isEvent(event, 'state')) {
-      this.#ended(event.args);
-    } else if (isEvent(event, 'rewind') && event.args.what === 'files') {
-      this.#progress.work.rewind(event.args.seq);
-    } else if (endsSession(event)) this.#endSession();
+    else if (isEvent(event, 'state')) this.#ended(event.args);
+    else if (endsSession(event)) this.#endSession();
     return true;
   }
 

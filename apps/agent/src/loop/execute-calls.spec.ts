@@ -100,6 +100,7 @@ describe('calls of one reply', () => {
     expect(stage.results()[0]?.args['note']).toBe(
       'The user changed this call before allowing it. This ran instead: npm test -- --ci',
     );
+    expect(stage.results()[0]?.args['edited']).toEqual({ command: 'npm test -- --ci' });
   });
 
   it('do not look at the one page of the browser at the same time', async () => {

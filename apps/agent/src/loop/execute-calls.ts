@@ -115,12 +115,12 @@ async function execute(
   const { files: known } = conversation.files;
   const context = { id: call.id, source: 'agent', signal, userWrote, known } as const;
   let ran: CheckedCall | undefined;
-  let note: string | undefined;
+  let change: Pick<LoopResult, 'note' | 'edited'> = {};
   const ended = (outcome: Omit<LoopResult, 'seconds'>): Execution => ({
     outcome: {
       ...outcome,
       seconds: started === undefined ? 0 : (performance.now() - started) / 1000,
-      ...(note !== undefined && { note }),
+      ...change,
     },
     ...(ran && { ran }),
   });
@@ -146,7 +146,7 @@ async function execute(
       .catch((thrown: unknown) => {
         throw userWrote.aborted ? notRun() : thrown;
       });
-    if (allowed !== checked) note = editNote(allowed);
+    if (allowed.edited) change = changeOf(allowed);
     ran = allowed;
     started = performance.now();
     const output = await options.runCall(allowed, context);
@@ -157,9 +157,15 @@ async function execute(
   }
 }
 
-/** Tells the model what ran in place of its call. */
-const editNote = ({ operation, input }: CheckedCall): string =>
-  `The user changed this call before allowing it. This ran instead: ${operation.summary(input, { page: null })}`;
+/** What ran in place of a call, for the model and for the log. */
+const changeOf = ({
+  operation,
+  input,
+  edited,
+}: CheckedCall): Pick<LoopResult, 'note' | 'edited'> => ({
+  note: `The user changed this call before allowing it. This ran instead: ${operation.summary(input, { page: null })}`,
+  edited,
+});
 
 const loopHandlers: Readonly<Record<string, LoopHandler | undefined>> = {
   ask,

@@ -43,7 +43,7 @@ function finishDoubts({ plan, work }: Pick<Conversation, 'plan' | 'work'>): stri
 
 function filesDoubt({ changed, undone }: Conversation['work']): string[] {
   if (changed.length > 0 || undone.length === 0) return [];
-  return [`The user has rewound your changes (${listed(undone)}): none of them is left.`];
+  return [`The user has undone your changes (${listed(undone)}): none of them is left.`];
 }
 
 function checkDoubt({ changed, checked }: Conversation['work']): string[] {

@@ -1,4 +1,4 @@
-import { outputOf, type OperationCall } from '@belay/protocol';
+import { errorShape, excerpt, outputOf, type OperationCall } from '@belay/protocol';
 import type { CallResult, Item, TextItem } from './conversation.js';
 
 /** The newest words of the user stay whole up to this many characters, about 20,000 tokens. */
@@ -39,24 +39,19 @@ function wordsIn(item: Item): TextItem[] {
 function saidIn({ operation, input }: OperationCall, result: CallResult): string | undefined {
   const answer = outputOf('ask', result)?.answer;
   if (answer !== undefined) return `You asked: ${questionIn(input)}\nThe user answered: ${answer}`;
-  const { ok, output } = result;
-  if (ok || !isRejection(output)) return undefined;
-  const call = `${operation} ${JSON.stringify(input ?? {})}`;
-  return `You called ${call.length > 300 ? `${call.slice(0, 299)}…` : call}\n${output.message}`;
+  const reason = result.ok ? undefined : rejectionIn(result.output);
+  if (reason === undefined) return undefined;
+  return `You called ${excerpt(`${operation} ${JSON.stringify(input ?? {})}`, 300)}\n${reason}`;
 }
 
 const questionIn = (input: unknown): string =>
   typeof input === 'object' && input !== null && 'question' in input ? String(input.question) : '';
 
 /** The user’s rejections have a reason of their own; rules always say the same. */
-const isRejection = (output: unknown): output is { message: string } =>
-  typeof output === 'object' &&
-  output !== null &&
-  'code' in output &&
-  output.code === 'rejected' &&
-  'message' in output &&
-  typeof output.message === 'string' &&
-  output.message.includes(': ');
+function rejectionIn(output: unknown): string | undefined {
+  const error = errorShape.safeParse(output).data;
+  return error?.code === 'rejected' && error.message.includes(': ') ? error.message : undefined;
+}
 
 function cutText(text: string, left: number): string {
   const half = Math.floor(Math.max(left, restOfOld) / 2);

@@ -8,6 +8,7 @@ import {
   jsonFault,
   newEvent,
   oneLine,
+  rewinds,
   userCallPrefix,
   type Event,
   type ModelReply,
@@ -79,13 +80,13 @@ export class Loop {
   /** Cancels the current step, or its wait, if one of these events, which are already logged, requires it. */
   handle(events: readonly Event[]): void {
     for (const event of events) {
-      const { action, args, message } = event;
+      const { action, message } = event;
       if (isEvent(event, 'message') && event.args.delivery === 'steer') this.#userWrote.abort();
       if (action === 'stop') this.#cancelStep('cancelled', 'The user stopped the agent.');
       if (isEvent(event, 'pause') && event.args.now)
         this.#cancelStep('cancelled', 'The user interrupted the agent.');
       if (action === 'limit') this.#cancelStep('limit_reached', message);
-      if (action === 'rewind' && args['what'] !== 'files') {
+      if (rewinds(event, 'conversation')) {
         this.#cancelStep('cancelled', 'The user rewound the conversation.');
       }
     }

@@ -1,4 +1,11 @@
-import { callOf, outputOf, runResultOf, type Event, type EventArgs } from '@belay/protocol';
+import {
+  callOf,
+  excerpt,
+  outputOf,
+  runResultOf,
+  type Event,
+  type EventArgs,
+} from '@belay/protocol';
 
 /** A command that has not ended, as far as the model was told. */
 export interface RunningCommand {
@@ -76,5 +83,8 @@ export class Shells {
   }
 }
 
-/** Long commands are shortened in events. */
-const isSame = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
+/** Long commands are shortened in events and results, to different lengths. */
+function isSame(a: string, b: string): boolean {
+  const known = Math.min(a.length, b.length);
+  return excerpt(a, known) === excerpt(b, known);
+}

@@ -61,7 +61,7 @@ function shortenedField(name: string, value: unknown, longest: number): [string,
 }
 
 /** Shortens long texts and lists in a value in the middle, with a note. */
-export function shortenedValue(value: unknown, longest = usualLongText): unknown {
+export function shortenedValue(value: unknown, longest: number): unknown {
   if (typeof value === 'string') return shortText(value, longest);
   if (Array.isArray(value)) return shortList(value, longest);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-import { operations, type EventArgs } from '@belay/protocol';
+import { operations, plainName, type EventArgs } from '@belay/protocol';
 import type { Conversation, Item } from './conversation.js';
 
 type Say = EventArgs<'say'>;
@@ -84,14 +84,14 @@ const jsonCall =
 function hasCallAsText(text: string): boolean {
   if (callMarks.test(text)) return true;
   const name = jsonCall.exec(text)?.[1];
-  return name !== undefined && names.has(plain(name));
+  return name !== undefined && names.has(plainName(name));
 }
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 /** The operations’ names and those that other harnesses use: JSON with any other name may be an example. */
 const names = new Set(
   Object.values(operations).flatMap(({ name, knownAs }) => [
-    plain(name),
+    plainName(name),
     ...knownAs.split(' ').filter(Boolean),
   ]),
 );

@@ -99,7 +99,7 @@ describeSeat('the end of its work', [
     ],
     also: ({ told }) =>
       expect(told.at(-1)).toMatch(
-        /The user has rewound your changes \(a.ts\): none of them is left/,
+        /The user has undone your changes \(a.ts\): none of them is left/,
       ),
   },
   {

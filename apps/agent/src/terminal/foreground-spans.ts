@@ -29,14 +29,19 @@ export class ForegroundSpans {
   /** The remaining parts of a span, in order. */
   without({ from, to }: Span): Span[] {
     const open = this.#open === undefined ? [] : [{ from: this.#open, to }];
-    const rest: Span[] = [];
-    let next = from;
-    for (const span of [...this.#spans, ...open]) {
-      if (span.to <= next || span.from >= to) continue;
-      if (span.from > next) rest.push({ from: next, to: span.from });
-      next = span.to;
-    }
-    if (next < to) rest.push({ from: next, to });
-    return rest;
+    return remaining({ from, to }, [...this.#spans, ...open]);
   }
+}
+
+/** The parts of a span that others, which are in order, leave. */
+export function remaining({ from, to }: Span, taken: readonly Span[]): Span[] {
+  const rest: Span[] = [];
+  let next = from;
+  for (const span of taken) {
+    if (span.to <= next || span.from >= to) continue;
+    if (span.from > next) rest.push({ from: next, to: span.from });
+    next = span.to;
+  }
+  if (next < to) rest.push({ from: next, to });
+  return rest;
 }

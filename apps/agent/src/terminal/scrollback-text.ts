@@ -1,5 +1,5 @@
 import { TextScreen } from './text-screen.js';
-import type { Span } from './foreground-spans.js';
+import { remaining, type Span } from './foreground-spans.js';
 import type { Scrollback } from './scrollback.js';
 import { withoutRepeats } from './without-repeats.js';
 
@@ -52,20 +52,10 @@ export function scrollbackText(
 }
 
 /** The bytes of a range, except for those that are skipped. */
-function without(
-  scrollback: Scrollback,
-  { from, to }: Span,
-  skipped: readonly Span[] = [],
-): Buffer {
-  const parts: Buffer[] = [];
-  let next = from;
-  for (const span of skipped) {
-    if (span.to <= next || span.from >= to) continue;
-    parts.push(scrollback.slice(next, span.from));
-    next = span.to;
-  }
-  if (parts.length === 0) return scrollback.slice(from, to);
-  return Buffer.concat([...parts, scrollback.slice(next, to)]);
+function without(scrollback: Scrollback, span: Span, skipped: readonly Span[] = []): Buffer {
+  const parts = remaining(span, skipped).map(({ from, to }) => scrollback.slice(from, to));
+  const [only, ...more] = parts;
+  return only && more.length === 0 ? only : Buffer.concat(parts);
 }
 
 /** Colours, and the erasing that follows them, which does nothing at the end of what was printed. */

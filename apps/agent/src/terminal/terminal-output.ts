@@ -45,8 +45,8 @@ export class TerminalOutput {
   #partialLineTimer: NodeJS.Timeout | undefined;
   /** The positions of the agent's latest prompts, which no program printed. */
   readonly #prompts: Span[] = [];
-  /** The whole output since `from`, once it is too long for a result. */
-  #file: { from: number; file: OutputFile } | undefined;
+  /** The whole output since `from`, once it is too long for a result; null if there is no space for it. */
+  #file: { from: number; file: OutputFile | null } | undefined;
   #from: number;
 
   constructor(options: OutputOptions) {
@@ -79,7 +79,7 @@ export class TerminalOutput {
   /** The file with all output of the latest command, if that includes all from an offset on. */
   fileFrom(from: number): string | null {
     if (!this.#file || this.#file.from !== this.#from || from < this.#from) return null;
-    return this.#file.file.name;
+    return this.#file.file?.name ?? null;
   }
 
   /** Shows a command; returns the offset of its output. */
@@ -94,7 +94,8 @@ export class TerminalOutput {
 
   /** The start of the next read after `offset`: after the prompt, if nothing else is in between. */
   past(offset: number): number {
-    return this.#prompts.at(-1)?.from === offset ? (this.#prompts.at(-1)?.to ?? offset) : offset;
+    const prompt = this.#prompts.at(-1);
+    return prompt?.from === offset ? prompt.to : offset;
   }
 
   /** Returns the offset after the text. */
@@ -147,22 +148,18 @@ export class TerminalOutput {
   close(): void {
     clearTimeout(this.#partialLineTimer);
     this.#outlet.close();
-    this.#file?.file.remove();
+    this.#file?.file?.remove();
     this.#file = undefined;
   }
 
   /** Writes the output of the latest command to a file, once it is too long for a result. */
   #keepWhole(bytes: Buffer): void {
-    if (this.#file?.from === this.#from) return this.#file.file.write(bytes);
+    if (this.#file?.from === this.#from) return this.#file.file?.write(bytes);
     if (this.scrollback.end - this.#from <= mostShown) return;
-    this.#file?.file.remove();
-    try {
-      const file = new OutputFile(this.#options.terminal);
-      this.#file = { from: this.#from, file };
-      file.write(this.scrollback.slice(this.#from, this.scrollback.end));
-    } catch {
-      this.#file = undefined; // Without space for it, the scrollback has the end.
-    }
+    this.#file?.file?.remove();
+    const file = outputFile(this.#options.terminal);
+    this.#file = { from: this.#from, file };
+    file?.write(this.scrollback.slice(this.#from, this.scrollback.end));
   }
 
   #endPartialLine(): void {
@@ -174,5 +171,14 @@ export class TerminalOutput {
     this.scrollback.append(bytes);
     this.#outlet.notify();
     if (this.#outlet.waiting > mostWaiting) this.#options.onHold(true);
+  }
+}
+
+/** Null without space for it: the scrollback has the end. */
+function outputFile(terminal: string): OutputFile | null {
+  try {
+    return new OutputFile(terminal);
+  } catch {
+    return null;
   }
 }

@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  fileVersion,
-  lineHunks,
-  shownLines,
-  type FileNews,
-  type ShownLines,
-} from '../file-version.js';
+import { fileVersion, lineHunks, shownLines, type FileNews } from '../file-version.js';
 
 export const version = fileVersion.nullable().default(null);
 
@@ -40,21 +34,6 @@ export const newsOf = ({ path, version, hunks, shown }: Edited): FileNews[] =>
 
 export const cutLines = (cuts: readonly { line: number; bytes: number }[]): string =>
   `${cuts.map(({ line: number, bytes }) => `line ${number} (${bytes} bytes)`).join(', ')}: use files.search, or a command such as jq or cut, for the rest.`;
-
-/** A range of shown lines, without those that were cut, and each of these. */
-export function shownParts(
-  { from, to }: ShownLines,
-  cuts: readonly { line: number }[],
-): ShownLines[] {
-  const parts: ShownLines[] = [];
-  let next = from;
-  for (const { line: number } of cuts) {
-    if (number > next) parts.push({ from: next, to: number - 1 });
-    parts.push({ from: number, to: number, cut: true });
-    next = number + 1;
-  }
-  return next > to ? parts : [...parts, { from: next, to }];
-}
 
 /** Hunks that were found elsewhere than stated. */
 export function offsetsIn(files: readonly { path: string; offsets: number[] }[]): {

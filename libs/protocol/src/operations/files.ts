@@ -2,16 +2,7 @@ import { z } from 'zod';
 import { fileVersion, lineHunks, type FileNews } from '../file-version.js';
 import { defineOperation, operationGroup } from '../operation.js';
 import { aboutPath, path, pathNames, rangeNames } from './file-inputs.js';
-import {
-  changed,
-  cutLines,
-  edited,
-  newsOf,
-  offsetsIn,
-  shownParts,
-  version,
-  written,
-} from './file-results.js';
+import { changed, cutLines, edited, newsOf, offsetsIn, version, written } from './file-results.js';
 import { findingOperations } from './finding.js';
 import { patchedPaths } from './patched-paths.js';
 

@@ -1,4 +1,5 @@
 import { modelFields } from '../calls.js';
+import { isFields } from '../is-fields.js';
 import type { Message } from '../models.js';
 
 type Result = Extract<Message, { role: 'tool' }>['results'][number];
@@ -58,6 +59,3 @@ function cell(value: unknown, isLast: boolean): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return (isLast ? /[\n\r]/ : /[\n\r\t]/).test(text) ? JSON.stringify(text) : text;
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,4 @@
-import { differingRun, type ChangedLines } from '../code-event.js';
+import { differingRun, type ChangedLines } from '../../differing-run.js';
 import { closeLine, endAround, lineEnd, splitLines, toText, withoutEnd } from '../lines.js';
 import { newLines, oldLines, type PatchHunk } from './parse-hunk.js';
 

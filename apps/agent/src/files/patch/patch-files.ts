@@ -1,6 +1,6 @@
 import { unlink } from 'node:fs/promises';
 import { AppError, type OperationOutput } from '@belay/protocol';
-import type { ChangedLines } from '../code-event.js';
+import type { ChangedLines } from '../../differing-run.js';
 import { charsetOf, encodeText } from '../charset.js';
 import { fault } from '../fault.js';
 import { load, prepareWrite, withExecutable, type Prepared } from '../file-bytes.js';

@@ -1,4 +1,4 @@
-import { isEnded, isEvent, operationNamed, type Event } from '@belay/protocol';
+import { isEnded, isEvent, operationNamed, rewinds, type Event } from '@belay/protocol';
 
 /**
  * Whether a queued message still waits for the agent. The server records deliveries; in logs from
@@ -21,7 +21,7 @@ export function isQueued(events: readonly Event[], message: Event): boolean {
 function isTaken(message: number, event: Event): boolean {
   if (isEvent(event, 'deliver')) return event.args.messages.includes(message);
   if (isEvent(event, 'withdraw')) return event.args.message === message;
-  return isEvent(event, 'rewind') && event.args.what !== 'files' && event.args.seq < message;
+  return rewinds(event, 'conversation') && event.args.seq < message;
 }
 
 const isRead = (message: number, event: Event): boolean =>

@@ -1,0 +1,46 @@
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Changes } from './changes.js';
+import { mostShown, TerminalOutput } from './terminal-output.js';
+
+/** Its files are in a folder of their own, because of the slash. */
+const name = `belay-${randomUUID()}`;
+const folder = join(tmpdir(), `output-${name}`);
+let output: TerminalOutput;
+beforeEach(() => {
+  output = new TerminalOutput({
+    terminal: `${name}/main`,
+    start: 0,
+    openStream: () => Promise.withResolvers<never>().promise,
+    changes: new Changes(),
+    onHold: () => undefined,
+  });
+});
+afterEach(() => {
+  output.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const begin = () => output.begin('print', { background: false });
+const receive = () => output.receive(Buffer.from('x'.repeat(mostShown + 1)), false);
+
+it('writes the output of a command to a file once it is long', () => {
+  mkdirSync(folder);
+  const from = begin();
+  receive();
+  expect(existsSync(output.fileFrom(from) ?? '')).toBe(true);
+});
+
+it('tries once for each command to create its file', () => {
+  const from = begin();
+  receive();
+  mkdirSync(folder);
+  receive();
+  expect(output.fileFrom(from)).toBeNull();
+  expect(readdirSync(folder)).toEqual([]);
+  const next = begin();
+  receive();
+  expect(existsSync(output.fileFrom(next) ?? '')).toBe(true);
+});
