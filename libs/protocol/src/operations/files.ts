@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fileVersion, lineHunks, type FileNews } from '../file-version.js';
+import { fileVersion, lineHunks, shownParts, type FileNews } from '../file-version.js';
 import { defineOperation, operationGroup } from '../operation.js';
 import { aboutPath, path, pathNames, rangeNames } from './file-inputs.js';
 import { changed, cutLines, edited, newsOf, offsetsIn, version, written } from './file-results.js';
