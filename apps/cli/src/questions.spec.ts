@@ -158,6 +158,54 @@ describe('questions', () => {
     expect(unusable).toHaveBeenCalledWith('openai refused the key.');
   });
 
+  it.each([
+    ['its title', { title: 'Sum' }, []],
+    ['its budgets', { budgets: { steps: 9, tokens: null, dollars: null, seconds: null } }, []],
+    ['its model', { model: 'openai:gpt-5' }, ['withdrawn']],
+  ])('about a model end with a change of %s only if that tries it again', async (_, args, end) => {
+    const said: string[] = [];
+    const user: TerminalUser = {
+      approve: fail,
+      refuse: fail,
+      answer: (_question, signal) =>
+        new Promise((_done, failed) =>
+          signal.addEventListener('abort', () => {
+            said.push('withdrawn');
+            failed(signal.reason);
+          }),
+        ),
+    };
+    const { client } = recorder();
+    const questions = new Questions({ id: 's', client, user }, { ...unasked, failed: fail });
+    questions.join({
+      waitingFor: [],
+      question: null,
+      modelError: { message: 'openai refused the key.', retryAt: null },
+    });
+    await settled();
+    questions.see(event('change', args));
+    await settled();
+    expect(said).toEqual(end);
+    questions.close();
+  });
+
+  it('about a model is reported when the user closes the input', async () => {
+    const unusable = jest.fn();
+    const user: TerminalUser = {
+      approve: fail,
+      refuse: fail,
+      answer: () => Promise.reject(new InputClosed()),
+    };
+    const { client } = recorder();
+    new Questions({ id: 's', client, user }, { ...unasked, unusable, failed: fail }).join({
+      waitingFor: [],
+      question: null,
+      modelError: { message: 'openai refused the key.', retryAt: null },
+    });
+    await settled();
+    expect(unusable).toHaveBeenCalledWith('openai refused the key.');
+  });
+
   it('end a run without a terminal, but not for a call that is only delayed', () => {
     const nobody = jest.fn();
     const handlers = { ...unasked, unanswerable: nobody, failed: fail };

@@ -5,6 +5,7 @@ import {
   type ApprovalAnswer,
   type ApprovalRequest,
   type Event,
+  type EventArgs,
   type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
@@ -27,6 +28,13 @@ interface QuestionHandlers {
   failed(error: unknown): void;
   /** A question has been opened or closed. */
   asking?(open: boolean): void;
+}
+
+interface Question {
+  /** Asks the user, and sends the answer. */
+  put(signal: AbortSignal): Promise<void>;
+  /** The user closed the input; undefined for a question that may stay unanswered. */
+  unanswered?: () => void;
 }
 
 /** Asks the questions of one session one after the other; an answer given elsewhere withdraws a question. */
@@ -59,7 +67,8 @@ export class Questions {
     else if (question) this.#answer(event.id ?? 'ask', question.args.question);
     else if (event.action === 'approve' || event.action === 'reject') this.#withdraw(event.id);
     else if (event.action === 'message') this.#withdraw('ask', 'model');
-    else if (event.action === 'resume' || event.action === 'change') this.#withdraw('model');
+    else if (event.action === 'resume') this.#withdraw('model');
+    else if (isEvent(event, 'change')) this.#changed(event.args);
     else if (isEvent(event, 'error')) this.#error = event.args.message;
     else if (isEvent(event, 'state')) this.#entered(event.args.state);
     else if (isEvent(event, 'result')) this.#withdraw(event.id);
@@ -77,48 +86,56 @@ export class Questions {
     this.#open.clear();
   }
 
+  /** Only another model is a reason to try again. */
+  #changed({ model }: EventArgs<'change'>): void {
+    if (model !== undefined) this.#withdraw('model');
+  }
+
   #approve(request: ApprovalRequest): void {
     const { user, client, id } = this.#session;
-    const what = `The session needs approval for ${request.operation}.`;
-    if (!user) return this.#handlers.unanswerable(what);
-    this.#ask(request.id, what, async (signal) => {
+    const unanswered = () =>
+      this.#handlers.unanswerable(`The session needs approval for ${request.operation}.`);
+    if (!user) return unanswered();
+    const put = async (signal: AbortSignal) => {
       const answer: ApprovalAnswer = await user.approve(request, signal);
       await client.sessions.answer(id, request.id, answer);
-    });
+    };
+    this.#ask(request.id, { put, unanswered });
   }
 
   /** The call runs without an answer, so nobody needs to be present, and a late refusal has no effect. */
   #delayed(request: ApprovalRequest): void {
     const { user, client, id } = this.#session;
     if (!user) return;
-    this.#ask(request.id, null, async (signal) => {
+    const put = async (signal: AbortSignal) => {
       const answer = await user.refuse(request, signal);
       await client.sessions.answer(id, request.id, answer);
-    });
+    };
+    this.#ask(request.id, { put });
   }
 
   #answer(key: string, question: string): void {
-    const { user, client, id } = this.#session;
     const what = `The session asks: ${singleLine(question, 400)}`;
-    if (!user) return this.#handlers.unanswerable(what);
-    this.#ask(key, what, async (signal) => {
-      const text = await user.answer(question, signal);
-      await client.sessions.message(id, { text });
-    });
+    this.#write(key, question, () => this.#handlers.unanswerable(what));
   }
 
   #failedModel(why: string): void {
-    const { user, client, id } = this.#session;
-    if (!user) return this.#handlers.unusable(why);
     const question = `${singleLine(why, 400)} Write to the agent to try again`;
-    this.#ask('model', why, async (signal) => {
-      const text = await user.answer(question, signal);
-      await client.sessions.message(id, { text });
-    });
+    this.#write('model', question, () => this.#handlers.unusable(why));
   }
 
-  /** `what` needs the user; null for a question that may stay unanswered. */
-  #ask(key: string, what: string | null, put: (signal: AbortSignal) => Promise<void>): void {
+  /** Sends the user’s answer as a message. */
+  #write(key: string, question: string, unanswered: () => void): void {
+    const { user, client, id } = this.#session;
+    if (!user) return unanswered();
+    const put = async (signal: AbortSignal) => {
+      const text = await user.answer(question, signal);
+      await client.sessions.message(id, { text });
+    };
+    this.#ask(key, { put, unanswered });
+  }
+
+  #ask(key: string, { put, unanswered }: Question): void {
     const controller = new AbortController();
     this.#open.set(key, controller);
     void this.#mutex.runExclusive(async () => {
@@ -127,9 +144,8 @@ export class Questions {
         this.#handlers.asking?.(true);
         await put(controller.signal);
       } catch (error) {
-        if (what === null && (error instanceof InputClosed || isTooLate(error))) return;
-        if (error instanceof InputClosed && key === 'model') this.#handlers.unusable(what ?? '');
-        else if (error instanceof InputClosed) this.#handlers.unanswerable(what ?? '');
+        if (error instanceof InputClosed) unanswered?.();
+        else if (!unanswered && isTooLate(error)) return;
         else if (!controller.signal.aborted) this.#handlers.failed(error);
       } finally {
         this.#open.delete(key);

@@ -284,8 +284,9 @@ export class DockerClient {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
     if (!found) return undefined;
     const { Running, ExitCode: code, Error: error } = found.State;
-    const outOfMemory = !Running && (await endedOutOfMemory(this.#docker, container, found.State));
-    return Running ? null : { code, outOfMemory, error };
+    if (Running) return null;
+    const outOfMemory = await endedOutOfMemory(this.#docker, container, found.State);
+    return { code, outOfMemory, error };
   }
 
   /** The last lines of the container’s output. */

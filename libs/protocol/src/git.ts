@@ -186,7 +186,7 @@ export const publishRequest = z.object({
 });
 
 /** A page of a git host, which is opened in a browser. */
-const webPage = z.url({ protocol: /^https?$/, error: 'a web page' }).max(2_000);
+export const webPage = z.url({ protocol: /^https?$/, error: 'a web page' }).max(2_000);
 
 /** A pull request that was opened for a session’s changes. */
 export const openedRequest = z.object({
@@ -211,8 +211,10 @@ export const pullRequestStatus = z.object({
   title: z.string().max(1_000),
   state: z.enum(['open', 'draft', 'merged', 'closed']),
   checks: z
-    .enum(['none', 'running', 'passed', 'failed'])
-    .describe('All checks of its latest commit together.'),
+    .enum(['none', 'running', 'passed', 'failed', 'unknown'])
+    .describe(
+      'All checks of its latest commit together; `unknown` if some cannot be read, and none of the others failed or is running.',
+    ),
 });
 export type PullRequestStatus = z.infer<typeof pullRequestStatus>;
 
@@ -228,6 +230,9 @@ export const publishedChange = z.object({
     .describe('Why no pull request was opened although the push succeeded.'),
 });
 export type PublishedChange = z.infer<typeof publishedChange>;
+
+/** The line of a pull request that leads its reviewers to the conversation. */
+export const sessionLink = (page: string): string => `Made in this session: ${page}`;
 
 /** A commit message for a session’s changes. */
 export const draftedMessage = z.object({

@@ -20,7 +20,7 @@ const result = (id: string) =>
     id,
   });
 const messagesOf = (log: readonly Event[]) => {
-  const isUndone = undoneMessages(log, () => undefined);
+  const isUndone = undoneMessages(log);
   return log
     .filter((event) => event.action === 'say' && !isUndone(event))
     .map((one) => one.message);

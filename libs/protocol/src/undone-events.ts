@@ -11,11 +11,11 @@ export const rewinds = (event: Event, aspect: Aspect): event is Rewind =>
 
 /**
  * Decides which events of a log its rewinds of the conversation have undone. `callAt` is the number of a call’s event,
- * because a later result belongs to its call.
+ * because a later result belongs to its call; without it, such a result counts where it is.
  */
 export function undoneMessages(
   all: readonly Event[],
-  callAt: (id: string | undefined) => number | undefined,
+  callAt: (id: string | undefined) => number | undefined = () => undefined,
 ): (event: Event) => boolean {
   const inForce = rewindsInForce(all, 'conversation');
   if (inForce.length === 0) return () => false;

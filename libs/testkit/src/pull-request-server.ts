@@ -10,13 +10,18 @@ interface OpenPullRequest {
   draft: boolean;
   /** Whether the branch belongs to the fork. */
   forked: boolean;
-  state: 'open' | 'closed' | 'merged';
+  /** `locked`: GitLab is about to merge it. */
+  state: 'open' | 'locked' | 'closed' | 'merged';
   /** The state of its checks; null for none. */
   checks: 'success' | 'failure' | 'pending' | null;
+  /** How many runs have passed that GitHub lists before the one of `checks`. */
+  passedRuns: number;
 }
 
 /** GitLab’s words for the outcomes of checks. */
 const pipelines = { success: 'success', failure: 'failed', pending: 'running' };
+
+const completed = (conclusion: string | null) => ({ status: 'completed', conclusion });
 
 const ids = { repository: 7, fork: 8 };
 
@@ -41,8 +46,8 @@ const apis = {
  */
 export class PullRequestServer {
   readonly opened: OpenPullRequest[] = [];
-  /** The answer to every request, if set. */
-  failure: { status: number; body: unknown } | undefined;
+  /** The answer to every request, or to those for these paths, if set. */
+  failure: { status: number; body: unknown; paths?: RegExp } | undefined;
 
   constructor(
     readonly kind: 'github' | 'gitlab' | 'gitea',
@@ -75,7 +80,8 @@ export class PullRequestServer {
     const { header, scheme, user } = apis[this.kind];
     if (headers[header] !== scheme + token)
       return { status: 401, body: { message: 'Bad credentials' } };
-    if (this.failure) return this.failure;
+    const failure = this.#failureAt(path);
+    if (failure) return failure;
     if (path === 'user') return { status: 200, body: user };
     const project = `projects/${encodeURIComponent(repository)}`;
     const fork = `projects/${encodeURIComponent(this.options.fork ?? '')}`;
@@ -86,8 +92,12 @@ export class PullRequestServer {
     if (path === `${fork}/merge_requests` && method === 'POST') return this.#openFromFork(body);
     if (path === list)
       return { status: 200, body: this.#find(query).map((one) => this.#shown(one)) };
-    const found = this.#checksAt(path) ?? this.#requestAt(path, list);
+    const found = this.#checksAt(path, query) ?? this.#requestAt(path, list);
     return found ? { status: 200, body: found } : { status: 404, body: { message: 'Not Found' } };
+  }
+
+  #failureAt(path: string): { status: number; body: unknown } | undefined {
+    return this.failure?.paths?.test(path) === false ? undefined : this.failure;
   }
 
   #openFromFork(body: string): { status: number; body: unknown } {
@@ -107,20 +117,21 @@ export class PullRequestServer {
   }
 
   /** The statuses of a commit, and at GitHub also the runs of its checks. */
-  #checksAt(path: string): object | undefined {
+  #checksAt(path: string, query: URLSearchParams): object | undefined {
     const [, number, what] = /\/commits\/0*([1-9]\d*)a+\/(status|check-runs)$/.exec(path) ?? [];
     const found = this.opened.find((one) => String(one.number) === number);
     if (!found) return undefined;
-    const { checks } = found;
+    const { checks, passedRuns } = found;
     if (what === 'status')
       return this.kind === 'github' || checks === null
         ? { state: 'pending', statuses: [] }
         : { state: checks, statuses: [{ status: checks }] };
     const run =
-      checks === 'pending'
-        ? { status: 'in_progress', conclusion: null }
-        : { status: 'completed', conclusion: checks };
-    return { check_runs: checks === null ? [] : [run] };
+      checks === 'pending' ? { status: 'in_progress', conclusion: null } : completed(checks);
+    const passed = Array.from({ length: passedRuns }, () => completed('success'));
+    const all = checks === null ? passed : [...passed, run];
+    const page = Number(query.get('per_page') ?? 30);
+    return { total_count: all.length, check_runs: all.slice(0, page) };
   }
 
   /** Gitea addresses a pull request by its branches. */
@@ -156,6 +167,7 @@ export class PullRequestServer {
       number: this.opened.length + 1,
       state: 'open',
       checks: null,
+      passedRuns: 0,
     };
     this.opened.push(made);
     return { status: 201, body: this.#shown(made) };
@@ -208,7 +220,7 @@ export class PullRequestServer {
           number,
           title,
           draft,
-          state: state === 'open' ? 'open' : 'closed',
+          state: state === 'merged' ? 'closed' : state,
           merged: state === 'merged',
           head: { sha: `${number}${'a'.repeat(39)}` },
           html_url: `${page}/${repository}/pull/${number}`,

@@ -87,7 +87,6 @@ function hasCallAsText(text: string): boolean {
   return name !== undefined && names.has(plainName(name));
 }
 
-const plain = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 /** The operations’ names and those that other harnesses use: JSON with any other name may be an example. */
 const names = new Set(
   Object.values(operations).flatMap(({ name, knownAs }) => [

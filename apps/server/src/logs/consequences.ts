@@ -87,9 +87,8 @@ function working({ waitingFor, question, modelError }: SessionSummary): NextStat
   if (call) return { state: 'waiting', reason: `May ${call.operation} run? ${call.subject}` };
   if (question !== null) return { state: 'waiting', reason: question };
   if (modelError?.retryAt === null) return { state: 'waiting', reason: modelError.message };
-  if (modelError) {
-    return { state: 'waiting', reason: `Waiting for the provider: ${modelError.message}` };
-  }
+  if (modelError)
+    return { state: 'waiting', reason: waitsForProvider({ error: modelError.message }) };
   return { state: 'running', reason: null };
 }
 

@@ -123,7 +123,7 @@ export class QueuedMessages {
     });
     if (later.flatMap(takenBy).includes(message))
       throw fixed('was taken by the agent: it can no longer be changed, send another one');
-    if (undoneMessages(later, () => undefined)(event))
+    if (undoneMessages(later)(event))
       throw fixed('was rewound: it no longer counts, send another one');
     const isWithdrawn = later.some(
       (one) => isEvent(one, 'withdraw') && one.args.message === message,

@@ -62,6 +62,13 @@ const modelList = z.union([
     ),
 ]);
 
+/** The server answered that it gives no list with these settings: asking again would not help. */
+export class NoModelList extends AppError {
+  constructor(message: string) {
+    super('model_failed', message);
+  }
+}
+
 /**
  * The models that a provider lists with these settings. Throws `model_failed` with what was tried and seen, never with
  * the key.
@@ -74,30 +81,41 @@ export async function providerModels(
   const listing = isKnownProvider(provider) ? listings[provider] : undefined;
   const { key, url: own } = providers[provider] ?? {};
   const url = `${(own ?? listing?.url ?? '').replace(/\/+$/, '')}/models`;
+  const unanswered = (error: unknown): never => {
+    throw failed(
+      `${url} does not answer (${reasonOf(error, timeoutMs)}). Check the address, and that the server runs.`,
+    );
+  };
   const response = await outgoingFetch(environment)(url, {
     headers: key ? (listing?.headers ?? bearer)(key) : {},
     // Another host must not get the key.
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
-  }).catch((error: unknown) => {
-    throw failed(
-      `${url} does not answer (${reasonOf(error, timeoutMs)}). Check the address, and that the server runs.`,
-    );
-  });
-  if (response.status === 401 || response.status === 403)
-    throw failed(`${provider} refused the key: ${url} answered ${response.status}. Check the key.`);
-  if (!response.ok) {
-    const hint =
-      listing || /\/v\d+\/models$/.test(url)
-        ? 'Check the address.'
-        : 'Check the address: those of most servers end with /v1.';
-    throw failed(`${url} answered ${response.status}. ${hint}`);
-  }
-  const models = modelList.safeParse(await response.json().catch(() => undefined));
+  }).catch(unanswered);
+  if (!response.ok) throw refusal(provider, url, response.status);
+  const body: unknown = await response
+    .json()
+    .catch((error: unknown) => (error instanceof SyntaxError ? undefined : unanswered(error)));
+  const models = modelList.safeParse(body);
   if (!models.success)
-    throw failed(`${url} did not answer with a list of models. Check the address.`);
+    throw new NoModelList(`${url} did not answer with a list of models. Check the address.`);
   return models.data;
 }
+
+function refusal(provider: string, url: string, status: number): AppError {
+  if (status === 401 || status === 403)
+    return new NoModelList(
+      `${provider} refused the key: ${url} answered ${status}. Check the key.`,
+    );
+  const hint =
+    isKnownProvider(provider) || /\/v\d+\/models$/.test(url)
+      ? 'Check the address.'
+      : 'Check the address: those of most servers end with /v1.';
+  const message = `${url} answered ${status}. ${hint}`;
+  return isTemporary(status) ? failed(message) : new NoModelList(message);
+}
+
+const isTemporary = (status: number): boolean => status >= 500 || status === 408 || status === 429;
 
 const failed = (message: string): AppError => new AppError('model_failed', message);
 

@@ -7,13 +7,19 @@ import { chatCompletions } from './testing/provider-wires.js';
 describe('a session whose provider is down', () => {
   let server: ProviderServer;
   let test: TestGateway;
+  /** When the provider fails. */
+  let held: Promise<void>;
   beforeEach(async () => {
+    held = Promise.resolve();
     server = await ProviderServer.open();
     test = await TestGateway.open(chatCompletions.environment(server.url));
     await test.session(chatCompletions.model);
     test.gateway.retries = { firstSeconds: 600, longestSeconds: 600, longestAskedSeconds: 7_200 };
+    const busy = failedResponse(503, chatCompletions.error('Overloaded'), {
+      'retry-after': '3600',
+    });
     server.answer(
-      failedResponse(503, chatCompletions.error('Overloaded'), { 'retry-after': '3600' }),
+      (response) => void held.then(() => busy(response)),
       streaming(chatCompletions.reply({ text: 'Back.' })),
     );
   });
@@ -69,6 +75,33 @@ describe('a session whose provider is down', () => {
     await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
     expect(server.requests).toHaveLength(1);
     expect(await summary()).toMatchObject({ state: 'paused' });
+  });
+
+  it('does not begin to wait after a pause during the call', async () => {
+    const failing = Promise.withResolvers<void>();
+    held = failing.promise;
+    const reply = test.generate();
+    await until('the call', () => server.requests.length === 1);
+    await add('pause');
+    failing.resolve();
+    await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
+    expect(await test.events('retry')).toEqual([]);
+    expect(server.requests).toHaveLength(1);
+    expect(await summary()).toMatchObject({ state: 'paused' });
+  });
+
+  it('stays paused when the setup of its provider changes, until its user resumes it', async () => {
+    const reply = test.generate();
+    await waiting();
+    await add('pause');
+    await expect(reply).rejects.toMatchObject({ code: 'cancelled' });
+    server.models = modelList();
+    await test.gateway.setProvider('openai-compatible', { key: 'key-2' });
+    expect(await summary()).toMatchObject({ state: 'paused', modelError: expect.anything() });
+    expect(await test.events('resume')).toEqual([]);
+    await add('resume');
+    expect((await test.generate()).text).toBe('Back.');
+    expect(await summary()).toMatchObject({ state: 'running', modelError: null });
   });
 
   it('waits no longer than its time budget', async () => {

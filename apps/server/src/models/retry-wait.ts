@@ -14,10 +14,12 @@ export async function waitForRetry(
 ): Promise<void> {
   const early = new AbortController();
   const unsubscribe = log.subscribe(session, (events) => {
-    if (events.some(isPaused)) early.abort(new AppError('cancelled', 'The session is paused.'));
+    if (events.some(isPaused)) early.abort(paused());
     else if (events.some(endsWait)) early.abort();
   });
   try {
+    // The pause may have come during the call that failed.
+    if ((await log.summary(session)).state === 'paused') throw paused();
     await begin();
     await delay(seconds * 1000, undefined, {
       signal: AbortSignal.any([signal, early.signal]),
@@ -29,6 +31,8 @@ export async function waitForRetry(
     unsubscribe();
   }
 }
+
+const paused = (): AppError => new AppError('cancelled', 'The session is paused.');
 
 const isPaused = (event: Event): boolean =>
   isEvent(event, 'state') && event.args.state === 'paused';

@@ -1,9 +1,12 @@
 import type { ModelSetup } from './provider-keys.js';
-import { providerModels } from './provider-models.js';
+import { NoModelList, providerModels } from './provider-models.js';
 
 const listTimeoutMs = 1_000;
 
-/** Returns a model’s window in tokens as its own server names it, null if it does not; it is asked until it answers. */
+/**
+ * Returns a model’s window in tokens as its own server names it; null if it does not. The server is asked until it
+ * answers, with a list or that it has none. Never rejects.
+ */
 export function servedWindow(
   provider: string,
   model: string,
@@ -12,11 +15,13 @@ export function servedWindow(
   let known: number | null | undefined;
   return async () => {
     if (known !== undefined) return known;
-    // A missing server is not an error here: the call of the model reports it.
-    const listed = await providerModels(provider, config, { timeoutMs: listTimeoutMs }).catch(
-      () => undefined,
-    );
-    if (listed) known = listed.find(({ id }) => id === model)?.window ?? null;
+    try {
+      const listed = await providerModels(provider, config, { timeoutMs: listTimeoutMs });
+      known = listed.find(({ id }) => id === model)?.window ?? null;
+    } catch (error) {
+      // A missing server is not an error here: the call of the model reports it.
+      if (error instanceof NoModelList) known = null;
+    }
     return known ?? null;
   };
 }

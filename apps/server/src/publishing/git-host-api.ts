@@ -6,6 +6,7 @@ import {
   type GitHostKind,
   type PublishedChange,
   type PullRequestStatus,
+  webPage,
 } from '@belay/protocol';
 import { requestStatus } from './request-status.js';
 import { z } from 'zod';
@@ -206,8 +207,6 @@ interface PullRequestApi {
 }
 
 const queryOf = (query: Record<string, string>): string => new URLSearchParams(query).toString();
-
-const webPage = z.url({ protocol: /^https?$/ }).max(2_000);
 
 const reader =
   (page: 'html_url' | 'web_url', number: 'number' | 'iid') =>

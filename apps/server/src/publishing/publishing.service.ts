@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   newEvent,
+  sessionLink,
   type PreparedPublish,
   type publishRequest,
   type publishTarget,
@@ -118,5 +119,5 @@ export class PublishingService {
 /** A reviewer finds the conversation, unless the text already names it. */
 function withLink(body: string, page: string | null): string {
   if (page === null || body.includes(page)) return body;
-  return [body.trimEnd(), `Made in this session: ${page}`].filter(Boolean).join('\n\n');
+  return [body.trimEnd(), sessionLink(page)].filter(Boolean).join('\n\n');
 }

@@ -157,6 +157,55 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s
   });
 });
 
+describe('the checks of a pull request', () => {
+  /** A published session; `change` is how the pull request is by the time its status is read. */
+  async function statusOf(
+    kind: 'github' | 'gitlab' | 'gitea',
+    change: Partial<PullRequestServer['opened'][number]>,
+    forbidden?: RegExp,
+  ) {
+    const { session, url } = await cloned();
+    const repository = new URL(url).pathname.slice(1).replace('.git', '');
+    const page = 'https://git.example.com';
+    const hub = new PullRequestServer(kind, { repository, token: git.token, page });
+    git.intercept = (request, response) => hub.handle(request, response);
+    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+    edit((work) => put(work, 'a.txt', 'a\n'));
+    const { id } = await prepare(session, { branch: 'x' });
+    await publish(session, { branch: 'x', id, message: 'm', pullRequest: { title: 'Add a' } });
+    Object.assign(hub.opened[0] ?? {}, change);
+    if (forbidden)
+      hub.failure = { status: 403, body: { message: 'Not accessible' }, paths: forbidden };
+    return belay.json('GET', `/api/sessions/${session}/pull-request`);
+  }
+
+  it.each([
+    ['failed', { passedRuns: 60, checks: 'failure' }],
+    ['passed', { passedRuns: 60, checks: 'success' }],
+    ['unknown', { passedRuns: 200, checks: 'failure' }],
+  ] as const)('are %s with %j, however many runs there are', async (checks, change) => {
+    expect(await statusOf('github', change)).toMatchObject({ pullRequest: { checks } });
+  });
+
+  it.each([
+    ['github', /check-runs/],
+    ['github', /commits/],
+    ['gitea', /commits/],
+  ] as const)('at %s are unknown if the token may not read %s', async (kind, forbidden) => {
+    const change = { state: 'merged', checks: 'success' } as const;
+    expect(await statusOf(kind, change, forbidden)).toMatchObject({
+      pullRequest: { number: 1, title: 'Add a', state: 'merged', checks: 'unknown' },
+    });
+  });
+
+  it('do not matter to a merge in progress, which is still open', async () => {
+    const change = { state: 'locked', checks: 'success' } as const;
+    expect(await statusOf('gitlab', change)).toMatchObject({
+      pullRequest: { state: 'open', checks: 'passed' },
+    });
+  });
+});
+
 it('a host whose response makes no sense, and a viewer, are told so in one sentence', async () => {
   const { session, url } = await cloned();
   const repository = new URL(url).pathname.slice(1).replace('.git', '');

@@ -1,7 +1,14 @@
-import { AppError, excerpt, visibleText, type PullRequestStatus } from '@belay/protocol';
+import {
+  AppError,
+  excerpt,
+  visibleText,
+  webPage,
+  type GitHostKind,
+  type PullRequestStatus,
+} from '@belay/protocol';
 import { z } from 'zod';
 
-type Kind = 'github' | 'gitlab' | 'gitea';
+type Kind = Exclude<GitHostKind, 'other'>;
 type Checks = PullRequestStatus['checks'];
 
 interface StatusQuery {
@@ -18,11 +25,10 @@ export function requestStatus(kind: Kind, query: StatusQuery): Promise<PullReque
 }
 
 const title = z.string().transform((text) => excerpt(visibleText(text), 300));
-const page = z.url({ protocol: /^https?$/ }).max(2_000);
 const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
 
 const pull = z.object({
-  html_url: page,
+  html_url: webPage,
   title,
   state: z.enum(['open', 'closed']),
   draft: z.boolean().nullish(),
@@ -37,27 +43,55 @@ async function pullRequest(
   const found = parse(pull, await get(`repos/${target}/pulls/${number}`));
   const { state, draft, merged, head } = found;
   const of = `repos/${target}/commits/${head.sha}`;
-  const statuses = parse(combined, await get(`${of}/status`));
-  const runs = kind === 'github' ? parse(checkRuns, await get(`${of}/check-runs`)).check_runs : [];
+  const checks = await readable(async () => checksIn(await get(`${of}/status`)));
+  if (kind === 'github')
+    checks.push(
+      ...(await readable(async () => runsIn(await get(`${of}/check-runs?per_page=100`)))),
+    );
   return {
     url: found.html_url,
     number,
     title: found.title,
-    state: merged ? 'merged' : state === 'closed' ? 'closed' : draft ? 'draft' : 'open',
-    checks: together([
-      ...(statuses.statuses?.length ? [ofStatus(statuses.state)] : []),
-      ...runs.map(ofRun),
-    ]),
+    state: stateOf(merged ? 'merged' : state, draft),
+    checks: together(checks),
   };
+}
+
+/** A merge that is in progress, which GitLab calls `locked`, has not ended. */
+function stateOf(state: string, draft: boolean | null | undefined): PullRequestStatus['state'] {
+  if (state === 'merged' || state === 'closed') return state;
+  return draft ? 'draft' : 'open';
+}
+
+/** Many tokens may read requests, but not all of their checks. */
+async function readable(read: () => Promise<Checks[]>): Promise<Checks[]> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof AppError) return ['unknown'];
+    throw error;
+  }
 }
 
 /** The statuses that other services report for a commit. */
 const combined = z.object({ state: z.string(), statuses: z.array(z.unknown()).nullish() });
 
+function checksIn(body: unknown): Checks[] {
+  const { state, statuses } = parse(combined, body);
+  return statuses?.length ? [ofStatus(state)] : [];
+}
+
 /** Runs of GitHub’s own actions and apps, which are not among the statuses. */
 const checkRuns = z.object({
+  total_count: z.int(),
   check_runs: z.array(z.object({ status: z.string(), conclusion: z.string().nullish() })),
 });
+
+function runsIn(body: unknown): Checks[] {
+  const { total_count: total, check_runs: runs } = parse(checkRuns, body);
+  // The runs of another page may have failed.
+  return [...runs.map(ofRun), ...(total > runs.length ? (['unknown'] as const) : [])];
+}
 
 const ofStatus = (state: string): Checks => {
   if (state === 'success' || state === 'warning') return 'passed';
@@ -70,7 +104,7 @@ function ofRun({ status, conclusion }: z.output<typeof checkRuns>['check_runs'][
 }
 
 const merge = z.object({
-  web_url: page,
+  web_url: webPage,
   title,
   state: z.string(),
   draft: z.boolean().nullish(),
@@ -86,12 +120,11 @@ async function mergeRequest({ target, number, get }: StatusQuery): Promise<PullR
     head_pipeline: pipeline,
     ...found
   } = parse(merge, await get(path));
-  const ended = state === 'merged' ? 'merged' : 'closed';
   return {
     url,
     number,
     title: found.title,
-    state: state === 'opened' ? (draft ? 'draft' : 'open') : ended,
+    state: stateOf(state, draft),
     checks: pipeline ? ofPipeline(pipeline.status) : 'none',
   };
 }
@@ -101,9 +134,11 @@ function ofPipeline(status: string): Checks {
   return status === 'failed' || status === 'canceled' ? 'failed' : 'running';
 }
 
-/** One failure is enough, and all must have ended to have passed. */
+/** One failure is enough, and all must be known and have ended to have passed. */
 function together(checks: readonly Checks[]): Checks {
-  const worst = (['failed', 'running', 'passed'] as const).find((one) => checks.includes(one));
+  const worst = (['failed', 'running', 'unknown', 'passed'] as const).find((one) =>
+    checks.includes(one),
+  );
   return worst ?? 'none';
 }
 

@@ -58,7 +58,7 @@ export class Rewinding {
   /** The messages that still count and that a rewind of the conversation would undo. */
   async #messagesAfter(session: string, seq: number): Promise<number> {
     const later = await this.log.read(session, { after: seq });
-    const isUndone = undoneMessages(later, () => undefined);
+    const isUndone = undoneMessages(later);
     return later.filter((event) => {
       const isMessage = isEvent(event, 'say') || isEvent(event, 'message');
       return isMessage && !isUndone(event);

@@ -73,6 +73,7 @@ const checksWords: Record<PullRequestStatus['checks'], string> = {
   running: 'checks running',
   passed: 'checks passed',
   failed: 'checks failed',
+  unknown: 'checks unknown',
 };
 
 const wordsOf = ({ state, checks }: PullRequestStatus): string =>

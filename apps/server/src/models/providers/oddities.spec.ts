@@ -260,6 +260,36 @@ describe('what differs from provider to provider', () => {
     expect((await test.generate()).contextTokens).toBe(window);
   });
 
+  it.each([
+    ['once', 404, 1],
+    ['again', 503, 2],
+  ])('asks %s for the window after a %i', async (_, status, times) => {
+    await open(chatCompletions);
+    let asked = 0;
+    server.models = (response) => {
+      asked += 1;
+      failedResponse(status, {})(response);
+    };
+    const reply = streaming(chatCompletions.reply({ text: 'Hi' }));
+    server.answer(reply, reply);
+    expect((await test.generate()).contextTokens).toBeNull();
+    expect((await test.generate()).contextTokens).toBeNull();
+    expect(asked).toBe(times);
+  });
+
+  it('asks for the window while the model writes', async () => {
+    await open(chatCompletions);
+    const id = chatCompletions.model.slice('openai-compatible:'.length);
+    const asked = Promise.withResolvers<void>();
+    server.models = (response) => {
+      asked.resolve();
+      modelList({ id, max_model_len: 8_192 })(response);
+    };
+    const reply = streaming(chatCompletions.reply({ text: 'Hi' }));
+    server.answer((response) => void asked.promise.then(() => reply(response)));
+    expect(await test.generate()).toMatchObject({ text: 'Hi', contextTokens: 8_192 });
+  });
+
   it('leaves pictures out for a model that reads text alone, once its provider says so', async () => {
     await open(chatCompletions);
     const blob = await test.blobs.putFor('s', new Uint8Array([1, 2]), 'image/png');

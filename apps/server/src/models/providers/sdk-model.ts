@@ -14,6 +14,7 @@ import { refusesPictures, withoutPictures } from './without-pictures.js';
 export function sdkModel(
   { provider, writer }: { provider: SdkProvider; writer: PromptWriter },
   settings: {
+    /** Never rejects. */
     contextTokens: () => Promise<number | null>;
     options: ProviderOptions;
     secret?: string | undefined;
@@ -32,6 +33,8 @@ export function sdkModel(
       const names = new Map(tools.map((tool, index) => [tool.name, request.operations[index]]));
       const seen = isBlind ? withoutPictures(request.messages) : request.messages;
       const messages = tools.length > 0 ? seen.map(withOfferedNames) : seen;
+      // Its server may be asked for it, which the reply must not wait for.
+      const contextTokens = settings.contextTokens();
       try {
         const options = {
           ...(tools.length > 0 && {
@@ -48,7 +51,7 @@ export function sdkModel(
         const operationOf = (name: string): string => names.get(name) ?? name;
         const reply = new ReplyBuilder(provider.name, operationOf, call.delta);
         await read(stream, reply, call.signal);
-        return { ...reply.build(), contextTokens: await settings.contextTokens() };
+        return { ...reply.build(), contextTokens: await contextTokens };
       } catch (error) {
         const { name, model: called } = provider;
         const at = { provider: name, model: called.modelId, secret: settings.secret };

@@ -10,7 +10,6 @@ import type { DiffRow } from './diff-rows';
 import { FileRow } from './file-row';
 import { GapRow } from './gap-row';
 import { CodeLines, HunkView, type HunkDraft } from './hunk-view';
-import { noThreads, placeThreads } from './review-threads';
 import { ThreadView } from './thread-view';
 import { useDiffRows, type DiffRowsOptions } from './use-diff-rows';
 
@@ -23,7 +22,7 @@ export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
   const { files } = options;
   const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
   const [filter, setFilter] = useState<string>();
-  const { rows, threads, isWhole, fold, toggleWhole, showMore } = useDiffRows({
+  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({
     ...options,
     // Without the tree, nothing shows that there is a filter, so it does not count.
     filter: hasTree ? filter : undefined,
@@ -63,14 +62,14 @@ export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
       const { path, whole, from, to } = row;
       return <CodeLines path={path} lines={whole} from={from} to={to} decides={decides} />;
     }
-    const { diff, hunk, from, to } = row;
+    const { diff, hunk, placed, from, to } = row;
     return (
       <HunkView
         file={diff}
         hunk={hunk}
         from={from}
         to={to}
-        threads={placeThreads(diff, threads.get(diff.path) ?? noThreads).placed}
+        threads={placed}
         decides={decides}
         draft={drafts.get(hunk.raw)}
         onDraft={(draft) => setDrafts((now) => new Map(now).set(hunk.raw, draft))}

@@ -1,11 +1,21 @@
 import { fileDiff, type DiffedFile } from './diffed-files';
 import { gapsOf, unchangedLines, type Expansion, type Gap } from './context-lines';
 import type { DiffLine, FileDiff, DiffHunk } from './diff';
-import { noThreads, placeThreads, type ReviewThread } from './review-threads';
+import { noThreads, placeThreads, type PlacedThreads, type ReviewThread } from './review-threads';
+
+/** A piece of a hunk: its lines from `from` up to, but excluding, `to`, with the threads on them. */
+interface HunkRow extends Pick<PlacedThreads, 'placed'> {
+  kind: 'hunk';
+  key: string;
+  diff: FileDiff;
+  hunk: DiffHunk;
+  from: number;
+  to: number;
+}
 
 export type DiffRow =
   | { kind: 'file'; key: string; file: DiffedFile; open: boolean }
-  | { kind: 'hunk'; key: string; diff: FileDiff; hunk: DiffHunk; from: number; to: number }
+  | HunkRow
   | { kind: 'note'; key: string; text: string }
   /** Threads of reviews without a place in the diff of their file. */
   | { kind: 'threads'; key: string; path: string; threads: readonly ReviewThread[] }
@@ -63,13 +73,13 @@ function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   if (part === undefined) return note('Loading lines…');
   const diff = fileDiff(part);
   if (diff.hunks.length === 0) return note('No lines changed.');
-  const { outdated } = placeThreads(diff, unfolded.threads.get(file.path) ?? noThreads);
+  const { placed, outdated } = placeThreads(diff, unfolded.threads.get(file.path) ?? noThreads);
   const around = rowsAround(file.path, diff, unfolded);
   return [
     ...threadRows(file.path, outdated),
     ...diff.hunks.flatMap((hunk, index) => [
       ...(around.get(index) ?? []),
-      ...pieces(file.path, diff, { hunk, index }),
+      ...pieces(`${file.path}\n${index}`, { diff, hunk, placed }),
     ]),
     ...(around.get(diff.hunks.length) ?? []),
   ];
@@ -108,12 +118,12 @@ function contextRows(path: string, whole: DiffLine[], range: { from: number; to:
   return rows;
 }
 
-function pieces(path: string, diff: FileDiff, { hunk, index }: { hunk: DiffHunk; index: number }) {
-  const rows: DiffRow[] = [];
-  for (let from = 0; from === 0 || from < hunk.lines.length; from += mostLines) {
-    const key = `${path}\n${index}\n${from}`;
-    const to = Math.min(hunk.lines.length, from + mostLines);
-    rows.push({ kind: 'hunk', key, diff, hunk, from, to });
+function pieces(key: string, whole: Pick<HunkRow, 'diff' | 'hunk' | 'placed'>): HunkRow[] {
+  const rows: HunkRow[] = [];
+  const { length } = whole.hunk.lines;
+  for (let from = 0; from === 0 || from < length; from += mostLines) {
+    const to = Math.min(length, from + mostLines);
+    rows.push({ kind: 'hunk', key: `${key}\n${from}`, ...whole, from, to });
   }
   return rows;
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { MessagesSquare } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
@@ -17,6 +17,10 @@ export function ReviewBar() {
   const [sending, setSending] = useState(false);
   // Its reply may have been lost, or another tab may have sent it.
   const isSent = useView(({ reviews }) => reviews.some(({ args }) => args.review?.id === draft.id));
+  // Otherwise, later comments would be added to the sent review.
+  useEffect(() => {
+    if (isSent) clear(session);
+  }, [isSent, clear, session]);
   if (draft.comments.length === 0 || isSent) return null;
   const submit = () => {
     setSending(true);

@@ -139,6 +139,10 @@ describe('a review', () => {
       live.events(logOf(committed(), newEvent('user', 'message', { args, message: 'x' })).slice(1));
     });
     await waitFor(() => expect(screen.queryByRole('toolbar', { name: 'Review' })).toBeNull());
+    // What is written now is a new review.
+    draft();
+    screen.getByText('1 comment and 2 rejected changes not sent yet');
+    expect(useReviewDrafts.getState().drafts['s']?.id).not.toBe(id);
   });
 });
 

@@ -1,7 +1,6 @@
 import { useMemo } from 'react';
-import type { Event, EventOf, ReviewComment } from '@belay/protocol';
+import { undoneMessages, type Event, type EventOf, type ReviewComment } from '@belay/protocol';
 import { useSessionId, useView } from '@/features/session-log/session-context';
-import { undoneEvents } from '@/features/session-log/undone';
 import { marksStore } from './decisions';
 import type { DiffLine, FileDiff } from './diff';
 
@@ -22,7 +21,7 @@ export function useReviewThreads(): ReadonlyMap<string, readonly ReviewThread[]>
   const rewinds = useView((view) => view.rewinds);
   const withdrawn = useView((view) => view.withdrawn);
   return useMemo(() => {
-    const isUndone = undoneEvents(rewinds);
+    const isUndone = undoneMessages(rewinds);
     const counting = reviews.filter((event) => !isUndone(event) && !withdrawn.has(event.seq));
     return Map.groupBy(counting.flatMap(threadsOf), ({ comment }) => comment.path);
   }, [reviews, rewinds, withdrawn]);

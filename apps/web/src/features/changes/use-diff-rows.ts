@@ -36,7 +36,6 @@ export function useDiffRows({ files: all, range, commit, filter }: DiffRowsOptio
     setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
   return {
     rows,
-    threads,
     isWhole: (path: string) => expanded.get(path)?.whole ?? false,
     fold,
     toggleWhole: (path: string) => {

@@ -1,9 +1,8 @@
 import { useMemo } from 'react';
-import { callOf, isEnded, isEvent } from '@belay/protocol';
+import { callOf, isEnded, isEvent, undoneMessages } from '@belay/protocol';
 import type { LogEntry } from '@/features/session-log/log-entries';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState } from '@/lib/summaries';
-import { undoneEntries } from '@/features/session-log/undone';
 import { ChatEntry } from './cards/chat-entry';
 
 /** How many of the newest entries are checked; older ones have been answered. */
@@ -24,8 +23,8 @@ export function usePending(): readonly LogEntry[] {
       isEvent(event, 'approval')
         ? !verdicts.has(event.args.id) && !results.get(event.args.id)
         : callOf(event, 'ask') !== undefined && !results.get(event.id ?? '');
-    const isUndone = undoneEntries(entries, rewinds);
-    return entries.slice(-reach).filter((entry) => waits(entry) && !isUndone(entry));
+    const isUndone = undoneMessages(rewinds);
+    return entries.slice(-reach).filter((entry) => waits(entry) && !isUndone(entry.event));
   }, [over, entries, verdicts, results, rewinds]);
 }
 

@@ -1,4 +1,9 @@
-import type { GitIdentity, PreparedPublish, PublishAllowance } from '@belay/protocol';
+import {
+  sessionLink,
+  type GitIdentity,
+  type PreparedPublish,
+  type PublishAllowance,
+} from '@belay/protocol';
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
 
@@ -38,7 +43,7 @@ export function publishTexts(
 ): PublishTexts {
   const message = written ?? drafted;
   const [subject = '', ...rest] = message.trim().split('\n');
-  const link = prepared?.sessionPage ? `Made in this session: ${prepared.sessionPage}` : '';
+  const link = prepared?.sessionPage ? sessionLink(prepared.sessionPage) : '';
   return {
     message,
     title: title ?? subject.slice(0, 250),

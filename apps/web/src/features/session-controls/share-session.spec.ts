@@ -48,6 +48,18 @@ describe('a recording of a session', () => {
     expect(recording.texts).toEqual([`a.js at ${start}`, `a.js at ${edit}`]);
   });
 
+  it('contains files with the names of what every object has', async () => {
+    const paths = ['a.js', 'constructor', 'toString', '__proto__'];
+    const files = paths.map((path) => ({ path }));
+    const recording = await record(commit(start, null, []), commit(edit, start, files));
+    expect(Object.keys(recording.files)).toEqual(paths);
+    for (const path of paths) {
+      const shared = JSON.parse(JSON.stringify(recording)) as typeof recording;
+      const texts = shared.files[path]?.map(({ text }) => shared.texts[text ?? -1]);
+      expect(texts).toEqual([`${path} at ${start}`, `${path} at ${edit}`]);
+    }
+  });
+
   it('does not contain the user’s git identity', async () => {
     const gitIdentity = { name: 'Ada', email: 'ada@example.com' };
     const args = sessionSettings.parse({ task: 'Fix', model: 'scripted:a', gitIdentity });

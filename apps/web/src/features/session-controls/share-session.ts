@@ -100,7 +100,7 @@ async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
   const commits = events.filter((event) => isEvent(event, 'commit'));
   const wanted = wantedVersions(commits);
   const texts = new Map<string, number>();
-  const files: Record<string, FileVersion[]> = {};
+  const files = new Map<string, FileVersion[]>();
   const unreadable = new Set<string>();
   // A few at a time: a long session has thousands of versions.
   for (let at = 0; at < wanted.length; at += atOnce) {
@@ -111,18 +111,23 @@ async function filesOf(id: string, events: readonly Event[]): Promise<Files> {
       if (text === undefined) unreadable.add(path);
       else {
         if (text !== null && !texts.has(text)) texts.set(text, texts.size);
-        (files[path] ??= []).push({ seq, text: text === null ? null : (texts.get(text) ?? null) });
+        const version = { seq, text: text === null ? null : (texts.get(text) ?? null) };
+        files.set(path, [...(files.get(path) ?? []), version]);
       }
     }
   }
   // With a gap, another version than the right one would be shown.
-  for (const path of unreadable) delete files[path];
+  for (const path of unreadable) files.delete(path);
   const none = {
-    entries: Object.keys(files).map((path) => ({ path, kind: 'file' as const, size: 0 })),
+    entries: [...files.keys()].map((path) => ({ path, kind: 'file' as const, size: 0 })),
     left: 0,
     untraversed: [],
   };
-  return { list: await listFiles(id).catch(() => none), files, texts: [...texts.keys()] };
+  return {
+    list: await listFiles(id).catch(() => none),
+    files: Object.fromEntries(files),
+    texts: [...texts.keys()],
+  };
 }
 
 interface WantedVersion {

@@ -1,10 +1,6 @@
 import { isUndoneCommit, undoneMessages, type ChangeRecords, type Event } from '@belay/protocol';
 import type { LogEntry } from './log-entries';
 
-/** Decides which events a rewind of the conversation has undone, apart from results in the background. */
-export const undoneEvents = (rewinds: readonly Event[]): ((event: Event) => boolean) =>
-  undoneMessages(rewinds, () => undefined);
-
 /** Decides which entries of the conversation a rewind has undone. */
 export function undoneEntries(
   entries: readonly LogEntry[],

@@ -1,3 +1,4 @@
+import type { EventArgs } from '@belay/protocol';
 import { ensureSandbox } from '@/features/session-controls/use-can-act';
 import { live } from '@/lib/server';
 
@@ -17,3 +18,7 @@ export async function holdTerminal(
   if (await ensureSandbox(session)) await live().request('terminal.open', { session, terminal });
   await live().request('terminal.hold', { session, terminal, holder });
 }
+
+/** Nobody types in a terminal that has closed, for example with its sandbox. */
+export const holderOf = (terminal: EventArgs<'terminal'> | undefined): 'agent' | 'user' =>
+  terminal && terminal.change !== 'closed' ? terminal.holder : 'agent';

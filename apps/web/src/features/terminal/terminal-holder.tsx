@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { isEnded, type EventArgs } from '@belay/protocol';
+import { isEnded } from '@belay/protocol';
 import { Hand, Undo2 } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
@@ -7,7 +7,7 @@ import { useCanAct } from '@/features/session-controls/use-can-act';
 import { useCommands, type PaletteCommand } from '@/lib/commands';
 import { useSessionState } from '@/lib/summaries';
 import { attempt } from '@/lib/toasts';
-import { holdTerminal } from './terminal-control';
+import { holderOf, holdTerminal } from './terminal-control';
 
 /** Who is in control, and the button to change it. */
 export function TerminalHolder({ terminal, inUse }: { terminal: string; inUse: boolean }) {
@@ -46,10 +46,6 @@ export function TerminalHolder({ terminal, inUse }: { terminal: string; inUse: b
     </>
   );
 }
-
-/** Nobody types in a terminal that has closed, for example with its sandbox. */
-const holderOf = (terminal: EventArgs<'terminal'> | undefined): 'agent' | 'user' =>
-  terminal && terminal.change !== 'closed' ? terminal.holder : 'agent';
 
 const takeOver = (
   holder: 'agent' | 'user',

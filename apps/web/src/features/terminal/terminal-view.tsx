@@ -12,6 +12,7 @@ import { useLiveState } from '@/lib/use-live-state';
 import { showFile, usePanelLinks } from '@/lib/panel-links';
 import { useCanAct } from '@/features/session-controls/use-can-act';
 import { useIsPast, useLog, useSessionId, useView } from '@/features/session-log/session-context';
+import { holderOf } from './terminal-control';
 import { TerminalEmulator, type PanelSize } from './terminal-emulator';
 import { SearchBar } from './search-bar';
 import { sizeToFit } from './size-to-fit';
@@ -26,7 +27,7 @@ export function TerminalView({ name, inUse }: { name: string; inUse: boolean }) 
   const buffer = useLog((log) => log.terminals.get(name));
   const past = useIsPast();
   const upTo = useView((view) => view.printed.get(name) ?? 0);
-  const holder = useView((view) => view.terminals.get(name)?.holder ?? 'agent');
+  const holder = useView((view) => holderOf(view.terminals.get(name)));
   const size = usePreferences((state) => state.terminalSize);
   const dark = useDark();
   const [panelSize, setPanelSize] = useState<PanelSize | null>(null);
@@ -95,7 +96,7 @@ function useSize(
   const phone = usePhone();
   const readOnly = useReadOnly();
   const connected = useLiveState() === 'live';
-  const holder = useView((view) => view.terminals.get(name)?.holder);
+  const holder = useView((view) => holderOf(view.terminals.get(name)));
   const over = !state || (isEnded(state) && holder !== 'user');
   const fixed = past || phone || readOnly || over;
   const counts = connected && !fixed;

@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { usePanelLinks } from '@/lib/panel-links';
 import { useSessionContext, useView } from '@/features/session-log/session-context';
+import { holderOf } from './terminal-control';
 
 /**
  * The terminal to show: the one that the user chose, a link led to or that was opened, whichever was last. A terminal
@@ -17,9 +18,7 @@ export function useShownTerminal(): [string, (name: string) => void] {
   const opened = useView((view) => view.openedTerminal);
   const asked = linked && linked.seq > chosen.seq ? linked : chosen;
   const held = useView(({ terminals }) =>
-    [...terminals.values()].findLast(
-      ({ change, holder }) => change !== 'closed' && holder === 'user',
-    ),
+    [...terminals.values()].findLast((one) => holderOf(one) === 'user'),
   );
   const shown = opened && opened.seq > asked.seq ? (held?.terminal ?? opened.name) : asked.name;
   return [shown, (name) => setChosen({ name, seq: lastSeq() })];
