@@ -31,6 +31,8 @@ const summary = {
   machine: null,
   mounts: [],
   comparison: null,
+  modelError: null,
+  published: null,
   check: null,
   network: null,
   tags: [],

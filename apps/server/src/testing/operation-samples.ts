@@ -54,6 +54,7 @@ export const operationResults: {
   'workspace.diff': { diff: '--- a/a\n+++ b/a\n', truncated: false, files: [] },
   'workspace.show': { content: 'ü\n', encoding: 'utf8' },
   'workspace.rewind': { files: [], commit: null },
+  'workspace.undo': { files: [], commit: null, undone: { commit, time, message: 'Wrote a' } },
   'session.prompt': { parts: [], tokens: 0 },
 };
 
@@ -79,5 +80,6 @@ export const operationSamples: { [N in OperationName]?: OperationRequest<N> } = 
   'web.search': { query: 'x' },
   'workspace.show': { commit, path: 'a' },
   'workspace.rewind': { commit },
+  'workspace.undo': { commit },
   'actions.search': { query: 'x' },
 };
