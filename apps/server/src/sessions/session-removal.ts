@@ -32,8 +32,10 @@ export class SessionRemoval {
     const isDamaged = (await this.log.damage(id)) !== undefined;
     if (!isDamaged) await this.log.append(id, ({ state }) => (isEnded(state) ? [] : [stop]));
     const workspace = isDamaged ? null : (await this.log.settings(id)).workspace;
-    await this.queue.discard(id);
-    const blobs = await this.log.remove(id);
+    let blobs: readonly string[] = [];
+    await this.queue.discard(id, async () => {
+      blobs = await this.log.remove(id);
+    });
     await this.blobs.removeUnused(blobs, Date.now() - freshMs);
     if (workspace && !(await this.#isUsed(workspace))) await this.workspaces.remove(workspace);
     this.blobs.forget(id);

@@ -47,6 +47,22 @@ describe('sandboxes of sessions', () => {
     expect(start.mock.calls.filter(([{ session }]) => session === first)).toHaveLength(1);
   });
 
+  it('are not started for a session that is being deleted', async () => {
+    const id = await server.session();
+    await finish(id);
+    const remove = server.sandboxes.remove.bind(server.sandboxes);
+    const woken: Promise<unknown>[] = [];
+    jest.spyOn(server.sandboxes, 'remove').mockImplementationOnce(async (session) => {
+      await remove(session);
+      woken.push(server.app.get(StartQueue).wakeIfGone(id).catch(String));
+    });
+    await server.json('DELETE', `/api/sessions/${id}`);
+    expect(await Promise.all(woken)).toEqual([expect.stringContaining('There is no session')]);
+    expect(server.sandboxes.agents.has(id)).toBe(false);
+    // Its place is free again.
+    await server.reaches(await create(), 'running');
+  });
+
   it('that are ending have ended before their files are read or they are woken', async () => {
     const queue = server.app.get(StartQueue);
     const stopped = async (): Promise<{ id: string; patch: Readable }> => {

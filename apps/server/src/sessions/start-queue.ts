@@ -86,11 +86,17 @@ export class StartQueue implements OnApplicationShutdown {
     await this.slots.halt(session, before);
   }
 
-  /** Ends the sandbox and deletes its files. */
-  async discard(session: string): Promise<void> {
+  /**
+   * Ends the sandbox, deletes its files, and calls `removeLog` before any other operation on the sandbox: none starts
+   * for a session without a log.
+   */
+  async discard(session: string, removeLog: () => Promise<void>): Promise<void> {
     this.#withdraw(session);
     this.workspaces.end(session, notNeeded());
-    await this.slots.inOrder(session, () => this.sandboxes.remove(session));
+    await this.slots.inOrder(session, async () => {
+      await this.sandboxes.remove(session);
+      await removeLog();
+    });
     this.slots.free(session);
   }
 
