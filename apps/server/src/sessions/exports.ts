@@ -30,6 +30,7 @@ export class Exports implements OnModuleDestroy {
   readonly #folder: string;
   readonly #maxMb: number;
   readonly #keeping = new Set<Keeping>();
+  #closing = false;
 
   constructor(
     config: Config,
@@ -64,13 +65,14 @@ export class Exports implements OnModuleDestroy {
    * Waits for patches that are being written before the agents’ connections close, so that none is written afterwards.
    */
   async onModuleDestroy(): Promise<void> {
+    this.#closing = true;
     const all = [...this.#keeping];
     await inTime(settled(all), closeTimeoutMs, () => this.#abort(all));
   }
 
-  /** Stores the patch of a session that ends, for use after its sandbox is removed. */
+  /** Stores the patch of a session that ends, for use after its sandbox is removed; not once the server ends. */
   async keepPatch(session: string): Promise<void> {
-    if (!this.sandboxes.agent(session)) return;
+    if (this.#closing || !this.sandboxes.agent(session)) return;
     const controller = new AbortController();
     const signal = timeLimit(patchTimeoutMs, controller.signal);
     const kept = this.#keepPatch(session, signal);

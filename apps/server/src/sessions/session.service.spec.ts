@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
 import { TestServer } from '../testing/server.js';
 import { ownerCaller } from '../access/caller.js';
+import { Exports } from './exports.js';
 import { SessionService } from './session.service.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 
@@ -179,6 +180,15 @@ describe('sessions', () => {
       patch.push(null);
       await restarted;
       expect(await patches()).toEqual([`${kept}.patch`]);
+    });
+
+    it('keep none once the server is ending', async () => {
+      const id = await server.session();
+      const exports = server.app.get(Exports);
+      await exports.onModuleDestroy();
+      await exports.keepPatch(id);
+      expect(await patches()).not.toContain(`${id}.patch`);
+      await server.restart();
     });
 
     it('are deleted without it', async () => {
