@@ -5,6 +5,14 @@ export function hiddenPaths({ test_patch: patch }: Pick<Instance, 'test_patch'>)
   return pathsOf(patch);
 }
 
+/**
+ * The files from which SWE-Bench makes the test commands: those after a move, and also removed ones.
+ */
+export function testTargets({ test_patch: patch }: Pick<Instance, 'test_patch'>): string[] {
+  const headers = patch.matchAll(/^diff --git a\/.* b\/([^\r\n]+)/gm);
+  return [...new Set(Array.from(headers, ([, path = '']) => path))];
+}
+
 /** Names of test folders, by which SWE-Bench itself distinguishes tests from code. */
 const testFolder = /^(tests?|specs?|e2e|testing|__tests__)$/i;
 
