@@ -90,7 +90,7 @@ export interface VerifierOutput {
 
 /**
  * The key in `files` for the proof that replaced `{proof}` in the command, the environment and
- * paths.
+ * paths. Its hash, which replaced `{proof-hash}` in the first two, may be shown to tested code.
  */
 export const proofFile = '{proof}';
 

@@ -10,7 +10,7 @@ import { completed, type Completed, type RunnableInstance } from './swe-bench/ru
 import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench/logs.js';
 import { specOf, type SpecLookup } from './swe-bench/specs.js';
 import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench/paths.js';
-import { recordedExit } from './swe-bench/scripts.js';
+import { ownMarker, ownMarkerName, recordedExit } from './swe-bench/scripts.js';
 
 /**
  * SWE-Bench instances: those of harness version 5, with their image or their files and their
@@ -87,7 +87,11 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
     folders: [],
     command: ['bash', '/verify/evaluate.sh', ...(own ? ['init'] : [])],
     sealed: isGuarded,
-    env: { HOME: '/tmp', ...(isGuarded && { NODE_OPTIONS: '--require=/verify/guard.cjs' }) },
+    env: {
+      HOME: '/tmp',
+      [ownMarkerName]: ownMarker(),
+      ...(isGuarded && { NODE_OPTIONS: '--require=/verify/guard.cjs' }),
+    },
     user: own ? '1000' : null,
     collect: [],
     judge: (outcome) => judgeInstance(given, outcome),
