@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nop, oracle } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
@@ -76,16 +77,16 @@ function taskWith(environment: Partial<PythonSetup>, more: object = {}) {
 
 it('builds a classic instance from a clone, which `oracle` solves and `nop` does not', async () => {
   const images = imagesOf(join(folder, 'repos'));
-  const task = taskWith({ install: 'echo installed > mark' });
-  const outcome = async (agent: Agent) => {
+  const task = taskWith({ install: 'echo installed > mark; echo "has: "$(ls /sys/class/net)' });
+  const outcome = async (agent: Agent, network: 'none' | 'declared' = 'none') => {
     const [trial] = await runTrials(
       {
         tasks: [task],
         agent,
         attempts: 1,
         concurrency: 1,
-        network: 'none',
-        out: join(folder, agent.name),
+        network,
+        out: join(folder, `${agent.name}-${network}`),
         signal,
       },
       { engine, images },
@@ -101,6 +102,13 @@ it('builds a classic instance from a clone, which `oracle` solves and `nop` does
     'fail',
     { ...tests, 'tests/test_tiny.py::test_twice': 'FAILED' },
   ]);
+  expect(await outcome(oracle, 'declared')).toEqual(['pass', tests]);
+  const interfaces = (network: string) => {
+    const log = join(folder, `oracle-${network}/trials/own__tiny-1.1/test-output.txt`);
+    return /^has: (.*)$/m.exec(readFileSync(log, 'utf8'))?.[1];
+  };
+  expect(interfaces('none')).not.toContain('eth0');
+  expect(interfaces('declared')).toContain('eth0');
   built.push((await images.ensure(task.environment.image, signal)).name);
 });
 

@@ -122,7 +122,7 @@ async function createContainer(
     ),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
-    network: network === 'declared' ? environment.network : 'none',
+    network: network === 'declared' ? (verifier.network ?? environment.network) : 'none',
     files: inline ? [] : files,
   });
 }

@@ -87,6 +87,8 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
     folders: [],
     command: ['bash', '/verify/evaluate.sh', ...(own ? ['init'] : [])],
     sealed: isGuarded,
+    // SWE-Bench's containers have a network, which some tests need. The agent gets none.
+    ...(!own && { network: 'bridge' as const }),
     env: {
       HOME: '/tmp',
       [ownMarkerName]: ownMarker(),

@@ -81,6 +81,8 @@ it('makes the script that SWE-Bench would make, for a test patch that must apply
     needs: null,
   });
   expect(task).toMatchObject({ unsupported: null, tests: { type: 'pass_and_fail' } });
+  // Some tests call other hosts; the agent gets no network in any case.
+  expect([task.environment.network, task.steps[0]?.verifier.network]).toEqual(['none', 'bridge']);
 });
 
 it.each([
