@@ -104,7 +104,7 @@ it('builds a classic instance from a clone, which `oracle` solves and `nop` does
   ]);
   expect(await outcome(oracle, 'declared')).toEqual(['pass', tests]);
   const interfaces = (network: string) => {
-    const log = join(folder, `oracle-${network}/trials/own__tiny-1.1/test-output.txt`);
+    const log = join(folder, `oracle-${network}/trials/own__tiny-1.1/solve/test-output.txt`);
     return /^has: (.*)$/m.exec(readFileSync(log, 'utf8'))?.[1];
   };
   expect(interfaces('none')).not.toContain('eth0');

@@ -72,7 +72,7 @@ export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verd
   const log = between(outcome);
   if (log === undefined)
     return fail(
-      'The log has no test output: the script ended before its tests, or they printed too much.',
+      'The log has no test output: the script ended before its tests, or they printed more than 32 MB.',
       'no_result',
     );
   const parsed = parsedLog(instance, log, outcome);
