@@ -83,6 +83,11 @@ function verifierOf(given: RunnableInstance, own: boolean): Verifier {
       fileEntry('/verify/reference', nulEnded(referencePaths(given))),
       fileEntry('/verify/answering', answeringPaths(given)),
       fileEntry('/verify/guard.cjs', assetText('guard.cjs')),
+      fileEntry(
+        '/verify/chrome-without-sandbox.sh',
+        assetText('chrome-without-sandbox.sh'),
+        0o755,
+      ),
     ],
     folders: [],
     command: ['bash', '/verify/evaluate.sh', ...(own ? ['init'] : [])],
