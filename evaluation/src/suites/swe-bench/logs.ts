@@ -67,7 +67,7 @@ export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verd
   const { exitCode, output } = outcome;
   if (exitCode === patchRefused) return fail('The patch does not apply.', 'patch_refused');
   if (exitCode === testPatchRefused)
-    return invalid('no_result', 'The test patch does not apply, so no hidden test was run.');
+    return invalid('no_result', 'The test patch does not apply, or its files cannot be copied, so no hidden test was run.');
   if (exitCode === setupFailed) return invalid('infrastructure', output.slice(-400));
   const log = between(outcome);
   if (log === undefined)

@@ -33,7 +33,8 @@ describe('attacks: a test patch that does not apply', () => {
     const outcome = { exitCode: Number(status), output: stdout, files: new Map<string, Buffer>() };
     expect(judgeInstance(instance, outcome)).toMatchObject({
       outcome: 'invalid',
-      detail: 'The test patch does not apply, so no hidden test was run.',
+      detail:
+        'The test patch does not apply, or its files cannot be copied, so no hidden test was run.',
     });
   });
 

@@ -29,16 +29,20 @@ const isStart = (line: string) => line.includes(startMarker);
 const testPatch = /^\s*git\s+apply\b.*<<-?\s*['"]?\w+['"]?\s*$/;
 
 /**
- * Saves the exit code of the command before the end marker, and exits with it. Prints the
- * verification's own marker before the tests. Exits before the tests if the test patch does not
- * apply, because missing tests cannot fail.
+ * Saves the exit code of the command before the end marker, and exits with it. Before the tests, it
+ * runs the line `prepare` and prints the verification's own marker. Exits before the tests if the
+ * test patch does not apply or `prepare` fails, because missing tests cannot fail.
  */
-export function recordedExit(script: string): string {
+export function recordedExit(script: string, prepare?: string): string {
   const given = script
     .split('\n')
     .map((line) => (testPatch.test(line) ? `${line} || exit ${testPatchRefused}` : line));
   const start = startLineOf(given);
-  const lines = start < 0 ? given : given.toSpliced(start, 0, `echo "$${ownMarkerName}"`);
+  const inserted = [
+    ...(prepare ? [`${prepare} || exit ${testPatchRefused}`] : []),
+    `echo "$${ownMarkerName}"`,
+  ];
+  const lines = start < 0 ? given : given.toSpliced(start, 0, ...inserted);
   const at = lines.findLastIndex((line) => line.includes(endMarker));
   if (at < 0) return script;
   const before = lines.slice(0, at);
