@@ -21,7 +21,12 @@ import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench/logs.
 import { specOf, type SpecLookup } from './swe-bench/specs.js';
 import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench/paths.js';
 import { ownMarker, ownMarkerName, recordedExit } from './swe-bench/scripts.js';
-import { isTaskRepository, lineOfTask, publishedTasks } from './swe-bench/task-repository.js';
+import {
+  isTaskRepository,
+  lineOfTask,
+  publishedTasks,
+  splitOf,
+} from './swe-bench/task-repository.js';
 
 /**
  * SWE-Bench instances: those of harness version 5, with their image or their files and their
@@ -42,10 +47,12 @@ export function sweBenchWith(lookup: SpecLookup): Suite {
       };
       if (isTaskRepository(path))
         return tasksFrom({ suite: 'swe-bench', path }, publishedTasks(path, note), (folder) => {
-          const assets: AssetReader = (asset) => folder.files.get(`${assetsFolder}/${asset}`)?.bytes;
-          return taskFrom(lineOfTask(folder), () => assets);
+          const assets: AssetReader = (asset) =>
+            folder.files.get(`${assetsFolder}/${asset}`)?.bytes;
+          const task = taskFrom(lineOfTask(folder), () => assets);
+          return { ...task, labels: { ...task.labels, split: splitOf(folder) } };
         });
-      const file = dataFile(path, /^(?!predictions).*\.jsonl?$/);
+      const file = dataFile(path, /^(?!predictions).*\.jsonl?(\.gz)?$/);
       return tasksOfLines('swe-bench', file, (line) =>
         taskFrom(line, (id) => assetsBeside(dirname(file), id)),
       );
@@ -111,11 +118,7 @@ function verifierOf(given: RunnableInstance, own: boolean, assets: Entry[]): Ver
       fileEntry('/verify/answering', answeringPaths(given)),
       fileEntry('/verify/guard.cjs', assetText('guard.cjs')),
       ...assets,
-      fileEntry(
-        '/verify/chrome-without-sandbox.sh',
-        assetText('chrome-without-sandbox.sh'),
-        0o755,
-      ),
+      fileEntry('/verify/chrome-without-sandbox.sh', assetText('chrome-without-sandbox.sh'), 0o755),
     ],
     folders: [],
     command: ['bash', '/verify/evaluate.sh', ...(own ? ['init'] : [])],

@@ -31,7 +31,7 @@ function parsedLog(instance: Instance, log: string, outcome: VerifierOutput): Pa
   if (name === 'console_assert') return consoleAssert(log, outcome);
   const parse = logParserOf(name);
   if (!parse) return undefined;
-  const tests = parse(log, { version: instance.version });
+  const tests = parse(log, { version: instance.version, id: instance.instance_id });
   const ran = instance.eval_type === 'fail_only' ? suiteRan(log) : Object.keys(tests).length > 0;
   return { tests, ran };
 }
@@ -67,7 +67,10 @@ export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verd
   const { exitCode, output } = outcome;
   if (exitCode === patchRefused) return fail('The patch does not apply.', 'patch_refused');
   if (exitCode === testPatchRefused)
-    return invalid('no_result', 'The test patch does not apply, or its files cannot be copied, so no hidden test was run.');
+    return invalid(
+      'no_result',
+      'The test patch does not apply, or its files cannot be copied, so no hidden test was run.',
+    );
   if (exitCode === setupFailed) return invalid('infrastructure', output.slice(-400));
   const log = between(outcome);
   if (log === undefined)
@@ -126,7 +129,5 @@ function between({ output, files }: VerifierOutput): string | undefined {
   const proof = files.get(proofFile);
   const start = proof ? output.indexOf(ownMarker(proofHash(proof.toString()))) : -1;
   const end = output.lastIndexOf('>>>>> End Test Output');
-  return start >= 0 && end > start
-    ? output.slice(start, end).replaceAll('\r\n', '\n')
-    : undefined;
+  return start >= 0 && end > start ? output.slice(start, end).replaceAll('\r\n', '\n') : undefined;
 }

@@ -35,6 +35,7 @@ it('reads the tasks of a repository as lines of its data set', () => {
   expect(task).toMatchObject({
     id: 'own__thing-1',
     unsupported: null,
+    labels: { repository: 'own/thing', split: 'test' },
     environment: { image: { image: 'own/image:1', commit: '1234567' } },
     tests: { FAIL_TO_PASS: ['a'], PASS_TO_PASS: [], type: 'fail_only' },
     steps: [{ instruction: 'It is wrong.\r\n' }],

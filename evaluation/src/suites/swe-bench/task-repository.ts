@@ -55,7 +55,9 @@ export function* publishedTasks(
     else left.set(split, (left.get(split) ?? 0) + 1);
   }
   for (const [split, count] of left)
-    note?.(`${pluralText(count, 'task is', 'tasks are')} left out: sweb.yaml does not publish the split ${split || 'without a name'}.`);
+    note?.(
+      `${pluralText(count, 'task is', 'tasks are')} left out: sweb.yaml does not publish the split ${split || 'without a name'}.`,
+    );
 }
 
 const splits = z.object({ splits: z.array(z.string()).default(['test']) });
@@ -73,8 +75,10 @@ function publishedSplits(path: string): (split: string) => boolean {
   }
 }
 
-const splitOf = ({ files }: TaskFolder): string =>
-  z.object({ split: z.string().default('') }).parse(plainYaml(fileText(files, taskFile) ?? '')).split;
+/** Throws if the description cannot be read. */
+export const splitOf = ({ files }: TaskFolder): string =>
+  z.object({ split: z.string().default('') }).parse(plainYaml(fileText(files, taskFile) ?? ''))
+    .split;
 
 /** All values are texts: versions, commits and names never become numbers or dates. */
 const plainYaml = (text: string): unknown => parse(text, { schema: 'failsafe', logLevel: 'error' });
@@ -97,7 +101,9 @@ export function lineOfTask({ files }: TaskFolder): object {
 
 function testsIn(text: string): object {
   try {
-    return z.object({ FAIL_TO_PASS: z.unknown(), PASS_TO_PASS: z.unknown() }).parse(JSON.parse(text));
+    return z
+      .object({ FAIL_TO_PASS: z.unknown(), PASS_TO_PASS: z.unknown() })
+      .parse(JSON.parse(text));
   } catch {
     throw new AppError('invalid_input', 'its tests.json is not JSON with two lists.');
   }
