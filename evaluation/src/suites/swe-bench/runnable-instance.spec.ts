@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { temporary, write } from '../../testing/fixtures.js';
 import { suiteNamed } from '../index.js';
 import { logParserOf } from './parsers.js';
-import { knownSpecs } from './specs.js';
+import { knownSpecs, specOf } from './specs.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);
@@ -141,6 +141,12 @@ it('runs the whole suite in Python if the test patch names no test', () => {
   expect(taskOf(classic('pallets/flask', '2.3', patch('a.json'))).script).toContain(
     '\npytest -rA\n',
   );
+});
+
+it('installs Matplotlib with its tools for development from 3.8 on', () => {
+  const install = (version: string) => specOf('matplotlib/matplotlib', version)?.environment;
+  expect(install('3.8')).toMatchObject({ install: expect.stringContaining("'.[dev]'") });
+  expect(install('3.7')).toMatchObject({ install: 'python -m pip install -e .' });
 });
 
 it.each([
