@@ -21,10 +21,9 @@ export const ownMarker = (hash = '{proof-hash}'): string => `>>>>> Start of test
  */
 export function startLineOf(lines: string[]): number {
   const end = lines.findLastIndex((line) => line.includes(endMarker));
-  return lines.slice(0, end < 0 ? undefined : end).findLastIndex(isStart);
+  const before = lines.slice(0, end < 0 ? undefined : end);
+  return before.findLastIndex((line) => line.includes(startMarker));
 }
-
-const isStart = (line: string) => line.includes(startMarker);
 
 const testPatch = /^\s*git\s+apply\b.*<<-?\s*['"]?\w+['"]?\s*$/;
 
@@ -40,7 +39,7 @@ export function recordedExit(script: string, prepare?: string): string {
   const start = startLineOf(given);
   const inserted = [
     ...(prepare ? [`${prepare} || exit ${testPatchRefused}`] : []),
-    `echo "$${ownMarkerName}"`,
+    `echo "\${${ownMarkerName}-}"`,
   ];
   const lines = start < 0 ? given : given.toSpliced(start, 0, ...inserted);
   const at = lines.findLastIndex((line) => line.includes(endMarker));

@@ -122,7 +122,7 @@ it('copies images beside the test patch, and hides them from the agent’s chang
     expect(files.get(`/verify/assets/${image}`)).toEqual(bytes);
     expect(files.get('/verify/hidden')?.toString().split('\0')).toContain(image);
     expect(files.get('/verify/eval.sh')?.toString()).toContain(
-      `cp -R /verify/assets/. /testbed/ || exit 96\necho "$BELAY_TESTS_START"\n: '>>>>> Start`,
+      `cp -R /verify/assets/. /testbed/ || exit 96\necho "\${BELAY_TESTS_START-}"\n: '>>>>> Start`,
     );
   }
 });
