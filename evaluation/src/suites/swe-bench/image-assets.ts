@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isSafePath } from '@belay/host';
+import { pluralText } from '@belay/protocol';
 import { z } from 'zod';
 import { fileEntry, type Entry } from '../../entries.js';
 
@@ -85,7 +86,11 @@ export function assetsBeside(folder: string, id: string): AssetReader {
   };
 }
 
-export const missingAssets = (id: string, missing: string[]): string | null =>
-  missing.length === 0
-    ? null
-    : `Its tests need ${missing.length === 1 ? 'the file' : `${missing.length} files, such as`} ${missing[0]}, which the data do not contain. Put ${missing.length === 1 ? 'it' : 'them'} into tasks/${id}/${assetsFolder} beside the data.`;
+/** Why an instance without these files cannot run; null if none is missing. */
+export function missingAssets(id: string, missing: string[]): string | null {
+  const [first, ...more] = missing;
+  if (first === undefined) return null;
+  const others = more.length > 0 ? ` and ${pluralText(more.length, 'more file')}` : '';
+  const folder = `tasks/${id}/${assetsFolder}`;
+  return `Its tests need ${first}${others}, but the data have no such files. Put them below ${folder}, beside the data.`;
+}

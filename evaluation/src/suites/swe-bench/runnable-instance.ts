@@ -75,8 +75,8 @@ function endOf(patch: string): string {
 
 /**
  * SWE-Bench's evaluation script, for its own image or one that was built here. Installs the tested
- * code again, because a patch may change files that are built or copied. There is no network, so
- * only installed tools are used.
+ * code again, because a patch may change files that are built or copied, and only with installed
+ * tools, because there may be no network.
  */
 function scriptOf(instance: Instance, spec: RepositorySpec, commands: string[]): string {
   const { test_patch: patch } = instance;

@@ -130,7 +130,7 @@ it('copies images beside the test patch, and hides them from the agent’s chang
 it('refuses a task whose images are missing, with the first one', () => {
   const [task] = read(repository(taskFiles('own__thing-1', withImage)));
   expect(task?.unsupported).toBe(
-    `Its tests need the file ${image}, which the data do not contain. Put it into tasks/own__thing-1/test_assets beside the data.`,
+    `Its tests need ${image}, but the data have no such files. Put them below tasks/own__thing-1/test_assets, beside the data.`,
   );
   // Addresses in classic lines are no files, and the text of the problem needs none.
   const only = { problem_statement: ['https://a.example'], patch: ['https://a.example/b.png'] };
@@ -158,7 +158,7 @@ describe('attacks: images that lead to other files of this machine', () => {
     const root = dataWith('link', { image_assets: { test_patch: [{ path: 'a.png' }] } });
     write(root, { 'tasks/a__b-1/test_assets/b.png': 'x', 'secret.txt': 'secret' });
     symlinkSync(join(root, 'secret.txt'), join(root, 'tasks/a__b-1/test_assets/a.png'));
-    expect(read(join(root, 'a.jsonl'))[1]?.unsupported).toContain('the file a.png, which the data');
+    expect(read(join(root, 'a.jsonl'))[1]?.unsupported).toContain('Its tests need a.png, but the data');
   });
 });
 
