@@ -13,9 +13,12 @@ const inMinitest: TestResults = {
 };
 const cucumberLog = `Feature: one a post ....
 Feature: two a page ..F-
-one . is no test
+one . is not a test
 `;
-const inCucumber: TestResults = { 'Feature: one a post': 'PASSED', 'Feature: two a page': 'FAILED' };
+const inCucumber: TestResults = {
+  'Feature: one a post': 'PASSED',
+  'Feature: two a page': 'FAILED',
+};
 
 const jestLog = `PASS packages/a/a.test.js
   works
@@ -134,7 +137,7 @@ FAILED
   },
   {
     parser: 'parse_log_karma',
-    log: `  ✔ is no test
+    log: `  ✔ is not a test
 Starting browser ChromeNoSandbox
   hooks
     useState

@@ -35,11 +35,13 @@ function withoutFile(name: string): string {
   return /\sin$/.test(before) ? before.slice(0, -2).trimEnd() : name;
 }
 
+const redisWords: Words = { ok: 'PASSED', err: 'FAILED', skip: 'SKIPPED', ignore: 'SKIPPED' };
+
 const redis: LogParser = trimmed((line) => {
   const [, word = '', rest = ''] = /^\[(ok|err|skip|ignore)\]:\s(.+)$/.exec(line) ?? [];
-  const result = { ok: 'PASSED', err: 'FAILED', skip: 'SKIPPED', ignore: 'SKIPPED' }[word];
+  const result = redisWords[word];
   const name = withoutTime(rest);
-  return result ? [word === 'err' ? withoutFile(name) : name, result as TestResult] : undefined;
+  return result && [word === 'err' ? withoutFile(name) : name, result];
 });
 
 const passFail: Words = { PASS: 'PASSED', FAIL: 'FAILED', SKIP: 'SKIPPED', ERR: 'FAILED' };

@@ -22,7 +22,10 @@ const withImage = `image_assets:\n  patch: []\n  problem_statement: [https://hos
 
 let made = 0;
 const repository = (files: Record<string, string | Buffer>) =>
-  write(join(folder, String(++made)), { 'sweb.yaml': 'datasets: [own/set]\nsplits: [dev, test]\n', ...files });
+  write(join(folder, String(++made)), {
+    'sweb.yaml': 'datasets: [own/set]\nsplits: [dev, test]\n',
+    ...files,
+  });
 const read = (path: string, note?: (sentence: string) => void) =>
   suiteNamed('swe-bench').read(path, note);
 const filesOf = (task?: ReturnType<typeof read>[number]) =>
@@ -132,7 +135,7 @@ it('refuses a task whose images are missing, with the first one', () => {
   expect(task?.unsupported).toBe(
     `Its tests need ${image}, but the data have no such files. Put them below tasks/own__thing-1/test_assets, beside the data.`,
   );
-  // Addresses in classic lines are no files, and the text of the problem needs none.
+  // Addresses in classic lines do not name files, and the text of the problem needs none.
   const only = { problem_statement: ['https://a.example'], patch: ['https://a.example/b.png'] };
   const data = write(join(folder, 'addresses'), {
     'a.jsonl': `${JSON.stringify({ ...lineOf('a__b-1'), image_assets: JSON.stringify(only) })}\n`,
@@ -158,7 +161,9 @@ describe('attacks: images that lead to other files of this machine', () => {
     const root = dataWith('link', { image_assets: { test_patch: [{ path: 'a.png' }] } });
     write(root, { 'tasks/a__b-1/test_assets/b.png': 'x', 'secret.txt': 'secret' });
     symlinkSync(join(root, 'secret.txt'), join(root, 'tasks/a__b-1/test_assets/a.png'));
-    expect(read(join(root, 'a.jsonl'))[1]?.unsupported).toContain('Its tests need a.png, but the data');
+    expect(read(join(root, 'a.jsonl'))[1]?.unsupported).toContain(
+      'Its tests need a.png, but the data',
+    );
   });
 });
 
