@@ -90,13 +90,15 @@ export interface VerifierOutput {
 
 /**
  * The key in `files` for the proof that replaced `{proof}` in the command, the environment and
- * paths.
+ * paths. Its hash, which replaced `{proof-hash}` in the first two, may be shown to tested code.
  */
 export const proofFile = '{proof}';
 
 export interface Verifier {
   /** An image other than the task's own, for formats that declare one. */
   environment?: TaskEnvironment;
+  /** The network that the tests need, if it is not that of the environment. */
+  network?: 'bridge';
   /** Hidden tests and scripts, by absolute path; they replace existing files. */
   files: Entry[];
   /** New, empty folders that only the verifier can write to. */

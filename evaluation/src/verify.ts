@@ -6,7 +6,7 @@ import { whenReady } from './engine/readiness.js';
 import { fileEntry, folderEntry, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
-import { sealKey, withoutSeals } from './suites/seal.js';
+import { proofHash, sealKey, withoutSeals } from './suites/seal.js';
 import {
   fail,
   invalid,
@@ -88,7 +88,8 @@ async function createContainer(
   const environment: TaskEnvironment = verifier.environment ?? task.environment;
   const image = context.verifierImages.get(step.name) ?? context.image;
   const workdir = verifier.environment ? environment.workdir : workdirOf(context);
-  const withProof = (text: string) => text.replaceAll('{proof}', proof);
+  const withProof = (text: string) =>
+    text.replaceAll('{proof}', proof).replaceAll('{proof-hash}', proofHash(proof));
   const { patch } = artifacts;
   const removed = artifacts.removed.filter(isCollected);
   const collected = collectedBy(context, artifacts);
@@ -121,7 +122,7 @@ async function createContainer(
     ),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
-    network: network === 'declared' ? environment.network : 'none',
+    network: network === 'declared' ? (verifier.network ?? environment.network) : 'none',
     files: inline ? [] : files,
   });
 }

@@ -68,7 +68,7 @@ export class TaskContainer {
     }
   }
 
-  /** The last 4 MB of its standard output and error, in order. */
+  /** At least the last 32 MB of its standard output and error, in order. */
   async output(): Promise<string> {
     return containerOutput(await this.#container.logs({ stdout: true, stderr: true }));
   }

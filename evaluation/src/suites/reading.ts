@@ -93,8 +93,16 @@ function parsedLine(line: string): unknown {
 /** The data file of a suite: the path itself, or the one file in the folder whose name matches. */
 export function dataFile(path: string, matches: RegExp): string {
   if (!exists(path)) throw new AppError('invalid_input', `${path} does not exist.`);
-  if (statSync(path).isFile()) return path;
-  const names = readdirSync(path).filter((name) => matches.test(name));
+  const isFile = statSync(path).isFile();
+  const all = isFile ? [basename(path)] : readdirSync(path);
+  const names = all.filter((name) => matches.test(name));
+  const parquet = all.find((name) => name.endsWith('.parquet'));
+  if (parquet && names.length === 0)
+    throw new AppError(
+      'invalid_input',
+      `${isFile ? path : join(path, parquet)} is in the Parquet format, which is not read. Convert it to JSON Lines, for example with pandas: to_json(orient="records", lines=True).`,
+    );
+  if (isFile) return path;
   if (names.length === 1 && names[0]) return join(path, names[0]);
   throw new AppError(
     'invalid_input',

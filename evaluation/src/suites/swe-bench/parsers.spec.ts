@@ -1,15 +1,16 @@
 import { processorMs } from '@belay/testing';
 import { javascriptLogs } from '../../testing/javascript-logs.js';
+import { multilingualLogs } from '../../testing/multilingual-logs.js';
 import { pythonLogs } from '../../testing/python-logs.js';
 import { logParserNames, logParserOf, suiteRan } from './parsers.js';
 
-const logs = [...pythonLogs, ...javascriptLogs];
+const logs = [...pythonLogs, ...javascriptLogs, ...multilingualLogs];
 
-it.each(logs.map((log) => ({ version: '', ...log })))(
-  '$parser $version: reads the ids of the data from a log',
+it.each(logs.map((log) => ({ version: '', id: '', ...log })))(
+  '$parser $version $id: reads the ids of the data from a log',
   (given) => {
-    const { parser, log, tests, version } = given;
-    expect(logParserOf(parser)?.(log, { version })).toEqual(tests);
+    const { parser, log, tests, ...origin } = given;
+    expect(logParserOf(parser)?.(log, origin)).toEqual(tests);
   },
 );
 
@@ -48,6 +49,21 @@ describe('attacks: logs that are made to be slow to read', () => {
     long(' ... Testing against Django installed in \n'),
     long('AssertionError: #'),
     long('FAIL a (1s) '),
+    `[ok]: ${long(' ')}x in`,
+    `[err]: ${long('a in ')}b`,
+    `PASS: ${long(' (')})`,
+    `[ OK ] ${long('[ OK ] (')})`,
+    `a. ${long('. =')}.`,
+    long(' .'),
+    `a ${long('.')}x`,
+    long(': '),
+    long(' - '),
+    long('-Dtest='),
+    long('a > b\n'),
+    long('<doctest><SubCase'),
+    `<doctest>${long('<SubCase name="a">')}</doctest>`,
+    `<doctest><SubCase ${long('a="b" ')}</doctest>`,
+    `Starting browser\n${Array.from({ length: 1000 }, (_, depth) => `${' '.repeat(depth)}a\n`).join('')}${long('✔ a\n')}`,
     long('1'),
     Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
   ];
@@ -56,7 +72,8 @@ describe('attacks: logs that are made to be slow to read', () => {
   const parsers = new Map(
     logs.map(({ parser, version = '' }) => {
       const parse = logParserOf(parser);
-      return [`${parse?.name} ${version}`, (log: string) => parse?.(log, { version })];
+      const read = (log: string) => parse?.(log, { version, id: '' });
+      return [`${parse?.name || parser} ${version}`, read];
     }),
   );
 
