@@ -11,6 +11,7 @@ import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench/logs.
 import { specOf, type SpecLookup } from './swe-bench/specs.js';
 import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench/paths.js';
 import { recordedExit } from './swe-bench/scripts.js';
+import { wrongInstance } from './swe-bench/wrong-instance.js';
 
 /**
  * SWE-Bench instances: those of harness version 5, with their image or their files and their
@@ -65,7 +66,14 @@ function taskOf({ instance: given, setup, unsupported }: Completed): Task {
         instruction: given.problem_statement,
         files: ownedBy(files, user),
         oracle: { kind: 'patch', patch: Buffer.from(given.patch) },
-        verifier: { ...verifier, check },
+        verifier: {
+          ...verifier,
+          check,
+          withWrongTests: () => {
+            const wrong = wrongInstance(given);
+            return wrong && verifierOf(wrong, own);
+          },
+        },
         limits,
         minReward: null,
       },
