@@ -18,7 +18,7 @@ import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './tell-refused.js';
 import { regradeTrials } from './regrade.js';
-import { lockResults } from './results/lock-results.js';
+import { lockResultsSoon } from './results/lock-results.js';
 import { writeFileAtomically } from './results/journal.js';
 import { saveValidity, countedTrials, readValidity, writeReport } from './results/report.js';
 import { checkUnchanged, withContent } from './results/run-content.js';
@@ -119,7 +119,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
 
 /** Runs `work` while the results folder is locked against other processes. */
 async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
-  const release = lockResults(out);
+  const release = await lockResultsSoon(out);
   try {
     return await work();
   } finally {
