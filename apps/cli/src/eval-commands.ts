@@ -24,7 +24,8 @@ export function addEvalCommands(to: Command, exit: (code: number) => void): void
     .command('report')
     .description('write the summary and the report of a run again')
     .argument('<folder>', 'results folder of a run')
-    .action(async (folder) => (await commands()).evalReport(folder));
+    .option('--json', 'print the summary as JSON')
+    .action(async (folder, options) => (await commands()).evalReport(folder, options));
   program
     .command('compare')
     .description('compare two runs task by task')
