@@ -18,8 +18,8 @@ import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './tell-refused.js';
 import { regradeTrials } from './regrade.js';
-import { lockResults } from './results/lock-results.js';
-import { writeFileAtomically } from './results/journal.js';
+import { lockResultsSoon } from './results/lock-results.js';
+import { trialLine, writeFileAtomically } from './results/journal.js';
 import { saveValidity, countedTrials, readValidity, writeReport } from './results/report.js';
 import { checkUnchanged, withContent } from './results/run-content.js';
 import { provenanceOf } from './results/provenance.js';
@@ -119,7 +119,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
 
 /** Runs `work` while the results folder is locked against other processes. */
 async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
-  const release = lockResults(out);
+  const release = await lockResultsSoon(out);
   try {
     return await work();
   } finally {
@@ -180,14 +180,10 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
       board?.begin();
-      const regraded = await regradeTrials(
-        { out: opened.out, trials: countedTrials(out), tasks, network: run.network, ...options },
-        environments,
-      );
-      writeFileAtomically(
-        join(out, 'regraded.jsonl'),
-        regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
-      );
+      const { trials } = countedTrials(out);
+      const request = { out: opened.out, trials, tasks, network: run.network, ...options };
+      const regraded = await regradeTrials(request, environments);
+      writeFileAtomically(join(out, 'regraded.jsonl'), regraded.map(trialLine).join(''));
       return reportOf(opened, options);
     }),
   );
@@ -294,8 +290,8 @@ export function compareRuns(a: string, b: string): RunComparison {
   loadRun(a);
   loadRun(b);
   return compareTrials(
-    { trials: countedTrials(a), validity: readValidity(a) },
-    { trials: countedTrials(b), validity: readValidity(b) },
+    { ...countedTrials(a), validity: readValidity(a) },
+    { ...countedTrials(b), validity: readValidity(b) },
   );
 }
 

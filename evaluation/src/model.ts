@@ -124,6 +124,11 @@ export interface Verifier {
    * no test contains, and `tests` are the names of those that the reference passes, if known.
    */
   check?(word: string, tests: string[]): SecondRun;
+  /**
+   * The same tests, a sample of which expect something wrong, so that right answers must fail them;
+   * null if none can be changed.
+   */
+  withWrongTests?(): Verifier | null;
 }
 
 export interface SecondRun {

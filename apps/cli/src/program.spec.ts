@@ -53,6 +53,12 @@ describe('the command line', () => {
     [['--url', 'http://x', 'completion', 'bash'], /completion does not take the option --url/],
     [['--ulr', 'http://x', 'list'], /unknown option '--ulr'/],
     [['eval', 'rnu'], /unknown command 'rnu'/],
+    [
+      ['eval', 'run', 'mbpp', '--data', 'x', '--timeout-multiplier', '0'],
+      /It must be a number above 0/,
+    ],
+    [['eval', 'run', 'mbpp', '--data', 'x', '--timeout-multiplier', 'abc'], /a number above 0/],
+    [['eval', 'run', 'mbpp', '--data', 'x', '--seed', 'abc'], /It must be a whole number/],
     [['debug', 'prmopt'], /unknown command 'prmopt'/],
   ])('%j is refused', async (args, message) => {
     expect(await refusal(...args)).toMatch(message);

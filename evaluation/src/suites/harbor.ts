@@ -17,7 +17,7 @@ import {
 import { directoryHash } from './directory-hash.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
-import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { pytestChecks, sealFiles, seedOf, withPytestPlugin } from './seal.js';
 import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
@@ -173,7 +173,7 @@ function verifierOf(
     collect: ['reward.json', 'reward.txt', 'ctrf.json'].map((name) => `/logs/verifier/${name}`),
     judge: (outcome) => judgeReward(outcome, { usesPytest, writable }),
   };
-  return { ...verifier, check: usesPytest ? pytestCheck(verifier) : againWith(verifier) };
+  return { ...verifier, ...(usesPytest ? pytestChecks(verifier) : { check: againWith(verifier) }) };
 }
 
 /** Without pytest, only the verdicts are compared. */

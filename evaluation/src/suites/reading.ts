@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { fileEntry, type Entry } from '../entries.js';
 import type { Task } from '../model.js';
 import { linesIn, unreadable, type Line } from '../lines.js';
+import { lineFormat } from './line-format.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
 
 /** A task stored as a folder, with its files by relative path. */
@@ -52,7 +53,7 @@ const isList = ({ bytes }: Line) => bytes.toString('latin1', 0, 100).trimStart()
 function* listIn(path: string): Generator<Readable<unknown>> {
   let list: unknown[];
   try {
-    list = JSON.parse(readFileSync(path, 'utf8')) as unknown[];
+    list = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown[];
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw unreadable(path, error);
     throw new AppError('invalid_input', `${path} is not JSON: ${error.message}`);
@@ -110,12 +111,34 @@ export function dataFile(path: string, matches: RegExp): string {
   );
 }
 
-/** The tasks of a file of lines. */
-export const tasksOfLines = (
+/** The tasks of a file of lines. Throws `invalid_input` if they are those of another suite. */
+export function tasksOfLines(
   suite: string,
   path: string,
   taskOf: (line: unknown, source: Readable<unknown>) => Task,
-) => tasksFrom({ suite, path }, readEachLine(path), taskOf);
+): Task[] {
+  const checked = (line: unknown, what: string) => {
+    const format = lineFormat(line);
+    if (format === null || format.suite === suite) return;
+    throw new AppError('invalid_input', `${what} ${format.what}. ${format.remedy}`);
+  };
+  // One sentence for the file, before there is one for each line.
+  const [first] = readEachLine(path);
+  if (first) checked(readable(first), `${path} is not data of the suite ${suite}: it begins with`);
+  return tasksFrom({ suite, path }, readEachLine(path), (line, source) => {
+    checked(line, `${source.where}, is`);
+    return taskOf(line, source);
+  });
+}
+
+/** Undefined if it cannot be read. */
+function readable({ read }: Readable<unknown>): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * The tasks of the folders below a path that contain a file called `marker`, or of a `tasks.jsonl`

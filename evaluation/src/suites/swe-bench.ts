@@ -27,6 +27,7 @@ import {
   publishedTasks,
   splitOf,
 } from './swe-bench/task-repository.js';
+import { wrongInstance } from './swe-bench/wrong-instance.js';
 
 /**
  * SWE-Bench instances: those of harness version 5, with their image or their files and their
@@ -98,7 +99,14 @@ function taskOf({ instance: given, setup, unsupported }: Completed, read: AssetR
         instruction: given.problem_statement,
         files: ownedBy(files, user),
         oracle: { kind: 'patch', patch: Buffer.from(given.patch) },
-        verifier: { ...verifier, check },
+        verifier: {
+          ...verifier,
+          check,
+          withWrongTests: () => {
+            const wrong = wrongInstance(given);
+            return wrong && verifierOf(wrong, own);
+          },
+        },
         limits,
         minReward: null,
       },
