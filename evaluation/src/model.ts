@@ -168,10 +168,23 @@ export interface Task {
   broken?: true;
   /** Labels for reports, such as its language or category. */
   labels?: Record<string, string>;
-  /** The format’s own hash of the task’s folder. */
-  checksum?: string;
+  /** The record of a task in Harbor's format. */
+  package?: TaskPackage;
   /** A hash over everything that affects the verdict: environment, tests, solution, limits. */
   content: string;
+}
+
+/** How Harbor identifies a task and its content. */
+export interface TaskPackage {
+  /** The task's folder; for packed data the folder that it would have. */
+  folder: string;
+  /** In the form `org/name`, if the task has one. */
+  name: string | null;
+  version: string | null;
+  /** The hash of the files that a package contains, with the prefix `sha256:`. */
+  digest: string;
+  /** The Dirhash of the whole folder. */
+  checksum: string;
 }
 
 export type Cause =

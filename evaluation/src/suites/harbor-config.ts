@@ -79,6 +79,8 @@ const step = z.object({
  * `allow_internet`.
  */
 export const harborConfig = z.object({
+  /** Its name and version as a package. */
+  task: z.object({ name: z.string(), version: z.string().optional() }).optional(),
   agent,
   verifier,
   environment: environment.prefault({}),

@@ -15,6 +15,7 @@ import {
   type HarborStep,
 } from './harbor-config.js';
 import { directoryHash } from './directory-hash.js';
+import { packageDigest } from './harbor-package.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
 import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
@@ -30,7 +31,7 @@ export const harbor: Suite = {
 
 type Files = Map<string, Entry>;
 
-function taskOf({ name, files }: TaskFolder): Task {
+function taskOf({ name, path, files }: TaskFolder): Task {
   const config = configOf(name, fileText(files, 'task.toml') ?? '');
   const own = config.steps.map((step) => step.verifier).find((each) => isSeparate(each));
   const separate = isSeparate(own ?? config.verifier) ?? false;
@@ -52,7 +53,13 @@ function taskOf({ name, files }: TaskFolder): Task {
     scoring: config.multi_step_reward_strategy,
     tries: 1,
     labels: labelsOf(config.metadata),
-    checksum: directoryHash(files.values()),
+    package: {
+      folder: path,
+      name: config.task?.name ?? null,
+      version: config.task?.version ?? null,
+      digest: packageDigest(files.values()),
+      checksum: directoryHash(files.values()),
+    },
     content: contentHash('harbor', [...files.values()]),
     unsupported:
       unsupportedOf(config) ??
