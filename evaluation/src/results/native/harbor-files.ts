@@ -1,7 +1,8 @@
 import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import type { Task, Trial } from '../../model.js';
+import type { ArtifactPath, Task, Trial } from '../../model.js';
+import { isInArtifact } from '../../suites/artifact-paths.js';
 import { folderName } from '../../folder-name.js';
 import { writeInside } from '../journal.js';
 import { pythonJson } from './python-json.js';
@@ -115,28 +116,32 @@ function manifestOf(
   trial: Trial,
   { task, step, folder }: { task: Task | undefined; step: string; folder: string },
 ): string {
-  const sources = task?.artifacts.kind === 'paths' ? task.artifacts.paths : ['/logs/artifacts'];
+  const declared = task?.artifacts.kind === 'paths' ? task.artifacts.paths : [published];
   const saved = kept(out, trial, step, 'artifacts.json')?.toString() ?? '{"entries":[]}';
   const { entries } = JSON.parse(saved) as {
     entries: { path: string; kind: string; bytes: string }[];
   };
-  const manifest = sources.map((source) => {
-    const root = source.replace(/\/+$/, '');
-    const found = entries.filter(({ path }) => path === root || path.startsWith(`${root}/`));
-    const files = found.filter(
-      ({ kind, path }) => kind === 'file' && posix.normalize(path) === path,
+  const manifest = declared.map((artifact) => {
+    const { path: source, exclude } = artifact;
+    const files = entries.filter(
+      ({ kind, path }) =>
+        kind === 'file' && posix.normalize(path) === path && isInArtifact(artifact, path),
     );
     for (const { path, bytes } of files)
       writeInside(out, join(folder, 'artifacts', path), Buffer.from(bytes, 'base64'));
-    const isFile = files.some(({ path }) => path === root);
-    const absent = root === '/logs/artifacts' ? 'empty' : 'failed';
+    const isFile = files.some(({ path }) => path === source);
+    const absent = source === published.path ? 'empty' : 'failed';
     return {
       source,
-      destination: join('artifacts', root),
+      destination: join('artifacts', source),
       type: isFile ? 'file' : 'directory',
       status: files.length > 0 ? 'ok' : absent,
       service: null,
+      exclude: isFile ? [] : exclude,
     };
   });
   return pythonJson(manifest, { indent: 2 });
 }
+
+/** The folder that Harbor always collects. */
+const published: ArtifactPath = { path: '/logs/artifacts', exclude: [] };
