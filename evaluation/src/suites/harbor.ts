@@ -25,12 +25,14 @@ import {
   type HarborStep,
 } from './harbor-config.js';
 import { directoryHash } from './directory-hash.js';
+import { datasetAt, packageAt, readDataset } from './harbor-dataset.js';
 import { networkOf } from './harbor-network.js';
 import { packageDigest } from './harbor-package.js';
 import { unsupportedOf } from './harbor-refusals.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
 import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { tasksFrom } from './readable-tasks.js';
 import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
@@ -38,7 +40,13 @@ import type { Suite } from './suite.js';
 export const harbor: Suite = {
   name: 'harbor',
   title: 'Harbor',
-  read: (path) => tasksOfFolders({ suite: 'harbor', path, marker: 'task.toml' }, taskOf),
+  read: (path, note) => {
+    const folder = packageAt(path);
+    const dataset = datasetAt(folder);
+    return dataset
+      ? tasksFrom({ suite: 'harbor', path }, readDataset(dataset, note), taskOf)
+      : tasksOfFolders({ suite: 'harbor', path: folder, marker: 'task.toml' }, taskOf);
+  },
 };
 
 type Files = Map<string, Entry>;
