@@ -178,7 +178,7 @@ module.exports = {
       ],
       ['model.ts', 'artifact-filter.ts', 'validity.ts'],
       ['engine', 'suites'],
-      ['artifacts.ts', 'compare.ts', 'results', 'tell-refused.ts'],
+      ['artifacts.ts', 'compare.ts', 'results', 'run-refusal.ts', 'tell-refused.ts'],
       ['agents'],
       [
         'references.ts',

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
+import { containerNetwork, startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
 import { fileEntry, folderEntry, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
+import { isInArtifact } from './suites/artifact-paths.js';
 import { proofHash, sealKey, withoutSeals } from './suites/seal.js';
 import {
   fail,
@@ -83,7 +84,7 @@ async function createContainer(
   step: Step,
   { artifacts, proof }: { artifacts: Artifacts; proof: string },
 ) {
-  const { engine, task, run, network } = context;
+  const { engine, task, run } = context;
   const { verifier } = step;
   const environment: TaskEnvironment = verifier.environment ?? task.environment;
   const image = context.verifierImages.get(step.name) ?? context.image;
@@ -122,7 +123,7 @@ async function createContainer(
     ),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
-    network: network === 'declared' ? (verifier.network ?? environment.network) : 'none',
+    network: containerNetwork(context, verifier.network ?? environment.network),
     files: inline ? [] : files,
   });
 }
@@ -143,9 +144,7 @@ function collectedBy({ task, image }: TrialContext, { entries }: Artifacts): Ent
   const own = filterArtifacts(entries);
   if (artifacts.kind === 'container') return own;
   if (artifacts.kind === 'paths')
-    return own.filter(({ path }) =>
-      artifacts.paths.some((each) => path === each || path.startsWith(`${each}/`)),
-    );
+    return own.filter(({ path }) => artifacts.paths.some((each) => isInArtifact(each, path)));
   const workdir = workdirOf({ task, image });
   const wanted = artifacts.paths.map((path) => `${workdir}/${path}`);
   const isWanted = (path: string) =>

@@ -11,6 +11,8 @@ import { tasksFrom, type Readable } from './readable-tasks.js';
 /** A task stored as a folder, with its files by relative path. */
 export interface TaskFolder {
   name: string;
+  /** Its path; for packed data the path that it would have. */
+  path: string;
   files: Map<string, Entry>;
 }
 
@@ -206,14 +208,18 @@ function unpacked(line: unknown, path: string): TaskFolder {
     const bytes = content.text ?? Buffer.from(content.base64 ?? '', 'base64');
     return fileEntry(name, bytes, content.executable ? 0o755 : 0o644);
   });
-  return { name: task, files: new Map(entries.map((entry) => [entry.path, entry])) };
+  return {
+    name: task,
+    path: join(dirname(path), task),
+    files: new Map(entries.map((entry) => [entry.path, entry])),
+  };
 }
 
 function* walk(root: string, marker: string, below: string): Generator<Readable<TaskFolder>> {
   const here = join(root, below);
   if (exists(join(here, marker))) {
     const name = below || basename(root);
-    const read = () => ({ name, files: new Map(filesIn(here)) });
+    const read = () => ({ name, path: here, files: new Map(filesIn(here)) });
     return yield { name, where: here, bytes: Buffer.from(name), read };
   }
   for (const entry of entriesIn(here))

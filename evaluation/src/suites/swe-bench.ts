@@ -104,7 +104,7 @@ function taskOf({ instance: given, setup, unsupported }: Completed, read: AssetR
           check,
           withWrongTests: () => {
             const wrong = wrongInstance(given);
-            return wrong && verifierOf(wrong, own);
+            return wrong && verifierOf(wrong, own, assets.files);
           },
         },
         limits,
