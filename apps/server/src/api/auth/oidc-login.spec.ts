@@ -1,0 +1,87 @@
+import { loginPageOf, type LoginPage } from '../../testing/login-page.js';
+import { OidcProvider } from '../../testing/oidc-provider.js';
+import { TestServer } from '../../testing/server.js';
+
+describe('users of an identity provider', () => {
+  const provider = new OidcProvider();
+  const server = new TestServer();
+  beforeAll(async () => {
+    await provider.start();
+    await server.start({
+      BELAY_OIDC_ISSUER: provider.issuer,
+      BELAY_OIDC_CLIENT_ID: 'belay',
+      BELAY_OIDC_CLIENT_SECRET: 'secret',
+      BELAY_OIDC_ADMIN: 'group:owners',
+      BELAY_OIDC_OPERATE: '@team.example',
+      BELAY_OIDC_VIEW: 'guest@elsewhere.example',
+    });
+  });
+  afterAll(async () => {
+    await server.close();
+    await provider.close();
+  });
+  beforeEach(() => Object.assign(provider, { claims: {}, forges: false }));
+
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    server.fetch(path, { token: '', headers: { accept: 'text/html', ...headers } });
+  const begin = async () => {
+    const response = await get('/login/oidc?to=/sessions/a');
+    const address = response.headers.get('location') ?? '';
+    return { address, cookie: (await loginPageOf(response)).headers['cookie'] ?? '' };
+  };
+  const back = async (address: string, cookie: string) =>
+    loginPageOf(await get(address.slice(server.url.length), { cookie }));
+  const logIn = async (claims: Record<string, unknown>) => {
+    provider.claims = claims;
+    const { address, cookie } = await begin();
+    return back(provider.agree(address), cookie);
+  };
+  const scopeOf = async ({ headers }: LoginPage) =>
+    ((await (await server.fetch('/api/me', { token: '', headers })).json()) as { scope: string })
+      .scope;
+
+  it('log in with the scope of their group, domain or address, and stay the same user', async () => {
+    expect(await (await get('/')).text()).toContain('Log in with your organization');
+    const mail = { email: 'Ada@team.example', email_verified: true };
+    const page = await logIn(mail);
+    expect(page).toMatchObject({ status: 302, to: '/sessions/a' });
+    expect(await scopeOf(page)).toBe('operate');
+    expect(await scopeOf(await logIn({ ...mail, groups: ['owners', 'x'] }))).toBe('admin');
+    const guest = { sub: 'u2', email: 'guest@elsewhere.example', email_verified: true };
+    expect(await scopeOf(await logIn(guest))).toBe('view');
+    const users = await server.json('GET', '/api/users');
+    expect(users).toMatchObject([
+      { name: 'ada@team.example', scope: 'admin', logsInBy: 'oidc' },
+      { name: 'guest@elsewhere.example', scope: 'view' },
+    ]);
+  });
+
+  it.each([
+    ['an address that is not verified', { email: 'eve@team.example' }, 403],
+    ['another domain', { email: 'eve@team.example.evil', email_verified: true }, 403],
+    ['a domain in the name', { email: '@team.example@evil.example', email_verified: true }, 403],
+    ['no group', { groups: ['owner'] }, 403],
+    ['another client’s token', { aud: 'other' }, 401],
+    ['another issuer', { iss: 'http://evil.example' }, 401],
+    ['another login’s nonce', { nonce: 'other' }, 401],
+    ['a token of the past', { exp: 1 }, 401],
+  ])('attacks: are refused with %s', async (_, claims, status) => {
+    const page = await logIn({ sub: 'eve', groups: status === 401 ? ['owners'] : [], ...claims });
+    expect(page.status).toBe(status);
+    expect(page.headers['cookie']).not.toMatch(/belay_\d/);
+  });
+
+  it('attacks: are refused with a forged signature, another browser, or a code used twice', async () => {
+    provider.forges = true;
+    expect((await logIn({ groups: ['owners'] })).status).toBe(401);
+    provider.forges = false;
+    const { address, cookie } = await begin();
+    const answer = provider.agree(address);
+    expect((await back(answer, '')).status).toBe(401);
+    const other = await begin();
+    expect((await back(answer, other.cookie)).status).toBe(401);
+    provider.claims = { groups: ['owners'] };
+    expect((await back(answer, cookie)).status).toBe(302);
+    expect((await back(answer, cookie)).status).toBe(401);
+  });
+});
