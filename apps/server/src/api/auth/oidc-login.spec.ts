@@ -56,6 +56,27 @@ describe('users of an identity provider', () => {
     ]);
   });
 
+  it('attacks: log in while strangers begin a thousand logins', async () => {
+    const { address, cookie } = await begin();
+    const answer = provider.agree(address);
+    for (let round = 0; round < 21; round += 1) {
+      const begun = Array.from({ length: 50 }, () => get('/login/oidc'));
+      for (const { status } of await Promise.all(begun)) expect(status).toBe(302);
+    }
+    provider.claims = { groups: ['owners'] };
+    const page = await back(answer, cookie);
+    expect(page).toMatchObject({ status: 302, to: '/sessions/a' });
+    expect(await scopeOf(page)).toBe('admin');
+  });
+
+  it('log in to the start page when the address of another is too long for a cookie', async () => {
+    provider.claims = { groups: ['owners'] };
+    const response = await get(`/login/oidc?to=/${'x'.repeat(3_900)}`);
+    const { headers } = await loginPageOf(response);
+    const answer = provider.agree(response.headers.get('location') ?? '');
+    expect(await back(answer, headers['cookie'] ?? '')).toMatchObject({ status: 302, to: '/' });
+  });
+
   it.each([
     ['an address that is not verified', { email: 'eve@team.example' }, 403],
     ['another domain', { email: 'eve@team.example.evil', email_verified: true }, 403],

@@ -17,15 +17,16 @@ import type { OidcConfig } from '../../config.js';
 
 const timeoutSeconds = 10;
 
-/** What the server remembers of a login while the user is at the provider. */
-export interface PendingLogin {
-  state: string;
-  nonce: string;
-  verifier: string;
-  redirect: string;
+/** What the browser keeps of a login, sealed, while the user is at the provider. */
+export const pendingLogin = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirect: z.string(),
   /** The page that was requested. */
-  to: string;
-}
+  to: z.string(),
+});
+export type PendingLogin = z.infer<typeof pendingLogin>;
 
 /** The identity provider of a team, by OpenID Connect: authorization code with PKCE, state and nonce. */
 export class OidcClient {

@@ -59,14 +59,15 @@ export class OAuthService {
     { scope, sessions, maker }: Pick<NewToken, 'scope' | 'sessions'> & { maker: string },
   ): string {
     const client = this.clientOf(request);
-    const code = this.#granted.put({
+    const granted = {
       client: client.id,
       redirect: request.redirect_uri,
       challenge: request.code_challenge,
       resource: request.resource,
       token: { label: `${client.name} (OAuth)`, scope, sessions },
       maker,
-    });
+    };
+    const code = this.#granted.put(granted, maker);
     return answerTo(request, { code });
   }
 
