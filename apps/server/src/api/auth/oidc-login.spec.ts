@@ -1,3 +1,6 @@
+import { dashboardPath, type MadeToken, type UserInfo } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { io } from 'socket.io-client';
 import { loginPageOf, type LoginPage } from '../../testing/login-page.js';
 import { OidcProvider } from '../../testing/oidc-provider.js';
 import { TestServer } from '../../testing/server.js';
@@ -75,6 +78,45 @@ describe('users of an identity provider', () => {
     const { headers } = await loginPageOf(response);
     const answer = provider.agree(response.headers.get('location') ?? '');
     expect(await back(answer, headers['cookie'] ?? '')).toMatchObject({ status: 302, to: '/' });
+  });
+
+  it('lose what is open, and what they made, when the provider takes their group away', async () => {
+    const mail = { sub: 'u9', email: 'joan@team.example', email_verified: true };
+    const openSocket = async ({ headers: { cookie = '', authorization = '' } }: LoginPage) => {
+      const socket = io(server.url, {
+        path: dashboardPath,
+        transports: ['websocket'],
+        forceNew: true,
+        reconnection: false,
+        extraHeaders: { cookie },
+        auth: { key: authorization.slice('Bearer '.length) },
+      });
+      await until('it is connected', () => socket.connected);
+      return socket;
+    };
+    const first = await logIn({ ...mail, groups: ['owners'] });
+    const wanted = { label: 'CI', scope: 'admin' };
+    const made = (await (
+      await server.fetch('/api/tokens', {
+        token: '',
+        method: 'POST',
+        headers: { ...first.headers, 'content-type': 'application/json' },
+        body: JSON.stringify(wanted),
+      })
+    ).json()) as MadeToken;
+    const may = async () => (await server.fetch('/api/me', { token: made.token })).status;
+    const socket = await openSocket(first);
+    expect(await scopeOf(await logIn({ ...mail, groups: ['owners'] }))).toBe('admin');
+    expect([socket.connected, await may()]).toEqual([true, 200]);
+    const second = await logIn(mail);
+    await until('it is disconnected', () => !socket.connected);
+    expect([await may(), await scopeOf(first)]).toEqual([401, 'operate']);
+    const other = await openSocket(second);
+    expect((await logIn({ sub: 'u9' })).status).toBe(403);
+    await until('the other is disconnected', () => !other.connected);
+    expect(await scopeOf(second)).toBeUndefined();
+    const names = (await server.json<UserInfo[]>('GET', '/api/users')).map(({ name }) => name);
+    expect(names).not.toContain('joan@team.example');
   });
 
   it.each([

@@ -49,7 +49,7 @@ export class OidcClient {
     return { address: address.href, pending };
   }
 
-  /** The user that the provider’s query identifies. Throws `unauthorized` or `forbidden`. */
+  /** The user that the provider’s query identifies. Throws `unauthorized`. */
   async finish(query: string, { redirect, ...expected }: PendingLogin): Promise<ProvidedUser> {
     const configuration = await this.#discovered();
     const tokens = await authorizationCodeGrant(configuration, new URL(redirect + query), {
@@ -62,12 +62,10 @@ export class OidcClient {
     });
     const claims = claimsOf.safeParse(tokens.claims());
     if (!claims.success) throw refusedBy(claims.error);
-    const granted = scopeOf(claims.data, this.config);
-    if (!granted) throw notForYou();
     return {
       subject: `${claims.data.iss} ${claims.data.sub}`,
       name: nameOf(claims.data),
-      scope: granted,
+      scope: scopeOf(claims.data, this.config),
     };
   }
 
@@ -135,9 +133,3 @@ function refusedBy(error: unknown): AppError {
     ? new AppError('unavailable', 'The identity provider cannot be reached. Try again in a moment.')
     : new AppError('unauthorized', 'The identity provider did not log you in. Try again.');
 }
-
-const notForYou = (): AppError =>
-  new AppError(
-    'forbidden',
-    'This account may not use this server. Ask its owner to add your group or mail address.',
-  );
