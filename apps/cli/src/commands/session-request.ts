@@ -62,7 +62,7 @@ export async function sessionRequest(
 /** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
   image: options.image,
-  sandbox: options.root ? ('root' as const) : ('hardened' as const),
+  sandbox: options.root ? ('root' as const) : undefined,
   machine: options.machine,
   mounts: mountsOf(options.mount),
   repository: clone ? { url: clone, branch, depth } : undefined,
