@@ -8,12 +8,23 @@ import {
   type EventOf,
 } from '@belay/protocol';
 
-/** What the agent has done in the workspace, as part of a conversation’s fold. */
+/** The files of one commit, after those of earlier ones. */
+interface Changes {
+  readonly paths: readonly string[];
+  readonly earlier: Changes | null;
+}
+
+/**
+ * What the agent has done in the workspace, as part of a conversation’s fold. A step that the user undoes by itself
+ * still counts as its work: later changes of the same files stay.
+ */
 export class AgentWork {
-  /** Files that its calls changed, with the event of the last change. */
-  readonly #changed = new Map<string, number>();
-  /** Files whose changes the user has rewound. */
-  readonly #undone = new Set<string>();
+  /** The changes of its calls that are left. */
+  #left: Changes | null = null;
+  /** What was left after each commit and each rewind, in the order of the log. */
+  readonly #history: { readonly seq: number; readonly left: Changes | null }[] = [];
+  /** All files that its calls have ever changed. */
+  readonly #paths = new Set<string>();
   /** The last command that ended since the last edit. */
   #checked: { readonly command: string; readonly exitCode: number } | null = null;
   #edited = false;
@@ -22,20 +33,26 @@ export class AgentWork {
   /** A copy that continues independently. */
   fork(): AgentWork {
     const fork = new AgentWork();
-    for (const [path, seq] of this.#changed) fork.#changed.set(path, seq);
-    for (const path of this.#undone) fork.#undone.add(path);
+    fork.#left = this.#left;
+    fork.#history.push(...this.#history);
+    for (const path of this.#paths) fork.#paths.add(path);
     fork.#checked = this.#checked;
     fork.#edited = this.#edited;
     fork.#steps = this.#steps;
     return fork;
   }
 
+  /** Files with changes that are left. */
   get changed(): readonly string[] {
-    return [...this.#changed.keys()];
+    const commits: (readonly string[])[] = [];
+    for (let at = this.#left; at; at = at.earlier) commits.push(at.paths);
+    return [...new Set(commits.toReversed().flat())];
   }
 
+  /** Files all of whose changes the user has rewound. */
   get undone(): readonly string[] {
-    return [...this.#undone];
+    const changed = new Set(this.changed);
+    return [...this.#paths].filter((path) => !changed.has(path));
   }
 
   get checked(): { readonly command: string; readonly exitCode: number } | null {
@@ -70,18 +87,18 @@ export class AgentWork {
 
   commit({ args, seq, id = userCallPrefix }: EventOf<'commit'>): void {
     if (id.startsWith(userCallPrefix)) return;
-    for (const { path } of args.files) {
-      this.#changed.set(path, seq);
-      this.#undone.delete(path);
-    }
+    const paths = args.files.map(({ path }) => path);
+    for (const path of paths) this.#paths.add(path);
+    this.#leave(seq, { paths, earlier: this.#left });
   }
 
-  /** The user has reset the files to an earlier event. */
-  rewind(to: number): void {
-    for (const [path, seq] of this.#changed) {
-      if (seq <= to) continue;
-      this.#changed.delete(path);
-      this.#undone.add(path);
-    }
+  /** The user has reset the files to an earlier event, which may be from before another rewind. */
+  rewind({ seq, args }: EventOf<'rewind'>): void {
+    this.#leave(seq, this.#history.findLast((each) => each.seq <= args.seq)?.left ?? null);
+  }
+
+  #leave(seq: number, left: Changes | null): void {
+    this.#left = left;
+    this.#history.push({ seq, left });
   }
 }

@@ -239,7 +239,7 @@ export class ConversationFold {
     else if (isEvent(event, 'state')) {
       this.#ended(event.args);
     } else if (isEvent(event, 'rewind') && event.args.what === 'files') {
-      this.#progress.work.rewind(event.args.seq);
+      this.#progress.work.rewind(event);
     } else if (endsSession(event)) this.#endSession();
     return true;
   }
