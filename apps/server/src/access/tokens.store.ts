@@ -72,6 +72,11 @@ export class TokensStore implements OnModuleInit {
       .map((row) => tokenInfoOf(row));
   }
 
+  /** The applications that have tokens. */
+  applications(): ReadonlySet<string> {
+    return new Set([...this.#rows.values()].flatMap(({ client }) => client ?? []));
+  }
+
   /** Whether a caller may make tokens now; its rights may have changed since a request was admitted. */
   mayMake(maker: string): boolean {
     return this.#isBacked({ link_maker: maker, link_session: null });
