@@ -24,6 +24,7 @@ export * from './git-identity.js';
 export * from './git-name.js';
 export * from './host-folders.js';
 export * from './host-sets.js';
+export * from './glob-matcher.js';
 export * from './ignores.js';
 export * from './image-reference.js';
 export * from './json-bounds.js';

@@ -240,6 +240,10 @@ export const newSession = sessionSettings.extend({
     .default(null)
     .describe('A joined machine; null for a sandbox of the server. A bare one needs `admin`.'),
   image: newImage,
+  sandbox: sandboxProfile
+    .unwrap()
+    .optional()
+    .describe('`hardened` or `root`; if omitted, that of the token, or else `hardened`.'),
   mcp: z
     .array(mcpServerName)
     .optional()

@@ -103,6 +103,26 @@ describeSeat('the end of its work', [
       ),
   },
   {
+    name: 'the user rewound my files, and undid that, before I finish',
+    files: { 'README.md': 'Hello\n' },
+    turns: ({ stage }) => [
+      think,
+      write(),
+      run('true'),
+      async () => {
+        const say = stage.log.find(({ action }) => action === 'say')!;
+        const last = stage.log.at(-1)!.seq;
+        const rewound = { seq: say.seq, what: 'files' as const, last };
+        await stage.say(newEvent('user', 'rewind', { args: rewound, message: 'rewind' }));
+        const undone = { seq: last, what: 'files' as const };
+        await stage.say(newEvent('user', 'rewind', { args: undone, message: 'rewind' }));
+        return think;
+      },
+      finish(),
+    ],
+    also: ({ stage }) => expect(stage.requests).toHaveLength(5),
+  },
+  {
     name: 'only one step of my budget is left: I am not held up',
     files: { 'README.md': 'Hello\n' },
     settings: { budgets: { steps: 5 } },

@@ -45,6 +45,23 @@ describe('the sandbox of sessions that a token begins', () => {
     expect(await settingsOf(chosen)).toMatchObject({ image: 'node:24' });
   });
 
+  it('is what the session chooses, if that has no more rights than the token gives', async () => {
+    const [root, hardened] = [await tokenFor({ profile: 'root' }), await tokenFor({})];
+    const chosen = (token: string, sandbox: string) => begin(token, '/api/sessions', { sandbox });
+    expect(await settingsOf(await chosen(root, 'hardened'))).toMatchObject({ sandbox: 'hardened' });
+    expect(await settingsOf(await chosen(root, 'root'))).toMatchObject({ sandbox: 'root' });
+    expect(await chosen(hardened, 'root')).toMatchObject({
+      detail: expect.stringContaining('ask an admin for a token with the profile `root`'),
+    });
+    expect(await settingsOf(await begin(hardened, '/api/sessions'))).toMatchObject({
+      sandbox: 'hardened',
+    });
+    // The control: a token without a sandbox of its own.
+    expect(await settingsOf(await chosen(await tokenFor(), 'root'))).toMatchObject({
+      sandbox: 'root',
+    });
+  });
+
   it('is refused while its machine is not there', async () => {
     const token = await tokenFor({ machine: 'laptop' });
     expect(await begin(token)).toMatchObject({

@@ -14,7 +14,7 @@ import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
-import { NewSettings } from './new-settings.js';
+import { NewSettings, type PlacedSession } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { StartQueue } from './start-queue.js';
@@ -100,16 +100,20 @@ export function startEvent(settings: SessionSettings, again: boolean): NewEvent 
   return newEvent('user', 'start', { args: { ...settings, again }, message });
 }
 
-/** What a session does not choose itself is as its caller’s token says. */
-function inSandboxOf(
-  { sandbox }: Caller,
-  wanted: z.output<typeof newSession>,
-): z.output<typeof newSession> {
-  if (!sandbox) return wanted;
+/** What a session does not choose itself is as its caller’s token says. Throws `forbidden` for more rights than those. */
+function inSandboxOf({ sandbox }: Caller, wanted: z.output<typeof newSession>): PlacedSession {
+  if (!sandbox) return { ...wanted, sandbox: wanted.sandbox ?? 'hardened' };
+  if (wanted.sandbox === 'root' && sandbox.profile !== 'root') throw mayNotBeRoot();
   return {
     ...wanted,
     machine: wanted.machine ?? sandbox.machine,
     image: wanted.image ?? sandbox.image,
-    sandbox: wanted.sandbox === 'hardened' ? sandbox.profile : wanted.sandbox,
+    sandbox: wanted.sandbox ?? sandbox.profile,
   };
 }
+
+const mayNotBeRoot = (): AppError =>
+  new AppError(
+    'forbidden',
+    'The sessions of this token run in the sandbox profile `hardened`. Leave out `sandbox`, or ask an admin for a token with the profile `root`.',
+  );

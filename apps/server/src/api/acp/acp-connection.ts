@@ -25,7 +25,7 @@ import {
   type SessionCommandName,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { assertMay, type Caller } from '../../access/caller.js';
+import { assertMay, assertMayBegin, type Caller } from '../../access/caller.js';
 import { newSessionId } from '../../sessions/session-creation.js';
 import { sentError } from '../problem.js';
 import { chosenConfig, modeOption, type SessionConfig, type ShownConfig } from './acp-config.js';
@@ -111,12 +111,12 @@ export class AcpConnection {
   }
 
   async #new({ cwd: folder, _meta }: NewSessionRequest): Promise<NewSessionResponse> {
-    assertMay(this.caller, 'operate');
+    assertMayBegin(this.caller);
     const sessionId = newSessionId();
     const usual = await this.services.config.usual();
     const config = { ...usual, model: metaOf(_meta).model ?? usual.model };
     this.#open(sessionId, { folder, config, hasBegun: false });
-    return { sessionId, ...(await this.services.config.shown(config)) };
+    return { sessionId, ...(await this.services.config.shown(config, this.caller)) };
   }
 
   async #list({ cwd }: ListSessionsRequest): Promise<ListSessionsResponse> {
@@ -136,7 +136,7 @@ export class AcpConnection {
     const { approvals, model } = await this.#call('status', { session });
     const config = { approvals, model };
     this.#open(session, { folder, config, hasBegun: true });
-    return this.services.config.shown(config);
+    return this.services.config.shown(config, this.caller);
   }
 
   async #load(request: LoadSessionRequest, client: AgentContext) {
@@ -173,7 +173,7 @@ export class AcpConnection {
     if (opened.hasBegun) await this.#call('change', { session, ...change });
     else assertMay(this.caller, 'operate');
     opened.config = { ...opened.config, ...change };
-    const { configOptions } = await this.services.config.shown(opened.config);
+    const { configOptions } = await this.services.config.shown(opened.config, this.caller);
     return { configOptions };
   }
 
@@ -183,7 +183,7 @@ export class AcpConnection {
     const config = { approvals, model };
     const opened = this.#opened.get(session);
     if (opened) opened.config = config;
-    const { configOptions } = await this.services.config.shown(config);
+    const { configOptions } = await this.services.config.shown(config, this.caller);
     await sendUpdates(client, session, [
       { sessionUpdate: 'current_mode_update', currentModeId: approvals },
       { sessionUpdate: 'config_option_update', configOptions },

@@ -17,15 +17,16 @@ import type { OidcConfig } from '../../config.js';
 
 const timeoutSeconds = 10;
 
-/** What the server remembers of a login while the user is at the provider. */
-export interface PendingLogin {
-  state: string;
-  nonce: string;
-  verifier: string;
-  redirect: string;
+/** What the browser keeps of a login, sealed, while the user is at the provider. */
+export const pendingLogin = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirect: z.string(),
   /** The page that was requested. */
-  to: string;
-}
+  to: z.string(),
+});
+export type PendingLogin = z.infer<typeof pendingLogin>;
 
 /** The identity provider of a team, by OpenID Connect: authorization code with PKCE, state and nonce. */
 export class OidcClient {
@@ -48,7 +49,7 @@ export class OidcClient {
     return { address: address.href, pending };
   }
 
-  /** The user that the provider’s query identifies. Throws `unauthorized` or `forbidden`. */
+  /** The user that the provider’s query identifies. Throws `unauthorized`. */
   async finish(query: string, { redirect, ...expected }: PendingLogin): Promise<ProvidedUser> {
     const configuration = await this.#discovered();
     const tokens = await authorizationCodeGrant(configuration, new URL(redirect + query), {
@@ -61,12 +62,10 @@ export class OidcClient {
     });
     const claims = claimsOf.safeParse(tokens.claims());
     if (!claims.success) throw refusedBy(claims.error);
-    const granted = scopeOf(claims.data, this.config);
-    if (!granted) throw notForYou();
     return {
       subject: `${claims.data.iss} ${claims.data.sub}`,
       name: nameOf(claims.data),
-      scope: granted,
+      scope: scopeOf(claims.data, this.config),
     };
   }
 
@@ -134,9 +133,3 @@ function refusedBy(error: unknown): AppError {
     ? new AppError('unavailable', 'The identity provider cannot be reached. Try again in a moment.')
     : new AppError('unauthorized', 'The identity provider did not log you in. Try again.');
 }
-
-const notForYou = (): AppError =>
-  new AppError(
-    'forbidden',
-    'This account may not use this server. Ask its owner to add your group or mail address.',
-  );

@@ -3,7 +3,6 @@ import { api, AppError, type UserInfo } from '@belay/protocol';
 import type { Request } from 'express';
 import { assertWithinOwnTime } from '../../access/assert-within-own-time.js';
 import { AuditLog } from '../../access/audit-log.js';
-import { TokensStore } from '../../access/tokens.store.js';
 import { userCallerId, userIdOf, UsersStore } from '../../access/users.store.js';
 import { callerOf } from '../auth/access.guard.js';
 import { Logins } from '../auth/logins.js';
@@ -19,7 +18,6 @@ export class UsersController {
     private readonly logins: Logins,
     private readonly passwords: PasswordCheck,
     private readonly audit: AuditLog,
-    private readonly tokens: TokensStore,
   ) {}
 
   list(): UserInfo[] {
@@ -56,13 +54,11 @@ export class UsersController {
   }
 
   async remove({ params }: Inputs['remove']): Promise<void> {
-    const user = userCallerId(params.user);
     try {
       await this.users.remove(params.user);
     } finally {
       // The user has no access any more, even if the disk is full.
-      this.logins.endOf(user);
-      await this.tokens.revokeMadeBy(user);
+      this.logins.endOf(userCallerId(params.user));
     }
   }
 }

@@ -86,7 +86,6 @@ describe('the form for a new session', () => {
         task: 'Fix the tests',
         model: 'openai:small',
         image: null,
-        sandbox: 'hardened',
         workspace: null,
         budgets: {},
         egress: {},

@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
-import { isPlayed } from '@/components/checks/checks';
+import { isPlayedModel, maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
@@ -132,7 +131,7 @@ function pageOf(started: Started) {
 function suggested(models: readonly ModelChoice[] = [], { workspace }: SessionForm): string[] {
   const example = workspace.kind === 'example' && `scripted:example:${workspace.name}`;
   const model =
-    models.find(({ name, ready }) => ready && !isPlayed(name)) ??
+    models.find(({ name, ready }) => ready && !isPlayedModel(name)) ??
     models.find(({ name }) => name === example);
   return model ? [model.name] : [];
 }

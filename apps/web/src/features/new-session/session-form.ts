@@ -82,7 +82,7 @@ export function newSessionsOf(
       task,
       model,
       image: form.image.trim() || null,
-      sandbox: form.root ? 'root' : 'hardened',
+      ...(form.root && { sandbox: 'root' as const }),
       ...(form.machine !== null && { machine: form.machine }),
       workspace,
       ...(images.length > 0 && { images }),
