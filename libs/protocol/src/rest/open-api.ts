@@ -146,7 +146,7 @@ function operationObject({ route, types }: Documented, components: Components): 
           : json(components.request(body, types && `${types}Request`)),
       },
     }),
-    responses: responsesOf(route, sent),
+    responses: responsesOf(route, sent, components),
   };
 }
 
