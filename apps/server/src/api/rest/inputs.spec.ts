@@ -88,6 +88,8 @@ describe('an input over REST', () => {
     ['POST', '/health', 'GET, HEAD'],
     ['OPTIONS', '/api/models', 'GET, HEAD'],
     ['PATCH', '/execcmd', 'POST'],
+    ['OPTIONS', '/api/machines/join', 'POST'],
+    ['OPTIONS', '/api/machines/other', 'DELETE'],
   ])('with a method that its path does not take gets a 405: %s %s', async (method, path, allow) => {
     const sent = await server.fetch(path, { method });
     expect([sent.status, sent.headers.get('allow')]).toEqual([405, allow]);
