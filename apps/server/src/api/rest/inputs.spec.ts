@@ -99,6 +99,14 @@ describe('an input over REST', () => {
     });
   });
 
+  it('has an address and headers of at most 16 KiB', async () => {
+    const list = (more: string) => server.fetch(`/api/sessions?limit=1&x=${more}`);
+    const refused = await list('x'.repeat(20_000));
+    expect(refused.status).toBe(413);
+    expect(await refused.json()).toMatchObject({ code: 'too_large' });
+    expect((await list('')).status).toBe(200);
+  });
+
   it('for a path that does not exist gets a 404 without Allow', async () => {
     const sent = await server.fetch('/api/nothing', { method: 'PUT' });
     expect([sent.status, sent.headers.get('allow')]).toEqual([404, null]);
