@@ -67,6 +67,7 @@ function controlObject(name: string, route: Route): Json {
     : body && { 'multipart/form-data': { schema: upload } };
   return {
     operationId: name,
+    summary: cut(summary, gptLimits.description),
     description: cut(summary, gptLimits.description),
     'x-openai-isConsequential': method !== 'GET' && route.access !== 'view',
     parameters: parametersOf(route),
