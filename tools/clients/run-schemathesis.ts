@@ -19,6 +19,7 @@ headers = { Authorization = "Bearer \${BELAY_TOKEN}" }
 
 [checks]
 positive_data_acceptance.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "507"]
+negative_data_rejection.expected-statuses = ["4xx", "502", "503", "507"]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "507"]
 `;
 

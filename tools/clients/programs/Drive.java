@@ -20,6 +20,7 @@ public class Drive {
     SessionsApi sessions = new SessionsApi(client);
     int before = sessions.sessionsList(null, null, null).size();
     CreateSession wanted = new CreateSession().task("Say hello").model(System.getenv("BELAY_MODEL"));
+    wanted.approvals(CreateSession.ApprovalsEnum.AUTO);
     String id = sessions.sessionsCreate(wanted, null).getId();
     check(sessions.sessionsList(null, null, null).size() == before + 1, "It is not in the list.");
     long last = 0;

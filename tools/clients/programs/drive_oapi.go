@@ -22,7 +22,8 @@ func main() {
 	before, err := sessions.SessionsListWithResponse(ctx, &client.SessionsListParams{})
 	check(err)
 	model := os.Getenv("BELAY_MODEL")
-	wanted := client.CreateSession{Task: "Say hello", Model: &model}
+	approvals := client.CreateSessionApprovalsAuto
+	wanted := client.CreateSession{Task: "Say hello", Model: &model, Approvals: &approvals}
 	made, err := sessions.SessionsCreateWithResponse(ctx, &client.SessionsCreateParams{}, wanted)
 	check(err)
 	assert(made.JSON201 != nil, made.Status())
