@@ -12,12 +12,14 @@ const left = [
 
 /**
  * The expectations of checks that know only the document. Some rules are known only to the server, such as which models
- * are set up, and refuse a valid input with 400; 502 and 503 say that something outside of the server failed.
+ * are set up, and refuse a valid input with 400; 502 and 503 say that something outside of the server failed. A response may
+ * take the minute that a request can wait for events.
  */
 const settings = `
 headers = { Authorization = "Bearer \${BELAY_TOKEN}" }
 
 [checks]
+max_response_time = 75
 positive_data_acceptance.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "507"]
 negative_data_rejection.expected-statuses = ["4xx", "502", "503", "507"]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "507"]
