@@ -1,5 +1,4 @@
 // The client of openapi-generator (native): lists, starts, follows and reads a failure.
-import java.math.BigDecimal;
 import java.util.Map;
 import java.util.Set;
 import test.belay.ApiClient;
@@ -27,7 +26,7 @@ public class Drive {
     boolean ended = false;
     long deadline = System.nanoTime() + 120_000_000_000L;
     while (!ended && System.nanoTime() < deadline) {
-      for (Event event : sessions.sessionsEvents(id, last, null, new BigDecimal(20))) {
+      for (Event event : sessions.sessionsEvents(id, last, null, 20.0)) {
         check(event.getSeq() == last + 1, "An event is missing.");
         last = event.getSeq();
         Object state = ((Map<?, ?>) event.getArgs()).get("state");

@@ -31,7 +31,7 @@ func main() {
 	check(err)
 	assert(len(*after.JSON200) == len(*before.JSON200)+1, "The new session is not in the list.")
 	var last int64
-	var wait float32 = 20
+	var wait float64 = 20
 	ended := false
 	for deadline := time.Now().Add(2 * time.Minute); !ended && time.Now().Before(deadline); {
 		page, err := sessions.SessionsEventsWithResponse(ctx, made.JSON201.Id,

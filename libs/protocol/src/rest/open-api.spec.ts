@@ -164,6 +164,8 @@ describe('the OpenAPI document', () => {
     expect(
       waysOf(({ type, format }) => type === 'integer' && !/^int(32|64)$/.test(String(format))),
     ).toEqual([]);
+    const isNumber = ({ type }: PublishedSchema) => [type].flat().includes('number');
+    expect(waysOf((schema) => isNumber(schema) && schema['format'] !== 'double')).toEqual([]);
     expect(
       waysOf(({ format, pattern }) => format === 'date-time' && pattern !== undefined),
     ).toEqual([]);
