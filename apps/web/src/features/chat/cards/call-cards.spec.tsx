@@ -169,6 +169,12 @@ describe('the card of an edit', () => {
     shown.getByText('… 12 more lines');
   });
 
+  it('counts the files that its list leaves out', async () => {
+    const total = { files: 2_001, added: 4_003, removed: 2_000 };
+    await show(edit, { ...commit, args: { ...commit.args, total } }, written);
+    await card(/Write src\/a\.ts \+4,003 −2,000/);
+  });
+
   it('shows all lines once it is opened, with links to the file and the commit', async () => {
     await show(edit, landed, commit, written);
     await open(/^Write/);

@@ -1,4 +1,12 @@
-import { isEnded, runResultOf, durationText, elapsedText, type Event } from '@belay/protocol';
+import {
+  durationText,
+  elapsedText,
+  isEnded,
+  numberText,
+  runResultOf,
+  totalOfChange,
+  type Event,
+} from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
@@ -81,18 +89,15 @@ function Ended({ call, result, refused }: EndedProps) {
   const commit = useView((view) => view.commits.get(call));
   const undone = useView((view) => changesAreUndone(view, call));
   const run = runResultOf(result.args);
-  const lines = commit?.args.files.reduce(
-    (sum, file) => ({ added: sum.added + file.added, removed: sum.removed + file.removed }),
-    { added: 0, removed: 0 },
-  );
+  const lines = commit && totalOfChange(commit.args);
   if (refused) return <span className="shrink-0 text-xs text-faint">not run</span>;
   return (
     <span className="flex shrink-0 items-center gap-2 text-xs tabular-nums">
       {undone && <span className="text-faint">undone</span>}
       {lines && !undone && (
         <span>
-          <span className="text-pass">+{lines.added}</span>{' '}
-          <span className="text-fail">−{lines.removed}</span>
+          <span className="text-pass">+{numberText(lines.added)}</span>{' '}
+          <span className="text-fail">−{numberText(lines.removed)}</span>
         </span>
       )}
       {typeof run?.exitCode === 'number' && (
