@@ -107,6 +107,20 @@ describe('the card of a command', () => {
     screen.getByText('The terminal `main` is held by the user.');
   });
 
+  it.each([
+    [
+      { exitCode: 137, killed: 'killed: the sandbox was out of memory' },
+      'exit 137 killed: the sandbox was out of memory',
+    ],
+    [{ status: 'timeout' as const, exitCode: null }, 'timed out'],
+    [{ status: 'interrupted' as const, exitCode: 130 }, 'exit 130 interrupted'],
+  ])('shows what the exit code does not tell: %j', async (ended, shown) => {
+    await show(npmTest, run({ ...ended, text: 'the last line' }));
+    await card(new RegExp(`npm test ${shown}`));
+    // The end of the output of a failed command is shown.
+    screen.getByText(/the last line/);
+  });
+
   it('shows that it continues in the background, without an exit code', async () => {
     await show(npmTest, run({ status: 'background', exitCode: null }));
     expect((await card(/npm test in background/)).textContent).not.toContain('exit');

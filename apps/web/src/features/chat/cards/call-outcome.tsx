@@ -5,10 +5,13 @@ import {
   numberText,
   runResultOf,
   totalOfChange,
+  visibleText,
   type Event,
+  type RunResult,
 } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
+import { VisibleText } from '@/components/ui/visible-text';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState, useWaits } from '@/lib/summaries';
@@ -104,8 +107,21 @@ function Ended({ call, result, refused }: EndedProps) {
         <span className={hasFailed(result) ? 'text-fail' : 'text-pass'}>exit {run.exitCode}</span>
       )}
       {!result.args.ok && <span className="text-fail">failed</span>}
-      {run?.status === 'background' && <span className="text-run">in background</span>}
+      {run && <HowItEnded run={run} />}
       <span className="text-faint">{elapsedText(result.args.seconds)}</span>
     </span>
   );
+}
+
+/** What the exit code does not tell: a timeout, an interruption, or that the kernel killed it. */
+function HowItEnded({ run: { status, killed } }: { run: RunResult }) {
+  if (killed !== undefined)
+    return (
+      <span title={visibleText(killed)} className="max-w-64 truncate text-fail">
+        <VisibleText text={killed} />
+      </span>
+    );
+  if (status === 'timeout') return <span className="text-fail">timed out</span>;
+  if (status === 'interrupted') return <span className="text-faint">interrupted</span>;
+  return status === 'background' ? <span className="text-run">in background</span> : null;
 }
