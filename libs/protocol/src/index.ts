@@ -8,6 +8,7 @@ export * from './approvals.js';
 export * from './budget-use.js';
 export * from './call-words.js';
 export * from './calls.js';
+export * from './change-total.js';
 export * from './check.js';
 export * from './comparisons.js';
 export * from './dashboard.js';

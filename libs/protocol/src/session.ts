@@ -327,6 +327,10 @@ export const sessionSummary = z.object({
     .nullable()
     .default(null)
     .describe('The check command, `waiting` until the session ends; null for none.'),
+  cloned: z
+    .boolean()
+    .default(false)
+    .describe('Whether the workspace was cloned from a repository, to which it can be published.'),
   published: sessionPublication
     .nullable()
     .default(null)

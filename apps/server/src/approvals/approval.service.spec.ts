@@ -135,6 +135,40 @@ onEveryDatabase('approvals', (databases) => {
     expect(await waiting()).toEqual([]);
   });
 
+  it('in the mode plan refuses all but reads, whatever a rule allows, until the plan is approved', async () => {
+    await logs.session('p', { approvals: 'plan' });
+    await rules.create(newRule());
+    await rules.create(newRule({ operation: 'egress', pattern: 'example.org:443' }));
+    let count = 0;
+    const call = (operation: string, input: object) => {
+      const request = { id: `p${count++}`, operation, input, risk: 'read', subject: '' } as const;
+      return approvals.request('p', request, never);
+    };
+    const changing: [string, object][] = [
+      ['files.write', { path: 'a', content: '' }],
+      ['terminal.run', { command: 'npm test x' }],
+      ['web.fetch', { url: 'https://example.org' }],
+      ['browser.open', { url: 'http://localhost:3000' }],
+    ];
+    for (const [operation, input] of changing)
+      expect(await call(operation, input)).toMatchObject({
+        verdict: 'rejected',
+        reason: expect.stringContaining('plan.update'),
+        by: 'server',
+      });
+    expect(await approvals.request('p', egress, never)).toMatchObject({ verdict: 'rejected' });
+    expect(await approvals.withoutAsking('p', { ...egress, id: 'e2' })).toBeUndefined();
+    for (const [operation, input] of [
+      ['files.read', { path: 'a' }],
+      ['plan.update', { markdown: '- [ ] a' }],
+    ] as const)
+      expect(await call(operation, input)).toEqual({ verdict: 'approved' });
+    const change = { args: { approvals: 'ask' as const }, message: 'ask' };
+    await logs.log.append('p', [newEvent('user', 'change', change)]);
+    for (const [operation, input] of changing.slice(0, 2))
+      expect(await call(operation, input)).toMatchObject({ verdict: 'approved' });
+  });
+
   it('answers what else waits by the rule that an answer made', async () => {
     const egress = (host: string) => {
       const subject = `${host}:443`;

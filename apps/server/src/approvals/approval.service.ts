@@ -2,13 +2,11 @@ import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/com
 import {
   AppError,
   approvalDelayMs,
-  calledOperation,
   hostQuestionPrefix,
   ignoreError,
   isCall,
   isEnded,
   isEvent,
-  needsDecision,
   operationNamed,
   newEvent,
   ruleMatches,
@@ -26,6 +24,7 @@ import {
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
+import { decisionByMode, refusalOf } from './decision-by-mode.js';
 import { checkAnswer } from './check-answer.js';
 import { RulesStore } from './rules.store.js';
 
@@ -104,10 +103,20 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     asked: ApprovalRequest,
   ): Promise<ApprovalVerdict | undefined> {
     const request = defined(asked);
-    const rule = await this.rules.decide(session, request);
+    const { approvals } = await this.log.settings(session);
+    const rule = await this.#rule(session, request, approvals);
     if (rule) return { verdict: rule.verdict, reason: ruleReason, by: 'rule' };
-    const decision = decisionOf(request, (await this.log.settings(session)).approvals);
+    const decision = decisionByMode(request, approvals);
     return decision === 'run' ? { verdict: 'approved' } : undefined;
+  }
+
+  /** The rule that decides. No rule stands in for the approval of a plan. */
+  async #rule(
+    session: string,
+    request: ApprovalRequest,
+    mode: ApprovalMode,
+  ): Promise<Rule | undefined> {
+    return mode === 'plan' ? undefined : this.rules.decide(session, request);
   }
 
   /** The user’s answer. Throws `not_found` when no such question is open. */
@@ -160,17 +169,17 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     }
     const { state } = await this.log.summary(session);
     if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
-    const rule = await this.rules.decide(session, request);
+    const { approvals } = await this.log.settings(session);
+    const rule = await this.#rule(session, request, approvals);
     if (rule) {
       const verdict = { verdict: rule.verdict, reason: ruleReason };
       await this.log.append(session, [verdictEvent('server', request.id, verdict, rule.id)]);
       return;
     }
-    const { approvals } = await this.log.settings(session);
-    const decision = decisionOf(request, approvals);
+    const decision = decisionByMode(request, approvals);
     if (decision === 'run') return waiting.settle({ verdict: 'approved' });
     if (decision === 'refuse') {
-      const reason = `The mode auto asks nobody, and no rule allows ${request.subject}.`;
+      const reason = refusalOf(request, approvals);
       return waiting.settle({ verdict: 'rejected', reason, by: 'server' });
     }
     await this.#question(session, request, decision);
@@ -193,7 +202,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   /** A change of the mode also allows waiting calls that the new mode does not ask about. */
   async #releaseWaiting(session: string, mode: ApprovalMode): Promise<void> {
     const calls = [...(this.#waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => decisionOf(request, mode) === 'run')
+      .filter(({ request }) => decisionByMode(request, mode) === 'run')
       .map(({ request }) => verdictEvent('server', request.id, { verdict: 'approved' }));
     if (calls.length === 0) return;
     await this.log
@@ -308,26 +317,6 @@ function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
 /** A pause holds back the agent’s calls, but not those of users. */
 const isHeld = (call: string, state: SessionState): boolean =>
   state === 'paused' && !call.startsWith(userCallPrefix);
-
-/** `localhost` is the sandbox itself, so such a request does not leave it. */
-const staysInside = (subject: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(subject);
-
-/**
- * Reading and writing in the sandbox is allowed except in the mode `safe`; a host outside the policy always needs the
- * user.
- */
-function decisionOf(
-  { operation: name, risk, subject }: ApprovalRequest,
-  mode: ApprovalMode,
-): 'run' | 'refuse' | 'ask' | 'delay' {
-  if (name === 'egress') return mode === 'auto' ? 'refuse' : 'ask';
-  const operation = calledOperation(name);
-  if (mode === 'safe') return operation && !needsDecision(operation, mode) ? 'run' : 'ask';
-  if (risk === 'network' && staysInside(subject)) return 'run';
-  if (risk === 'read' || risk === 'write' || mode === 'auto') return 'run';
-  return mode;
-}
 
 function verdictEvent(
   source: 'user' | 'server',

@@ -1,10 +1,10 @@
 import { useMemo } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { isEnded, type OperationOutput } from '@belay/protocol';
+import { isEnded, totalOfChange, type ChangeTotal, type OperationOutput } from '@belay/protocol';
 import type { Commit } from '@/features/session-log/log-view';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
-import { diffedFiles } from './diffed-files';
+import { diffedFiles, filesOfPatch } from './diffed-files';
 import type { CommitRange } from './use-fetched-files';
 
 /** The changes of one step, or of all up to the displayed moment; `commit` is null before any. */
@@ -20,18 +20,21 @@ export function useChanges(step: string | null) {
     placeholderData: (before) => before,
   });
   const files = useMemo(() => (diff.data ? diffedFiles(diff.data) : []), [diff.data]);
-  return { diff, files, range, commit: range.to ?? latest };
+  return { diff, files, total: totalIn(diff.data), range, commit: range.to ?? latest };
 }
 
-/** How many files the session changed in all; undefined until their diff was loaded. */
-export function useChangedCount(): number | undefined {
+/** All that the session changed; undefined until its diff was loaded. */
+export function useChangesTotal(): ChangeTotal | undefined {
   const session = useSessionId();
   const past = useIsPast();
   const latest = useView((view) => view.lastCommit?.args.commit ?? null);
   const query = diffQuery(session, rangeOf(undefined, past ? latest : null), latest);
   const { data } = useQuery({ ...query, enabled: false });
-  return useMemo(() => data && diffedFiles(data).length, [data]);
+  return totalIn(data);
 }
+
+const totalIn = (diff: OperationOutput<'workspace.diff'> | undefined): ChangeTotal | undefined =>
+  diff && totalOfChange(diff);
 
 const diffQuery = (session: string, range: CommitRange, latest: string | null) =>
   queryOptions({
@@ -59,7 +62,7 @@ async function diffOf(
   } catch (error) {
     const { state } = await client.sessions.get(session);
     if (!isEnded(state) || Object.keys(range).length) throw error;
-    const patch = await client.sessions.patch(session);
-    return { diff: new TextDecoder().decode(patch), truncated: false, files: [] };
+    const diff = new TextDecoder().decode(await client.sessions.patch(session));
+    return { diff, truncated: false, files: filesOfPatch(diff) };
   }
 }

@@ -134,6 +134,12 @@ export function workspaceOf({ workspace }: SessionForm): string | null {
   return workspace.kind === 'example' ? `example:${workspace.name}` : null;
 }
 
+/** The paths that the workspace will have, as far as they are known before it exists. */
+export const knownPaths = (workspace: SessionForm['workspace']): string[] =>
+  workspace.kind === 'folder' && workspace.folder
+    ? chosenFiles(workspace.folder).map(({ path }) => path)
+    : [];
+
 /** The files of the chosen folder that are sent; undefined if none is chosen. */
 export function sentFiles({ workspace }: SessionForm): TarFile[] | undefined {
   if (workspace.kind !== 'folder' || !workspace.folder) return undefined;

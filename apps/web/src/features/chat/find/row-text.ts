@@ -1,0 +1,60 @@
+import {
+  callOf,
+  isEvent,
+  labelOfCall,
+  outputOf,
+  readableOutput,
+  visibleText,
+  type Event,
+} from '@belay/protocol';
+import { hasFailed, outcomeOf } from '@/features/session-log/call-result';
+import type { LogEntry } from '@/features/session-log/log-entries';
+import type { LogView } from '@/features/session-log/log-view';
+import type { ChatRow } from '../chat-rows';
+import { shownEditLines } from '../cards/edit-lines';
+import { tailOf } from '../cards/output-tail';
+
+/** The text that a row of the chat shows while its cards are folded, as `foldedCase` has it. */
+export const rowText = (row: ChatRow, view: LogView): string =>
+  row.kind === 'entry' ? foldedCase(textsOf(row.entry, view).join('\n')) : '';
+
+/** Text for comparison: without differences in case and white space, as it is shown. */
+export const foldedCase = (text: string): string =>
+  visibleText(text).toLowerCase().replaceAll(/\s+/g, ' ');
+
+function textsOf({ kind, event, reads }: LogEntry, view: LogView): string[] {
+  if (isEvent(event, 'start')) return [event.args.task];
+  if (isEvent(event, 'message')) return [view.edited.get(event.seq) ?? event.args.text];
+  if (isEvent(event, 'say')) return [withoutMarks(event.args.text)];
+  if (isEvent(event, 'background-result'))
+    return [event.message, event.args.ok ? readableOutput(event.args) : ''];
+  if (isEvent(event, 'result')) {
+    const asked = view.asked.get(event.id ?? '');
+    return asked ? callTexts(calledBy(event, asked.input), view) : [event.message];
+  }
+  if (reads) return reads.flatMap((read) => callTexts(read, view));
+  return kind === 'call' ? callTexts(event, view) : [event.message];
+}
+
+/** The call of a refused one’s result. */
+function calledBy(event: Event & { args: { operation: string } }, input: unknown): Event {
+  const args = typeof input === 'object' && input !== null ? { ...input } : {};
+  return { ...event, action: event.args.operation, args };
+}
+
+function callTexts(event: Event, view: LogView): string[] {
+  const id = event.id ?? '';
+  const result = outcomeOf(view.results.get(id), view.backgroundResults.get(id));
+  const ended = callOf(event, 'finish')?.args.summary ?? callOf(event, 'think')?.args.thought;
+  if (ended !== undefined) return [withoutMarks(ended)];
+  const question = callOf(event, 'ask')?.args.question;
+  if (question !== undefined)
+    return [withoutMarks(question), (result && outputOf('ask', result.args)?.answer) ?? ''];
+  const { verb, subject } = labelOfCall(event, view.commits.get(id));
+  const edits = view.edits.get(id)?.flatMap(({ args }) => args.content.slice(0, shownEditLines));
+  const output = result && hasFailed(result) ? tailOf(readableOutput(result.args)) : '';
+  return [`${verb} ${subject}`, ...(edits ?? []), output];
+}
+
+/** Without the signs of Markdown that stand inside a sentence and are not shown. */
+const withoutMarks = (text: string): string => text.replaceAll(/\*\*|`+/g, '');
