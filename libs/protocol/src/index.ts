@@ -46,6 +46,7 @@ export * from './operations/terminal.js';
 export * from './operations/web.js';
 export * from './operations/workspace.js';
 export * from './own-value.js';
+export * from './needs-user.js';
 export * from './plain-name.js';
 export * from './plan.js';
 export * from './preview.js';

@@ -342,12 +342,3 @@ export const sessionSummary = z.object({
   workTime: timeSpent.describe('Like `wallTime`, without pauses and waiting for the user.'),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
-
-/** Whether a session waits for an approval, an answer, or a user who makes its model usable again. */
-export const needsUser = ({
-  state,
-  waitingFor,
-  question,
-  modelError,
-}: Pick<SessionSummary, 'state' | 'waitingFor' | 'question' | 'modelError'>): boolean =>
-  !isEnded(state) && (waitingFor.length > 0 || question !== null || modelError?.retryAt === null);

@@ -15,7 +15,10 @@ export interface HarborTrial {
 
 /** A time in UTC, as pydantic writes it: with microseconds, unless they are 0. */
 export const timeText = (time: Date): string =>
-  time.toISOString().replace('.000Z', 'Z').replace(/(\.\d+)Z$/, '$1000Z');
+  time
+    .toISOString()
+    .replace('.000Z', 'Z')
+    .replace(/(\.\d+)Z$/, '$1000Z');
 
 /** Harbor has agents named `oracle` and `nop`; all others are Belay's. */
 export const agentName = (agent: string): string => {
