@@ -1,4 +1,4 @@
-import { plainName, type Operation } from '@belay/protocol';
+import { comparableName, type Operation } from '@belay/protocol';
 import { likeness } from './likeness.js';
 
 const mostNamed = 3;
@@ -13,7 +13,7 @@ const longestName = 100;
 export function nearestOperations(name: string, offered: readonly Operation[]): string[] {
   const given = name.slice(0, longestName);
   // Some models put `functions.` or a similar prefix before a tool's name.
-  const forms = [given, given.split(/[./:]/).at(-1) ?? ''].map(plainName);
+  const forms = [given, given.split(/[./:]/).at(-1) ?? ''].map(comparableName);
   const known = offered.filter(({ knownAs }) =>
     knownAs.split(' ').some((alias) => forms.includes(alias)),
   );
@@ -31,5 +31,7 @@ export function nearestOperations(name: string, offered: readonly Operation[]): 
 /** The similarity of a name to an operation's names, from 0 to 1. */
 const similarity = (given: string, { name, knownAs }: Operation): number =>
   Math.max(
-    ...[name, ...knownAs.split(' ')].map((each) => likeness(plainName(given), plainName(each))),
+    ...[name, ...knownAs.split(' ')].map((each) =>
+      likeness(comparableName(given), comparableName(each)),
+    ),
   );

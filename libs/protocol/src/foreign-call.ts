@@ -1,7 +1,7 @@
 import { operations, type OperationName } from './operations/index.js';
 import { isFields } from './is-fields.js';
 import type { Operation } from './operation.js';
-import { plainName } from './plain-name.js';
+import { comparableName } from './comparable-name.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ export interface ForeignCall {
  */
 export function foreignCall(name: string, input: unknown): ForeignCall | string | undefined {
   // Some models put such a prefix before a tool's name. Other prefixes are those of servers and installed actions.
-  const own = plainName(name.replace(/^(?:functions|default_api|tools)[./:]/, ''));
+  const own = comparableName(name.replace(/^(?:functions|default_api|tools)[./:]/, ''));
   const translate = Object.hasOwn(tools, own) ? tools[own] : undefined;
   if (typeof translate === 'string') return translate;
   if (translate) return translate(isFields(input) ? input : {});

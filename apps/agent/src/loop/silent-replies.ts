@@ -1,4 +1,4 @@
-import { operations, plainName, type EventArgs } from '@belay/protocol';
+import { operations, comparableName, type EventArgs } from '@belay/protocol';
 import type { Conversation, Item } from './conversation.js';
 
 type Say = EventArgs<'say'>;
@@ -84,13 +84,13 @@ const jsonCall =
 function hasCallAsText(text: string): boolean {
   if (callMarks.test(text)) return true;
   const name = jsonCall.exec(text)?.[1];
-  return name !== undefined && names.has(plainName(name));
+  return name !== undefined && names.has(comparableName(name));
 }
 
 /** The operations’ names and those that other harnesses use: JSON with any other name may be an example. */
 const names = new Set(
   Object.values(operations).flatMap(({ name, knownAs }) => [
-    plainName(name),
+    comparableName(name),
     ...knownAs.split(' ').filter(Boolean),
   ]),
 );
