@@ -21,6 +21,7 @@ it.each<[glob: string, matching: string[], others: string[]]>([
   ['[\\d]', ['d'], ['1', '\\']],
   ['\\*\\?\\[', ['*?['], ['a?[']],
   ['a.b+(c)|$', ['a.b+(c)|$'], ['aab+(c)|$']],
+  ['a\\/b', ['a/b'], ['ab', 'x/a/b']],
   ['{a,b}', ['{a,b}'], ['a']],
 ])('%s', (glob, matching, others) => {
   for (const path of matching)

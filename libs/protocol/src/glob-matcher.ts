@@ -43,7 +43,7 @@ function segmentsOf(glob: string): Segment[] | undefined {
   let tokens: RegExpExecArray[] = [];
   for (const found of glob.matchAll(token)) {
     if (found[0] === '[' || found[0] === '\\' || found.groups?.['set'] === '') return undefined;
-    if (found[0] !== '/') {
+    if ((found.groups?.['escaped'] ?? found[0]) !== '/') {
       tokens.push(found);
       continue;
     }

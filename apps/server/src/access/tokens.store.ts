@@ -72,9 +72,10 @@ export class TokensStore implements OnModuleInit {
       .map((row) => tokenInfoOf(row));
   }
 
-  /** The applications that have tokens. */
+  /** The applications that have access, or may still renew it. */
   applications(): ReadonlySet<string> {
-    return new Set([...this.#rows.values()].flatMap(({ client }) => client ?? []));
+    const rows = [...this.#rows.values()].filter((row) => !hasLapsed(row));
+    return new Set(rows.flatMap(({ client }) => client ?? []));
   }
 
   /** Whether a caller may make tokens now; its rights may have changed since a request was admitted. */
@@ -91,7 +92,7 @@ export class TokensStore implements OnModuleInit {
   /** A token of the scope `view` for a single session. */
   createLink(
     { label, expires }: Pick<NewToken, 'label'> & { expires: string },
-    { session, maker }: Pick<LinkInfo, 'session'> & { maker: string },
+    { session, maker }: { session: string; maker: string },
   ): Promise<MadeToken> {
     const wanted: NewToken = { label, expires, scope: 'view', sessions: [session] };
     const link = { link_session: session, link_maker: maker };
@@ -184,8 +185,7 @@ export class TokensStore implements OnModuleInit {
         await this.revoke(row.id);
         return undefined;
       }
-      const isOver = Date.parse(row.refresh_expires ?? '') <= Date.now();
-      if (row.client !== lent.client || isOver) return undefined;
+      if (row.client !== lent.client || hasLapsed(row)) return undefined;
       const { refresh, columns } = nextRefresh(read, lent);
       return { ...(await this.#renew(row, { ...columns, expires })), refresh };
     });
@@ -284,6 +284,7 @@ export class TokensStore implements OnModuleInit {
   }
 
   #find(id: string | undefined): TokenRow | undefined {
+    if (id === undefined) return undefined;
     return [...this.#rows.values()].find((each) => each.id === id);
   }
 
@@ -332,5 +333,9 @@ const matches = (pattern: string, session: string): boolean =>
 
 const isOver = ({ expires }: TokenRow): boolean =>
   expires !== null && Date.parse(expires) <= Date.now();
+
+/** Whether an application can renew its token no longer. */
+const hasLapsed = ({ refresh_expires: end }: TokenRow): boolean =>
+  Date.parse(end ?? '') <= Date.now();
 
 const newToken = (): string => tokenPrefix + randomSecret();

@@ -61,7 +61,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       for (const event of events) this.#receive(waiting, event);
       for (const event of events) {
         const mode = isEvent(event, 'change') ? event.args.approvals : undefined;
-        if (mode) void this.#releaseWaiting(session, mode);
+        if (mode) void this.#decideWaiting(session, mode);
       }
     });
   }
@@ -110,13 +110,14 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     return decision === 'run' ? { verdict: 'approved' } : undefined;
   }
 
-  /** The rule that decides. No rule stands in for the approval of a plan. */
+  /** The rule that decides. None allows what the mode `plan` refuses: no rule stands in for the approval of a plan. */
   async #rule(
     session: string,
     request: ApprovalRequest,
     mode: ApprovalMode,
   ): Promise<Rule | undefined> {
-    return mode === 'plan' ? undefined : this.rules.decide(session, request);
+    const isRefused = mode === 'plan' && decisionByMode(request, mode) === 'refuse';
+    return isRefused ? undefined : this.rules.decide(session, request);
   }
 
   /** The user’s answer. Throws `not_found` when no such question is open. */
@@ -199,11 +200,16 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (until) this.#runLater(session, request.id, until);
   }
 
-  /** A change of the mode also allows waiting calls that the new mode does not ask about. */
-  async #releaseWaiting(session: string, mode: ApprovalMode): Promise<void> {
-    const calls = [...(this.#waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => decisionByMode(request, mode) === 'run')
-      .map(({ request }) => verdictEvent('server', request.id, { verdict: 'approved' }));
+  /** A change of the mode also decides waiting calls that the new mode allows, or that wait for a plan in it. */
+  async #decideWaiting(session: string, mode: ApprovalMode): Promise<void> {
+    const calls = [...(this.#waiting.get(session)?.values() ?? [])].flatMap(({ request }) => {
+      const decision = decisionByMode(request, mode);
+      if (decision === 'run') return [verdictEvent('server', request.id, { verdict: 'approved' })];
+      // A rejected host would stay rejected for a while after the plan was approved.
+      if (mode !== 'plan' || decision !== 'refuse' || request.operation === 'egress') return [];
+      const reason = refusalOf(request, mode);
+      return [verdictEvent('server', request.id, { verdict: 'rejected', reason })];
+    });
     if (calls.length === 0) return;
     await this.log
       .append(session, calls)
@@ -216,11 +222,15 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     setTimeout(() => {
       if (this.#closing || !this.#waiting.get(session)?.has(call)) return;
       void this.log
-        .append(session, ({ state }) =>
-          this.#waiting.get(session)?.has(call) && !isHeld(call, state) && !isEnded(state)
-            ? [verdictEvent('server', call, { verdict: 'approved' })]
-            : [],
-        )
+        .append(session, ({ state }, { approvals }) => {
+          const held = this.#waiting.get(session)?.get(call);
+          if (!held || isHeld(call, state) || isEnded(state)) return [];
+          // The mode may have changed since.
+          const isRefused = decisionByMode(held.request, approvals) === 'refuse';
+          const reason = isRefused ? refusalOf(held.request, approvals) : undefined;
+          const verdict = isRefused ? 'rejected' : 'approved';
+          return [verdictEvent('server', call, { verdict, reason })];
+        })
         .then((events) => {
           const isHeldBack = events.length === 0 && this.#waiting.get(session)?.has(call);
           if (isHeldBack) this.#runLater(session, call, new Date(Date.now() + 200).toISOString());

@@ -31,9 +31,7 @@ export class SessionEnds implements OnApplicationBootstrap {
     if (!last || !isEvent(last, 'state')) return;
     const { state } = last.args;
     if (!isEnded(state) || state === 'stopped') return;
-    const kept = this.exports
-      .keepPatch(session)
-      .catch((error: unknown) => this.#logger.warn(error));
+    const kept = this.#keepPatch(session);
     // The sandbox is needed until the check has ended.
     if (check === null) this.slots.linger(session);
     else void kept.then(() => this.checks.run(session));
@@ -41,10 +39,13 @@ export class SessionEnds implements OnApplicationBootstrap {
 
   /** The patch may still be read from the sandbox. */
   #putAway(session: string): void {
-    const kept = () =>
-      this.exports.keepPatch(session).catch((error: unknown) => this.#logger.warn(error));
     void this.slots
-      .endLingering(session, kept)
+      .endLingering(session, () => this.#keepPatch(session))
       .catch(ignoreError('an engine that does not respond keeps the sandbox, and it lingers on'));
+  }
+
+  /** Never rejects. */
+  #keepPatch(session: string): Promise<void> {
+    return this.exports.keepPatch(session).catch((error: unknown) => this.#logger.warn(error));
   }
 }

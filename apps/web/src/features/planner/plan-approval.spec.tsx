@@ -21,10 +21,9 @@ describe('the approval of a plan', () => {
   it('lets the session change things, and tells the agent to begin', async () => {
     const { rest } = await show('plan');
     await press('Approve plan');
-    await waitFor(() => expect(rest.bodiesOf('sessions.message')).toHaveLength(1));
-    expect(rest.bodiesOf('sessions.change')).toEqual([{ approvals: 'ask' }]);
-    expect(rest.bodiesOf('sessions.message')).toMatchObject([
-      { text: 'I approve the plan. Carry it out.' },
+    await waitFor(() => expect(rest.bodiesOf('sessions.change')).toEqual([{ approvals: 'ask' }]));
+    expect(rest.bodiesOf('sessions.message')).toEqual([
+      { text: 'I approve this plan:\n\n- [ ] Fix it\n\nCarry it out.', delivery: 'steer' },
     ]);
   });
 
@@ -41,6 +40,7 @@ describe('the approval of a plan', () => {
     await press('Approve this plan');
     await screen.findByText('No server answers.');
     expect(field).toHaveProperty('value', '- [ ] Fix it and test it');
+    expect(rest.bodiesOf('sessions.change')).toEqual([]);
     isDown = false;
     await press('Approve this plan');
     await waitFor(() => expect(rest.bodiesOf('sessions.message')).toHaveLength(2));

@@ -16,20 +16,21 @@ export function PlanApproval({ markdown }: { markdown: string }) {
   const plansFirst = useSummaryPart(session, isPlanning);
   const mayApprove = useCanAct();
   const [edited, setEdited] = useState<string | null>(null);
-  // The approval has two parts: until both are done, it can be repeated.
-  const [progress, setProgress] = useState<'none' | 'begun' | 'failed'>('none');
-  if (!mayApprove || (!plansFirst && progress === 'none')) return null;
+  const [isBusy, setBusy] = useState(false);
+  if (!mayApprove || !plansFirst) return null;
   const approve = async () => {
-    setProgress('begun');
+    setBusy(true);
     try {
+      // The agent knows the plan before it may carry it out; until then, the approval can be repeated.
+      const text = approvalOf(markdown, edited);
+      await client.sessions.message(session, { text, delivery: 'steer' });
       const summary = summaryNow(session);
       if (summary && isPlanning(summary)) await performControl(approvalControls.ask, summary);
-      await client.sessions.message(session, { text: approvalOf(markdown, edited) });
-      setProgress('none');
       setEdited(null);
     } catch (error) {
-      setProgress('failed');
       toastError(error);
+    } finally {
+      setBusy(false);
     }
   };
   return (
@@ -48,7 +49,7 @@ export function PlanApproval({ markdown }: { markdown: string }) {
         <Button
           small
           look="amber"
-          disabled={progress === 'begun' || edited?.trim() === ''}
+          disabled={isBusy || edited?.trim() === ''}
           onClick={() => void approve()}
         >
           <Check size={13} aria-hidden /> {edited === null ? 'Approve plan' : 'Approve this plan'}
@@ -69,8 +70,9 @@ export function PlanApproval({ markdown }: { markdown: string }) {
 
 const isPlanning = ({ approvals }: SessionSummary): boolean => approvals === 'plan';
 
-/** The message that tells the agent to begin. */
-const approvalOf = (markdown: string, edited: string | null): string =>
-  edited === null || edited.trim() === markdown.trim()
-    ? 'I approve the plan. Carry it out.'
-    : `I changed the plan and approve it like this:\n\n${edited.trim()}\n\nCarry it out.`;
+/** The message that tells the agent to begin, with the plan that the user saw: the agent may have another by now. */
+function approvalOf(markdown: string, edited: string | null): string {
+  const plan = (edited ?? markdown).trim();
+  const begin = plan === markdown.trim() ? 'I approve this plan' : 'I changed the plan and approve it like this';
+  return `${begin}:\n\n${plan}\n\nCarry it out.`;
+}
