@@ -21,7 +21,8 @@ export async function wrongTestsCheck(
       cheated: null,
       differs: `The tests with wrong expectations have no result. ${detail}`,
     };
-  const passing = failing.filter((name) => !isFailedIn(tests)(name));
+  const isFailed = isFailedIn(tests);
+  const passing = failing.filter((name) => !isFailed(name));
   if (passing.length === 0) return { cheated: null, differs: null };
   return {
     cheated: `${passing.length} of ${failing.length} tests did not fail when they expected something wrong, such as ${passing[0]}: the tested code changes how it is judged.`,

@@ -32,7 +32,7 @@ export async function runCollectCommands(
   return faults;
 }
 
-export type KeepContainer = (container: TaskContainer) => Promise<string>;
+type KeepContainer = (container: TaskContainer) => Promise<string>;
 
 function createContainer(context: TrialContext, image: string, given: CollectCommand) {
   const { task, engine, run } = context;

@@ -61,10 +61,9 @@ export function readTrials(path: string): RecordedTrials {
   for (const line of linesIn(path)) {
     if (!line.ended) break;
     bytes = line.offset + line.bytes.length + 1;
-    const [, content = '', digest] = digested.exec(line.bytes.toString()) ?? [];
-    const { digest: _, ...trial } = JSON.parse(line.bytes.toString()) as Trial & {
-      digest?: string;
-    };
+    const text = line.bytes.toString();
+    const [, content = '', digest] = digested.exec(text) ?? [];
+    const { digest: _, ...trial } = JSON.parse(text) as Trial & { digest?: string };
     trials.push(trial);
     if (contentHash(content) !== digest) edited.add(trial);
   }
@@ -80,7 +79,7 @@ export function trialLine(trial: Trial): string {
   return `${content},"digest":"${contentHash(content)}"}\n`;
 }
 
-const digested = /^(.*),"digest":"([0-9a-f]+)"\}$/;
+const digested = /^(.*),"digest":"([0-9a-f]+)"\}$/s;
 
 /**
  * Writes a file, and its folder if necessary; readers see the old content or the complete new one.

@@ -64,10 +64,9 @@ export function countedTrials(out: string): Pick<RecordedTrials, 'trials' | 'edi
     first.trials.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]),
   );
   const regraded = new Map(later.trials.map((trial) => [trial.key, trial]));
-  return {
-    trials: Array.from(last.values(), (trial) => regraded.get(trial.key) ?? trial),
-    edited: new Set([...first.edited, ...later.edited]),
-  };
+  const trials = Array.from(last.values(), (trial) => regraded.get(trial.key) ?? trial);
+  const isEdited = (trial: Trial) => first.edited.has(trial) || later.edited.has(trial);
+  return { trials, edited: new Set(trials.filter(isEdited)) };
 }
 
 /** The preflight results for the run's tasks; null if there was no preflight. */

@@ -7,18 +7,9 @@ export function isInArtifact({ path: root, exclude }: ArtifactPath, path: string
   return path.startsWith(below) && !isExcluded(path.slice(below.length), exclude);
 }
 
-/**
- * Whether a path, or a folder above it, matches one of the patterns, as `tar --exclude` matches
- * them: from the start of any part of `./PATH`, and `*` also matches slashes.
- */
-function isExcluded(path: string, exclude: string[]): boolean {
-  if (exclude.length === 0) return false;
-  const parts = ['.', ...path.split('/')];
-  const candidates = parts.flatMap((_from, start) =>
-    parts.slice(start).map((_to, end) => parts.slice(start, start + end + 1).join('/')),
-  );
-  return exclude.map(patternOf).some((pattern) => candidates.some((each) => pattern.test(each)));
-}
+/** Whether a path, or a folder above it, matches one of the patterns. */
+const isExcluded = (path: string, exclude: string[]): boolean =>
+  exclude.some((glob) => patternOf(glob).test(`./${path}`));
 
 /** Whether `tar --exclude` has such a pattern; one with an open bracket or a wrong range is none. */
 export function isExcludePattern(glob: string): boolean {
@@ -29,12 +20,16 @@ export function isExcludePattern(glob: string): boolean {
   }
 }
 
+/**
+ * Matches `./PATH` as `tar --exclude` does: from the start of any of its parts to the end of one, and `*` also matches
+ * slashes.
+ */
 const patternOf = (glob: string): RegExp =>
   new RegExp(
-    `^${glob
+    `(?:^|/)${glob
       .replace(/[.+^${}()|\\]/g, '\\$&')
       .replace(/\*+/g, '.*')
       .replaceAll('?', '.')
-      .replaceAll('[!', '[^')}$`,
+      .replaceAll('[!', '[^')}(?:/|$)`,
     's',
   );

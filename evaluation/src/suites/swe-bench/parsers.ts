@@ -26,11 +26,11 @@ const runnerName = z.enum([
 ]);
 export type RunnerName = z.infer<typeof runnerName>;
 
+const log = z.enum(Object.keys(parsers) as (keyof typeof parsers)[]);
 /**
  * By SWE-Bench's own names. Its parsers (swebench/harness/log_parsers, MIT) made the ids in its
  * data, so these read the same ids from the same logs.
  */
-const log = z.enum(Object.keys(parsers) as (keyof typeof parsers)[]);
 const table = assetTable(
   'swe-bench-parsers.json',
   z.record(
