@@ -73,6 +73,9 @@ const isPlanning = ({ approvals }: SessionSummary): boolean => approvals === 'pl
 /** The message that tells the agent to begin, with the plan that the user saw: the agent may have another by now. */
 function approvalOf(markdown: string, edited: string | null): string {
   const plan = (edited ?? markdown).trim();
-  const begin = plan === markdown.trim() ? 'I approve this plan' : 'I changed the plan and approve it like this';
+  const begin =
+    plan === markdown.trim()
+      ? 'I approve this plan'
+      : 'I changed the plan and approve it like this';
   return `${begin}:\n\n${plan}\n\nCarry it out.`;
 }
