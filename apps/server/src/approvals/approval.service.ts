@@ -24,9 +24,10 @@ import {
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
-import { decisionByMode, refusalOf } from './decision-by-mode.js';
+import { decisionByMode, needsPlan } from './decision-by-mode.js';
 import { checkAnswer } from './check-answer.js';
 import { RulesStore } from './rules.store.js';
+import { verdictEvent } from './verdict-event.js';
 
 interface Waiting {
   request: ApprovalRequest;
@@ -105,9 +106,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const request = defined(asked);
     const { approvals } = await this.log.settings(session);
     const rule = await this.#rule(session, request, approvals);
-    if (rule) return { verdict: rule.verdict, reason: ruleReason, by: 'rule' };
-    const decision = decisionByMode(request, approvals);
-    return decision === 'run' ? { verdict: 'approved' } : undefined;
+    return rule ? verdictOf(rule) : verdictByMode(request, approvals);
   }
 
   /** The rule that decides. None allows what the mode `plan` refuses: no rule stands in for the approval of a plan. */
@@ -116,8 +115,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     request: ApprovalRequest,
     mode: ApprovalMode,
   ): Promise<Rule | undefined> {
-    const isRefused = mode === 'plan' && decisionByMode(request, mode) === 'refuse';
-    return isRefused ? undefined : this.rules.decide(session, request);
+    return needsPlan(request, mode) ? undefined : this.rules.decide(session, request);
   }
 
   /** The user’s answer. Throws `not_found` when no such question is open. */
@@ -152,7 +150,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   /** Applies a rule made from one answer to the other open questions. */
   async #follow(session: string, rule: Rule): Promise<void> {
-    const verdict = { verdict: rule.verdict, reason: ruleReason };
+    const verdict = verdictOf(rule);
     const others = [...(this.#waiting.get(session)?.values() ?? [])]
       .filter(({ request }) => ruleMatches(rule, request))
       .map(({ request }) => verdictEvent('server', request.id, verdict, rule.id));
@@ -165,6 +163,8 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (earlier && !isEvent(earlier, 'approval'))
       return this.#receive(new Map([[request.id, waiting]]), earlier);
     if (earlier && isEvent(earlier, 'approval')) {
+      // The mode may have changed while nobody waited for the answer.
+      await this.#decideWaiting(session, (await this.log.settings(session)).approvals);
       if (earlier.args.until) this.#runLater(session, request.id, earlier.args.until);
       return;
     }
@@ -173,16 +173,13 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const { approvals } = await this.log.settings(session);
     const rule = await this.#rule(session, request, approvals);
     if (rule) {
-      const verdict = { verdict: rule.verdict, reason: ruleReason };
-      await this.log.append(session, [verdictEvent('server', request.id, verdict, rule.id)]);
+      await this.log.append(session, [
+        verdictEvent('server', request.id, verdictOf(rule), rule.id),
+      ]);
       return;
     }
     const decision = decisionByMode(request, approvals);
-    if (decision === 'run') return waiting.settle({ verdict: 'approved' });
-    if (decision === 'refuse') {
-      const reason = refusalOf(request, approvals);
-      return waiting.settle({ verdict: 'rejected', reason, by: 'server' });
-    }
+    if (typeof decision !== 'string') return waiting.settle(decision);
     await this.#question(session, request, decision);
   }
 
@@ -200,20 +197,31 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (until) this.#runLater(session, request.id, until);
   }
 
-  /** A change of the mode also decides waiting calls that the new mode allows, or that wait for a plan in it. */
+  /** Decides the waiting calls that this mode allows or refuses, or that a rule made meanwhile decides. */
   async #decideWaiting(session: string, mode: ApprovalMode): Promise<void> {
-    const calls = [...(this.#waiting.get(session)?.values() ?? [])].flatMap(({ request }) => {
-      const decision = decisionByMode(request, mode);
-      if (decision === 'run') return [verdictEvent('server', request.id, { verdict: 'approved' })];
+    try {
+      const verdicts = await this.#verdictsOf(session, mode);
+      if (verdicts.length === 0) return;
+      await this.log.append(session, ({ state }, { approvals }) =>
+        approvals !== mode || isEnded(state)
+          ? []
+          : verdicts.filter(({ id }) => this.#waiting.get(session)?.has(id ?? '')),
+      );
+    } catch {
+      // The calls go on waiting for the user.
+    }
+  }
+
+  async #verdictsOf(session: string, mode: ApprovalMode): Promise<NewEvent[]> {
+    const verdicts: NewEvent[] = [];
+    for (const { request } of this.#waiting.get(session)?.values() ?? []) {
+      const rule = await this.#rule(session, request, mode);
+      const verdict = rule ? verdictOf(rule) : verdictByMode(request, mode);
       // A rejected host would stay rejected for a while after the plan was approved.
-      if (mode !== 'plan' || decision !== 'refuse' || request.operation === 'egress') return [];
-      const reason = refusalOf(request, mode);
-      return [verdictEvent('server', request.id, { verdict: 'rejected', reason })];
-    });
-    if (calls.length === 0) return;
-    await this.log
-      .append(session, calls)
-      .catch(ignoreError('the calls go on waiting for the user'));
+      const isKept = !rule && request.operation === 'egress' && verdict?.verdict === 'rejected';
+      if (verdict && !isKept) verdicts.push(verdictEvent('server', request.id, verdict, rule?.id));
+    }
+    return verdicts;
   }
 
   /** A paused session delays the call until it is resumed. */
@@ -226,10 +234,8 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
           const held = this.#waiting.get(session)?.get(call);
           if (!held || isHeld(call, state) || isEnded(state)) return [];
           // The mode may have changed since.
-          const isRefused = decisionByMode(held.request, approvals) === 'refuse';
-          const reason = isRefused ? refusalOf(held.request, approvals) : undefined;
-          const verdict = isRefused ? 'rejected' : 'approved';
-          return [verdictEvent('server', call, { verdict, reason })];
+          const byMode = verdictByMode(held.request, approvals);
+          return [verdictEvent('server', call, byMode ?? { verdict: 'approved' })];
         })
         .then((events) => {
           const isHeldBack = events.length === 0 && this.#waiting.get(session)?.has(call);
@@ -313,6 +319,18 @@ function defined(asked: ApprovalRequest): ApprovalRequest {
   return { ...asked, risk: operation.risk, subject };
 }
 
+/** Undefined when the mode has the user decide. */
+function verdictByMode(request: ApprovalRequest, mode: ApprovalMode): ApprovalVerdict | undefined {
+  const decision = decisionByMode(request, mode);
+  return typeof decision === 'string' ? undefined : decision;
+}
+
+const verdictOf = ({ verdict }: Rule): ApprovalVerdict => ({
+  verdict,
+  reason: ruleReason,
+  by: 'rule',
+});
+
 /** Questions about hosts and about calls are counted separately, so that neither can crowd out the other. */
 function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
   const isHost = id.startsWith(hostQuestionPrefix);
@@ -327,19 +345,3 @@ function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
 /** A pause holds back the agent’s calls, but not those of users. */
 const isHeld = (call: string, state: SessionState): boolean =>
   state === 'paused' && !call.startsWith(userCallPrefix);
-
-function verdictEvent(
-  source: 'user' | 'server',
-  id: string,
-  { verdict, reason, edited }: ApprovalVerdict,
-  rule: string | null = null,
-): NewEvent {
-  const by = rule ? ' by a rule' : '';
-  if (verdict === 'approved') {
-    const message = edited ? 'Approved with changes.' : `Approved${by}.`;
-    return newEvent(source, 'approve', { args: { rule, edited }, message, id });
-  }
-  const args = { reason: reason ?? '', rule };
-  const message = reason ? `Rejected${by}: ${reason}` : `Rejected${by}.`;
-  return newEvent(source, 'reject', { args, message, id });
-}
