@@ -12,6 +12,8 @@ const maxTimerMs = 2 ** 31 - 1;
 export class CallerEnds {
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #onLoss: (() => void)[] = [];
+  readonly #onLogout: ((caller: string) => void)[] = [];
+  readonly #onNewSecret: ((caller: string) => Promise<void>)[] = [];
 
   /** Calls the listener at most once. Returns a function that unsubscribes. */
   on(caller: Caller, listener: () => void): () => void {
@@ -45,6 +47,16 @@ export class CallerEnds {
     this.#onLoss.push(listener);
   }
 
+  /** Calls the listener whenever the logins of a caller end. */
+  onLogout(listener: (caller: string) => void): void {
+    this.#onLogout.push(listener);
+  }
+
+  /** Calls the listener whenever a caller has another token or password. */
+  onNewSecret(listener: (caller: string) => Promise<void>): void {
+    this.#onNewSecret.push(listener);
+  }
+
   /** Ends all connections of the caller with this id. */
   end(caller: string): void {
     for (const listener of this.#listeners.get(caller) ?? []) listener();
@@ -56,6 +68,23 @@ export class CallerEnds {
     for (const listener of this.#onLoss) listener();
   }
 
+  /** Ends all connections and logins of a caller. */
+  endLogins(caller: string): void {
+    this.end(caller);
+    for (const listener of this.#onLogout) listener(caller);
+  }
+
+  /** Ends all that the former token or password of a caller may have given to others. */
+  async endSecret(caller: string): Promise<void> {
+    const ended = Promise.all(this.#onNewSecret.map((listener) => listener(caller)));
+    try {
+      this.endLogins(caller);
+    } finally {
+      await ended;
+    }
+  }
+
+  /** Ends the connections of one login. */
   endLogin(login: string): void {
     this.end(loginKey(login));
   }

@@ -163,6 +163,19 @@ onEveryDatabase('stored tokens', (databases) => {
     for (const { token } of [maker, child]) expect(tokens.callerOf(token)).toBeUndefined();
   });
 
+  it('keep the links that they made when their application renews them, until they are rotated', async () => {
+    const client = { client: 'app', refreshMs: 60_000 };
+    const wanted = newToken.parse({ label: 'app', scope: 'operate' });
+    const expires = new Date(Date.now() + 60_000).toISOString();
+    const { id, refresh } = await tokens.createRefreshable(wanted, { ...client, maker: 'owner' });
+    const by = { session: 'a', maker: `token:${id}` };
+    const { token } = await tokens.createLink({ label: 'x', expires }, by);
+    expect(await tokens.refresh(refresh, { ...client, expires })).toBeDefined();
+    expect(tokens.callerOf(token)).toBeDefined();
+    await tokens.rotate(id, ownerCaller);
+    expect(tokens.callerOf(token)).toBeUndefined();
+  });
+
   it('end what is open when they are revoked, rotated or expire', async () => {
     const ended: string[] = [];
     const soon = (ms: number) => new Date(Date.now() + ms).toISOString();

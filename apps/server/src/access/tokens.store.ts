@@ -29,6 +29,7 @@ import {
   type LinkInfo,
   type TokenRow,
 } from './token-row.js';
+import { TokenRows } from './token-rows.js';
 import { UsersStore } from './users.store.js';
 
 const maxTokens = 10_000;
@@ -43,8 +44,8 @@ type LinkColumns = Pick<TokenRow, 'link_session' | 'link_maker'>;
  */
 @Injectable()
 export class TokensStore implements OnModuleInit {
-  /** All tokens, by hash; a database has only one server. */
-  readonly #rows = new Map<string, TokenRow>();
+  /** All tokens: a database has only one server. */
+  readonly #rows = new TokenRows();
   /** Serializes rotations: of two concurrent ones, the second replaces the secret made by the first. */
   readonly #rotation = new Mutex();
 
@@ -57,24 +58,26 @@ export class TokensStore implements OnModuleInit {
     ends.onLoss(
       () => void this.#revokeAll([]).catch(ignoreError('they are void without their makers')),
     );
+    ends.onNewSecret((maker) => this.#revokeLinksOf(maker));
   }
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('access_token').selectAll().execute();
-    for (const row of rows) this.#rows.set(row.hash, row);
+    for (const row of rows) this.#rows.add(row);
   }
 
   /** Newest first. */
   list(): TokenInfo[] {
-    return [...this.#rows.values()]
+    return this.#rows
+      .all()
       .sort((a, b) => (a.created < b.created ? 1 : -1))
       .map((row) => tokenInfoOf(row));
   }
 
   /** The applications that have access, or may still renew it. */
   applications(): ReadonlySet<string> {
-    const rows = [...this.#rows.values()].filter((row) => !hasLapsed(row));
+    const rows = this.#rows.all().filter((row) => !hasLapsed(row));
     return new Set(rows.flatMap(({ client }) => client ?? []));
   }
 
@@ -101,7 +104,8 @@ export class TokensStore implements OnModuleInit {
 
   /** All viewer links, newest first; also those that have expired. */
   links(): LinkInfo[] {
-    return [...this.#rows.values()]
+    return this.#rows
+      .all()
       .flatMap((row) => linkInfoOf(row) ?? [])
       .sort((a, b) => (a.created < b.created ? 1 : -1));
   }
@@ -144,30 +148,32 @@ export class TokensStore implements OnModuleInit {
 
   /** A stored token becomes valid, unless its maker lost its rights while it was stored. */
   async #keep(row: TokenRow): Promise<void> {
-    this.#rows.set(row.hash, row);
+    this.#rows.add(row);
     if (this.#isBacked(row)) return;
     await this.#revokeAll([row]);
     throw mayNotMake();
   }
 
   /**
-   * Gives the token another secret. The old one is invalid at once, also on open connections. The caller who gets the
-   * new one is its maker from then on.
+   * Gives the token another secret. The old one is invalid at once, also on open connections, and ends logins and links
+   * with it. The caller who gets the new one is its maker from then on.
    */
   rotate(id: string, by: Pick<Caller, 'id'>): Promise<MadeToken> {
-    return this.#rotation.runExclusive(() => {
+    return this.#rotation.runExclusive(async () => {
       const row = this.#row(id);
       if (by.id !== callerId(id) && this.#isMadeThrough(by.id, id)) throw madeByIt();
       const maker = by.id === callerId(id) ? row.link_maker : by.id;
       // An application with the old token cannot renew it either.
-      return this.#renew(row, { ...noRefresh, link_maker: maker });
+      const made = await this.#renew(row, { ...noRefresh, link_maker: maker });
+      await this.ends.endSecret(callerId(id));
+      return made;
     });
   }
 
   /** Whether a caller is this token, or was made by it, directly or through others. */
   #isMadeThrough(caller: string, token: string): boolean {
     if (caller === callerId(token)) return true;
-    const maker = this.#find(idOfCaller(caller))?.link_maker;
+    const maker = this.#rows.withId(idOfCaller(caller))?.link_maker;
     return maker ? this.#isMadeThrough(maker, token) : false;
   }
 
@@ -178,8 +184,8 @@ export class TokensStore implements OnModuleInit {
   refresh(given: string, { expires, ...lent }: RefreshGrant & { expires: string }) {
     return this.#rotation.runExclusive(async (): Promise<RefreshableToken | undefined> => {
       const read = readRefresh(given);
-      const row = read && this.#find(read.id);
-      if (!row || !this.#isBacked(row)) return undefined;
+      const row = this.#rows.withId(read?.id);
+      if (!read || !row || !this.#isBacked(row)) return undefined;
       if (row.refresh_family !== hashOfSecret(read.family)) return undefined;
       if (row.refresh_hash !== hashOfSecret(read.secret)) {
         await this.revoke(row.id);
@@ -202,7 +208,7 @@ export class TokensStore implements OnModuleInit {
       .execute()
       .catch(notStored);
     // It may have been revoked meanwhile.
-    if (!this.#rows.delete(row.hash)) throw noToken(id);
+    if (!this.#rows.delete(row)) throw noToken(id);
     const changed = { ...row, ...change };
     this.ends.end(callerId(id));
     await this.#keep(changed);
@@ -214,12 +220,18 @@ export class TokensStore implements OnModuleInit {
     await this.#revokeAll([this.#row(id)]);
   }
 
+  #revokeLinksOf(maker: string): Promise<void> {
+    return this.#revokeAll(
+      this.#rows.all().filter((row) => row.link_session !== null && row.link_maker === maker),
+    );
+  }
+
   /** Revokes these tokens, and all whose makers may not make them any more. */
   async #revokeAll(rows: readonly TokenRow[]): Promise<void> {
-    for (const { hash } of rows) this.#rows.delete(hash);
-    const unbacked = [...this.#rows.values()].filter((row) => !this.#isBacked(row));
+    for (const row of rows) this.#rows.delete(row);
+    const unbacked = this.#rows.all().filter((row) => !this.#isBacked(row));
     // Invalid in this server even if the disk is full.
-    for (const { hash } of unbacked) this.#rows.delete(hash);
+    for (const row of unbacked) this.#rows.delete(row);
     const ids = [...rows, ...unbacked].map(({ id }) => id);
     if (ids.length === 0) return;
     for (const id of ids) this.ends.end(callerId(id));
@@ -244,7 +256,7 @@ export class TokensStore implements OnModuleInit {
   /** The caller of a token; undefined when it is unknown or has expired. */
   callerOf(token: string): Caller | undefined {
     if (!token.startsWith(tokenPrefix)) return undefined;
-    const row = this.#rows.get(hashOfSecret(token));
+    const row = this.#rows.withHash(hashOfSecret(token));
     if (!row || isOver(row) || !this.#isBacked(row)) return undefined;
     this.#used(row);
     return this.#caller(row);
@@ -252,15 +264,15 @@ export class TokensStore implements OnModuleInit {
 
   /** The token with a caller’s id, if it is still valid. */
   caller(id: string): Caller | undefined {
-    const row = this.#find(idOfCaller(id));
+    const row = this.#rows.withId(idOfCaller(id));
     return row && !isOver(row) && this.#isBacked(row) ? this.#caller(row) : undefined;
   }
 
   /** The id of a token, or of the token that a refresh token renews; undefined for anything else. */
   idOf(secret: string): string | undefined {
     const read = readRefresh(secret);
-    if (!read) return this.#rows.get(hashOfSecret(secret))?.id;
-    const row = this.#find(read.id);
+    if (!read) return this.#rows.withHash(hashOfSecret(secret))?.id;
+    const row = this.#rows.withId(read.id);
     return row?.refresh_hash === hashOfSecret(read.secret) ? row.id : undefined;
   }
 
@@ -283,13 +295,8 @@ export class TokensStore implements OnModuleInit {
     return { has: (session) => sessions.some((pattern) => matches(pattern, session)) };
   }
 
-  #find(id: string | undefined): TokenRow | undefined {
-    if (id === undefined) return undefined;
-    return [...this.#rows.values()].find((each) => each.id === id);
-  }
-
   #row(id: string): TokenRow {
-    const row = this.#find(id);
+    const row = this.#rows.withId(id);
     if (!row) throw noToken(id);
     return row;
   }

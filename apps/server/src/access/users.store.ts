@@ -64,7 +64,7 @@ export class UsersStore implements OnModuleInit {
     return infoOf(await this.#add(row));
   }
 
-  /** Ends the user’s logins. */
+  /** Ends the user’s logins; another password also ends the links that the user made. */
   async change(id: string, { scope, password }: UserChange): Promise<UserInfo> {
     const row = this.#row(id);
     if (password !== undefined && row.subject !== null) {
@@ -76,7 +76,8 @@ export class UsersStore implements OnModuleInit {
       ...(scope && { scope }),
       ...(hashed !== undefined && { password: hashed }),
     });
-    this.ends.end(userCallerId(id));
+    if (hashed === undefined) this.ends.endLogins(userCallerId(id));
+    else await this.ends.endSecret(userCallerId(id));
     return infoOf(changed);
   }
 
@@ -84,11 +85,15 @@ export class UsersStore implements OnModuleInit {
     this.#row(id);
     this.#rows.delete(id);
     this.ends.endRights(userCallerId(id));
-    await this.database.kysely
-      .deleteFrom('account')
-      .where('id', '=', id)
-      .execute()
-      .catch(notStored);
+    try {
+      await this.database.kysely
+        .deleteFrom('account')
+        .where('id', '=', id)
+        .execute()
+        .catch(notStored);
+    } finally {
+      this.ends.endLogins(userCallerId(id));
+    }
   }
 
   /** The user with this name and password; takes the same time if there is none. */
@@ -194,7 +199,7 @@ export class UsersStore implements OnModuleInit {
 }
 
 const prefix = 'user:';
-export const userCallerId = (id: string): string => prefix + id;
+const userCallerId = (id: string): string => prefix + id;
 export const userIdOf = ({ id }: Pick<Caller, 'id'>): string => id.slice(prefix.length);
 
 const callerOf = ({ id, name, scope }: Row): Caller => ({

@@ -49,6 +49,7 @@ export class Logins {
   ) {
     this.#file = join(config.data, 'logins.json');
     this.#logins = readSaved(this.#file);
+    ends.onLogout((caller) => this.#endOf(caller));
   }
 
   /** In a browser that is already logged in, it adds a key, so that other tabs stay logged in. */
@@ -88,14 +89,6 @@ export class Logins {
     for (const { cookie } of ended) this.ends.endLogin(cookie);
   }
 
-  /** Ends a caller’s logins and open connections, and invalidates its codes. */
-  endOf(caller: string): void {
-    this.#logins = this.#logins.filter((login) => login.caller !== caller);
-    this.#codes.clear((of) => of === caller);
-    this.#save();
-    this.ends.end(caller);
-  }
-
   /** A code for one login. It may be part of an address, where others can see it. */
   newCode({ id: caller }: Pick<Caller, 'id'>, lifeMs: number): string {
     return this.#codes.put(caller, caller, { lifeMs });
@@ -104,6 +97,15 @@ export class Logins {
   /** The id of the caller for whom the code was made. */
   takeCode(code: string): string | undefined {
     return this.#codes.take(code);
+  }
+
+  /** Ends a caller’s logins, and invalidates its codes. */
+  #endOf(caller: string): void {
+    this.#codes.clear((of) => of === caller);
+    const others = this.#logins.filter((login) => login.caller !== caller);
+    if (others.length === this.#logins.length) return;
+    this.#logins = others;
+    this.#save();
   }
 
   #withCookie(cookies: readonly string[]): Login[] {

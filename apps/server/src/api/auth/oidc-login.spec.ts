@@ -112,9 +112,13 @@ describe('users of an identity provider', () => {
     await until('it is disconnected', () => !socket.connected);
     expect([await may(), await scopeOf(first)]).toEqual([401, 'operate']);
     const other = await openSocket(second);
+    const hasLogin = async ({ headers: { cookie = '' } }: LoginPage) =>
+      (await get('/', { cookie })).status !== 401;
+    expect(await hasLogin(second)).toBe(true);
     expect((await logIn({ sub: 'u9' })).status).toBe(403);
     await until('the other is disconnected', () => !other.connected);
     expect(await scopeOf(second)).toBeUndefined();
+    expect(await hasLogin(second)).toBe(false);
     const names = (await server.json<UserInfo[]>('GET', '/api/users')).map(({ name }) => name);
     expect(names).not.toContain('joan@team.example');
   });

@@ -33,7 +33,7 @@ export class TokensController {
     const isOwn = this.identity.isOwnToken(params.token);
     assertWithinOwnTime(caller, isOwn ? null : this.tokens.expiresOf(params.token));
     if (isOwn && caller.id !== ownerCaller.id) throw onlyOwner();
-    return this.identity.rotate(params.token) ?? this.tokens.rotate(params.token, caller);
+    return (await this.identity.rotate(params.token)) ?? this.tokens.rotate(params.token, caller);
   }
 
   revoke({ params }: Inputs['revoke']): Promise<void> {
