@@ -124,6 +124,20 @@ describe('users of an identity provider', () => {
   });
 
   it.each([
+    ['no list', { groups: { owners: true } }],
+    ['too many', { groups: Array.from({ length: 5_001 }, (_, index) => `g${index}`) }],
+    ['at another address', { _claim_names: { groups: 'src1' } }],
+  ])('keep account and rights when the provider sends groups that are %s', async (_, claims) => {
+    const page = await logIn({ sub: 'u7', groups: ['owners'] });
+    const failed = await logIn({ sub: 'u7', ...claims });
+    expect(failed.status).toBe(401);
+    expect(failed.text).toContain('did not send your groups');
+    expect(await scopeOf(page)).toBe('admin');
+    expect((await logIn({ sub: 'u7', groups: [] })).status).toBe(403);
+    expect(await scopeOf(page)).toBeUndefined();
+  });
+
+  it.each([
     ['an address that is not verified', { email: 'eve@team.example' }, 403],
     ['another domain', { email: 'eve@team.example.evil', email_verified: true }, 403],
     ['a domain in the name', { email: '@team.example@evil.example', email_verified: true }, 403],
