@@ -49,8 +49,8 @@ export const modelRoutes = {
     response: z.array(providerSetup),
   }),
   /**
-   * Keys are write-only: the response contains only whether one is set. A key belongs to its address,
-   * so another address drops it, and none removes a server that the user named. Nothing is saved, with the error `model_failed`, if the
+   * Keys are write-only: the response contains only whether one is set. A key belongs to its address, so another address
+   * drops it, and none removes a server that the user named. Nothing is saved, with the error `model_failed`, if the
    * provider does not list its models with the new settings, unless `unchecked`.
    */
   setProvider: route({

@@ -54,12 +54,15 @@ export class AcpConfig {
       currentValue: approvals,
       options: modes.map(({ id, name }) => ({ value: id, name })),
     };
-    const offered = reaches(caller, 'starting') ? await this.models.choices() : [];
-    const choices = model === undefined ? [] : [modelConfig(model, offered)];
+    const modelConfigs = model === undefined ? [] : [await this.#modelConfig(model, caller)];
     return {
       modes: { currentModeId: approvals, availableModes: modes },
-      configOptions: [modeConfig, ...choices],
+      configOptions: [modeConfig, ...modelConfigs],
     };
+  }
+
+  async #modelConfig(model: string, caller: Caller): Promise<SessionConfigOption> {
+    return modelConfig(model, reaches(caller, 'starting') ? await this.models.choices() : []);
   }
 }
 

@@ -23,7 +23,7 @@ export interface PreviewGrant {
 
 const ticketMs = 60_000;
 export const grantMs = 12 * 3600_000;
-/** At this limit, a new grant ends the oldest. */
+/** Beyond this limit, a new grant ends the oldest of the caller with the most. */
 const maxGrants = 1_000;
 
 interface Kept {
