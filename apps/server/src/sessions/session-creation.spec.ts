@@ -6,8 +6,8 @@ describe('the sandbox of sessions that a token begins', () => {
   beforeAll(() => server.start());
   afterAll(() => server.close());
 
-  const tokenFor = async (sandbox?: object): Promise<string> => {
-    const wanted = { label: 'GPT', scope: 'operate', sessions: 'own', ...(sandbox && { sandbox }) };
+  const tokenFor = async (sandbox?: object, sessions = 'own'): Promise<string> => {
+    const wanted = { label: 'GPT', scope: 'operate', sessions, ...(sandbox && { sandbox }) };
     return (await server.json<MadeToken>('POST', '/api/tokens', wanted)).token;
   };
   const begin = async (token: string, path = '/gpt/sessions', more: object = {}) => {
@@ -60,6 +60,19 @@ describe('the sandbox of sessions that a token begins', () => {
     expect(await settingsOf(await chosen(await tokenFor(), 'root'))).toMatchObject({
       sandbox: 'root',
     });
+  });
+
+  it('attacks: has no more rights than the token gives when the session is a fork', async () => {
+    const token = await tokenFor({}, 'all');
+    const fork = async (profile: string, by = token) => {
+      const { id = '' } = await begin(server.token, '/api/sessions', { sandbox: profile });
+      return begin(by, `/api/sessions/${id}/fork`, { seq: 1 });
+    };
+    expect(await fork('root')).toMatchObject({
+      detail: expect.stringContaining('ask an admin for a token with the profile `root`'),
+    });
+    expect(await settingsOf(await fork('hardened'))).toMatchObject({ sandbox: 'hardened' });
+    expect(await settingsOf(await fork('root', server.token))).toMatchObject({ sandbox: 'root' });
   });
 
   it('is refused while its machine is not there', async () => {

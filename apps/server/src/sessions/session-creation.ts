@@ -14,6 +14,7 @@ import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
+import { assertMayUseProfile } from './assert-may-use-profile.js';
 import { NewSettings, type PlacedSession } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
@@ -101,19 +102,14 @@ export function startEvent(settings: SessionSettings, again: boolean): NewEvent 
 }
 
 /** What a session does not choose itself is as its caller’s token says. Throws `forbidden` for more rights than those. */
-function inSandboxOf({ sandbox }: Caller, wanted: z.output<typeof newSession>): PlacedSession {
-  if (!sandbox) return { ...wanted, sandbox: wanted.sandbox ?? 'hardened' };
-  if (wanted.sandbox === 'root' && sandbox.profile !== 'root') throw mayNotBeRoot();
+function inSandboxOf(caller: Caller, wanted: z.output<typeof newSession>): PlacedSession {
+  const usual = caller.sandbox;
+  const sandbox = wanted.sandbox ?? usual?.profile ?? 'hardened';
+  assertMayUseProfile(caller, sandbox);
   return {
     ...wanted,
-    machine: wanted.machine ?? sandbox.machine,
-    image: wanted.image ?? sandbox.image,
-    sandbox: wanted.sandbox ?? sandbox.profile,
+    machine: wanted.machine ?? usual?.machine ?? null,
+    image: wanted.image ?? usual?.image ?? null,
+    sandbox,
   };
 }
-
-const mayNotBeRoot = (): AppError =>
-  new AppError(
-    'forbidden',
-    'The sessions of this token run in the sandbox profile `hardened`. Leave out `sandbox`, or ask an admin for a token with the profile `root`.',
-  );
