@@ -66,6 +66,14 @@ describeSeat('the end of its work', [
     [run('sleep 300', { background: true }), think, write()],
     /Still running: `sleep 300` \(terminal main, in \S+\)/,
   ),
+  {
+    ...doubted(
+      'the user wants a plan first, and has not approved mine',
+      [think, think, plan('- [x] one\n- [ ] two')],
+      /The plan has 1 of 2 steps that are not done\.\nAsk the user to approve the plan first, with ask;/,
+    ),
+    settings: { approvals: 'plan' },
+  },
   believed('my edits were checked by a command', [think, write(), run('true')]),
   believed('I only wrote a text file', [think, think, write('notes.md')]),
   believed('the session was short', [write()]),
