@@ -119,11 +119,16 @@ describe('belay acp between an editor and a server', () => {
     expect((await arrives('session/prompt', 3)).params).not.toHaveProperty('_meta');
   });
 
-  it('refuses a line that is not a message, and reads the next ones', async () => {
-    for (const line of ['not json', '[1]', '{"id":{}}']) editor.write(`${line}\n`);
+  it('refuses a line that is not JSON, leaves other faults to the server, and reads on', async () => {
+    const astray = ['[1]', '{"id":{}}', '{"id":5,"method":"session/list","params":[1]}'];
+    for (const line of ['not json', ...astray]) editor.write(`${line}\n`);
     await begin();
     const refusals = shown.filter(({ id }) => id === null);
-    expect(refusals.map(({ error }) => error?.code)).toEqual([-32_700, -32_700, -32_700]);
+    expect(refusals.map(({ error }) => error?.code)).toEqual([-32_700]);
+    expect(asked.slice(0, -1)).toEqual(astray.map((line) => JSON.parse(line) as unknown));
+    const error = { code: -32_602, message: 'Invalid params' };
+    socket.send(JSON.stringify({ id: 5, error }));
+    await until('its refusal', () => shown.some((one) => one.id === 5 && one.error));
   });
 
   it('says why the server has ended the connection', async () => {

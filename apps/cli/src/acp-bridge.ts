@@ -81,11 +81,12 @@ export class AcpBridge {
     const lines = createInterface({ input });
     lines.on('line', (line) => {
       if (line.trim() === '') return;
+      if (!isJson(line)) return this.#write(unreadable);
       const read = parsed(line);
-      if (!read) return this.#write(unreadable);
-      this.#noticeEnd(read);
+      if (read) this.#noticeEnd(read);
       asked = asked.then(async () => {
-        const passed = await this.#fromEditor(line, read);
+        // The server answers JSON that is not a message, with its id.
+        const passed = read ? await this.#fromEditor(line, read) : line;
         if (passed !== undefined) socket.send(passed);
       });
     });
@@ -266,13 +267,17 @@ export class AcpBridge {
   }
 }
 
-function parsed(text: string): Message | undefined {
+function isJson(text: string): boolean {
   try {
-    return message.safeParse(JSON.parse(text)).data;
+    JSON.parse(text);
+    return true;
   } catch {
-    return undefined; // No JSON.
+    return false;
   }
 }
+
+const parsed = (text: string): Message | undefined =>
+  isJson(text) ? message.safeParse(JSON.parse(text)).data : undefined;
 
 const unreadable = {
   jsonrpc: '2.0',
