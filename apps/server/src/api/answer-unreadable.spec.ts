@@ -8,9 +8,12 @@ import { answerUnreadable } from './answer-unreadable.js';
 describe('what cannot be read as a request', () => {
   let server: Server;
   let port: number;
+  let waiting: number;
   beforeEach(async () => {
+    waiting = 0;
     server = createServer((request, response) => {
       if (request.url === '/stream') response.write('part');
+      else if (request.url === '/slow') waiting += 1;
       else request.resume().once('end', () => response.end('ok'));
     });
     answerUnreadable(server);
@@ -60,5 +63,29 @@ describe('what cannot be read as a request', () => {
     client.on('error', () => undefined).write('nonsense\r\n\r\n');
     await closed;
     expect(answer).not.toContain('invalid_input');
+  });
+
+  it.each([
+    ['in progress', '/stream', 'part'],
+    ['to come', '/slow', ''],
+  ])('gets nothing while a response to a request before it is %s', async (_, path, begun) => {
+    const get = (url: string) => `GET ${url} HTTP/1.1\r\nhost: server\r\n\r\n`;
+    const client = open(get(path) + get('/slow'));
+    let answer = '';
+    client.setEncoding('utf8').on('data', (piece: string) => (answer += piece));
+    const requests = path === '/slow' ? 2 : 1;
+    await until('both requests', () => waiting === requests && answer.includes(begun));
+    const closed = once(client, 'close');
+    client.on('error', () => undefined).write('nonsense\r\n\r\n');
+    await closed;
+    expect(answer).not.toContain('HTTP/1.1 400');
+  });
+
+  it('gets a problem after the response to a request before it', async () => {
+    const client = open('GET / HTTP/1.1\r\nhost: server\r\n\r\n');
+    const [first] = (await once(client.setEncoding('utf8'), 'data')) as [string];
+    expect(first).toContain('200 OK');
+    client.write('nonsense\r\n\r\n');
+    expect(await text(client)).toContain('invalid_input');
   });
 });

@@ -8,12 +8,19 @@ const lingerMs = 10_000;
 
 /** Answers what Node cannot read as a request, which reaches no route, like every other failure: with a problem. */
 export function answerUnreadable(server: Server): void {
-  const responses = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', ({ socket }, response) => void responses.set(socket, response));
+  /** The responses that each socket waits for: several if requests are sent without waiting. */
+  const owed = new WeakMap<Duplex, Set<ServerResponse>>();
+  server.on('request', ({ socket }, response) => {
+    const responses = owed.get(socket) ?? new Set();
+    owed.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const response = responses.get(socket);
-    // The answer would be mixed with a response in progress.
-    const isAnswering = response?.headersSent && !response.writableFinished;
+    // The answer would be mixed with a response in progress, or taken for that of an earlier request.
+    const isAnswering = [...(owed.get(socket) ?? [])].some(
+      ({ headersSent, writableFinished, req }) =>
+        !writableFinished && (headersSent || req.complete),
+    );
     if (error.code === 'ECONNRESET' || isAnswering) return void socket.destroy();
     refuseOnSocket(socket, faults[error.code ?? ''] ?? notHttp);
     const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
