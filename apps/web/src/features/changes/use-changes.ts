@@ -1,10 +1,9 @@
-import { useMemo } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { isEnded, totalOfChange, type ChangeTotal, type OperationOutput } from '@belay/protocol';
+import { isEnded, totalOfChange, type ChangeTotal } from '@belay/protocol';
 import type { Commit } from '@/features/session-log/log-view';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
-import { diffedFiles, filesOfPatch } from './diffed-files';
+import { diffedFiles, filesOfPatch, type DiffedFile } from './diffed-files';
 import type { CommitRange } from './use-fetched-files';
 
 /** The changes of one step, or of all up to the displayed moment; `commit` is null before any. */
@@ -19,8 +18,8 @@ export function useChanges(step: string | null) {
     enabled: latest !== null,
     placeholderData: (before) => before,
   });
-  const files = useMemo(() => (diff.data ? diffedFiles(diff.data) : []), [diff.data]);
-  return { diff, files, total: totalIn(diff.data), range, commit: range.to ?? latest };
+  const { files = noFiles, total } = diff.data ?? {};
+  return { diff, files, total, range, commit: range.to ?? latest };
 }
 
 /** All that the session changed; undefined until its diff was loaded. */
@@ -30,11 +29,15 @@ export function useChangesTotal(): ChangeTotal | undefined {
   const latest = useView((view) => view.lastCommit?.args.commit ?? null);
   const query = diffQuery(session, rangeOf(undefined, past ? latest : null), latest);
   const { data } = useQuery({ ...query, enabled: false });
-  return totalIn(data);
+  return data?.total;
 }
 
-const totalIn = (diff: OperationOutput<'workspace.diff'> | undefined): ChangeTotal | undefined =>
-  diff && totalOfChange(diff);
+interface ReadDiff {
+  files: DiffedFile[];
+  total: ChangeTotal;
+}
+
+const noFiles: DiffedFile[] = [];
 
 const diffQuery = (session: string, range: CommitRange, latest: string | null) =>
   queryOptions({
@@ -53,16 +56,14 @@ function rangeOf(step: Commit | undefined, upTo: string | null): CommitRange {
 }
 
 /** After a session’s sandbox has ended, only its complete changes are available, as a patch. */
-async function diffOf(
-  session: string,
-  range: CommitRange,
-): Promise<OperationOutput<'workspace.diff'>> {
+async function diffOf(session: string, range: CommitRange): Promise<ReadDiff> {
   try {
-    return await client.sessions.call(session, 'workspace.diff', range);
+    const diff = await client.sessions.call(session, 'workspace.diff', range);
+    return { files: diffedFiles(diff), total: totalOfChange(diff) };
   } catch (error) {
     const { state } = await client.sessions.get(session);
     if (!isEnded(state) || Object.keys(range).length) throw error;
-    const diff = new TextDecoder().decode(await client.sessions.patch(session));
-    return { diff, truncated: false, files: filesOfPatch(diff) };
+    const files = filesOfPatch(new TextDecoder().decode(await client.sessions.patch(session)));
+    return { files, total: totalOfChange({ files }) };
   }
 }
