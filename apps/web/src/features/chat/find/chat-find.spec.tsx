@@ -68,6 +68,21 @@ describe('the search in the chat', () => {
     expect(current()).toContain('no such file');
   });
 
+  it('finds what the result of a call adds after the call was searched', async () => {
+    act(() => closeChatFind());
+    const begun = log.slice(0, 2);
+    const { live } = await renderSession(<ChatPanel />, { events: logOf(...begun) });
+    act(() => openChatFind());
+    const field = await screen.findByRole('textbox', { name: 'Find in the chat' });
+    fireEvent.change(field, { target: { value: 'no such file' } });
+    await screen.findByText('No matches');
+    act(() => {
+      live.events(logOf(...log.slice(0, 3)).slice(begun.length));
+    });
+    await screen.findByText('1 of 1');
+    expect(current()).toContain('no such file');
+  });
+
   it('closes with Esc and gives the focus to the conversation', async () => {
     const field = await find('large');
     await screen.findByText('3 of 3');

@@ -14,9 +14,32 @@ import type { ChatRow } from '../chat-rows';
 import { shownEditLines } from '../cards/edit-lines';
 import { tailOf } from '../cards/output-tail';
 
+/** Kept, because a live log asks for the texts of all rows in every frame, and few of them change. */
+const known = new WeakMap<Event, { parts: readonly unknown[]; text: string }>();
+
 /** The text that a row of the chat shows while its cards are folded, as `foldedCase` has it. */
-export const rowText = (row: ChatRow, view: LogView): string =>
-  row.kind === 'entry' ? foldedCase(textsOf(row.entry, view).join('\n')) : '';
+export function rowText(row: ChatRow, view: LogView): string {
+  if (row.kind !== 'entry') return '';
+  const { event } = row.entry;
+  const parts = partsOf(row.entry, view);
+  const before = known.get(event);
+  const isSame = before?.parts.length === parts.length;
+  if (isSame && parts.every((part, index) => part === before.parts[index])) return before.text;
+  const text = foldedCase(textsOf(row.entry, view).join('\n'));
+  known.set(event, { parts, text });
+  return text;
+}
+
+/** All that the text of an entry is made from, besides its first event. */
+const partsOf = ({ event, reads = [event] }: LogEntry, view: LogView): unknown[] =>
+  reads.flatMap(({ seq, id = '' }) => [
+    view.edited.get(seq),
+    view.asked.get(id),
+    view.results.get(id),
+    view.backgroundResults.get(id),
+    view.commits.get(id),
+    view.edits.get(id),
+  ]);
 
 /** Text for comparison: without differences in case and white space, as it is shown. */
 export const foldedCase = (text: string): string =>
