@@ -62,7 +62,10 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       for (const event of events) this.#receive(waiting, event);
       for (const event of events) {
         const mode = isEvent(event, 'change') ? event.args.approvals : undefined;
-        if (mode) void this.#decideWaiting(session, mode);
+        if (!mode) continue;
+        void this.#decideWaiting(session, mode).catch(
+          ignoreError('the calls go on waiting for the user'),
+        );
       }
     });
   }
@@ -199,17 +202,14 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   /** Decides the waiting calls that this mode allows or refuses, or that a rule made meanwhile decides. */
   async #decideWaiting(session: string, mode: ApprovalMode): Promise<void> {
-    try {
-      const verdicts = await this.#verdictsOf(session, mode);
-      if (verdicts.length === 0) return;
-      await this.log.append(session, ({ state }, { approvals }) =>
-        approvals !== mode || isEnded(state)
-          ? []
-          : verdicts.filter(({ id }) => this.#waiting.get(session)?.has(id ?? '')),
-      );
-    } catch {
-      // The calls go on waiting for the user.
-    }
+    const verdicts = await this.#verdictsOf(session, mode);
+    if (verdicts.length === 0) return;
+    await this.log.append(session, ({ state }, { approvals }) =>
+      // It may have changed again, and calls may have been answered.
+      approvals !== mode || isEnded(state)
+        ? []
+        : verdicts.filter(({ id }) => this.#waiting.get(session)?.has(id ?? '')),
+    );
   }
 
   async #verdictsOf(session: string, mode: ApprovalMode): Promise<NewEvent[]> {

@@ -59,7 +59,8 @@ export class Identity {
 
   /**
    * Gives the server’s own token with this id another secret; the old one is invalid at once, and ends connections,
-   * logins and links with it. Undefined for other ids. When it cannot be stored, throws `disk_full` and changes nothing.
+   * logins and links with it. Undefined for other ids. Throws `disk_full`; the old one stays valid if the new one could
+   * not be stored.
    */
   async rotate(id: string): Promise<MadeToken | undefined> {
     const caller = ownCallers.find((each) => each.id === id);
