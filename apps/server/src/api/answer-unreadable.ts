@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AppError } from '@belay/protocol';
+import { AppError, ownValue } from '@belay/protocol';
 import { refuseOnSocket } from './refuse-on-socket.js';
 
 /** How long a client may take to read the answer and to close the connection. */
@@ -22,7 +22,7 @@ export function answerUnreadable(server: Server): void {
         !writableFinished && (headersSent || req.complete),
     );
     if (error.code === 'ECONNRESET' || isAnswering) return void socket.destroy();
-    refuseOnSocket(socket, faults[error.code ?? ''] ?? notHttp);
+    refuseOnSocket(socket, ownValue(faults, error.code ?? '') ?? notHttp);
     const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
     socket.once('close', () => clearTimeout(timer));
   });
