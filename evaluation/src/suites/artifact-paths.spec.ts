@@ -37,3 +37,10 @@ it.each([
   ['[a-z]*', true],
   ['a]', true],
 ])('%j is a pattern: %s', (pattern, isOne) => expect(isExcludePattern(pattern)).toBe(isOne));
+
+// Their runs of parts are two million, with four gigabytes together.
+it('takes a path of two thousand folders', () => {
+  const deep = `/app/${'a/'.repeat(2_000)}b.pyc`;
+  expect(isInArtifact(artifact('/app', 'node_modules', '*.pyc'), deep)).toBe(false);
+  expect(isInArtifact(artifact('/app', 'node_modules', '*.txt'), deep)).toBe(true);
+});

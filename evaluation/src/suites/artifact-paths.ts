@@ -21,8 +21,8 @@ export function isExcludePattern(glob: string): boolean {
 }
 
 /**
- * Matches `./PATH` as `tar --exclude` does: from the start of any of its parts to the end of one, and `*` also matches
- * slashes.
+ * Matches `./PATH` as `tar --exclude` does: from the start of any of its parts to the end of one,
+ * and `*` also matches slashes.
  */
 const patternOf = (glob: string): RegExp =>
   new RegExp(
