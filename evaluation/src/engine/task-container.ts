@@ -91,8 +91,10 @@ export class TaskContainer {
    * The differences from the image. Folders that only contain a change are listed as modified, too.
    */
   async changes(): Promise<{ path: string; kind: (typeof changeKinds)[number] }[]> {
-    const changes = (await this.#container.changes()) as { Path: string; Kind: number }[] | null;
-    return (changes ?? []).map(({ Path, Kind }) => ({
+    const changes: unknown = await this.#container.changes();
+    // Without changes the engine answers `null`, which dockerode returns as its bytes.
+    const listed = Array.isArray(changes) ? (changes as { Path: string; Kind: number }[]) : [];
+    return listed.map(({ Path, Kind }) => ({
       path: Path,
       kind: changeKinds[Kind] ?? 'modified',
     }));
