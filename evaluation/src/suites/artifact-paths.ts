@@ -1,5 +1,8 @@
 import type { ArtifactPath } from '../model.js';
 
+/** The folder that Harbor always collects. */
+export const publishedArtifacts: ArtifactPath = { path: '/logs/artifacts', exclude: [] };
+
 /** Whether a file belongs to a declared artifact, by its absolute path. */
 export function isInArtifact({ path: root, exclude }: ArtifactPath, path: string): boolean {
   if (path === root) return true;
