@@ -28,7 +28,7 @@ import { publishedArtifacts } from './artifact-paths.js';
 import { datasetAt, packageAt, readDataset } from './harbor-dataset.js';
 import { networkOf } from './harbor-network.js';
 import { packageOf } from './harbor-package.js';
-import { unsupportedOf } from './harbor-refusals.js';
+import { harborRefusal } from './harbor-refusals.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
 import { pytestChecks, sealFiles, seedOf, withPytestPlugin } from './seal.js';
@@ -74,7 +74,7 @@ function taskOf({ name, path, files }: TaskFolder): Task {
     package: packageOf(path, files, config.task),
     content: contentHash('harbor', [...files.values()]),
     unsupported:
-      unsupportedOf(config, files) ??
+      harborRefusal(config, files) ??
       (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
     steps: stepsOf(config).map((step) => stepOf(files, config, { step, separate })),
   };
