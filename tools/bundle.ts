@@ -53,21 +53,19 @@ const external = [
   'cpu-features',
 ];
 
-/** The pty’s native part is next to the bundle in a sandbox, and in its package on the host. */
-const nativePty: Plugin = {
-  name: 'native-pty',
+/** koffi’s native part is next to the bundle in a sandbox, and in its package on the host. */
+const nativeKoffi: Plugin = {
+  name: 'native-koffi',
   setup(esbuild) {
-    esbuild.onLoad({ filter: /@lydell[\\/]node-pty[\\/]requireBinary\.js$/ }, () => ({
+    esbuild.onResolve({ filter: /^koffi$/ }, ({ path }) => ({ path, namespace: 'native' }));
+    esbuild.onLoad({ filter: /^koffi$/, namespace: 'native' }, () => ({
       loader: 'js',
       contents: `
         const { existsSync } = require('node:fs');
         const { join } = require('node:path');
-        exports.requireBinary = (file) => {
-          const beside = join(__dirname, 'build/Release', file);
-          if (existsSync(beside)) return require(beside);
-          const name = ['@lydell/node-pty', process.platform, process.arch].join('-');
-          return require(name + '/' + file);
-        };`,
+        const beside = join(__dirname, 'koffi.node');
+        const name = ['@koromix/koffi', process.platform, process.arch].join('-');
+        module.exports = require(existsSync(beside) ? beside : name);`,
     }));
   },
 };
@@ -169,7 +167,7 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativePty, dockerProtocols, evaluationAssets, englishZod, lateTls],
+  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls],
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));

@@ -48,10 +48,10 @@ const isShipped = (path) => !/\.spec\.mjs$|\.(cjs|js)\.map$/.test(path);
 /** All other dependencies are in the bundles. npm skips packages for other platforms. */
 function descriptionOfPackage() {
   const { name, version, description, license, engines, optionalDependencies } = json('.');
-  const pty = json('apps/agent').dependencies['@lydell/node-pty'];
-  const ptys = ['linux-x64', 'linux-arm64'].map((platform) => [
-    `@lydell/node-pty-${platform}`,
-    pty,
+  const { koffi } = json('apps/agent').dependencies;
+  const koffis = ['linux-x64', 'linux-arm64'].map((platform) => [
+    `@koromix/koffi-${platform}`,
+    koffi,
   ]);
   return {
     name,
@@ -62,7 +62,7 @@ function descriptionOfPackage() {
     engines,
     bin: { belay: 'apps/cli/bin/belay' },
     dependencies: unbundled(json('apps/server').dependencies),
-    optionalDependencies: { ...optionalDependencies, ...Object.fromEntries(ptys) },
+    optionalDependencies: { ...optionalDependencies, ...Object.fromEntries(koffis) },
   };
 }
 

@@ -25,7 +25,7 @@ import { checkUnchanged, withContent } from './results/run-content.js';
 import { provenanceOf } from './results/provenance.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
 import type { Summary } from './results/summary.js';
-import { withRefusals } from './run-refusal.js';
+import { withRunRefusals } from './run-refusal.js';
 import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 import { randomSample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
@@ -112,7 +112,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
   const predicted = withContent(predictions ? withPredicted(run, predictions) : run, tasks);
   const opened = openedWith(out, predicted, data);
   return inFolder(out, async () => {
-    await tellRefused(withRefusals(tasks, run), opened.environments.images, options);
+    await tellRefused(withRunRefusals(tasks, run), opened.environments.images, options);
     saveRun(out, predicted);
     return resumeHeld(opened, options, predictions?.agent);
   });
@@ -155,7 +155,7 @@ async function resumeHeld(
       options.onNotice?.(`The task ${id} is not run and counts as 0: ${unsupported}`);
     const { attempts, concurrency, network } = run;
     const request: RunRequest = {
-      tasks: withRefusals(tasks, run),
+      tasks: withRunRefusals(tasks, run),
       agent,
       attempts,
       concurrency,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { refusalOf } from './run-refusal.js';
+import { runRefusal } from './run-refusal.js';
 import { suiteNamed } from './suites/index.js';
 import { harborData, temporary, write } from './testing/fixtures.js';
 
@@ -9,13 +9,13 @@ let made = 0;
 
 function refused(
   toml: string,
-  run: Partial<Parameters<typeof refusalOf>[1]> = {},
+  run: Partial<Parameters<typeof runRefusal>[1]> = {},
   files: Record<string, string> = {},
 ) {
   const data = harborData(join(folder, String(++made)));
   write(join(data, 'answer'), { 'task.toml': toml, ...files });
   const [task] = suiteNamed('harbor').read(data);
-  return refusalOf(task!, { agent: 'oracle', network: 'declared', ...run });
+  return runRefusal(task!, { agent: 'oracle', network: 'declared', ...run });
 }
 
 const list = (hosts: string) => `network_mode = "allowlist"\nallowed_hosts = [${hosts}]\n`;

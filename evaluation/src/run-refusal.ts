@@ -3,15 +3,15 @@ import type { Task, TaskNetwork } from './model.js';
 import type { RunFile } from './results/run-file.js';
 
 /** The tasks of a run, with those marked that its agent or its network cannot serve. */
-export const withRefusals = (tasks: Task[], run: Pick<RunFile, 'agent' | 'network'>): Task[] =>
-  tasks.map((task) => ({ ...task, unsupported: task.unsupported ?? refusalOf(task, run) }));
+export const withRunRefusals = (tasks: Task[], run: Pick<RunFile, 'agent' | 'network'>): Task[] =>
+  tasks.map((task) => ({ ...task, unsupported: task.unsupported ?? runRefusal(task, run) }));
 
 /**
  * Why a run cannot give a task what it needs, in one sentence; null if it can. A list of hosts is
  * enforced by the server's egress proxy, which only sessions have: containers of other agents and
  * of verifiers have a whole network or none.
  */
-export function refusalOf(
+export function runRefusal(
   { environment, steps }: Task,
   { agent, network }: Pick<RunFile, 'agent' | 'network'>,
 ): string | null {

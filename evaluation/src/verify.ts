@@ -3,7 +3,7 @@ import { containerNetwork, startingFiles, workdirOf, type TrialContext } from '.
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
-import { fileEntry, folderEntry, type Entry } from './entries.js';
+import { fileEntry, folderEntry, nulEnded, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
 import { isInArtifact } from './suites/artifact-paths.js';
@@ -100,7 +100,7 @@ async function createContainer(
       ? startingFiles(context, step)
       : []),
     ...collected,
-    ...(removed.length > 0 ? [fileEntry('/verify/removed', removed.join('\0'))] : []),
+    ...(removed.length > 0 ? [fileEntry('/verify/removed', nulEnded(removed))] : []),
     ...(patch ? [fileEntry('/verify/patch.diff', patch)] : []),
     ...verifier.folders.map((path) => folderEntry(withProof(path), 0o755)),
     ...verifier.files,

@@ -25,7 +25,10 @@ negative_data_rejection.expected-statuses = ["4xx", "502", "503", "507"]
 not_a_server_error.expected-statuses = ["2xx", "3xx", "4xx", "502", "503", "507"]
 `;
 
-/** Sends at least this many requests of all kinds, with all checks of schemathesis. Throws what it finds. */
+/**
+ * Sends at least this many requests of all kinds, with all checks of schemathesis. Throws what it finds, or that one of
+ * its runs took longer than `timeout` milliseconds.
+ */
 export async function runSchemathesis(
   { url, token }: { url: string; token: string },
   {
@@ -33,7 +36,8 @@ export async function runSchemathesis(
     folder,
     python,
     cases,
-  }: Record<'document' | 'folder' | 'python', string> & { cases: number },
+    timeout,
+  }: Record<'document' | 'folder' | 'python', string> & Record<'cases' | 'timeout', number>,
 ): Promise<void> {
   mkdirSync(folder);
   writeFileSync(join(folder, 'schemathesis.toml'), settings);
@@ -50,7 +54,7 @@ export async function runSchemathesis(
         ...words('--max-examples 25 --no-color --request-timeout 90 --suppress-health-check all'),
         ...left.flatMap((id) => ['--exclude-operation-id', id]),
       ],
-      { cwd: folder, env: { ...process.env, BELAY_TOKEN: token }, lines: 400 },
+      { cwd: folder, env: { ...process.env, BELAY_TOKEN: token }, timeout, lines: 400 },
     );
     const generated = Number(/(\d[\d,]*) generated/.exec(output)?.[1]?.replaceAll(',', ''));
     if (!(generated > 0)) throw new Error(`schemathesis sent nothing:\n${output}`);

@@ -48,7 +48,7 @@ export async function testClients(
       const place = { document, folder: join(folder, name), python };
       const work = client
         ? () => useClient(client, place, server)
-        : () => runSchemathesis(server, { ...place, cases });
+        : () => runSchemathesis(server, { ...place, cases, timeout });
       await step(name, work).catch(fail);
     }
   } finally {
@@ -69,8 +69,8 @@ async function saveDocument({ url, token }: Server, folder: string): Promise<str
 
 async function installPythonTools(python: string): Promise<void> {
   assertInstalled({ python3: '--version' });
-  await runProgram('python3', ['-m', 'venv', python]);
-  await runProgram(join(python, 'bin/pip'), ['install', '-q', ...pythonTools]);
+  await runProgram('python3', ['-m', 'venv', python], { timeout });
+  await runProgram(join(python, 'bin/pip'), ['install', '-q', ...pythonTools], { timeout });
 }
 
 type Place = Parameters<GeneratedClient['commands']>[0];

@@ -22,9 +22,9 @@ export function imageSpecs() {
   const from = systemSpec();
   const settings = hostSettings();
   const nodePackage = `node-${platform}`;
-  const ptyPackage = `@lydell/node-pty-${platform}`;
+  const koffiPackage = `@koromix/koffi-${platform}`;
   const node = join(folderOf(nodePackage), 'bin/node');
-  const versions = [nodePackage, ptyPackage].map(versionOf);
+  const versions = [nodePackage, koffiPackage].map(versionOf);
   return {
     runtimeBase: spec('belay/runtime-base', 'runtime', {
       from,
@@ -32,7 +32,10 @@ export function imageSpecs() {
       versions,
       large: async () => [
         { path: 'bin/node', from: node },
-        { path: 'bin/pty.node', from: join(folderOf(ptyPackage), 'pty.node') },
+        {
+          path: 'bin/koffi.node',
+          from: join(folderOf(koffiPackage), `linux_${process.arch}/koffi.node`),
+        },
       ],
     }),
     sandbox: spec('belay/sandbox', 'sandbox', {

@@ -27,8 +27,7 @@ describe('attacks: a program with the agent’s ids', () => {
     .filter((name) => name.endsWith('.ts') && !name.startsWith('contained/'))
     .filter((name) => !/\.spec\.ts$|testing\/|-bench\.ts$/.test(name))
     .map((name) => ({ name, text: readFileSync(join(__dirname, name), 'utf8') }));
-  const starts =
-    /from 'node:child_process'|from 'node:cluster'|node-pty|\blaunch\b.* from 'puppeteer/;
+  const starts = /from 'node:child_process'|from 'node:cluster'|\blaunch\b.* from 'puppeteer/;
 
   it('is started nowhere: all that starts programs does so as the user', () => {
     const starting = sources.filter(

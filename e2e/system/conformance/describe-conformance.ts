@@ -82,6 +82,17 @@ export function describeConformance({ title, image, has, every = 1 }: TestImage)
       expect((await target.run('echo on', { terminal: 'fresh' })).text).toBe('on\n');
     });
 
+    it('attack: terminals opened while programs take the last processes leave the agent alive', async () => {
+      const round = async () => {
+        await target.run('while :; do sleep 600 & done', { wait: 0.1 });
+        const names = Array.from({ length: 4 }, (_, index) => `opened-${index}`);
+        await Promise.allSettled(names.map((terminal) => target.run(':', { terminal, wait: 0.1 })));
+        await Promise.all((await target.list()).map(({ terminal }) => target.close(terminal)));
+      };
+      for (let rounds = 0; rounds < 5; rounds += 1) await round();
+      expect((await target.run('echo on', { wait: 60 })).text).toBe('on\n');
+    });
+
     it('/health answers during 5 MiB of output and more', async () => {
       const more = 'until rm enough 2>/dev/null; do yes 0123456789abcde | head -c 262144; done';
       const command = `yes 0123456789abcde | head -c 5242880; ${more}`;

@@ -1,11 +1,11 @@
 import { posix } from 'node:path';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
-import { fileEntry, packArchive, type Entry } from '../entries.js';
+import { fileEntry, nulEnded, packArchive, parentsOf, type Entry } from '../entries.js';
 import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
-import { Refused } from '../refused.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
+import { runOnFiles, scriptFailed } from './run-on-files.js';
 
 /** Commits the starting files to a new repository; later files are not part of the commit. */
 export const gitInit = [
@@ -22,11 +22,6 @@ export function repositorySetup(task: Task): string | null {
   const isOurs = task.artifacts.kind === 'patch' && (task.steps[0]?.files.length ?? 0) > 0;
   return isOurs ? gitInit : null;
 }
-
-/** Git's own failures; higher codes are signals, such as those of a machine without memory. */
-const gitFatal = 128;
-/** The exit code if the starting files cannot be committed, for which the agent is not at fault. */
-const setupFailed = 98;
 
 /**
  * Removes what the agent removed, and whatever stands in the way of its files: folders where it has
@@ -58,7 +53,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     .map(({ path }) => path);
   const removed = [...changes.removed.filter(isWork), ...gone];
   const setup = repositorySetup(task) ?? 'true';
-  const script = `{ cd "$1" && { ${setup}; } >&2 || exit ${setupFailed}; } && ${clearing} && tar -xf /belay/changes.tar -C / && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
+  const script = `{ cd "$1" && { ${setup}; } >&2 || exit ${scriptFailed}; } && ${clearing} && tar -xf /belay/changes.tar -C / && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
   const container = await engine.create({
     run,
     image: image.name,
@@ -78,17 +73,10 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     ],
   });
   try {
-    const { exitCode, timedOut } = await container.run(120, signal);
-    // A failure must not be mistaken for an empty patch, nor the agent's for the machine's, which
-    // would give it a second trial.
-    if (exitCode !== 0) {
-      const output = (await container.output()).trim().slice(-400);
-      const isAgents = !timedOut && exitCode !== setupFailed && exitCode <= gitFatal;
-      if (isAgents)
-        throw new Refused(`The agent left files of which git makes no patch: ${output}`);
-      const why = timedOut ? 'it took longer than 120 s' : `git exited with code ${exitCode}`;
-      throw new Error(`The patch could not be made (${why}): ${output}`);
-    }
+    await runOnFiles(container, signal, {
+      refused: 'The agent left files of which git makes no patch',
+      failed: 'The patch could not be made',
+    });
     const patch = (await container.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...noArtifacts, patch };
   } finally {
@@ -96,17 +84,15 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   }
 }
 
-const nulEnded = (paths: Iterable<string>) => Array.from(paths, (path) => `${path}\0`).join('');
-
 const filesOf = (entries: Entry[]) =>
   entries.filter(({ kind }) => kind !== 'folder').map(({ path }) => path);
 
 /** The folders of the entries below the working folder, the outer ones first. */
 function foldersOf(entries: Entry[], workdir: string): string[] {
-  const folders = new Set<string>();
-  for (const { kind, path } of entries) {
-    const own = kind === 'folder' ? path : posix.dirname(path);
-    for (let at = own; at.startsWith(`${workdir}/`); at = posix.dirname(at)) folders.add(at);
-  }
-  return [...folders].toSorted((a, b) => a.length - b.length);
+  const folders = new Set(
+    entries.flatMap(({ kind, path }) => [...(kind === 'folder' ? [path] : []), ...parentsOf(path)]),
+  );
+  return [...folders]
+    .filter((path) => path.startsWith(`${workdir}/`))
+    .toSorted((a, b) => a.length - b.length);
 }

@@ -2,12 +2,12 @@ import { reachable } from '../artifact-filter.js';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
 import type { TaskContainer } from '../engine/task-container.js';
-import { fileEntry } from '../entries.js';
+import { fileEntry, nulEnded } from '../entries.js';
 import type { ArtifactPath, Step } from '../model.js';
-import { Refused } from '../refused.js';
 import { agentFolders, startingFiles, workdirOf, type TrialContext } from './agent.js';
 import { runCollectCommands } from './collect-commands.js';
 import { declaredArtifacts } from './declared-artifacts.js';
+import { runOnFiles, scriptFailed } from './run-on-files.js';
 
 /** A session's `.git` is not exported, so what the agent committed there is committed again. */
 const commit = [
@@ -27,7 +27,7 @@ export async function workArtifacts(
   const { task, image, engine, run, signal } = context;
   const workdir = workdirOf(context);
   const isRepository = step.collect?.length ? `[ ! -e .git ] || { ${commit}; }` : 'true';
-  const script = `cd "$1" && { xargs -0 rm -rf -- < /belay/removed; } && { ${isRepository}; }`;
+  const script = `{ cd "$1" || exit ${scriptFailed}; } && { xargs -0 rm -rf -- < /belay/removed; } && { ${isRepository}; }`;
   const containers: TaskContainer[] = [];
   const images: string[] = [];
   try {
@@ -45,16 +45,14 @@ export async function workArtifacts(
         ...agentFolders(task),
         ...startingFiles(context, step),
         ...reachable(changes.entries),
-        fileEntry('/belay/removed', changes.removed.join('\0')),
+        fileEntry('/belay/removed', nulEnded(changes.removed)),
       ],
     });
     containers.push(first);
-    const { exitCode, timedOut } = await first.run(120, signal);
-    // A failure must not be mistaken for an empty answer.
-    if (timedOut || exitCode !== 0)
-      throw new Refused(
-        `The agent’s files could not be put back (${timedOut ? 'it took longer than 120 s' : `exit code ${exitCode}`}): ${(await first.output()).trim().slice(-400)}`,
-      );
+    await runOnFiles(first, signal, {
+      refused: 'The agent left files that cannot be put back',
+      failed: 'The agent’s files could not be put back',
+    });
     const keep = async (container: TaskContainer) => {
       const kept = await engine.snapshot(container);
       images.push(kept);

@@ -1,13 +1,18 @@
 import { Engine } from './engine.js';
+import type { TaskContainer } from './task-container.js';
 
 const engine = new Engine();
 const signal = AbortSignal.timeout(120_000);
 
-/** The output of a shell line in a container. */
-async function printed(line: string): Promise<string> {
+/** What `use` returns of a container in which a shell line has ended. */
+async function after<T>(
+  line: string,
+  use: (container: TaskContainer) => Promise<T>,
+  image = process.env.BELAY_TEST_BUSYBOX ?? '',
+): Promise<T> {
   const container = await engine.create({
     run: 'task-container-spec',
-    image: process.env.BELAY_TEST_BUSYBOX ?? '',
+    image,
     command: ['sh', '-c', line],
     user: 'root',
     workdir: '/',
@@ -19,11 +24,13 @@ async function printed(line: string): Promise<string> {
   });
   try {
     await container.run(100, signal);
-    return await container.output();
+    return await use(container);
   } finally {
     await container.remove();
   }
 }
+
+const printed = (line: string) => after(line, (container) => container.output());
 
 it('keeps the beginning of a log of many megabytes, and the end of any', async () => {
   const lines = (count: number) => `yes 0123456789abcdef0123456789abcdef0123456 | head -n ${count}`;
@@ -35,4 +42,15 @@ it('keeps the beginning of a log of many megabytes, and the end of any', async (
   const long = await printed(`echo begin; ${lines(1_500_000)}; echo end`);
   expect(long.endsWith('\nend\n')).toBe(true);
   expect(long.length).toBeGreaterThan(16_000_000);
+});
+
+it('lists the changes since its image, of which there may be none', async () => {
+  const image = await after('true', (container) => engine.snapshot(container));
+  const changedBy = (line: string) => after(line, (container) => container.changes(), image);
+  try {
+    expect(await changedBy('true')).toEqual([]);
+    expect(await changedBy('touch /new')).toEqual([{ path: '/new', kind: 'added' }]);
+  } finally {
+    await engine.forget(image);
+  }
 });

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { compareTrials } from '../compare.js';
 import { fail, pass, type Trial, type Verdict } from '../model.js';
 import { suiteNamed } from '../suites/index.js';
 import { humanEvalData, temporary, write } from '../testing/fixtures.js';
 import { trialLine } from './journal.js';
-import { writeReport } from './report.js';
+import { countedTrials, writeReport } from './report.js';
 import type { RunFile } from './run-file.js';
 import { summarizeRun } from './summary.js';
 
@@ -156,10 +157,35 @@ describe('a report of results that', () => {
     expect(reported(recorded.join('')).summary.edited).toEqual([]);
   });
 
+  it('contain other line ends of Unicode does not call them changed', () => {
+    const printed = trialLine(trial('python/b', fail('one\u2028two\u2029three')));
+    expect(reported(printed).summary.edited).toEqual([]);
+    const edited = printed.replace('"outcome":"fail"', '"outcome":"pass"');
+    expect(reported(edited).summary.edited).toEqual([{ task: 'python/b', attempt: 1 }]);
+  });
+
   it('are not complete says so first', () => {
     expect(reported(recorded.slice(1).join('')).page).toContain(
       '<p class="score">Not finished: 2 of 3 trials <small>',
     );
     expect(reported(recorded.join('')).page).toContain('<p class="score">50.0% <small>');
   });
+});
+
+it('a comparison reports the changed trials only among those that count', () => {
+  const recorded = trialLine(trial('python/a', fail('wrong')));
+  const changed = recorded.replace('"outcome":"fail"', '"outcome":"pass"');
+  let made = 0;
+  const editedIn = (results: string[], regraded: string[] = []) => {
+    const out = write(join(folder, `compared-${++made}`), {
+      'results.jsonl': results.join(''),
+      'regraded.jsonl': regraded.join(''),
+    });
+    const run = { ...countedTrials(out), validity: null };
+    return compareTrials(run, run).edited / 2;
+  };
+  expect(editedIn([changed])).toBe(1);
+  expect(editedIn([changed, recorded])).toBe(0);
+  expect(editedIn([changed], [recorded])).toBe(0);
+  expect(editedIn([recorded], [changed])).toBe(1);
 });

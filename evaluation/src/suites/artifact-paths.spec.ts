@@ -1,3 +1,4 @@
+import { processorMs } from '@belay/testing';
 import { isExcludePattern, isInArtifact } from './artifact-paths.js';
 
 const artifact = (path: string, ...exclude: string[]) => ({ path, exclude });
@@ -21,6 +22,12 @@ it.each([
   ['./build', '/app/x/build/a', true],
   ['x/build', '/app/x/build/a', false],
   ['x*b', '/app/x/a/b', false],
+  ['x*/b*.c', '/app/a/x/a/b/b.d/a.c', false],
+  ['x*/b*.c', '/app/a/x/b', true],
+  ['x**b', '/app/ax/b', true],
+  ['[*]', '/app/a', true],
+  ['[*]', '/app/*', false],
+  ['*', '/app/a', false],
   ['a?c', '/app/abc', false],
   ['[ab]', '/app/a', false],
   ['[!b]', '/app/b', false],
@@ -37,3 +44,14 @@ it.each([
   ['[a-z]*', true],
   ['a]', true],
 ])('%j is a pattern: %s', (pattern, isOne) => expect(isExcludePattern(pattern)).toBe(isOne));
+
+it('attacks: a path of two thousand folders is soon compared with patterns', () => {
+  const deep = `/app/${'a/'.repeat(2_000)}b.pyc`;
+  const isKept = (pattern: string) => isInArtifact(artifact('/app', pattern), deep);
+  const compare = () => {
+    for (const pattern of ['*.pyc', 'a*/a*/b.pyc', '*/a/*']) expect(isKept(pattern)).toBe(false);
+    for (const pattern of ['node_modules', '*.txt', '*/a/*/b', 'a*a*a*a*a*a*d', '*a*?*[a]*d'])
+      expect(isKept(pattern)).toBe(true);
+  };
+  expect(processorMs(compare)).toBeLessThan(2_000);
+});

@@ -1,5 +1,8 @@
 import type { ArtifactPath } from '../model.js';
 
+/** The folder that Harbor always collects. */
+export const publishedArtifacts: ArtifactPath = { path: '/logs/artifacts', exclude: [] };
+
 /** Whether a file belongs to a declared artifact, by its absolute path. */
 export function isInArtifact({ path: root, exclude }: ArtifactPath, path: string): boolean {
   if (path === root) return true;
@@ -21,15 +24,24 @@ export function isExcludePattern(glob: string): boolean {
 }
 
 /**
- * Matches `./PATH` as `tar --exclude` does: from the start of any of its parts to the end of one, and `*` also matches
- * slashes.
+ * Matches `./PATH` as `tar --exclude` does: from the start of any of its parts to the end of one,
+ * and `*` also matches slashes. What is between two `*` has a fixed length, so its first match is
+ * the best one; lookaheads keep it, so that the time is linear in the length of a path.
  */
-const patternOf = (glob: string): RegExp =>
-  new RegExp(
-    `(?:^|/)${glob
-      .replace(/[.+^${}()|\\]/g, '\\$&')
-      .replace(/\*+/g, '.*')
-      .replaceAll('?', '.')
-      .replaceAll('[!', '[^')}(?:/|$)`,
-    's',
-  );
+function patternOf(glob: string): RegExp {
+  const pieces = glob
+    .replace(/\[[^\]]*\]|\*+/g, (each) => (each.startsWith('*') ? '\0' : each))
+    .split('\0')
+    .map(withoutStars);
+  const last = pieces.pop() ?? '';
+  const [first, ...more] = pieces;
+  if (first === undefined) return new RegExp(`(?:^|/)${last}(?:/|$)`, 's');
+  const kept = [`(?:^|/)${first}`, ...more].map((each, at) => `(?=(.*?${each}))\\${at + 1}`);
+  return new RegExp(`^${kept.join('')}.*?${last}(?:/|$)`, 's');
+}
+
+const withoutStars = (glob: string): string =>
+  glob
+    .replace(/[.+^${}()|\\]/g, '\\$&')
+    .replaceAll('?', '.')
+    .replaceAll('[!', '[^');

@@ -126,6 +126,8 @@ it('a byte order mark is not part of the first line', () => {
   const good = { task_id: 'Own/0', completion: 'a' };
   const { counts } = predictionsFrom(fileOf(`\uFEFF${JSON.stringify(good)}`, good));
   expect(counts).toEqual(new Map([['Own/0', 2]]));
+  const list = write(folder, { 'marked.json': `\uFEFF[${JSON.stringify(good)}]` });
+  expect(predictionsFrom(join(list, 'marked.json')).counts).toEqual(new Map([['Own/0', 1]]));
   const path = fileOf(`\uFEFFone`, 'two');
   expect(Array.from(linesIn(path), ({ offset, bytes }) => [offset, String(bytes)])).toEqual([
     [3, 'one'],

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
 import { isExcludePattern } from './artifact-paths.js';
-import { networkFields, strayHosts } from './harbor-network.js';
+import { networkFields, noStrayHosts } from './harbor-network.js';
 
 const seconds = z.number().optional();
 const env = z.record(z.string(), z.string()).default({});
@@ -158,11 +158,6 @@ export function stepsOf({ steps, agent: whole, verifier: shared }: HarborConfig)
     },
     folders: ['', `steps/${own.name}/`],
   }));
-}
-
-function noStrayHosts(given: Parameters<typeof strayHosts>[0], ctx: z.RefinementCtx): void {
-  const stray = strayHosts(given);
-  if (stray) ctx.addIssue({ code: 'custom', message: stray });
 }
 
 /** Megabytes of `memory_mb`, or of an older `memory = "2G"`. */

@@ -62,17 +62,16 @@ export function datasetAt(path: string): string | undefined {
  * the path itself if it names no package. Throws `invalid_input` if a mirror has no such version.
  */
 export function packageAt(path: string): string {
-  const [, folder = path, ref] = /^(.+?)(?:@([\w.:-]+))?$/s.exec(path) ?? [];
-  if (existsSync(path) && ref === undefined && versionsIn(path).length === 0) return path;
-  if (ref !== undefined && existsSync(path)) return path;
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return path;
-  const versions = versionsIn(folder);
-  const wanted = (ref ?? 'latest').replace(/^sha256:/, '');
+  const [, folder = path, ref = 'latest'] = /^(.+?)(?:@([\w.:-]+))?$/s.exec(path) ?? [];
+  // A name with `@` is that of an existing folder first.
+  const versions = folder !== path && existsSync(path) ? [] : versionsIn(folder);
+  if (versions.length === 0) return path;
+  const wanted = ref.replace(/^sha256:/, '');
   const found = versions.filter((name) =>
     wanted === 'latest' ? true : name === wanted || (wanted.length >= 8 && name.startsWith(wanted)),
   );
   if (found.length === 1 && found[0]) return join(folder, found[0]);
-  const known = versions.map((name) => `sha256:${name}`).join(', ') || 'no version';
+  const known = versions.map((name) => `sha256:${name}`).join(', ');
   throw new AppError(
     'invalid_input',
     `${folder} has ${known}. Name one of its versions as ${folder}@sha256:DIGEST; tags and revisions are known only to a registry.`,
@@ -81,7 +80,7 @@ export function packageAt(path: string): string {
 
 /** The digests of a package's versions; empty if the folder is not one of a package. */
 const versionsIn = (folder: string): string[] =>
-  statSync(folder).isDirectory()
+  existsSync(folder) && statSync(folder).isDirectory()
     ? namesIn(folder).filter(
         (name) =>
           /^[a-f0-9]{64}$/.test(name) &&
@@ -115,19 +114,16 @@ interface Wanted {
 function folderWith({ name, digest, roots, where }: Wanted): TaskFolder {
   const [, short = name] = name.split('/');
   const below = [join(name, digest.slice('sha256:'.length)), name, short];
-  const candidates = roots
-    .flatMap((root) => below.map((path) => join(root, path)))
-    .filter((path) => existsSync(join(path, 'task.toml')));
-  const folders = candidates.flatMap((path) =>
-    readEachFolder(path, 'task.toml').map(({ read }) => read()),
-  );
-  const found = folders.find(({ files }) => packageDigest(files.values()) === digest);
-  if (found) return found;
-  const [other] = folders;
-  throw new AppError(
-    'invalid_input',
-    other
-      ? `${where}: the files in ${other.path} have the digest ${packageDigest(other.files.values())}, not ${digest}.`
-      : `${where}: there is no folder ${name} with the digest ${digest} in the mirror. Download the package there.`,
-  );
+  let other: string | undefined;
+  for (const path of roots.flatMap((root) => below.map((each) => join(root, each)))) {
+    if (!existsSync(join(path, 'task.toml'))) continue;
+    for (const { read } of readEachFolder(path, 'task.toml')) {
+      const found = read();
+      const actual = packageDigest(found.files.values());
+      if (actual === digest) return found;
+      other ??= `the files in ${found.path} have the digest ${actual}, not ${digest}.`;
+    }
+  }
+  const missing = `there is no folder ${name} with the digest ${digest} in the mirror. Download the package there.`;
+  throw new AppError('invalid_input', `${where}: ${other ?? missing}`);
 }

@@ -33,8 +33,14 @@ export function networkOf(...settings: NetworkSettings[]): TaskNetwork {
   return mode === 'allowlist' && hosts.length > 0 ? { hosts } : 'none';
 }
 
-/** Why `allowed_hosts` contradict the other settings, in one sentence; null if they do not. */
-export const strayHosts = ({ network_mode: mode, allowed_hosts: hosts }: NetworkSettings) =>
-  hosts?.length && mode !== 'allowlist'
-    ? 'allowed_hosts belong to network_mode = "allowlist"'
-    : null;
+/** A check of settings whose `allowed_hosts` contradict the others. */
+export function noStrayHosts(
+  { network_mode: mode, allowed_hosts: hosts }: NetworkSettings,
+  ctx: z.RefinementCtx,
+): void {
+  if (hosts?.length && mode !== 'allowlist')
+    ctx.addIssue({
+      code: 'custom',
+      message: 'allowed_hosts belong to network_mode = "allowlist"',
+    });
+}

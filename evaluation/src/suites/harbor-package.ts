@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Entry } from '../entries.js';
+import type { TaskPackage } from '../model.js';
+import { directoryHash, sha256 } from './directory-hash.js';
 
 /** What Harbor publishes of a task's folder. */
 const published =
@@ -20,4 +21,23 @@ export function packageDigest(files: Iterable<Entry>): string {
   return `sha256:${sha256(lines.join(''))}`;
 }
 
-const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+/** The record of a task. Its hashes are calculated when a report first needs them. */
+export function packageOf(
+  folder: string,
+  files: Map<string, Entry>,
+  task: { name: string; version?: string | undefined } | undefined,
+): TaskPackage {
+  let digest: string | undefined;
+  let checksum: string | undefined;
+  return {
+    folder,
+    name: task?.name ?? null,
+    version: task?.version ?? null,
+    get digest() {
+      return (digest ??= packageDigest(files.values()));
+    },
+    get checksum() {
+      return (checksum ??= directoryHash(files.values()));
+    },
+  };
+}

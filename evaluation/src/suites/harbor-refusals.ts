@@ -11,7 +11,7 @@ import {
 import { networkOf } from './harbor-network.js';
 
 /** Why a task cannot be run as intended, in one sentence; null when it can. */
-export function unsupportedOf(config: HarborConfig, files: TaskFolder['files']): string | null {
+export function harborRefusal(config: HarborConfig, files: TaskFolder['files']): string | null {
   return (
     machineFault(config) ??
     servicesFault(config, files) ??

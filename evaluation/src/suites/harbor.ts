@@ -24,11 +24,11 @@ import {
   type HarborEnvironment,
   type HarborStep,
 } from './harbor-config.js';
-import { directoryHash } from './directory-hash.js';
+import { publishedArtifacts } from './artifact-paths.js';
 import { datasetAt, packageAt, readDataset } from './harbor-dataset.js';
 import { networkOf } from './harbor-network.js';
-import { packageDigest } from './harbor-package.js';
-import { unsupportedOf } from './harbor-refusals.js';
+import { packageOf } from './harbor-package.js';
+import { harborRefusal } from './harbor-refusals.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
 import { pytestChecks, sealFiles, seedOf, withPytestPlugin } from './seal.js';
@@ -71,16 +71,10 @@ function taskOf({ name, path, files }: TaskFolder): Task {
     scoring: config.multi_step_reward_strategy,
     tries: 1,
     labels: labelsOf(config.metadata),
-    package: {
-      folder: path,
-      name: config.task?.name ?? null,
-      version: config.task?.version ?? null,
-      digest: packageDigest(files.values()),
-      checksum: directoryHash(files.values()),
-    },
+    package: packageOf(path, files, config.task),
     content: contentHash('harbor', [...files.values()]),
     unsupported:
-      unsupportedOf(config, files) ??
+      harborRefusal(config, files) ??
       (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
     steps: stepsOf(config).map((step) => stepOf(files, config, { step, separate })),
   };
@@ -94,7 +88,7 @@ function configOf(name: string, toml: string): HarborConfig {
 
 /** With the folder that Harbor always collects, unless the task itself declares it. */
 function withPublished(declared: ArtifactPath[]): ArtifactPath[] {
-  const all = [{ path: '/logs/artifacts', exclude: [] }, ...declared];
+  const all = [publishedArtifacts, ...declared];
   // The last entry of a path counts.
   return [...new Map(all.map(({ path, exclude }) => [path, { path, exclude }])).values()];
 }

@@ -124,10 +124,17 @@ export function tasksOfLines(
     if (format === null || format.suite === suite) return;
     throw new AppError('invalid_input', `${what} ${format.what}. ${format.remedy}`);
   };
-  // One sentence for the file, before there is one for each line.
-  const [first] = readEachLine(path);
-  if (first) checked(readable(first), `${path} is not data of the suite ${suite}: it begins with`);
-  return tasksFrom({ suite, path }, readEachLine(path), (line, source) => {
+  function* lines(): Generator<Readable<unknown>> {
+    let isFirst = true;
+    for (const source of readEachLine(path)) {
+      // One sentence for the file, instead of one for each line.
+      if (isFirst)
+        checked(readable(source), `${path} is not data of the suite ${suite}: it begins with`);
+      isFirst = false;
+      yield source;
+    }
+  }
+  return tasksFrom({ suite, path }, lines(), (line, source) => {
     checked(line, `${source.where}, is`);
     return taskOf(line, source);
   });

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { assetText } from '../asset-text.js';
-import { fileEntry, contentHash, ownedBy, type Entry } from '../entries.js';
+import { fileEntry, contentHash, nulEnded, ownedBy, type Entry } from '../entries.js';
 import type { TaskEnvironment, Task, Verifier } from '../model.js';
 import { dataFile, tasksOfLines } from './reading.js';
 import { tasksFrom } from './readable-tasks.js';
@@ -21,12 +21,7 @@ import { isKnownParser, judgeInstance, testsOfInstance } from './swe-bench/logs.
 import { specOf, type SpecLookup } from './swe-bench/specs.js';
 import { answeringPaths, hiddenPaths, referencePaths } from './swe-bench/paths.js';
 import { ownMarker, ownMarkerName, recordedExit } from './swe-bench/scripts.js';
-import {
-  isTaskRepository,
-  lineOfTask,
-  publishedTasks,
-  splitOf,
-} from './swe-bench/task-repository.js';
+import { isTaskRepository, lineOfTask, publishedTasks } from './swe-bench/task-repository.js';
 import { wrongInstance } from './swe-bench/wrong-instance.js';
 
 /**
@@ -51,7 +46,7 @@ export function sweBenchWith(lookup: SpecLookup): Suite {
           const assets: AssetReader = (asset) =>
             folder.files.get(`${assetsFolder}/${asset}`)?.bytes;
           const task = taskFrom(lineOfTask(folder), () => assets);
-          return { ...task, labels: { ...task.labels, split: splitOf(folder) } };
+          return { ...task, labels: { ...task.labels, split: folder.description.split } };
         });
       const file = dataFile(path, /^(?!predictions).*\.jsonl?(\.gz)?$/);
       return tasksOfLines('swe-bench', file, (line) =>
@@ -60,8 +55,6 @@ export function sweBenchWith(lookup: SpecLookup): Suite {
     },
   };
 }
-
-const nulEnded = (paths: string[]) => paths.map((path) => `${path}\0`).join('');
 
 const wholeLimits = { build: 1_800, agent: 1_800, verify: 1_800 };
 

@@ -74,6 +74,23 @@ it('erases a whole character, not a byte, with a backspace', async () => {
   expect(printed()).toContain('[ab]');
 });
 
+it('is the terminal of a session of its own, in which jobs are controlled', async () => {
+  const { printed, ended } = start(
+    `stty size </dev/tty; test $$ = $(ps -o sid= -p $$) && echo own`,
+  );
+  expect(await ended).toBe(0);
+  expect(printed()).toBe('24 80\r\nown\r\n');
+});
+
+it('is inherited by no other program, so that it is hung up when it is closed', async () => {
+  const first = start('read line');
+  const second = start('readlink /proc/self/fd/*');
+  const pseudoterminals = new Set((await second.ended, second.printed()).match(/\/dev\/pt\S+/g));
+  expect(pseudoterminals.size).toBe(1);
+  first.pty.write('\r');
+  await first.ended;
+});
+
 it('reports by its exit that a program cannot be found', async () => {
   const { promise, resolve } = Promise.withResolvers<{ code: number }>();
   openPty({

@@ -1,23 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { ReadStream } from 'node:tty';
-import { requireBinary } from '@lydell/node-pty/requireBinary.js';
 import { ignoreError } from '@belay/protocol';
 import { asUser } from '../user-separation.js';
+import { findProgram, usualPath } from './find-program.js';
+import { openPseudoterminal, resizePseudoterminal, type Pseudoterminal } from './pseudoterminal.js';
 
-const native = requireBinary('pty.node');
 const readSize = 64 * 1024;
 /**
  * How long output may still arrive after the process has ended, while another process keeps the pseudoterminal open.
  */
 const lastOutputTimeoutMs = 200;
-/**
- * The native part starts a thread for each pseudoterminal, after its process. Failing to create the thread would end
- * the whole agent, so some processes are kept free.
- */
+/** A shell that can hardly start a program is of no use, and waits long for each. */
 const spareProcesses = 8;
-/** The starting process’s user. */
-const same = -1;
 
 /** A pseudoterminal and the process that leads its session. */
 export interface Pty {
@@ -45,17 +42,24 @@ export interface PtyOptions {
 
 /**
  * Starts a process in a pseudoterminal of its own. Throws with the code EAGAIN when there are too many processes or
- * pseudoterminals. Uses node-pty's native part without its stream, which allocates 64 KiB for each 4 KiB that a
- * pseudoterminal gives: with much output, collecting that garbage was a third of the agent's work.
+ * pseudoterminals. node-pty is not used: it starts a thread after each process, and where programs have taken the last
+ * place for one meanwhile, it ends this whole process.
  */
 export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
-  const { cwd, columns, rows } = options;
-  const { file, args } = asUser(options.file, options.args);
-  const env = Object.entries({ ...options.env, PWD: cwd, TERM: 'xterm-256color' });
-  const pairs = env.map(([name, value]) => `${name}=${value}`);
+  const { child, master, slave, pid } = start(options);
+  const buffer = Buffer.allocUnsafeSlow(readSize);
+  const callback = (size: number): boolean => {
+    onData(buffer.subarray(0, size));
+    return true;
+  };
+  const stream = new ReadStream(master, { onread: { buffer, callback } });
+  stream.on('error', ignoreError('EIO is the end of a pseudoterminal that nobody holds open'));
+  stream.resume();
   let waiting: NodeJS.Timeout | undefined;
-  const exited = (code: number, signal: number): void => {
-    const report = () => onExit({ code, signal });
+  child.once('exit', (code, signal) => {
+    closeSync(slave);
+    const report = () =>
+      onExit({ code: code ?? 0, signal: signal ? constants.signals[signal] : 0 });
     if (stream.closed) return report();
     stream.once('close', () => {
       clearTimeout(waiting);
@@ -68,23 +72,12 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
     };
     // Pending output is read first, even if the agent was delayed, because its timers run before reads.
     waiting = setTimeout(() => setImmediate(end), lastOutputTimeoutMs);
-  };
-  const { fd, pid } = fork(() =>
-    native.fork(file, args, pairs, cwd, columns, rows, same, same, true, '', exited),
-  );
-  const buffer = Buffer.allocUnsafeSlow(readSize);
-  const callback = (size: number): boolean => {
-    onData(buffer.subarray(0, size));
-    return true;
-  };
-  const stream = new ReadStream(fd, { onread: { buffer, callback } });
-  stream.on('error', ignoreError('EIO is the end of a pseudoterminal that nobody holds open'));
-  stream.resume();
+  });
   return {
     pid,
     write: (data) => void stream.write(data),
     resize: (toColumns, toRows) => {
-      if (!stream.destroyed) native.resize(fd, toColumns, toRows);
+      if (!stream.destroyed) resizePseudoterminal(master, toColumns, toRows);
     },
     pause: () => void stream.pause(),
     resume: () => void stream.resume(),
@@ -98,13 +91,35 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
   };
 }
 
-/**
- * The native part reports no error code; its only error is that forkpty(3) finds no free process or pseudoterminal.
- */
-function fork<T>(start: () => T): T {
+/** Makes its standard input the terminal of a new session. The runtime contains it, beside its Node. */
+const setsid = findProgram('setsid', [dirname(process.execPath), usualPath].join(delimiter));
+
+type Start = Pick<PtyOptions, 'file' | 'args' | 'cwd' | 'env' | 'columns' | 'rows'>;
+
+interface Started extends Pseudoterminal {
+  child: ChildProcess;
+  pid: number;
+}
+
+/** The slave stays open until the process has exited, so that it cannot be gone before the process opens it. */
+function start({ cwd, env, columns, rows, ...program }: Start): Started {
+  if (setsid === undefined) {
+    throw new Error('The program setsid is missing here. Install the package util-linux.');
+  }
   try {
     if (freeProcesses() < spareProcesses) throw new Error('Too few processes are free.');
-    return start();
+    const pseudoterminal = openPseudoterminal(columns, rows);
+    const { master, slave } = pseudoterminal;
+    const { file, args } = asUser(setsid, ['-c', program.file, ...program.args]);
+    const child = spawn(file, args, {
+      cwd,
+      env: { ...env, PWD: cwd, TERM: 'xterm-256color' },
+      stdio: [slave, slave, slave],
+    });
+    if (child.pid !== undefined) return { ...pseudoterminal, child, pid: child.pid };
+    child.once('error', ignoreError('it is thrown as one that is known at once'));
+    for (const fd of [master, slave]) closeSync(fd);
+    throw new Error('No process can be started.');
   } catch (cause) {
     const error = new Error('No process or pseudoterminal is free.', { cause });
     throw Object.assign(error, { code: 'EAGAIN' });

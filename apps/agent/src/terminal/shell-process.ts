@@ -1,7 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
-import { isExecutable } from '../permissions.js';
 import { BackgroundEnd, type BackgroundEndEvents } from './background-end.js';
+import { findProgram } from './find-program.js';
 import { MarkFilter } from './mark-filter.js';
 import { openPty, type Pty, type PtyOptions } from './pty.js';
 import { ReadyReports, type Claim } from './ready-reports.js';
@@ -285,17 +284,10 @@ function launch(
   channel: SideChannel,
   { env, ...start }: Pick<ShellOptions, 'env' | keyof ShellStart>,
 ): Pick<PtyOptions, 'file' | 'args' | 'env'> & { kind: ShellKind } {
-  const bash = find('bash', env.PATH);
+  const bash = findProgram('bash', env.PATH);
   const kind = bash ? 'bash' : 'sh';
   const script = channel.put('start', shellScript(kind, channel.paths, start));
   if (bash) return { kind, file: bash, args: ['--noprofile', '--rcfile', script, '-i'], env };
-  const sh = find('sh', env.PATH) ?? '/bin/sh';
+  const sh = findProgram('sh', env.PATH) ?? '/bin/sh';
   return { kind, file: sh, args: ['-i'], env: { ...env, ENV: script } };
-}
-
-function find(program: string, path = '/usr/local/bin:/usr/bin:/bin'): string | undefined {
-  return path
-    .split(delimiter)
-    .map((folder) => join(folder, program))
-    .find(isExecutable);
 }

@@ -1,8 +1,8 @@
 import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import type { ArtifactPath, Task, Trial } from '../../model.js';
-import { isInArtifact } from '../../suites/artifact-paths.js';
+import type { Task, Trial } from '../../model.js';
+import { isInArtifact, publishedArtifacts } from '../../suites/artifact-paths.js';
 import { folderName } from '../../folder-name.js';
 import { writeInside } from '../journal.js';
 import { pythonJson } from './python-json.js';
@@ -116,7 +116,7 @@ function manifestOf(
   trial: Trial,
   { task, step, folder }: { task: Task | undefined; step: string; folder: string },
 ): string {
-  const declared = task?.artifacts.kind === 'paths' ? task.artifacts.paths : [published];
+  const declared = task?.artifacts.kind === 'paths' ? task.artifacts.paths : [publishedArtifacts];
   const saved = kept(out, trial, step, 'artifacts.json')?.toString() ?? '{"entries":[]}';
   const { entries } = JSON.parse(saved) as {
     entries: { path: string; kind: string; bytes: string }[];
@@ -130,7 +130,7 @@ function manifestOf(
     for (const { path, bytes } of files)
       writeInside(out, join(folder, 'artifacts', path), Buffer.from(bytes, 'base64'));
     const isFile = files.some(({ path }) => path === source);
-    const absent = source === published.path ? 'empty' : 'failed';
+    const absent = source === publishedArtifacts.path ? 'empty' : 'failed';
     return {
       source,
       destination: join('artifacts', source),
@@ -142,6 +142,3 @@ function manifestOf(
   });
   return pythonJson(manifest, { indent: 2 });
 }
-
-/** The folder that Harbor always collects. */
-const published: ArtifactPath = { path: '/logs/artifacts', exclude: [] };

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { Task, Trial } from '../../model.js';
 
 export interface HarborTrial {
@@ -34,4 +35,4 @@ export const verifierMode = ({ task }: HarborTrial): 'separate' | 'shared' =>
   task?.artifacts.kind === 'paths' ? 'separate' : 'shared';
 
 /** The name of a task's folder, by which Harbor names local tasks. */
-export const folderOf = (path: string): string => path.split('/').findLast(Boolean) ?? 'task';
+export const folderOf = (path: string): string => posix.basename(path) || 'task';

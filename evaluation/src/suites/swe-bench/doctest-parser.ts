@@ -15,19 +15,17 @@ export const doctestParser: LogParser = (log) => {
   // A report that is cut off counts as none.
   const end = Math.max(start, log.indexOf('</doctest>', start));
   const tests = new Map<string, TestResult>();
+  const parts = new OpenParts();
   let testCase = '';
-  const open: { name: string; result: TestResult }[] = [];
   for (const [, closing, kind, attributes = '', single] of log
     .slice(Math.max(start, 0), Math.max(end, 0))
     .matchAll(tag)) {
     if (kind === 'TestCase') testCase = closing ? testCase : nameIn(attributes);
     else if (kind === 'Expression') {
-      if (!closing && !/\ssuccess="true"/.test(attributes))
-        for (const part of open) part.result = 'FAILED';
-    } else if (!closing && open.length < maxDepth)
-      open.push({ name: `${testCase} > ${nameIn(attributes)}`, result: 'PASSED' });
+      if (!closing && !/\ssuccess="true"/.test(attributes)) parts.fail();
+    } else if (!closing) parts.open(`${testCase} > ${nameIn(attributes)}`);
     if (kind === 'SubCase' && (closing || single)) {
-      const part = open.pop();
+      const part = parts.close();
       if (part) tests.set(part.name, part.result);
     }
   }
@@ -36,6 +34,28 @@ export const doctestParser: LogParser = (log) => {
 
 /** Hostile output may nest without end. */
 const maxDepth = 64;
+
+/** The parts of a test that have not ended; of deeper ones only their number is known. */
+class OpenParts {
+  readonly #parts: { name: string; result: TestResult }[] = [];
+  #deeper = 0;
+
+  open(name: string): void {
+    if (this.#parts.length < maxDepth) this.#parts.push({ name, result: 'PASSED' });
+    else this.#deeper += 1;
+  }
+
+  fail(): void {
+    for (const part of this.#parts) part.result = 'FAILED';
+  }
+
+  /** The part that ends; undefined for a deeper one. */
+  close() {
+    if (this.#deeper === 0) return this.#parts.pop();
+    this.#deeper -= 1;
+    return undefined;
+  }
+}
 
 const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 

@@ -19,6 +19,23 @@ it('has a log for every parser', () => {
   expect(logParserOf('toString')).toBeUndefined();
 });
 
+it('a part of a doctest has failed if a part in it has, however deep the parts are', () => {
+  const names = Array.from({ length: 70 }, (_, depth) => `part ${depth}`);
+  const opened = names.map((name) => `<SubCase name="${name}">`).join('');
+  const closed = '</SubCase>'.repeat(65);
+  const report = (success: boolean) =>
+    `<doctest><TestCase name="a">${opened}${closed}<Expression success="${success}"></Expression>${'</SubCase>'.repeat(5)}</TestCase></doctest>`;
+  const read = (success: boolean) =>
+    Object.entries(
+      logParserOf('parse_log_doctest')?.(report(success), { version: '', id: '' }) ?? {},
+    );
+  const outer = names.slice(0, 5).map((name) => `a > ${name}`);
+  const failed = read(false).filter(([, result]) => result === 'FAILED');
+  expect(failed.map(([name]) => name).toSorted()).toEqual(outer);
+  expect(read(true)).toHaveLength(64);
+  expect(read(true).every(([, result]) => result === 'PASSED')).toBe(true);
+});
+
 it('a suite has run if its runner counts tests, but not if it counts none', () => {
   for (const line of [
     'Executed 12 of 12 (1 FAILED)',

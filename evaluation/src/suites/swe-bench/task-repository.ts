@@ -6,6 +6,11 @@ import { z } from 'zod';
 import { faultSentence, type Readable } from '../readable-tasks.js';
 import { fileText, readEachFolder, type TaskFolder } from '../reading.js';
 
+/** A task's folder with its parsed description. */
+interface RepositoryTask extends TaskFolder {
+  description: z.infer<typeof described>;
+}
+
 /** Its presence makes a folder a task. */
 const taskFile = 'task.yaml';
 
@@ -37,21 +42,21 @@ function namesIn(folder: string): string[] {
 export function* publishedTasks(
   path: string,
   note?: (sentence: string) => void,
-): Generator<Readable<TaskFolder>> {
+): Generator<Readable<RepositoryTask>> {
   const isPublished = publishedSplits(path);
   const left = new Map<string, number>();
   for (const each of readEachFolder(path, taskFile)) {
-    const named = { ...each, name: basename(each.name) };
-    let folder: TaskFolder;
-    let split: string;
+    const read = () => withDescription(each.read());
+    const named = { ...each, name: basename(each.name), read };
+    let task: RepositoryTask;
     try {
-      folder = named.read();
-      split = splitOf(folder);
+      task = read();
     } catch {
       yield named;
       continue;
     }
-    if (isPublished(split)) yield { ...named, read: () => folder };
+    const { split } = task.description;
+    if (isPublished(split)) yield { ...named, read: () => task };
     else left.set(split, (left.get(split) ?? 0) + 1);
   }
   for (const [split, count] of left)
@@ -75,16 +80,19 @@ function publishedSplits(path: string): (split: string) => boolean {
   }
 }
 
+const described = z.looseObject({ split: z.string().default('') });
+
 /** Throws if the description cannot be read. */
-export const splitOf = ({ files }: TaskFolder): string =>
-  z.object({ split: z.string().default('') }).parse(plainYaml(fileText(files, taskFile) ?? ''))
-    .split;
+const withDescription = (folder: TaskFolder): RepositoryTask => ({
+  ...folder,
+  description: described.parse(plainYaml(fileText(folder.files, taskFile) ?? '')),
+});
 
 /** All values are texts: versions, commits and names never become numbers or dates. */
 const plainYaml = (text: string): unknown => parse(text, { schema: 'failsafe', logLevel: 'error' });
 
 /** A task's folder as the line that SWE-Bench's data have for it. */
-export function lineOfTask({ files }: TaskFolder): object {
+export function lineOfTask({ files, description }: RepositoryTask): object {
   const text = (file: string): string => {
     const found = fileText(files, file);
     if (found === undefined) throw new AppError('invalid_input', `it has no ${file}.`);
@@ -92,7 +100,7 @@ export function lineOfTask({ files }: TaskFolder): object {
   };
   const texts = Object.entries(columns).map(([column, file]) => [column, text(file)]);
   return {
-    ...(plainYaml(text(taskFile)) as object),
+    ...description,
     ...Object.fromEntries(texts),
     eval_script: fileText(files, 'eval.sh'),
     ...testsIn(text('tests.json')),

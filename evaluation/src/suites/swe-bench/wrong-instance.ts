@@ -33,7 +33,7 @@ interface PatchLine {
 }
 
 /** The expectations in the added lines of a patch, by their positions in the patch. */
-export function addedExpectations(patch: string): WrongExpectation[] {
+function addedExpectations(patch: string): WrongExpectation[] {
   const found: WrongExpectation[] = [];
   let syntax: TestSyntax | undefined;
   let hunk: PatchLine[] = [];
