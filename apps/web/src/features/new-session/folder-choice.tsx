@@ -57,7 +57,10 @@ export function FolderChoice({ value, onChange }: FolderChoiceProps) {
         </Button>
         {last && !value && found === undefined && (
           <Button onClick={() => attempt(async () => (await mayRead(last)) && readHandle(last))}>
-            <History size={14} aria-hidden /> Use <VisibleText text={last.name} /> again
+            <History size={14} aria-hidden />
+            <span>
+              Use <VisibleText text={last.name} /> again
+            </span>
           </Button>
         )}
         <span role="status">
