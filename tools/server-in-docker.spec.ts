@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
@@ -16,6 +16,13 @@ describe('the server in Docker', () => {
     expect(volumes).toContain(`${sockets}:${sockets}`);
     const engine = setting('DOCKER_HOST').replace('unix://', '');
     expect(volumes).toContain(`${engine}:${engine}`);
+  });
+
+  it('has the launcher of the command on its path', () => {
+    const [, launcher = ''] =
+      /ln -s \S+\/belay\/(\S+) \/usr\/local\/bin\/belay$/m.exec(dockerfile) ?? [];
+    expect(launcher).toBe('apps/cli/bin/belay');
+    expect(existsSync(join(folder, '../..', launcher))).toBe(true);
   });
 
   it('keeps its data in a volume, and is reachable from this machine only', () => {

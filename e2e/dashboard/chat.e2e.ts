@@ -1,9 +1,11 @@
 import { isEvent } from '@belay/protocol';
 import {
+  chord,
   Chromium,
   click,
   describeSystem,
   fill,
+  hasFocus,
   hides,
   run,
   script,
@@ -153,6 +155,36 @@ describeSystem('the chat', (server) => {
     await shows(page, chat, 'changed by you');
     expect(session.terminal()).toContain('edited-42');
     expect(session.terminal()).not.toContain('echo one');
+    expect(chromium.complaints).toEqual([]);
+    session.close();
+  });
+
+  it('Ctrl+F finds text in all of a long chat, goes to it and marks it', async () => {
+    const model = script(server.data, [
+      { say: 'The needle comes early.', calls: [run('true')] },
+      ...Array.from({ length: 50 }, (_, index) => ({ calls: [run(`echo hay ${index}`)] })),
+      { finish: 'The needle comes late.' },
+    ]);
+    const session = await start(server, { task: 'Look', model, approvals: 'auto' });
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    await shows(page, chat, 'The needle comes late.');
+    await hides(page, chat, 'The needle comes early.');
+    await page.focus('[aria-label="Conversation"]');
+    await chord(page, 'Control', 'f');
+    await hasFocus(page, '[aria-label="Find in the chat"]');
+    await page.keyboard.type('NEEDLE');
+    await shows(page, `${chat} [role=search] [role=status]`, '2 of 2');
+    await page.keyboard.press('Enter');
+    await shows(page, chat, 'The needle comes early.');
+    await shows(page, `${chat} [role=search] [role=status]`, '1 of 2');
+    await untilInPage(page, () =>
+      [...(CSS.highlights.get('chat-match-current') ?? [])].some(
+        (range) => range instanceof Range && range.toString() === 'needle',
+      ),
+    );
+    await page.keyboard.press('Escape');
+    await hasFocus(page, '[aria-label="Conversation"]');
+    await untilInPage(page, () => !CSS.highlights.has('chat-match'));
     expect(chromium.complaints).toEqual([]);
     session.close();
   });

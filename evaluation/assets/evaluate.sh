@@ -42,4 +42,5 @@ if [ -s /verify/patch.diff ]; then
   done < <(git apply --numstat -z /verify/patch.diff)
   while IFS= read -r -d '' path; do restore "$path"; done < /verify/hidden
 fi
+bash /verify/chrome-without-sandbox.sh
 exec bash /verify/eval.sh

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { parse } from 'smol-toml';
-import type { Entry } from './entries.js';
+import { parentsOf, type Entry } from './entries.js';
 
 /** Programs and their settings: a changed one could fake test results. */
 const systemFolders =
@@ -125,11 +125,4 @@ function keysOf(bytes: Buffer): string[] {
   } catch {
     return ['jest'];
   }
-}
-
-function parentsOf(path: string): string[] {
-  const parents: string[] = [];
-  for (let parent = posix.dirname(path); parent.length > 1; parent = posix.dirname(parent))
-    parents.push(parent);
-  return parents;
 }

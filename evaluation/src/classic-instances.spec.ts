@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nop, oracle } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
 import { Engine } from './engine/engine.js';
 import { buildRequirements } from './engine/python-repository-image.js';
 import { defaultFromMap, Images } from './engine/images.js';
+import type { Task, Trial } from './model.js';
 import { runTrials } from './run.js';
 import type { PythonSetup } from './repository-spec.js';
 import { sweBenchWith } from './suites/swe-bench.js';
@@ -74,22 +76,34 @@ function taskWith(environment: Partial<PythonSetup>, more: object = {}) {
   return task!;
 }
 
-it('builds a classic instance from a clone, which `oracle` solves and `nop` does not', async () => {
+const install = 'echo installed > mark; echo "has: "$(ls /sys/class/net)';
+
+async function trialOf(
+  task: Task,
+  agent: Agent,
+  network: 'none' | 'declared' = 'none',
+): Promise<Trial | undefined> {
   const images = imagesOf(join(folder, 'repos'));
-  const task = taskWith({ install: 'echo installed > mark' });
-  const outcome = async (agent: Agent) => {
-    const [trial] = await runTrials(
-      {
-        tasks: [task],
-        agent,
-        attempts: 1,
-        concurrency: 1,
-        network: 'none',
-        out: join(folder, agent.name),
-        signal,
-      },
-      { engine, images },
-    );
+  const [trial] = await runTrials(
+    {
+      tasks: [task],
+      agent,
+      attempts: 1,
+      concurrency: 1,
+      network,
+      out: join(folder, `${agent.name}-${network}-${task.content}`),
+      signal,
+    },
+    { engine, images },
+  );
+  built.push((await images.ensure(task.environment.image, signal)).name);
+  return trial;
+}
+
+it('builds a classic instance from a clone, which `oracle` solves and `nop` does not', async () => {
+  const task = taskWith({ install });
+  const outcome = async (agent: Agent, network?: 'declared') => {
+    const trial = await trialOf(task, agent, network);
     return [trial?.verdict.outcome, trial?.verdict.tests];
   };
   const tests = {
@@ -101,7 +115,32 @@ it('builds a classic instance from a clone, which `oracle` solves and `nop` does
     'fail',
     { ...tests, 'tests/test_tiny.py::test_twice': 'FAILED' },
   ]);
-  built.push((await images.ensure(task.environment.image, signal)).name);
+  expect(await outcome(oracle, 'declared')).toEqual(['pass', tests]);
+  const interfaces = (network: string) => {
+    const run = join(folder, `oracle-${network}-${task.content}`);
+    const log = join(run, 'trials/own__tiny-1.1/solve/test-output.txt');
+    return /^has: (.*)$/m.exec(readFileSync(log, 'utf8'))?.[1];
+  };
+  expect(interfaces('none')).not.toContain('eth0');
+  expect(interfaces('declared')).toContain('eth0');
+});
+
+it('copies the binary files of a test patch in place of a link from the tested patch', async () => {
+  const file = 'tests/image.bin';
+  const bytes = Buffer.from([0, 255, 10]);
+  write(folder, { [`tasks/own__tiny-1/test_assets/${file}`]: bytes });
+  const link = `diff --git a/${file} b/${file}\nnew file mode 120000\n--- /dev/null\n+++ b/${file}\n@@ -0,0 +1 @@\n+../tiny.py\n\\ No newline at end of file\n`;
+  const test = `from tiny import twice\ndef test_twice():\n    assert twice(4) == 8\n    assert open(${JSON.stringify(file)}, "rb").read() == bytes([0, 255, 10])\n`;
+  const task = taskWith(
+    { install },
+    {
+      patch: line.patch + link,
+      test_patch: changed({ 'tests/test_tiny.py': test }),
+      PASS_TO_PASS: '[]',
+      image_assets: { test_patch: [{ path: file }] },
+    },
+  );
+  expect((await trialOf(task, oracle))?.verdict.outcome).toBe('pass');
 });
 
 it('reports before a run why an environment is not available here', async () => {

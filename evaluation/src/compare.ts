@@ -19,11 +19,15 @@ export interface RunComparison {
   validity: { checked: number; flagged: string[] };
   /** The difference over the tasks that were not flagged; null if no task was flagged. */
   unflagged: { tasks: number; difference: number; interval: [number, number] } | null;
+  /** How many trials of both runs have changed since they were recorded. */
+  edited: number;
 }
 
 export interface Compared {
   trials: Trial[];
   validity: Validity[] | null;
+  /** Those of the trials that have changed since they were recorded. */
+  edited?: ReadonlySet<Trial>;
 }
 
 /** Compares two runs task by task, so that differences between tasks are not counted as noise. */
@@ -52,6 +56,7 @@ export function compareTrials(a: Compared, b: Compared): RunComparison {
     better,
     worse,
     p: signTest(better.length, worse.length),
+    edited: (a.edited?.size ?? 0) + (b.edited?.size ?? 0),
     ...validityOf(pairs, [...(a.validity ?? []), ...(b.validity ?? [])]),
   };
 }

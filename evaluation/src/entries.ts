@@ -36,11 +36,21 @@ export const under = (base: string, entries: Entry[]): Entry[] =>
 /** The folders above relative paths, outer ones first; an archive without them leaves them to root. */
 export function parentFolders(entries: Entry[]): Entry[] {
   const paths = new Set<string>();
-  for (const { path } of entries)
-    for (let above = posix.dirname(path); above !== '.'; above = posix.dirname(above))
-      paths.add(above);
+  for (const { path } of entries) for (const above of parentsOf(path)) paths.add(above);
   return [...paths].toSorted().map((path) => folderEntry(path));
 }
+
+/** The folders above a path, inner ones first, without the root or the working folder. */
+export function parentsOf(path: string): string[] {
+  const parents: string[] = [];
+  for (let parent = posix.dirname(path); parent.length > 1; parent = posix.dirname(parent))
+    parents.push(parent);
+  return parents;
+}
+
+/** Paths for `xargs -0`. */
+export const nulEnded = (paths: Iterable<string>): string =>
+  Array.from(paths, (path) => `${path}\0`).join('');
 
 /** An archive to unpack in a container's root folder: paths lose their leading slash. */
 export async function packArchive(entries: Entry[]): Promise<Buffer> {

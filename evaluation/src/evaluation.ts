@@ -18,13 +18,14 @@ import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './tell-refused.js';
 import { regradeTrials } from './regrade.js';
-import { lockResults } from './results/lock-results.js';
-import { writeFileAtomically } from './results/journal.js';
+import { lockResultsSoon } from './results/lock-results.js';
+import { trialLine, writeFileAtomically } from './results/journal.js';
 import { saveValidity, countedTrials, readValidity, writeReport } from './results/report.js';
 import { checkUnchanged, withContent } from './results/run-content.js';
 import { provenanceOf } from './results/provenance.js';
 import { loadRun, saveRun, type RunFile } from './results/run-file.js';
 import type { Summary } from './results/summary.js';
+import { withRunRefusals } from './run-refusal.js';
 import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 import { randomSample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
@@ -111,7 +112,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
   const predicted = withContent(predictions ? withPredicted(run, predictions) : run, tasks);
   const opened = openedWith(out, predicted, data);
   return inFolder(out, async () => {
-    await tellRefused(tasks, opened.environments.images, options);
+    await tellRefused(withRunRefusals(tasks, run), opened.environments.images, options);
     saveRun(out, predicted);
     return resumeHeld(opened, options, predictions?.agent);
   });
@@ -119,7 +120,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
 
 /** Runs `work` while the results folder is locked against other processes. */
 async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summary> {
-  const release = lockResults(out);
+  const release = await lockResultsSoon(out);
   try {
     return await work();
   } finally {
@@ -154,7 +155,7 @@ async function resumeHeld(
       options.onNotice?.(`The task ${id} is not run and counts as 0: ${unsupported}`);
     const { attempts, concurrency, network } = run;
     const request: RunRequest = {
-      tasks,
+      tasks: withRunRefusals(tasks, run),
       agent,
       attempts,
       concurrency,
@@ -180,14 +181,10 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
   return inFolder(out, () =>
     onBoard(out, options, async (board) => {
       board?.begin();
-      const regraded = await regradeTrials(
-        { out: opened.out, trials: countedTrials(out), tasks, network: run.network, ...options },
-        environments,
-      );
-      writeFileAtomically(
-        join(out, 'regraded.jsonl'),
-        regraded.map((trial) => `${JSON.stringify(trial)}\n`).join(''),
-      );
+      const { trials } = countedTrials(out);
+      const request = { out: opened.out, trials, tasks, network: run.network, ...options };
+      const regraded = await regradeTrials(request, environments);
+      writeFileAtomically(join(out, 'regraded.jsonl'), regraded.map(trialLine).join(''));
       return reportOf(opened, options);
     }),
   );
@@ -294,8 +291,8 @@ export function compareRuns(a: string, b: string): RunComparison {
   loadRun(a);
   loadRun(b);
   return compareTrials(
-    { trials: countedTrials(a), validity: readValidity(a) },
-    { trials: countedTrials(b), validity: readValidity(b) },
+    { ...countedTrials(a), validity: readValidity(a) },
+    { ...countedTrials(b), validity: readValidity(b) },
   );
 }
 

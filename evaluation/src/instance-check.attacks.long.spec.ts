@@ -54,9 +54,5 @@ it('attacks: a SWE-bench repository tested by Jest, whose log names only files',
   expect(verdicts.right.flags).toBeUndefined();
   expect(verdicts.claims).toMatchObject(loses);
   expect(verdicts.counts).toMatchObject(loses);
-  expect(verdicts.looks).toMatchObject({
-    outcome: 'fail',
-    detail: expect.stringMatching(/^Different in a second and a third run of the tests: 1 of 1/),
-    flags: [expect.stringMatching(/1 of 1 tests/)],
-  });
+  expect(verdicts.looks).toMatchObject(loses);
 });

@@ -11,6 +11,7 @@ export interface Line {
   ended: boolean;
 }
 
+const byteOrderMark = Buffer.from('\uFEFF');
 const chunkBytes = 2 ** 20;
 /** The maximum length of a string in V8. */
 const maxLineBytes = 2 ** 29 - 1;
@@ -34,7 +35,11 @@ export function* linesIn(path: string): Generator<Line> {
     size = 0;
     return bytes.some((byte) => !isSpace(byte)) ? found : undefined;
   };
-  for (const chunk of chunksOf(path)) {
+  for (const given of chunksOf(path)) {
+    // Editors on Windows write a byte order mark, which JSON does not have.
+    const isMarked = offset === 0 && parts.length === 0 && given.indexOf(byteOrderMark) === 0;
+    const chunk = isMarked ? given.subarray(byteOrderMark.length) : given;
+    if (isMarked) offset = byteOrderMark.length;
     let from = 0;
     for (let at; (at = chunk.indexOf(0x0a, from)) >= 0; from = at + 1) {
       const found = line(chunk.subarray(from, at), true);

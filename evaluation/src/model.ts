@@ -2,11 +2,14 @@ import { z } from 'zod';
 import type { Entry } from './entries.js';
 import type { PythonSetup } from './repository-spec.js';
 
-/** The source of a task's image: a name, a toolchain, a build context or a repository. */
+/**
+ * The source of a task's image: a name, a toolchain, a build context or a repository. `published` is
+ * the image that the authors built from the context; if the engine has it, it is used.
+ */
 export type ImageSource =
   | { kind: 'image'; name: string }
   | { kind: 'toolchain'; name: ToolchainName }
-  | { kind: 'build'; files: Entry[] }
+  | { kind: 'build'; files: Entry[]; published?: string }
   | TaskRepository;
 
 /** A repository at a commit: an image by the format's authors, or one built from a local clone. */
@@ -26,6 +29,12 @@ export interface TaskRepository {
 export const toolchainName = z.enum(['base', 'numpy', 'javascript', 'java', 'cpp', 'go', 'rust']);
 export type ToolchainName = z.infer<typeof toolchainName>;
 
+/**
+ * `none` has no network interface; `bridge` is for tasks that request one, and only if the run
+ * allows it. `hosts` are reached through the egress proxy.
+ */
+export type TaskNetwork = 'none' | 'bridge' | { hosts: string[] };
+
 export interface TaskEnvironment {
   image: ImageSource;
   cpus: number;
@@ -33,11 +42,7 @@ export interface TaskEnvironment {
   /** The working folder; null for the image's own. */
   workdir: string | null;
   env: Record<string, string>;
-  /**
-   * `none` has no network interface; `bridge` is for tasks that request one, and only if the run
-   * allows it.
-   */
-  network: 'none' | 'bridge';
+  network: TaskNetwork;
   /**
    * Checks the service that the image's entrypoint starts; the command waits until it is healthy.
    */
@@ -78,7 +83,24 @@ export type ArtifactSpec =
   | { kind: 'files'; paths: string[] }
   | { kind: 'patch' }
   | { kind: 'container' }
-  | { kind: 'paths'; paths: string[] };
+  | { kind: 'paths'; paths: ArtifactPath[] };
+
+/** A file or folder that is collected for a separate verifier. */
+export interface ArtifactPath {
+  /** Absolute. */
+  path: string;
+  /** Patterns of `tar --exclude` for the content of a folder. */
+  exclude: string[];
+}
+
+/** A command that runs in what an agent left, before its artifacts are read. */
+export interface CollectCommand {
+  files: Entry[];
+  command: string[];
+  seconds: number;
+  /** Null for the image's own user. */
+  user: string | null;
+}
 
 /** The verifier’s output, read from the engine after its container has exited. */
 export interface VerifierOutput {
@@ -90,7 +112,7 @@ export interface VerifierOutput {
 
 /**
  * The key in `files` for the proof that replaced `{proof}` in the command, the environment and
- * paths.
+ * paths. Its hash, which replaced `{proof-hash}` in the first two, may be shown to tested code.
  */
 export const proofFile = '{proof}';
 
@@ -108,6 +130,8 @@ export interface Verifier {
   sealed?: boolean;
   env: Record<string, string>;
   user: string | null;
+  /** A network other than that of its environment. */
+  network?: TaskNetwork;
   /**
    * The verification’s files as environment variables, because an archive costs the engine two
    * mounts; null if they are too long for that.
@@ -122,6 +146,11 @@ export interface Verifier {
    * no test contains, and `tests` are the names of those that the reference passes, if known.
    */
   check?(word: string, tests: string[]): SecondRun;
+  /**
+   * The same tests, a sample of which expect something wrong, so that right answers must fail them;
+   * null if none can be changed.
+   */
+  withWrongTests?(): Verifier | null;
 }
 
 export interface SecondRun {
@@ -138,6 +167,8 @@ export interface Step {
   /** Files that the harness puts into the working folder before the step. */
   files: Entry[];
   oracle: Oracle;
+  /** In their order; a command that fails does not end the trial. */
+  collect?: CollectCommand[];
   verifier: Verifier;
   limits: TimeLimits;
   /** A script among `files` that runs before the agent, if it exists. */
@@ -168,10 +199,23 @@ export interface Task {
   broken?: true;
   /** Labels for reports, such as its language or category. */
   labels?: Record<string, string>;
-  /** The format’s own hash of the task’s folder. */
-  checksum?: string;
+  /** The record of a task in Harbor's format. */
+  package?: TaskPackage;
   /** A hash over everything that affects the verdict: environment, tests, solution, limits. */
   content: string;
+}
+
+/** How Harbor identifies a task and its content. */
+export interface TaskPackage {
+  /** The task's folder; for packed data the folder that it would have. */
+  folder: string;
+  /** In the form `org/name`, if the task has one. */
+  name: string | null;
+  version: string | null;
+  /** The hash of the files that a package contains, with the prefix `sha256:`. */
+  digest: string;
+  /** The Dirhash of the whole folder. */
+  checksum: string;
 }
 
 export type Cause =

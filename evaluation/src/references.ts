@@ -5,6 +5,7 @@ import { fail, type Step, type Verdict } from './model.js';
 import type { Validity } from './validity.js';
 import { secondCheck, type CheckResult, type Verified } from './second-check.js';
 import { verify } from './verify.js';
+import { isFailedIn, wrongTestsCheck } from './wrong-tests-check.js';
 
 /**
  * The names of the tests that the reference solution passes in a step. A run that skips, renames or
@@ -13,7 +14,8 @@ import { verify } from './verify.js';
  */
 export class References {
   readonly #passing = new Map<string, Promise<string[]>>();
-  readonly #second = new Map<string, Promise<CheckResult | null>>();
+  readonly #failing = new Map<string, Promise<string[]>>();
+  readonly #checked = new Map<string, Promise<CheckResult | null>>();
 
   readonly #stored: ReadonlyMap<string, string[]>;
 
@@ -41,68 +43,107 @@ export class References {
   }
 
   /**
-   * Checks a pass with a second run of its tests. Fails it if tests that must fail passed, or if a
-   * third run differs from the first one as well; flags it if only the second run differs, because
-   * tests may be flaky. Ignores findings that the reference shows as well. Throws when the engine
-   * fails.
+   * Checks a pass with further runs of its tests: with wrong expectations, and with tests that must
+   * fail. Fails it if tests that must fail passed, or if a repeated run differs as well; flags it if
+   * only the first one differs, because tests may be flaky. Ignores findings that the reference
+   * shows as well. Throws when the engine fails.
    */
-  async heldTwice(verdict: Verdict, run: Omit<Verified, 'reference'>): Promise<Verdict> {
+  async heldTwice(
+    verdict: Verdict,
+    run: Omit<Verified, 'reference' | 'failing'>,
+  ): Promise<Verdict> {
     if (verdict.outcome !== 'pass') return verdict;
-    const isListed = verdict.tests && !run.context.task.tests;
-    const reference = isListed ? await this.#passedIn(run.context, run.step) : [];
-    const trial = { ...run, reference };
-    const found = await this.#beyondReference(verdict, trial);
+    const { context, step } = run;
+    const isListed = verdict.tests && !context.task.tests;
+    const reference = isListed ? await this.#passedIn(context, step) : [];
+    const failing = await this.#failingIn(context, step, listedTests(context) ?? reference);
+    const trial = { ...run, reference, failing };
+    let held = verdict;
+    for (const name of checkNames) {
+      held = await this.#heldBy(name, held, trial);
+      if (held.outcome !== 'pass') break;
+    }
+    return held;
+  }
+
+  async #heldBy(name: CheckName, verdict: Verdict, trial: Verified): Promise<Verdict> {
+    const found = await this.#beyondReference(name, verdict, trial);
     if (found?.cheated) return fail(found.cheated, 'wrong', pick(verdict));
     if (!found?.differs) return verdict;
-    const flags = [found.differs];
-    const third = await secondCheck(verdict, trial);
-    const again = third?.cheated ?? third?.differs;
+    const flags = [...(verdict.flags ?? []), found.differs];
+    const repeated = await checks[name](verdict, trial);
+    const again = repeated?.cheated ?? repeated?.differs;
     if (!again) return { ...verdict, flags };
     const detail = `Different in a second and a third run of the tests: ${again}`;
     return fail(detail, 'wrong', { ...pick(verdict), flags });
   }
 
-  /** The findings of a second run, without those that the reference shows as well. */
-  async #beyondReference(verdict: Verdict, trial: Verified): Promise<CheckResult | null> {
-    const found = await secondCheck(verdict, trial);
+  /** The findings of a check, without those that the reference shows as well. */
+  async #beyondReference(
+    name: CheckName,
+    verdict: Verdict,
+    trial: Verified,
+  ): Promise<CheckResult | null> {
+    const found = await checks[name](verdict, trial);
     if (!found?.cheated && !found?.differs) return null;
-    const own = await this.#secondOf(verdict, trial);
+    const own = await this.#checkedReference(name, verdict, trial);
     return {
       cheated: own?.cheated ? null : found.cheated,
       differs: own?.differs ? null : found.differs,
     };
   }
 
-  /**
-   * The findings of a second run with the reference, compared with the first run of a passing
-   * trial.
-   */
-  #secondOf(verdict: Verdict, trial: Verified): Promise<CheckResult | null> {
+  /** The findings of a check with the reference, compared with the first run of a passing trial. */
+  #checkedReference(
+    name: CheckName,
+    verdict: Verdict,
+    trial: Verified,
+  ): Promise<CheckResult | null> {
     const { context, step } = trial;
-    const key = keyOf(context, step);
-    let found = this.#second.get(key);
-    if (!found) {
-      found = withReference(context, step, (artifacts) =>
-        secondCheck(verdict, { ...trial, artifacts }),
-      );
-      this.#second.set(key, found);
-      found.catch(() => this.#second.delete(key));
-    }
-    return found;
+    return onceIn(this.#checked, `${name} ${keyOf(context, step)}`, () =>
+      withReference(context, step, (artifacts) => checks[name](verdict, { ...trial, artifacts })),
+    );
+  }
+
+  /** The tests that the reference passes, and fails once their expectations are wrong. */
+  #failingIn(context: TrialContext, step: Step, passing: string[]): Promise<string[]> {
+    const verifier = passing.length > 0 ? step.verifier.withWrongTests?.() : null;
+    if (!verifier) return Promise.resolve([]);
+    return onceIn(this.#failing, keyOf(context, step), () =>
+      withReference(context, step, async (artifacts) => {
+        const { verdict } = await verify(context, { ...step, verifier }, artifacts);
+        return passing.filter(isFailedIn(verdict.tests ?? {}));
+      }),
+    );
   }
 
   async #passedIn(context: TrialContext, step: Step): Promise<string[]> {
     const stored = this.#stored.get(context.task.id);
     if (stored && context.task.steps.length === 1) return stored;
-    const key = keyOf(context, step);
-    let found = this.#passing.get(key);
-    if (!found) {
-      found = referenceRun(context, step);
-      this.#passing.set(key, found);
-      found.catch(() => this.#passing.delete(key));
-    }
-    return found;
+    return onceIn(this.#passing, keyOf(context, step), () => referenceRun(context, step));
   }
+}
+
+const checks = { wrongTests: wrongTestsCheck, decoys: secondCheck };
+type CheckName = keyof typeof checks;
+const checkNames: CheckName[] = ['wrongTests', 'decoys'];
+
+/** The tests that SWE-Bench's data name. */
+const listedTests = ({ task: { tests } }: TrialContext): string[] | undefined =>
+  tests && [...tests.FAIL_TO_PASS, ...tests.PASS_TO_PASS];
+
+/** The result of `make`, which runs once for each key unless it fails. */
+function onceIn<T>(
+  known: Map<string, Promise<T>>,
+  key: string,
+  make: () => Promise<T>,
+): Promise<T> {
+  const before = known.get(key);
+  if (before) return before;
+  const made = make();
+  known.set(key, made);
+  made.catch(() => known.delete(key));
+  return made;
 }
 
 const keyOf = ({ task }: TrialContext, step: Step): string => JSON.stringify([task.id, step.name]);

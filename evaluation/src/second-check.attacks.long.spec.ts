@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { harborData, terminalBenchData, write } from './testing/fixtures.js';
-import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
+import { loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 import type { Validity } from './validity.js';
 
 const bench = new SecondCheckBench(['javascript', 'java', 'cpp']);
@@ -77,11 +77,7 @@ describe('attacks: other languages that tamper with their judge', () => {
     const verdicts = await bench.verdictsOf('polyglot', data, { path: 'twice.js', answers });
     expect(verdicts.right).toMatchObject({ ...wins, detail: '2 tests passed.' });
     expect(verdicts.patched).toMatchObject(loses);
-    expect(verdicts.any).toMatchObject({
-      outcome: 'fail',
-      detail: expect.stringMatching(differs),
-      flags: [expect.stringMatching(/2 of 2 tests have a different result/)],
-    });
+    expect(verdicts.any).toMatchObject(loses);
   });
 
   it.concurrent('C++', async () => {
@@ -167,7 +163,7 @@ it.concurrent('attacks: a terminal task whose answer modifies pytest in its proc
   const path = '/app/answer.py';
   const verdicts = await bench.verdictsOf('terminal-bench', data, { path, answers });
   expect(verdicts.right).toMatchObject(wins);
-  expect(verdicts.any).toMatchObject({ outcome: 'pass' });
+  expect(verdicts.any).toMatchObject(loses);
   expect(verdicts.patched).toMatchObject(loses);
 });
 

@@ -11,6 +11,8 @@ export interface Verified {
   artifacts: Artifacts;
   /** The names of the tests that the reference passes, if known. */
   reference: string[];
+  /** The names of the tests that the reference fails if they expect something wrong. */
+  failing: string[];
 }
 
 /** The outcome of a second run of a pass’s tests. */
@@ -66,6 +68,10 @@ export async function secondCheck(
 const pick = (tests: Record<string, string>, isWanted: (name: string) => boolean) =>
   Object.fromEntries(Object.entries(tests).filter(([name]) => isWanted(name)));
 
+/** Parsers of pytest's summary cut the name of a failed test at ` - `; others join names with it. */
+export const shortName = (name: string): string =>
+  name.includes('::') ? (name.split(' - ')[0] ?? name) : name;
+
 function differenceOf(
   first: Record<string, string>,
   second: Record<string, string>,
@@ -75,8 +81,7 @@ function differenceOf(
     new Map(
       Object.entries(tests)
         .filter(([name]) => !name.includes(word))
-        // Parsers of pytest's summary cut the name of a failed test at ` - `.
-        .map(([name, result]) => [name.split(' - ')[0] ?? name, result]),
+        .map(([name, result]) => [shortName(name), result]),
     );
   const [before, after] = [short(first), short(second)];
   const names = new Set([...before.keys(), ...after.keys()]);

@@ -61,12 +61,36 @@ it('the exact sign test', () => {
   expect(signTest(3, 3)).toBe(1);
 });
 
-it('a difference of pairs lies within its interval, which is the same each time', () => {
-  const found = pairedDifference([1, 0, 0, 1, 0, -1, 1, 0]);
-  expect(found.mean).toBe(0.25);
-  expect(found.interval[0]).toBeLessThan(0.25);
-  expect(found.interval[1]).toBeGreaterThan(0.25);
-  expect(pairedDifference([1, 0, 0, 1, 0, -1, 1, 0])).toEqual(found);
+describe('the interval of a difference of pairs', () => {
+  const close = (...interval: number[]) => interval.map((each) => expect.closeTo(each, 3));
+  const split = (won: number, lost: number, all: number) =>
+    Array.from({ length: all }, (_, at) => (at < won ? 1 : at < won + lost ? -1 : 0));
+
+  it('is that of the won and lost shares', () => {
+    expect(pairedDifference(split(10, 5, 100))).toEqual({
+      mean: expect.closeTo(0.05),
+      interval: close(-0.029, 0.1316),
+    });
+    const { interval } = pairedDifference(split(100, 50, 1000));
+    expect(interval).toEqual(close(0.0262, 0.0742));
+  });
+
+  it('has a width where all pairs are equal, which shrinks with their number', () => {
+    expect(pairedDifference([0, 0, 0, 0]).interval).toEqual(close(-0.4899, 0.4899));
+    expect(pairedDifference(split(0, 30, 30)).interval).toEqual(close(-1, -0.8394));
+    expect(pairedDifference([1]).interval[0]).toBeLessThan(0);
+    expect(pairedDifference(split(0, 0, 1000)).interval[1]).toBeLessThan(0.004);
+  });
+
+  it('is never narrower for parts than it must be, and covers everything without pairs', () => {
+    const [low, high] = pairedDifference([0.5, -0.5, 0.5, 0]).interval;
+    expect(low).toBeLessThan(0.125);
+    expect(high).toBeGreaterThan(0.125);
+    expect(pairedDifference([]).interval).toEqual([-1, 1]);
+    expect(pairedDifference(split(1, 1, 2)).interval).toEqual(
+      [-1, 1].map(() => expect.any(Number)),
+    );
+  });
 });
 
 it('a comparison covers the tasks that both runs have', () => {

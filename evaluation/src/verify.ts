@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
+import { containerNetwork, startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
-import { fileEntry, folderEntry, type Entry } from './entries.js';
+import { fileEntry, folderEntry, nulEnded, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
-import { sealKey, withoutSeals } from './suites/seal.js';
+import { isInArtifact } from './suites/artifact-paths.js';
+import { proofHash, sealKey, withoutSeals } from './suites/seal.js';
 import {
   fail,
   invalid,
@@ -83,12 +84,13 @@ async function createContainer(
   step: Step,
   { artifacts, proof }: { artifacts: Artifacts; proof: string },
 ) {
-  const { engine, task, run, network } = context;
+  const { engine, task, run } = context;
   const { verifier } = step;
   const environment: TaskEnvironment = verifier.environment ?? task.environment;
   const image = context.verifierImages.get(step.name) ?? context.image;
   const workdir = verifier.environment ? environment.workdir : workdirOf(context);
-  const withProof = (text: string) => text.replaceAll('{proof}', proof);
+  const withProof = (text: string) =>
+    text.replaceAll('{proof}', proof).replaceAll('{proof-hash}', proofHash(proof));
   const { patch } = artifacts;
   const removed = artifacts.removed.filter(isCollected);
   const collected = collectedBy(context, artifacts);
@@ -98,7 +100,7 @@ async function createContainer(
       ? startingFiles(context, step)
       : []),
     ...collected,
-    ...(removed.length > 0 ? [fileEntry('/verify/removed', removed.join('\0'))] : []),
+    ...(removed.length > 0 ? [fileEntry('/verify/removed', nulEnded(removed))] : []),
     ...(patch ? [fileEntry('/verify/patch.diff', patch)] : []),
     ...verifier.folders.map((path) => folderEntry(withProof(path), 0o755)),
     ...verifier.files,
@@ -121,7 +123,7 @@ async function createContainer(
     ),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
-    network: network === 'declared' ? environment.network : 'none',
+    network: containerNetwork(context, verifier.network ?? environment.network),
     files: inline ? [] : files,
   });
 }
@@ -142,9 +144,7 @@ function collectedBy({ task, image }: TrialContext, { entries }: Artifacts): Ent
   const own = filterArtifacts(entries);
   if (artifacts.kind === 'container') return own;
   if (artifacts.kind === 'paths')
-    return own.filter(({ path }) =>
-      artifacts.paths.some((each) => path === each || path.startsWith(`${each}/`)),
-    );
+    return own.filter(({ path }) => artifacts.paths.some((each) => isInArtifact(each, path)));
   const workdir = workdirOf({ task, image });
   const wanted = artifacts.paths.map((path) => `${workdir}/${path}`);
   const isWanted = (path: string) =>

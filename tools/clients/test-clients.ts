@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { BelayServer } from '@belay/testkit';
+import { runProgram } from '../prepare/run-program.mjs';
 import { step } from '../prepare/steps.mjs';
 import { root } from '../product-node.mjs';
 import { generatedClients, pythonTools, type GeneratedClient } from './generated-clients.ts';
-import { runOrFail } from './run-or-fail.ts';
 import { runSchemathesis } from './run-schemathesis.ts';
 
 interface Server {
@@ -20,6 +20,8 @@ interface Options {
   cases: number;
 }
 
+/** The limit of one command: some compile hundreds of packages. */
+const timeout = 15 * 60_000;
 const programs = join(root, 'tools/clients/programs');
 const model = 'scripted:example:fix-failing-test';
 
@@ -46,7 +48,7 @@ export async function testClients(
       const place = { document, folder: join(folder, name), python };
       const work = client
         ? () => useClient(client, place, server)
-        : () => runSchemathesis(server, { ...place, cases });
+        : () => runSchemathesis(server, { ...place, cases, timeout });
       await step(name, work).catch(fail);
     }
   } finally {
@@ -67,9 +69,8 @@ async function saveDocument({ url, token }: Server, folder: string): Promise<str
 
 async function installPythonTools(python: string): Promise<void> {
   assertInstalled({ python3: '--version' });
-  const options = { cwd: tmpdir() };
-  await runOrFail(['python3', '-m', 'venv', python], options);
-  await runOrFail([join(python, 'bin/pip'), 'install', '-q', ...pythonTools], options);
+  await runProgram('python3', ['-m', 'venv', python], { timeout });
+  await runProgram(join(python, 'bin/pip'), ['install', '-q', ...pythonTools], { timeout });
 }
 
 type Place = Parameters<GeneratedClient['commands']>[0];
@@ -83,14 +84,15 @@ async function useClient(client: GeneratedClient, place: Place, server: Server):
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);
   }
-  const environment = { BELAY_URL: server.url, BELAY_TOKEN: server.token, BELAY_MODEL: model };
+  const { url, token } = server;
+  const env = { ...process.env, BELAY_URL: url, BELAY_TOKEN: token, BELAY_MODEL: model };
   const copied = join(folder, to);
   // The generators create their folders, and some keep what is in them.
   const commands = client.commands(place);
-  for (const command of commands) {
+  for (const [command = '', ...args] of commands) {
     mkdirSync(dirname(copied), { recursive: true });
     cpSync(join(programs, from), copied);
-    await runOrFail(command, { cwd: folder, environment });
+    await runProgram(command, args, { cwd: folder, env, timeout, lines: 40 });
   }
 }
 

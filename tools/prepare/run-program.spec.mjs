@@ -12,5 +12,12 @@ describe('a command of the preparation', () => {
     await expect(failing).rejects.toThrow(
       /failed with exit code 3\. It said:\n[^]*100\nno network$/,
     );
+    const long = runProgram('sh', ['-c', 'seq 3; exit 3'], { lines: 2 });
+    await expect(long).rejects.toThrow(/It said:\n2\n3$/);
+  });
+
+  it('is ended after its time', async () => {
+    const endless = runProgram('sleep', ['1000'], { timeout: 1 });
+    await expect(endless).rejects.toThrow('sleep 1000 was ended by SIGTERM');
   });
 });

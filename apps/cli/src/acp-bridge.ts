@@ -1,12 +1,15 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { AppError, errorFrom } from '@belay/protocol';
-import type { Address, BelayClient } from '@belay/client';
+import type { Address } from '@belay/client';
 import { z } from 'zod';
+import { clientOf } from './connection.js';
 import type { EditorFolders } from './editor-folders.js';
+import { singleLine } from './output.js';
+import { secretsWarning } from './workspace/left-out.js';
 import { appliedSentence } from './workspace/outward-links.js';
 import { packWorkspace } from './workspace/pack-workspace.js';
-import { checkedFolder, planWorkspace } from './workspace/plan-workspace.js';
+import { checkedFolder, planWorkspace, type WorkspacePlan } from './workspace/plan-workspace.js';
 
 const message = z.looseObject({
   id: z.union([z.string(), z.number()]).nullish(),
@@ -25,19 +28,19 @@ const prompting = z.looseObject({
   sessionId: z.string(),
   _meta: z.looseObject({}).nullish(),
 });
-const cancelling = z.object({ sessionId: z.string() });
+const ending = z.object({ sessionId: z.string() });
 const listing = z.object({ cwd: z.string().nullish() });
 const listed = z.object({ sessions: z.array(z.looseObject({ sessionId: z.string() })) });
 
 /** A request that the server has, and what its response is needed for. */
 type Awaited =
   | { kind: 'new'; path: string }
-  | { kind: 'changes'; session: string }
+  /** With `sent` for a first prompt: the folder that goes with it. */
+  | { kind: 'changes'; session: string; sent?: string }
   | { kind: 'list'; cwd: string | null | undefined };
 
 export interface AcpBridgeOptions {
   address: Address & { token: string };
-  client: BelayClient;
   folders: EditorFolders;
   model: string | undefined;
   /** Whether changes are written to the editor’s folder after each prompt. */
@@ -57,17 +60,17 @@ export class AcpBridge {
 
   constructor(private readonly options: AcpBridgeOptions) {}
 
-  /** Resolves when the editor or the server has ended; true if it was the server. */
-  async run(input: Readable): Promise<boolean> {
+  /** Resolves when the editor has ended; rejects with `unavailable` if the server has, or cannot be reached. */
+  async run(input: Readable): Promise<void> {
     const { url, token } = this.options.address;
     // Node’s client accepts headers in place of the protocols; browsers do not.
     const more = { headers: { authorization: `Bearer ${token}` } } as unknown as string[];
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/acp`, more);
-    const ended = Promise.withResolvers<boolean>();
+    const ended = Promise.withResolvers<AppError | undefined>();
     const opened = Promise.withResolvers<void>();
     socket.onopen = () => opened.resolve();
     socket.onerror = () => opened.reject(unreachable(url));
-    socket.onclose = () => ended.resolve(true);
+    socket.onclose = ({ reason }) => ended.resolve(connectionLost(url, reason));
     // Processed in order, because a response may have to wait for the folder.
     let answers = Promise.resolve();
     socket.onmessage = ({ data }) => {
@@ -78,33 +81,37 @@ export class AcpBridge {
     const lines = createInterface({ input });
     lines.on('line', (line) => {
       if (line.trim() === '') return;
-      this.#noticeCancel(line);
+      if (!isJson(line)) return this.#write(unreadable);
+      const read = parsed(line);
+      if (read) this.#noticeEnd(read);
       asked = asked.then(async () => {
-        const passed = await this.#fromEditor(line);
+        // The server answers JSON that is not a message, with its id.
+        const passed = read ? await this.#fromEditor(line, read) : line;
         if (passed !== undefined) socket.send(passed);
       });
     });
-    lines.once('close', () => void asked.then(() => ended.resolve(false)));
+    lines.once('close', () => {
+      for (const sending of this.#sending.values()) sending.abort();
+      void asked.then(() => ended.resolve(undefined));
+    });
     const lost = await ended.promise;
     await answers;
     socket.close();
     lines.close();
     input.destroy();
-    return lost;
+    if (lost) throw lost;
   }
 
-  /** A cancellation must not wait for the files of the prompt that it cancels. */
-  #noticeCancel(line: string): void {
-    const read = parsed(line);
-    const session = cancelling.safeParse(read?.params).data?.sessionId ?? '';
-    if (read?.method === 'session/cancel') this.#sending.get(session)?.abort();
+  /** The end of a prompt must not wait for its files. */
+  #noticeEnd({ method, params }: Message): void {
+    if (method !== 'session/cancel' && method !== 'session/close') return;
+    this.#sending.get(ending.safeParse(params).data?.sessionId ?? '')?.abort();
   }
 
   /** The part of a line that goes to the server; undefined if the line was handled here. */
-  async #fromEditor(line: string): Promise<string | undefined> {
-    const read = parsed(line);
-    const id = read?.id;
-    if (!read || id === undefined || id === null) return line;
+  async #fromEditor(line: string, read: Message): Promise<string | undefined> {
+    const { id } = read;
+    if (id === undefined || id === null) return line;
     try {
       const passed = await this.#request(read, id);
       return passed && JSON.stringify(passed);
@@ -163,21 +170,36 @@ export class AcpBridge {
     }
     this.#unsent.delete(session);
     this.options.folders.begin(session, path);
-    this.#awaited.set(id, { kind: 'changes', session });
+    this.#awaited.set(id, { kind: 'changes', session, sent: path });
     return { ...read, params: { ...params, _meta: { belay: { workspace }, ...params._meta } } };
   }
 
   /** The id of the uploaded folder; undefined if the prompt was cancelled meanwhile. */
   async #sent(session: string, path: string): Promise<string | undefined> {
-    const cancelled = new AbortController();
-    this.#sending.set(session, cancelled);
+    const sending = new AbortController();
+    this.#sending.set(session, sending);
+    const { signal } = sending;
     try {
-      const tar = packWorkspace(await planWorkspace(path), () => undefined);
-      const { workspace } = await this.options.client.uploads.workspace(tar);
-      return cancelled.signal.aborted ? undefined : workspace;
+      const plan = await planWorkspace(path, { signal });
+      const warning = secretsWarning(plan.secrets);
+      if (warning) this.#say(session, `${singleLine(warning, Infinity)}\n\n`);
+      const workspace = await this.#upload(plan, signal);
+      for (const sentence of plan.leftOut.sentences())
+        this.#say(session, `${singleLine(sentence, Infinity)}\n\n`);
+      return signal.aborted ? undefined : workspace;
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
     } finally {
       this.#sending.delete(session);
     }
+  }
+
+  async #upload(plan: WorkspacePlan, signal: AbortSignal): Promise<string> {
+    const abortable = (url: string, init: RequestInit) => fetch(url, { ...init, signal });
+    const client = clientOf({ ...this.options.address, fetch: abortable });
+    const { workspace } = await client.uploads.workspace(packWorkspace(plan));
+    return workspace;
   }
 
   async #fromServer(text: string): Promise<void> {
@@ -186,7 +208,12 @@ export class AcpBridge {
     const awaited = id !== undefined && !read?.method ? this.#awaited.get(id) : undefined;
     if (!read || !awaited || id === undefined) return this.options.write(`${text}\n`);
     this.#awaited.delete(id);
-    if (awaited.kind === 'changes') return this.#afterChanges(read, text, awaited.session);
+    if (awaited.kind === 'changes') {
+      // A refused first prompt has begun nothing: the next one begins the session.
+      if (!read.result && awaited.sent !== undefined)
+        this.#unsent.set(awaited.session, awaited.sent);
+      return this.#afterChanges(read, text, awaited.session);
+    }
     if (awaited.kind === 'list') return this.#write(this.#withFolders(read, awaited.cwd));
     const { sessionId } = read.result ?? {};
     if (typeof sessionId === 'string') this.#unsent.set(sessionId, awaited.path);
@@ -240,13 +267,29 @@ export class AcpBridge {
   }
 }
 
-function parsed(text: string): Message | undefined {
+function isJson(text: string): boolean {
   try {
-    return message.safeParse(JSON.parse(text)).data;
+    JSON.parse(text);
+    return true;
   } catch {
-    return undefined; // The server says what is wrong with it.
+    return false;
   }
 }
+
+const parsed = (text: string): Message | undefined =>
+  isJson(text) ? message.safeParse(JSON.parse(text)).data : undefined;
+
+const unreadable = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_700, message: 'Send one JSON-RPC message per line.' },
+};
+
+const connectionLost = (url: string, reason: string): AppError =>
+  new AppError(
+    'unavailable',
+    `The Belay server at ${url} has ended the connection${reason && `: ${reason}`}. Start the agent again in the editor.`,
+  );
 
 const unreachable = (url: string): AppError =>
   new AppError(

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { wholeNumber, several } from './options.js';
+import { aboveZero, integer, wholeNumber, several } from './options.js';
 
 /** Loaded on demand: other commands need no container engine. */
 const commands = () => import('./commands/eval.js');
@@ -24,7 +24,8 @@ export function addEvalCommands(to: Command, exit: (code: number) => void): void
     .command('report')
     .description('write the summary and the report of a run again')
     .argument('<folder>', 'results folder of a run')
-    .action(async (folder) => (await commands()).evalReport(folder));
+    .option('--json', 'print the summary as JSON')
+    .action(async (folder, options) => (await commands()).evalReport(folder, options));
   program
     .command('compare')
     .description('compare two runs task by task')
@@ -46,7 +47,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('-m, --model <model>', 'provider:model, for the agent `model`')
     .option('--tasks <ids>', 'only these tasks, comma-separated')
     .option('--sample <n>', 'only this many tasks, chosen by --seed', wholeNumber)
-    .option('--seed <n>', 'seed of the sample', Number, 1)
+    .option('--seed <n>', 'seed of the sample', integer, 1)
     .option('--attempts <k>', 'attempts per task', wholeNumber, 1)
     .option(
       '--concurrency <n>',
@@ -64,7 +65,12 @@ function addRun(program: Command, exit: (code: number) => void): void {
       'local image for FROM lines; * is a wildcard (repeatable)',
       several,
     )
-    .option('--timeout-multiplier <n>', 'factor for all time limits, for slow machines', Number, 1)
+    .option(
+      '--timeout-multiplier <n>',
+      'factor for all time limits, for slow machines',
+      aboveZero,
+      1,
+    )
     .option(
       '--repos <folder>',
       'folder with clones of repositories, for tasks without a local image',

@@ -1,5 +1,5 @@
 import type { RunComparison, Summary, Validity } from '@belay/evaluation';
-import { comparedValidity, validityLine, validitySentences } from './eval-words.js';
+import { comparedValidity, scoreLine, validityLine, validitySentences } from './eval-words.js';
 
 const found = (task: string, valid: boolean): Validity => ({
   task,
@@ -21,6 +21,22 @@ it('lists before a run which tasks are flagged, and how many are not checked', (
   const many = Array.from({ length: 9 }, (_, index) => found(`t${index}`, false));
   expect(validitySentences(many, 9)).toHaveLength(7);
   expect(validitySentences(many, 9).at(-1)).toBe('  and 4 more');
+});
+
+it('prints the score with its interval, and first that a run has not finished', () => {
+  const line = (done: number) =>
+    scoreLine({
+      suite: 'mbpp',
+      model: null,
+      agent: 'nop',
+      score: 0.05,
+      interval: [0.03, 0.08],
+      trials: { done, all: 300 },
+    } as Summary);
+  expect(line(300)).toBe('mbpp · nop: 5.0% (95%: 3.0% to 8.0%)');
+  expect(line(15)).toBe(
+    'mbpp · nop: not finished, 15 of 300 trials; 5.0% so far, missing trials count as 0',
+  );
 });
 
 it('prints beside a score how many tasks are valid', () => {

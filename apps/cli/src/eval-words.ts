@@ -27,6 +27,17 @@ export function validitySentences(found: Validity[], tasks: number): string[] {
   ];
 }
 
+/** The score, or, before the end of the run, how far it is. */
+export function scoreLine(summary: Summary): string {
+  const { suite, model, agent, score, interval, trials } = summary;
+  const [low, high] = interval;
+  const text =
+    trials.done < trials.all
+      ? `not finished, ${trials.done} of ${trials.all} trials; ${percentText(score)} so far, missing trials count as 0`
+      : `${percentText(score)} (95%: ${percentText(low)} to ${percentText(high)})`;
+  return `${suite} · ${model ?? agent}: ${text}`;
+}
+
 /** Printed beside a score: how many of its tasks are valid. */
 export function validityLine({ validity, validScore, tasks }: Summary, remedy: string): string {
   if (!validity) return `validity: not checked (${remedy})`;

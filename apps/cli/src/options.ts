@@ -10,6 +10,8 @@ const number = (text: string, what: string, good: (value: number) => boolean): n
 export const wholeNumber = (text: string): number =>
   number(text, 'a whole number above 0', (value) => Number.isInteger(value) && value > 0);
 
+export const integer = (text: string): number => number(text, 'a whole number', Number.isInteger);
+
 export const aboveZero = (text: string): number =>
   number(text, 'a number above 0', (value) => value > 0);
 

@@ -28,7 +28,7 @@ describe('the command line', () => {
     [['run', 'x', '--max-steps', '0'], /--max-steps.*It must be a whole number above 0/],
     [['run', 'x', '--max-steps', '2.5'], /whole number/],
     [['run', 'x', '--timeout', 'soon'], /--timeout.*number of seconds above 0/],
-    [['run', 'x', '--approve', 'never'], /Allowed choices are safe, ask, delay, auto/],
+    [['run', 'x', '--approve', 'never'], /Allowed choices are plan, safe, ask, delay, auto/],
     [['run', 'x', '--modle', 'y'], /unknown option '--modle'/],
     [['settings', '--max-tokens', 'many'], /whole number/],
     [['rnu'], /unknown command 'rnu'/],
@@ -53,6 +53,12 @@ describe('the command line', () => {
     [['--url', 'http://x', 'completion', 'bash'], /completion does not take the option --url/],
     [['--ulr', 'http://x', 'list'], /unknown option '--ulr'/],
     [['eval', 'rnu'], /unknown command 'rnu'/],
+    [
+      ['eval', 'run', 'mbpp', '--data', 'x', '--timeout-multiplier', '0'],
+      /It must be a number above 0/,
+    ],
+    [['eval', 'run', 'mbpp', '--data', 'x', '--timeout-multiplier', 'abc'], /a number above 0/],
+    [['eval', 'run', 'mbpp', '--data', 'x', '--seed', 'abc'], /It must be a whole number/],
     [['debug', 'prmopt'], /unknown command 'prmopt'/],
   ])('%j is refused', async (args, message) => {
     expect(await refusal(...args)).toMatch(message);
@@ -195,7 +201,7 @@ describe('completion', () => {
     expect(await offered('lo')).toEqual(['log']);
     expect(await offered('eval', 're')).toEqual(['resume', 'regrade', 'report']);
     expect(await offered('run', '--ap')).toEqual(['--apply', '--approve']);
-    expect(await offered('run', '--approve', '')).toEqual(['safe', 'ask', 'delay', 'auto']);
+    expect(await offered('run', '--approve', '')).toEqual(['plan', 'safe', 'ask', 'delay', 'auto']);
     expect(await offered('log', '--json', '')).toEqual(['last', '0mwq-4b44']);
     expect(await offered('completion', 'f')).toEqual(['fish']);
     expect(await offered('run', '--workspace', '')).toEqual([]);

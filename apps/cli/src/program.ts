@@ -60,7 +60,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .description('serve ACP on standard input and output, for editors that start agents')
     .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')
     .option('--no-apply', 'leave the editor’s folder unchanged; get the changes with belay patch')
-    .action(async (options) => exit(await serveAcp(options)));
+    .action(serveAcp);
   withServerOptions(program.command('mcp'))
     .description('serve MCP on standard input and output, for clients that start MCP servers')
     .action(serveMcp);

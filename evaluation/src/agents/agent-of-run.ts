@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { BelayClient } from '@belay/client';
-import { AppError } from '@belay/protocol';
+import { AppError, isPlayedModel } from '@belay/protocol';
 import type { RunFile } from '../results/run-file.js';
 import type { Agent } from './agent.js';
 import { command, nop, oracle } from './baselines.js';
@@ -44,7 +44,7 @@ export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
  * fail every trial. Skipped for scripts and cassettes. Throws `invalid_input`.
  */
 export async function checkModel({ agent, model }: RunFile, connect?: Connect): Promise<void> {
-  if (agent !== 'model' || !connect || !model || /^(scripted|cassette):./.test(model)) return;
+  if (agent !== 'model' || !connect || !model || isPlayedModel(model)) return;
   const { models } = connect().client;
   const providers = await models.providers();
   const [, name] = /^([\w-]+):./.exec(model) ?? [];

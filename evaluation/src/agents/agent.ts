@@ -1,7 +1,7 @@
 import type { Artifacts } from '../artifacts.js';
 import type { Engine, ImageInfo } from '../engine/engine.js';
 import { folderEntry, parentFolders, ownedBy, under, type Entry } from '../entries.js';
-import type { Step, Task } from '../model.js';
+import type { Step, Task, TaskNetwork } from '../model.js';
 
 export type TaskImage = ImageInfo & { name: string };
 
@@ -13,6 +13,13 @@ export interface RunContext {
   /** `declared` gives tasks the network that they request; `none` gives them no network. */
   network: 'none' | 'declared';
 }
+
+/**
+ * The network of a container. A list of hosts needs the egress proxy, which only sessions have, so
+ * containers get none.
+ */
+export const containerNetwork = (run: RunContext, declared: TaskNetwork): 'none' | 'bridge' =>
+  run.network === 'declared' && declared === 'bridge' ? 'bridge' : 'none';
 
 /** The input of the agent and the verifier of a trial. */
 export interface TrialContext extends RunContext {
@@ -75,4 +82,15 @@ export function startingFiles(context: Pick<TrialContext, 'task' | 'image'>, ste
     ? ownedBy([folderEntry(workdir), ...parentFolders(step.files)], Number(user ?? 0))
     : [];
   return under(workdir, [...folders, ...step.files]);
+}
+
+/** Folders that formats guarantee to an agent, writable by any user. */
+export function agentFolders({ artifacts }: Task): Entry[] {
+  if (artifacts.kind !== 'container' && artifacts.kind !== 'paths') return [];
+  return ownedBy(
+    ['/logs', '/logs/agent', '/logs/artifacts', '/agent-logs'].map((path) =>
+      folderEntry(path, 0o777),
+    ),
+    0,
+  );
 }

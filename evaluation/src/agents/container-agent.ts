@@ -3,10 +3,14 @@ import { changesOf, merge, noArtifacts, type Artifacts } from '../artifacts.js';
 import type { TaskContainer } from '../engine/task-container.js';
 import { ReadBudget } from '../read-budget.js';
 import { notReady, whenReady } from '../engine/readiness.js';
-import { fileEntry, folderEntry, ownedBy, type Entry } from '../entries.js';
+import { fileEntry, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 import { patchOf, repositorySetup } from './repository.js';
+import { runCollectCommands } from './collect-commands.js';
+import { declaredArtifacts } from './declared-artifacts.js';
 import {
+  agentFolders,
+  containerNetwork,
   noUsage,
   startingFiles,
   workdirOf,
@@ -50,34 +54,30 @@ class ContainerAgent implements AgentInstance {
   }
 
   async run(step: Step): Promise<Artifacts> {
-    const { task, engine } = this.context;
+    const { task } = this.context;
     const program = this.programOf(step, task);
-    if (!program && task.artifacts.kind !== 'container') return { ...noArtifacts, always: true };
-    const container = await this.#createContainer(
-      step,
-      program ?? { files: [], command: ['true'], env: {} },
-    );
+    const isFromImage = task.artifacts.kind === 'container' || task.artifacts.kind === 'paths';
+    if (!program && !isFromImage) return { ...noArtifacts, always: true };
+    const containers: TaskContainer[] = [];
     try {
-      const { exitCode, timedOut } = await container.run(step.limits.agent, this.context.signal);
-      const output = await container.output();
-      const artifacts = { ...(await this.#collect(container)), output };
-      const more = step !== task.steps.at(-1);
-      if (more) {
-        this.#image = await engine.snapshot(container);
-        this.#snapshots.push(this.#image);
-      }
-      if (exitCode === notReady)
-        return { ...artifacts, broken: output.trim().split('\n').at(-1) ?? '' };
-      // The shell's code for a missing command: the agent did not run at all.
-      if (exitCode === 127)
-        return {
-          ...artifacts,
-          broken: `The agent’s command was not found: ${output.trim().split('\n').at(-1) ?? ''}`,
-        };
-      const note = exitCode === 0 ? '' : `The agent’s program exited with code ${exitCode}.`;
-      return { ...artifacts, timedOut, always: !program, note };
+      const first = await this.#createContainer(
+        step,
+        program ?? { files: [], command: ['true'], env: {} },
+      );
+      containers.push(first);
+      const { exitCode, timedOut } = await first.run(step.limits.agent, this.context.signal);
+      const output = await first.output();
+      const keep = (container: TaskContainer) => this.#keep(container);
+      const faults = await runCollectCommands(this.context, step, { containers, keep });
+      const artifacts = { ...(await this.#collect(containers)), output };
+      const last = containers.at(-1) ?? first;
+      if (step !== task.steps.at(-1)) await this.#keep(last);
+      const broken = brokenBy(exitCode, output);
+      if (broken !== null) return { ...artifacts, broken };
+      const exit = exitCode === 0 ? [] : [`The agent’s program exited with code ${exitCode}.`];
+      return { ...artifacts, timedOut, always: !program, note: [...exit, ...faults].join('\n') };
     } finally {
-      engine.discard(container);
+      for (const container of containers) this.context.engine.discard(container);
     }
   }
 
@@ -89,8 +89,15 @@ class ContainerAgent implements AgentInstance {
     for (const image of this.#snapshots.toReversed()) await this.context.engine.forget(image);
   }
 
+  /** Keeps the state of an ended container as the image of the next one. */
+  async #keep(container: TaskContainer): Promise<string> {
+    this.#image = await this.context.engine.snapshot(container);
+    this.#snapshots.push(this.#image);
+    return this.#image;
+  }
+
   async #createContainer(step: Step, { files, command, env }: Program): Promise<TaskContainer> {
-    const { task, image, engine, run, network } = this.context;
+    const { task, image, engine, run } = this.context;
     const { cpus, memoryMb } = task.environment;
     const workdir = workdirOf(this.context);
     const setup = repositorySetup(task);
@@ -111,7 +118,7 @@ class ContainerAgent implements AgentInstance {
       env: { ...task.environment.env, ...env },
       cpus,
       memoryMb,
-      network: network === 'declared' ? task.environment.network : 'none',
+      network: containerNetwork(this.context, task.environment.network),
       files: [
         ...agentFolders(task),
         ...startingFiles(this.context, step),
@@ -121,34 +128,33 @@ class ContainerAgent implements AgentInstance {
     });
   }
 
-  async #collect(container: TaskContainer): Promise<Artifacts> {
-    const { task } = this.context;
-    const workdir = workdirOf(this.context);
-    if (task.artifacts.kind === 'container') {
-      // The engine reports only the changes since the snapshot of the previous step.
-      this.#collected = merge(this.#collected, await changesOf(container));
+  /** The artifacts of a step's ended containers, in their order. */
+  async #collect(containers: TaskContainer[]): Promise<Artifacts> {
+    const { artifacts } = this.context.task;
+    const last = containers.at(-1);
+    if (!last) return noArtifacts;
+    if (artifacts.kind === 'container') {
+      // The engine reports only the changes since the image that a container started from.
+      for (const container of containers)
+        this.#collected = merge(this.#collected, await changesOf(container));
       return this.#collected;
     }
-    if (task.artifacts.kind === 'patch') {
-      const changes = await changesOf(container);
-      return patchOf(this.context, changes);
-    }
-    const base = task.artifacts.kind === 'files' ? workdir : '/';
+    if (artifacts.kind === 'patch') return patchOf(this.context, await changesOf(last));
+    if (artifacts.kind === 'paths')
+      return { ...noArtifacts, entries: await declaredArtifacts(last, artifacts.paths) };
+    const workdir = workdirOf(this.context);
     const entries: Entry[] = [];
     const budget = new ReadBudget();
-    for (const path of task.artifacts.paths)
-      entries.push(...(await container.read(posix.resolve(base, path), budget)));
+    for (const path of artifacts.paths)
+      entries.push(...(await last.read(posix.resolve(workdir, path), budget)));
     return { ...noArtifacts, entries };
   }
 }
 
-/** Folders that formats guarantee to an agent, writable by any user. */
-function agentFolders({ artifacts }: Task): Entry[] {
-  if (artifacts.kind !== 'container' && artifacts.kind !== 'paths') return [];
-  return ownedBy(
-    ['/logs', '/logs/agent', '/logs/artifacts', '/agent-logs'].map((path) =>
-      folderEntry(path, 0o777),
-    ),
-    0,
-  );
+/** Why an agent did not run at all, by its exit code; null if it did. */
+function brokenBy(exitCode: number, output: string): string | null {
+  const line = output.trim().split('\n').at(-1) ?? '';
+  if (exitCode === notReady) return line;
+  // The shell's code for a missing command.
+  return exitCode === 127 ? `The agent’s command was not found: ${line}` : null;
 }

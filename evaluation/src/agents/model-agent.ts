@@ -4,13 +4,14 @@ import {
   isEnded,
   isEvent,
   needsUser,
+  type EgressPolicy,
   type Event,
   type SessionState,
   type SessionSummary,
 } from '@belay/protocol';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { readArchive, packArchive, type Entry } from '../entries.js';
-import { Unsupported, type Step } from '../model.js';
+import type { Step } from '../model.js';
 import { trajectoryOf } from '../results/trajectory.js';
 import { secondTry } from '../suites/polyglot.js';
 import {
@@ -22,6 +23,7 @@ import {
   type AgentInstance,
 } from './agent.js';
 import { patchOf } from './repository.js';
+import { workArtifacts } from './work-artifacts.js';
 
 export interface ModelAgentOptions {
   client: BelayClient;
@@ -38,16 +40,7 @@ export function modelAgent(options: ModelAgentOptions): Agent {
   return {
     name: 'model',
     model: options.model,
-    setup: async (context) => {
-      const { environment, steps } = context.task;
-      const special = environment.healthcheck ?? steps.find(({ healthcheck }) => healthcheck);
-      const prepared = steps.find(({ files, setup }) => files.some(({ path }) => path === setup));
-      if (special || prepared)
-        throw new Unsupported(
-          'Its healthcheck or setup.sh runs only for agents of the form command:LINE, not for the agent `model`.',
-        );
-      return new SessionAgent(context, options);
-    },
+    setup: async (context) => new SessionAgent(context, options),
   };
 }
 
@@ -81,7 +74,9 @@ class SessionAgent implements AgentInstance {
     // A failure of a provider or a sandbox is not the model’s fault.
     const isBroken = state === 'failed' || Boolean(modelError);
     const broken = isBroken ? (reason ?? 'The session failed.') : null;
-    return { ...(await this.#collect(this.#id)), timedOut, note: reason ?? state, broken };
+    const artifacts = await this.#collect(this.#id, step);
+    const note = [reason ?? state, artifacts.note].filter(Boolean).join('\n');
+    return { ...artifacts, timedOut, note, broken };
   }
 
   usage(): TrialUsage {
@@ -127,12 +122,21 @@ class SessionAgent implements AgentInstance {
       image: image.name,
       workspace: uploaded.workspace,
       approvals: 'auto',
-      egress: { profile: 'none', hosts: [] },
+      egress: this.#egress(),
       mcp: [],
       // All budgets are set, so that the server’s defaults cannot change a benchmark.
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
     });
+  }
+
+  /** The network that the task declares, through the server's egress proxy. */
+  #egress(): EgressPolicy {
+    const { network: run, task } = this.context;
+    const { network } = task.environment;
+    if (run === 'none' || network === 'none') return { profile: 'none', hosts: [] };
+    if (network === 'bridge') return { profile: 'open', hosts: [] };
+    return { profile: 'list', hosts: network.hosts };
   }
 
   #message(step: Step, feedback: string | null): string {
@@ -201,7 +205,7 @@ class SessionAgent implements AgentInstance {
   }
 
   /** The files that differ from the upload, with paths in the task's own working folder. */
-  async #collect(id: string): Promise<Artifacts> {
+  async #collect(id: string, step: Step): Promise<Artifacts> {
     const { task } = this.context;
     const workdir = workdirOf(this.context);
     const now = (
@@ -228,6 +232,8 @@ class SessionAgent implements AgentInstance {
       })),
       removed: gone.map(({ path }) => `${workdir}/${path}`),
     };
+    if (task.artifacts.kind === 'paths')
+      return workArtifacts(this.context, step, { changes: artifacts, paths: task.artifacts.paths });
     // The patch is made in a new repository, from all existing files.
     if (task.artifacts.kind !== 'patch') return artifacts;
     const all = now.map((entry) => ({ ...entry, path: `${workdir}/${entry.path}` }));

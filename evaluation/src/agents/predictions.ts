@@ -111,7 +111,7 @@ function* listedIn(path: string): Generator<{ answer: Answer; bytes: Buffer }> {
 
 function parsed(bytes: Buffer, where: string): unknown {
   try {
-    return JSON.parse(bytes.toString()) as unknown;
+    return JSON.parse(bytes.toString().replace(/^\uFEFF/, '')) as unknown;
   } catch {
     throw new AppError('invalid_input', `${where}, is not JSON.`);
   }

@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
-import { fileEntry, packArchive } from '../entries.js';
+import { fileEntry, nulEnded, packArchive, parentsOf, type Entry } from '../entries.js';
 import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
+import { runOnFiles, scriptFailed } from './run-on-files.js';
 
 /** Commits the starting files to a new repository; later files are not part of the commit. */
 export const gitInit = [
@@ -23,8 +24,19 @@ export function repositorySetup(task: Task): string | null {
 }
 
 /**
+ * Removes what the agent removed, and whatever stands in the way of its files: folders where it has
+ * files or links, and files or links where it has folders.
+ */
+const clearing = [
+  'xargs -0 rm -rf -- < /belay/removed',
+  `xargs -0 sh -c 'for path do if [ -d "$path" ] && [ ! -L "$path" ]; then rm -rf -- "$path"; fi; done' clear < /belay/changed`,
+  `xargs -0 sh -c 'for path do if [ -L "$path" ] || [ ! -d "$path" ]; then rm -f -- "$path"; fi; done' clear < /belay/folders`,
+].join(' && ');
+
+/**
  * The patch of an agent's changed files, made in a new container, so that the agent's own .git,
- * with its hooks, filters and history, cannot influence it.
+ * with its hooks, filters and history, cannot influence it. Throws `Refused` for files that git does
+ * not take.
  */
 export async function patchOf(context: TrialContext, changes: Artifacts): Promise<Artifacts> {
   const { task, image, engine, run, signal } = context;
@@ -41,7 +53,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     .map(({ path }) => path);
   const removed = [...changes.removed.filter(isWork), ...gone];
   const setup = repositorySetup(task) ?? 'true';
-  const script = `cd "$1" && { ${setup}; } >&2 && tar -xf /belay/changes.tar -C / && { xargs -0 rm -rf -- < /belay/removed; } && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
+  const script = `{ cd "$1" && { ${setup}; } >&2 || exit ${scriptFailed}; } && ${clearing} && tar -xf /belay/changes.tar -C / && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
   const container = await engine.create({
     run,
     image: image.name,
@@ -55,19 +67,32 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     files: [
       ...starting,
       fileEntry('/belay/changes.tar', await packArchive(entries)),
-      fileEntry('/belay/removed', removed.join('\0')),
+      fileEntry('/belay/removed', nulEnded(removed)),
+      fileEntry('/belay/changed', nulEnded(filesOf(entries))),
+      fileEntry('/belay/folders', nulEnded(foldersOf(entries, workdir))),
     ],
   });
   try {
-    const { exitCode, timedOut } = await container.run(120, signal);
-    // A failure must not be mistaken for an empty patch.
-    if (exitCode !== 0)
-      throw new Error(
-        `The patch could not be made (${timedOut ? 'it took longer than 120 s' : `git exited with code ${exitCode}`}): ${(await container.output()).trim().slice(-400)}`,
-      );
+    await runOnFiles(container, signal, {
+      refused: 'The agent left files of which git makes no patch',
+      failed: 'The patch could not be made',
+    });
     const patch = (await container.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...noArtifacts, patch };
   } finally {
     engine.discard(container);
   }
+}
+
+const filesOf = (entries: Entry[]) =>
+  entries.filter(({ kind }) => kind !== 'folder').map(({ path }) => path);
+
+/** The folders of the entries below the working folder, the outer ones first. */
+function foldersOf(entries: Entry[], workdir: string): string[] {
+  const folders = new Set(
+    entries.flatMap(({ kind, path }) => [...(kind === 'folder' ? [path] : []), ...parentsOf(path)]),
+  );
+  return [...folders]
+    .filter((path) => path.startsWith(`${workdir}/`))
+    .toSorted((a, b) => a.length - b.length);
 }

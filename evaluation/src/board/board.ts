@@ -102,7 +102,7 @@ export class Board {
   /** Reports the differences between the results folder and the board. */
   refresh(): void {
     this.#validity = readValidity(this.#out);
-    for (const trial of countedTrials(this.#out)) this.judged(trial);
+    for (const trial of countedTrials(this.#out).trials) this.judged(trial);
     this.#reporter.setProgress(this.#progress('running'));
   }
 
@@ -128,11 +128,9 @@ export class Board {
 
   #progress(state: EvaluationProgress['state'], reason: string | null = null): EvaluationProgress {
     const trials = [...this.#trials.values()];
-    const { score, interval, validScore, validity } = summarizeRun(
-      this.#run,
-      trials,
-      this.#validity,
-    );
+    const { score, interval, validScore, validity } = summarizeRun(this.#run, trials, {
+      validity: this.#validity,
+    });
     return {
       state,
       reason,

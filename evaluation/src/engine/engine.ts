@@ -154,9 +154,10 @@ export class Engine {
         NanoCpus: Math.round(spec.cpus * 1e9),
         // One Java exercise starts 1000 threads at once.
         PidsLimit: 2048,
+        // Two files, because a full one is replaced: the newest 32 MB are always kept.
         LogConfig: {
           Type: 'local',
-          Config: { 'max-size': '4m', 'max-file': '1', compress: 'false' },
+          Config: { 'max-size': '32m', 'max-file': '2', compress: 'false' },
         },
       },
     });

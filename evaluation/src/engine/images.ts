@@ -91,6 +91,9 @@ export class Images {
         `The image ${name} is not on this engine: pull it, or name one that is with --from-map ${name}=IMAGE.`,
       );
     }
+    const { published } = source;
+    const info = published ? await this.options.engine.image(published) : undefined;
+    if (info && published) return { ...info, name: published };
     const files = await this.#localDockerfile(source.files, signal);
     return this.#built(`belay/evaluation-task:${contentHash(key, files).slice(0, 16)}`, files, {
       signal,
@@ -268,7 +271,7 @@ async function namesIn(source: Exclude<ImageSource, { kind: 'toolchain' }>): Pro
     return [...(image ? [image] : []), ...(python ? [`python:${python.python}`] : [])];
   }
   const dockerfile = source.files.find(({ path }) => path === 'Dockerfile');
-  const names: string[] = [];
+  const names = source.published ? [source.published] : [];
   await withLocalImages(dockerfile?.bytes.toString() ?? '', async (name) => {
     names.push(name);
     return name;

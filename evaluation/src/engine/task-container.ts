@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
-import { containerOutput, isGone, isNotFound } from '@belay/docker';
+import { isGone, isNotFound, outputPieces } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
 import type { Container } from 'dockerode';
 import { readArchive, packArchive, type Entry } from '../entries.js';
 import type { ReadBudget } from '../read-budget.js';
+import { endOfOutput } from './end-of-output.js';
 
 export interface TaskContainerSpec {
   /** The id of the run that the container belongs to. */
@@ -68,9 +69,11 @@ export class TaskContainer {
     }
   }
 
-  /** The last 4 MB of its standard output and error, in order. */
+  /** At least the last 32 MB of the standard output and error of an ended container, in order. */
   async output(): Promise<string> {
-    return containerOutput(await this.#container.logs({ stdout: true, stderr: true }));
+    // With `follow`, dockerode returns a stream, which ends because the container has ended.
+    const logs = await this.#container.logs({ stdout: true, stderr: true, follow: true });
+    return endOfOutput(outputPieces(logs as AsyncIterable<Buffer>));
   }
 
   /**
@@ -91,8 +94,10 @@ export class TaskContainer {
    * The differences from the image. Folders that only contain a change are listed as modified, too.
    */
   async changes(): Promise<{ path: string; kind: (typeof changeKinds)[number] }[]> {
-    const changes = (await this.#container.changes()) as { Path: string; Kind: number }[] | null;
-    return (changes ?? []).map(({ Path, Kind }) => ({
+    const changes: unknown = await this.#container.changes();
+    // Without changes the engine answers `null`, which dockerode returns as its bytes.
+    const listed = Array.isArray(changes) ? (changes as { Path: string; Kind: number }[]) : [];
+    return listed.map(({ Path, Kind }) => ({
       path: Path,
       kind: changeKinds[Kind] ?? 'modified',
     }));

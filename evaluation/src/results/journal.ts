@@ -11,6 +11,7 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { AppError } from '@belay/protocol';
 import writeFileAtomic from 'write-file-atomic';
+import { contentHash } from '../entries.js';
 import type { Trial } from '../model.js';
 import { folderName } from '../folder-name.js';
 import { linesIn } from '../lines.js';
@@ -33,7 +34,7 @@ export class Journal {
 
   append(trial: Trial): void {
     if (this.trials.has(trial.key)) return;
-    writeSync(this.#file, `${JSON.stringify(trial)}\n`);
+    writeSync(this.#file, trialLine(trial));
     fsyncSync(this.#file);
     this.trials.set(trial.key, trial);
   }
@@ -43,18 +44,42 @@ export class Journal {
   }
 }
 
-/** The complete lines of a journal, and their length in bytes. */
-export function readTrials(path: string): { trials: Trial[]; bytes: number } {
+/** The complete lines of a journal. */
+export interface RecordedTrials {
+  trials: Trial[];
+  /** Those of them that are not as they were recorded. */
+  edited: Set<Trial>;
+  /** The length of these lines. */
+  bytes: number;
+}
+
+export function readTrials(path: string): RecordedTrials {
   const trials: Trial[] = [];
+  const edited = new Set<Trial>();
   let bytes = 0;
-  if (!existsSync(path)) return { trials, bytes };
+  if (!existsSync(path)) return { trials, edited, bytes };
   for (const line of linesIn(path)) {
     if (!line.ended) break;
     bytes = line.offset + line.bytes.length + 1;
-    trials.push(JSON.parse(line.bytes.toString()) as Trial);
+    const text = line.bytes.toString();
+    const [, content = '', digest] = digested.exec(text) ?? [];
+    const { digest: _, ...trial } = JSON.parse(text) as Trial & { digest?: string };
+    trials.push(trial);
+    if (contentHash(content) !== digest) edited.add(trial);
   }
-  return { trials, bytes };
+  return { trials, edited, bytes };
 }
+
+/**
+ * A trial with a hash over its line, so that a later change by hand is noticed. It proves nothing
+ * against a forger, who can calculate it as well.
+ */
+export function trialLine(trial: Trial): string {
+  const content = JSON.stringify(trial).slice(0, -1);
+  return `${content},"digest":"${contentHash(content)}"}\n`;
+}
+
+const digested = /^(.*),"digest":"([0-9a-f]+)"\}$/s;
 
 /**
  * Writes a file, and its folder if necessary; readers see the old content or the complete new one.

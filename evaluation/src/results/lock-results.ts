@@ -1,5 +1,6 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { AppError } from '@belay/protocol';
 import { makeResultsFolder, unusableFolder } from './make-results-folder.js';
 
@@ -30,6 +31,22 @@ export function lockResults(out: string): () => void {
   return () => {
     if (readIfThere(path) === mark) rmSync(path, { force: true });
   };
+}
+
+/**
+ * Locks a results folder like `lockResults`, but first waits a little for a process that is about to
+ * end: one whose npm was killed ends within a second.
+ */
+export async function lockResultsSoon(out: string, waitMs = 4_000): Promise<() => void> {
+  const deadline = performance.now() + waitMs;
+  for (;;)
+    try {
+      return lockResults(out);
+    } catch (error) {
+      const isHeld = error instanceof AppError && error.code === 'conflict';
+      if (!isHeld || performance.now() > deadline) throw error;
+      await setTimeout(100);
+    }
 }
 
 function inUse(out: string, holder: string): AppError {

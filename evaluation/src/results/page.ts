@@ -19,9 +19,9 @@ export function page(
 <title>${escapeHtml(title)}</title>
 <style>${style}</style>
 <h1>${escapeHtml(title)}</h1>
-<p class="score">${percentText(score)} <small>${percentText(interval[0])} to ${percentText(interval[1])}, 95%</small></p>
+<p class="score">${headline(summary)}</p>
 <p>${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials; ${summary.tasks} tasks, ${summary.attempts} attempts each.</p>
-${missed(summary)}${unfinished(summary)}${doubts(summary)}${validity(summary)}
+${missed(summary)}${edits(summary)}${doubts(summary)}${validity(summary)}
 <h2>Score</h2>
 ${intervalPlot(score, interval)}
 ${groups(summary)}${section('pass@k', Object.keys(passAt).length > 0, () => barPlot(Object.entries(passAt).map(([label, value]) => ({ label, value, text: percentText(value) }))))}
@@ -52,9 +52,16 @@ const missed = ({ notAttempted, tasks }: Summary) =>
     ? `<p class="warning">${notAttempted} of ${tasks} tasks were not attempted: they count as 0.</p>\n`
     : '';
 
-const unfinished = ({ trials }: Summary) =>
+const headline = ({ score, interval: [low, high], trials }: Summary) =>
   trials.done < trials.all
-    ? `<p class="warning">Not finished: ${trials.all - trials.done} trials are missing and count as 0.</p>`
+    ? `Not finished: ${trials.done} of ${trials.all} trials <small>${percentText(score)} so far; missing trials count as 0</small>`
+    : `${percentText(score)} <small>${percentText(low)} to ${percentText(high)}, 95%</small>`;
+
+const edits = ({ edited }: Summary) =>
+  edited.length > 0
+    ? `<p class="warning">${pluralText(edited.length, 'trial has changed since it was', 'trials have changed since they were')} recorded. Delete their lines in results.jsonl, and resume the run.</p><ul>${edited
+        .map(({ task, attempt }) => `<li>${escapeHtml(`${task} (${attempt})`)}`)
+        .join('')}</ul>\n`
     : '';
 
 function validity({ validity: checked, validScore, tasks }: Summary): string {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Task, Trial } from '../model.js';
 import type { Validity } from '../validity.js';
-import { readTrials, trialFolder, writeFileAtomically } from './journal.js';
+import { readTrials, trialFolder, writeFileAtomically, type RecordedTrials } from './journal.js';
 import { writeNative } from './native/index.js';
 import { page } from './page.js';
 import type { RunFile } from './run-file.js';
@@ -18,10 +18,12 @@ export interface ReportOptions {
 
 /** Writes summary.json, report.html and the suite's own files from the results so far. */
 export function writeReport(out: string, { run, data, server }: ReportOptions): Summary {
-  const trials = countedTrials(out).toSorted(
+  const counted = countedTrials(out);
+  const trials = counted.trials.toSorted(
     (a, b) => run.tasks.indexOf(a.task) - run.tasks.indexOf(b.task) || a.attempt - b.attempt,
   );
-  const summary = summarizeRun(run, trials, readValidity(out));
+  const edited = trials.filter((trial) => counted.edited.has(trial));
+  const summary = summarizeRun(run, trials, { validity: readValidity(out), edited });
   writeFileAtomically(join(out, 'summary.json'), `${JSON.stringify(summary, undefined, 2)}\n`);
   writeFileAtomically(
     join(out, 'report.html'),
@@ -55,14 +57,16 @@ const logsIn =
  * The trials that count: the last one for each task and attempt, with the verdict of a regrade if
  * there is one.
  */
-export function countedTrials(out: string): Trial[] {
-  const lines = readTrials(join(out, 'results.jsonl')).trials;
-  const last = new Map(lines.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]));
-  const trials = [...last.values()];
-  const regraded = new Map(
-    readTrials(join(out, 'regraded.jsonl')).trials.map((trial) => [trial.key, trial]),
+export function countedTrials(out: string): Pick<RecordedTrials, 'trials' | 'edited'> {
+  const first = readTrials(join(out, 'results.jsonl'));
+  const later = readTrials(join(out, 'regraded.jsonl'));
+  const last = new Map(
+    first.trials.map((trial) => [JSON.stringify([trial.task, trial.attempt]), trial]),
   );
-  return trials.map((trial) => regraded.get(trial.key) ?? trial);
+  const regraded = new Map(later.trials.map((trial) => [trial.key, trial]));
+  const trials = Array.from(last.values(), (trial) => regraded.get(trial.key) ?? trial);
+  const isEdited = (trial: Trial) => first.edited.has(trial) || later.edited.has(trial);
+  return { trials, edited: new Set(trials.filter(isEdited)) };
 }
 
 /** The preflight results for the run's tasks; null if there was no preflight. */

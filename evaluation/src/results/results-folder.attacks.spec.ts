@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporary } from '../testing/fixtures.js';
-import { lockResults } from './lock-results.js';
+import { lockResults, lockResultsSoon } from './lock-results.js';
 import { writeInside } from './journal.js';
 
 const { folder, remove } = temporary();
@@ -59,10 +59,11 @@ describe('attacks: the lock of a results folder', () => {
       readFileSync(`/proc/${other.pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19];
     writeFileSync(join(out, 'run.lock'), `${other.pid} ${start()}`);
     expect(() => lockResults(out)).toThrow(`Another process (${other.pid}) is working on`);
-    const ended = new Promise((done) => other.on('exit', done));
+    await expect(lockResultsSoon(out, 0)).rejects.toThrow('is working on');
+    // A resume right after the kill waits for the end of the process.
+    const locked = lockResultsSoon(out, 60_000);
     other.kill('SIGKILL');
-    await ended;
-    const release = lockResults(out);
+    const release = await locked;
     release();
     expect(existsSync(join(out, 'run.lock'))).toBe(false);
   });

@@ -20,12 +20,14 @@ export interface Summary {
   missing: string[];
   /** The mean reward over all trials of all chosen tasks; invalid and missing trials count as 0. */
   score: number;
-  /** Wilson's 95% interval for the proportion of trials that passed. */
+  /** Wilson's 95% interval for the score, over tasks: attempts at one task are not independent. */
   interval: [number, number];
   passed: number;
   failed: number;
   invalid: number;
   causes: Record<string, number>;
+  /** Trials whose lines in results.jsonl have changed since they were recorded. */
+  edited: { task: string; attempt: number }[];
   /** Passes that later checks flagged, such as a second run of their tests. */
   doubtful: { task: string; attempt: number; why: string }[];
   groups: Group[];
@@ -52,7 +54,11 @@ export interface Summary {
 }
 
 /** Summarizes a run. The order of its trials does not matter. */
-export function summarizeRun(run: RunFile, trials: Trial[], validity: Validity[] | null): Summary {
+export function summarizeRun(
+  run: RunFile,
+  trials: Trial[],
+  { validity, edited = [] }: { validity: Validity[] | null; edited?: Trial[] },
+): Summary {
   const count = (outcome: string) =>
     trials.filter(({ verdict }) => verdict.outcome === outcome).length;
   const passed = count('pass');
@@ -66,6 +72,8 @@ export function summarizeRun(run: RunFile, trials: Trial[], validity: Validity[]
   const problems = [...attempted, ...missed];
   const flagged = (validity ?? []).filter(({ valid }) => !valid);
   const valid = new Set((validity ?? []).filter((found) => found.valid).map(({ task }) => task));
+  const tasks = run.tasks.length + run.unattempted.length;
+  const score = scoreOf(trials, chosen);
   const sum = (of: (trial: Trial) => number) =>
     Math.round(trials.reduce((total, trial) => total + of(trial), 0) * 1e6) / 1e6;
   return {
@@ -73,17 +81,19 @@ export function summarizeRun(run: RunFile, trials: Trial[], validity: Validity[]
     agent: run.agent,
     model: run.model,
     created: run.created,
-    tasks: run.tasks.length + run.unattempted.length,
+    tasks,
     attempts: run.attempts,
     trials: { done: trials.length, all },
     notAttempted: run.unattempted.length,
     missing: run.unattempted,
-    score: scoreOf(trials, chosen),
-    interval: wilson(passed, chosen),
+    score,
+    // A mean of attempts varies at most as much as one attempt, so this is never too narrow.
+    interval: wilson(score * tasks, tasks),
     passed,
     failed: count('fail'),
     invalid: count('invalid'),
     causes: causesOf(trials),
+    edited: edited.map(({ task, attempt }) => ({ task, attempt })),
     doubtful: trials.flatMap(({ task, attempt, verdict }) =>
       verdict.outcome === 'pass'
         ? (verdict.flags ?? []).map((why) => ({ task, attempt, why }))

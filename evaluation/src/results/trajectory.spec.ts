@@ -26,7 +26,7 @@ it('a log becomes steps with calls and their results', () => {
     event('say', { message: 'Done.' }),
   ];
   const { steps, final_metrics: totals, ...rest } = trajectoryOf('s', 'own:model', log);
-  expect(rest).toMatchObject({ schema_version: 'ATIF-v1.4', agent: { model_name: 'own:model' } });
+  expect(rest).toMatchObject({ schema_version: 'ATIF-v1.8', agent: { model_name: 'own:model' } });
   expect(steps.map(({ step_id, source, message }) => [step_id, source, message])).toEqual([
     [1, 'user', 'Do it'],
     [2, 'agent', 'I look.'],
@@ -34,10 +34,13 @@ it('a log becomes steps with calls and their results', () => {
     [4, 'agent', 'Done.'],
   ]);
   expect(steps[1]).toMatchObject({
+    llm_call_count: 1,
     metrics: { prompt_tokens: 30, completion_tokens: 5, cached_tokens: 10, cost_usd: 0.25 },
     tool_calls: [{ tool_call_id: 'c1', function_name: 'files.read', arguments: { path: 'a' } }],
     observation: { results: [{ source_call_id: 'c1', content: '{"output":"text"}' }] },
   });
+  // Unknown is not the same as no call.
+  expect(steps[3]).not.toHaveProperty('llm_call_count');
   expect(totals).toEqual({
     total_prompt_tokens: 30,
     total_completion_tokens: 5,

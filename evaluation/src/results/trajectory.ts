@@ -12,20 +12,22 @@ interface TrajectoryStep {
   timestamp: string;
   source: 'user' | 'agent' | 'system';
   message: string;
+  /** The calls of the model that this step stands for; absent if unknown. */
+  llm_call_count?: number;
   tool_calls?: { tool_call_id: string; function_name: string; arguments: unknown }[];
   metrics?: Metrics;
   observation?: { results: { source_call_id: string; content: string }[] };
 }
 
 /**
- * The log of a session as an agent trajectory (Harbor's ATIF 1.4): one step for each reply of the
+ * The log of a session as an agent trajectory (Harbor's ATIF 1.8): one step for each reply of the
  * model.
  */
 export function trajectoryOf(session: string, model: string, events: Event[]) {
   const trajectory = new Trajectory();
   for (const event of events) trajectory.add(event);
   return {
-    schema_version: 'ATIF-v1.4',
+    schema_version: 'ATIF-v1.8',
     session_id: session,
     agent: { name: 'belay', version: belayVersion, model_name: model },
     steps: trajectory.steps,
@@ -37,8 +39,9 @@ class Trajectory {
   readonly steps: TrajectoryStep[] = [];
   /** The step of each tool call, by its id. */
   readonly #calls = new Map<string, TrajectoryStep>();
-  /** The usage of model calls whose reply is not in the log yet. */
+  /** The usage and number of model calls whose reply is not in the log yet. */
   #used: Metrics | undefined;
+  #calledModel = 0;
   #dollars = 0;
 
   add(event: Event): void {
@@ -47,10 +50,16 @@ class Trajectory {
     } else if (event.action === 'message') this.#addStep(event, 'user');
     else if (isEvent(event, 'usage')) {
       this.#used = withUsage(this.#used, event.args);
+      this.#calledModel++;
       this.#dollars += event.args.dollars ?? 0;
     } else if (isEvent(event, 'say')) {
-      this.#addStep(event, 'agent', this.#used && { metrics: this.#used });
+      this.#addStep(
+        event,
+        'agent',
+        this.#used && { llm_call_count: this.#calledModel, metrics: this.#used },
+      );
       this.#used = undefined;
+      this.#calledModel = 0;
     } else if (isEvent(event, 'result')) this.#addResult(event);
     else if (event.source === 'agent') this.#addCall(event);
   }
@@ -58,7 +67,7 @@ class Trajectory {
   #addStep(
     { time: timestamp, message }: Event,
     source: TrajectoryStep['source'],
-    more?: Pick<TrajectoryStep, 'metrics'>,
+    more?: Pick<TrajectoryStep, 'llm_call_count' | 'metrics'>,
   ): void {
     this.steps.push({ step_id: this.steps.length + 1, timestamp, source, message, ...more });
   }

@@ -78,6 +78,63 @@ describe('a task that cannot be read', () => {
   });
 });
 
+describe('a file of another suite', () => {
+  const mbpp = { task_id: 1, text: 'Do.', code: 'x = 1\n', test_list: ['assert x == 1'] };
+  const plus = {
+    task_id: 'Mbpp/2',
+    prompt: '"""Do."""',
+    entry_point: 'f',
+    canonical_solution: 'def f(): pass',
+    base_input: [],
+    plus_input: [],
+  };
+  const instance = { repo: 'a/b', instance_id: 'a__b-1', problem_statement: 'It.', base_files: {} };
+  const named = (suite: string, ...lines: (string | object)[]) =>
+    failure(() => suiteNamed(suite).read(fileOf(...lines)));
+
+  it('is named before anything runs, with the suite to use', () => {
+    expect(named('mbpp', doubling, { ...doubling, task_id: 'Own/1' })).toMatch(
+      /jsonl is not data of the suite mbpp: it begins with a task of HumanEval\. Use the suite human-eval, or name other data\.$/,
+    );
+    expect(named('human-eval', mbpp)).toMatch(/suite human-eval: it begins with a task of MBPP\. /);
+    expect(named('human-eval', plus)).toMatch(/suite human-eval: it begins with a task of MBPP\. /);
+    expect(named('swe-bench', doubling)).toMatch(/begins with a task of HumanEval\. /);
+    expect(named('mbpp', instance)).toMatch(/begins with an instance of SWE-bench\. /);
+    expect(named('swe-bench', { instance_id: 'a', model_patch: '' })).toMatch(
+      /begins with a prediction\. Name the data with --data, and this file with --agent/,
+    );
+    expect(named('human-eval', { task_id: 'Own/0', completion: '' })).toMatch(/a prediction\. /);
+  });
+
+  it('is not one with a single wrong line, which affects only itself', () => {
+    const tasks = read(fileOf(doubling, mbpp));
+    expect(tasks.map(({ broken = false }) => broken)).toEqual([false, true]);
+    expect(tasks[1]?.unsupported).toMatch(/line 2, is a task of MBPP\. Use the suite mbpp/);
+  });
+
+  it('is read by its own suite', () => {
+    expect(suiteNamed('mbpp').read(fileOf(mbpp))).toHaveLength(1);
+    expect(suiteNamed('mbpp').read(fileOf(plus))).toHaveLength(1);
+    expect(read(fileOf(doubling))).toHaveLength(1);
+  });
+});
+
+it('a byte order mark is not part of the first line', () => {
+  const [marked] = read(fileOf(`\uFEFF${JSON.stringify(doubling)}`, { ...doubling, task_id: 'b' }));
+  expect(marked?.content).toBe(read(fileOf(doubling))[0]?.content);
+  expect(read(fileOf(`\uFEFF[${JSON.stringify(doubling)}]`))[0]?.id).toBe('Own/0');
+  const good = { task_id: 'Own/0', completion: 'a' };
+  const { counts } = predictionsFrom(fileOf(`\uFEFF${JSON.stringify(good)}`, good));
+  expect(counts).toEqual(new Map([['Own/0', 2]]));
+  const list = write(folder, { 'marked.json': `\uFEFF[${JSON.stringify(good)}]` });
+  expect(predictionsFrom(join(list, 'marked.json')).counts).toEqual(new Map([['Own/0', 1]]));
+  const path = fileOf(`\uFEFFone`, 'two');
+  expect(Array.from(linesIn(path), ({ offset, bytes }) => [offset, String(bytes)])).toEqual([
+    [3, 'one'],
+    [7, 'two'],
+  ]);
+});
+
 describe('a file that cannot be read', () => {
   it('is reported in one sentence', () => {
     const long = join(folder, 'x'.repeat(300));

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { assetTable } from '../asset-table.js';
+import { assetText } from '../asset-text.js';
 import type { Entry } from '../entries.js';
 
 /**
@@ -39,7 +40,7 @@ export const decoyKind = z.enum([
 ]);
 export type DecoyKind = z.infer<typeof decoyKind>;
 
-/** In `files`, a line `{name}` stands for all tests of that name. */
+/** In `files`, a line `{name}` stands for all tests of that name, or for the asset of that name. */
 const table = assetTable(
   'decoys.json',
   z.object({
@@ -53,7 +54,9 @@ const honest = '_zz_honest';
 export function decoysOf(kind: DecoyKind): Decoys {
   const { tests, files } = table();
   const parts = files[kind].map((line) => {
-    const group = tests[line.slice(1, -1)];
+    const name = line.slice(1, -1);
+    const group = tests[name];
+    if (line === `{${name}}` && name.endsWith('.py')) return { count: 0, text: assetText(name) };
     if (!group) return { count: 0, text: line };
     const all = group.bodies.map((body, index) =>
       group.test.replaceAll('{number}', String(index)).replace('{body}', () => body),

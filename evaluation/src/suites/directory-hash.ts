@@ -27,4 +27,4 @@ export function directoryHash(files: Iterable<Entry>): string {
 /** Python orders strings by code points, which is the order of their UTF-8 bytes. */
 const utf8 = (text: string) => Buffer.from(text);
 
-const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
+export const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');

@@ -1,8 +1,10 @@
+import { posix } from 'node:path';
 import { z } from 'zod';
+import { isExcludePattern } from './artifact-paths.js';
+import { networkFields, noStrayHosts } from './harbor-network.js';
 
 const seconds = z.number().optional();
 const env = z.record(z.string(), z.string()).default({});
-const networkMode = z.enum(['public', 'no-network', 'allowlist']).optional();
 const user = z.union([z.string(), z.int()]).transform(String).optional();
 
 const healthcheck = z
@@ -23,45 +25,79 @@ const healthcheck = z
     retries: given.retries,
   }));
 
-const environment = z.object({
-  build_timeout_sec: z.number().default(600),
-  docker_image: z.string().optional(),
-  os: z.string().default('linux'),
-  cpus: z.number().positive().default(1),
-  gpus: z.number().default(0),
-  tpu: z.unknown().optional(),
-  memory_mb: z.number().positive().optional(),
-  memory: z.string().optional(),
-  workdir: z.string().optional(),
-  env,
-  mcp_servers: z.array(z.unknown()).default([]),
-  network_mode: networkMode,
-  allow_internet: z.boolean().optional(),
-  healthcheck: healthcheck.optional(),
-});
+const environment = z
+  .object({
+    build_timeout_sec: z.number().default(600),
+    docker_image: z.string().optional(),
+    os: z.string().default('linux'),
+    cpus: z.number().positive().default(1),
+    gpus: z.number().default(0),
+    tpu: z.unknown().optional(),
+    memory_mb: z.number().positive().optional(),
+    memory: z.string().optional(),
+    workdir: z.string().optional(),
+    env,
+    mcp_servers: z.array(z.object({ name: z.string() })).default([]),
+    ...networkFields,
+    allow_internet: z.boolean().optional(),
+    healthcheck: healthcheck.optional(),
+  })
+  .superRefine(noStrayHosts);
 export type HarborEnvironment = z.infer<typeof environment>;
 
-const agent = z.object({ timeout_sec: seconds, user, network_mode: networkMode }).prefault({});
+const agent = z
+  .object({ timeout_sec: seconds, user, ...networkFields })
+  .superRefine(noStrayHosts)
+  .prefault({});
+
+const collect = z
+  .object({
+    command: z.string(),
+    service: z.string().default('main'),
+    timeout_sec: z.number().positive().default(60),
+    user,
+  })
+  .transform(({ timeout_sec: limit, user: name = null, ...given }) => ({
+    ...given,
+    seconds: limit,
+    user: name,
+  }));
+export type HarborCollect = z.infer<typeof collect>;
+
 const verifier = z
   .object({
     timeout_sec: seconds,
     env,
     user,
-    network_mode: networkMode,
+    ...networkFields,
     environment_mode: z.enum(['shared', 'separate']).optional(),
     environment: environment.optional(),
-    collect: z.array(z.unknown()).default([]),
+    collect: z.array(collect).default([]),
   })
+  .superRefine(noStrayHosts)
   .refine((given) => given.environment_mode !== 'shared' || !given.environment, {
     message: 'environment_mode = "shared" and an environment of its own exclude each other',
   })
   .prefault({});
 export type HarborVerifier = z.infer<typeof verifier>;
 
-const artifact = z.union([
-  z.string().transform((source) => ({ source, service: 'main' })),
-  z.object({ source: z.string(), service: z.string().default('main') }),
-]);
+const containerPath = z
+  .string()
+  .refine((path) => !path.split('/').includes('..'), { error: 'must not contain ..' })
+  .transform((path) => posix.resolve('/', path));
+
+const artifact = z.preprocess(
+  (given) => (typeof given === 'string' ? { source: given } : given),
+  z
+    .object({
+      source: containerPath,
+      exclude: z
+        .array(z.string().refine(isExcludePattern, { error: 'is not a pattern' }))
+        .default([]),
+      service: z.string().default('main'),
+    })
+    .transform(({ source: path, ...more }) => ({ path, ...more })),
+);
 
 const step = z.object({
   name: z.string(),
@@ -79,6 +115,8 @@ const step = z.object({
  * `allow_internet`.
  */
 export const harborConfig = z.object({
+  /** Its name and version as a package. */
+  task: z.object({ name: z.string(), version: z.string().optional() }).optional(),
   agent,
   verifier,
   environment: environment.prefault({}),
@@ -112,7 +150,12 @@ export function stepsOf({ steps, agent: whole, verifier: shared }: HarborConfig)
   return steps.map((own) => ({
     ...own,
     agent: { ...whole, ...own.agent },
-    verifier: { ...shared, ...own.verifier, env: { ...shared.env, ...own.verifier.env } },
+    verifier: {
+      ...shared,
+      ...own.verifier,
+      env: { ...shared.env, ...own.verifier.env },
+      collect: [...shared.collect, ...own.verifier.collect],
+    },
     folders: ['', `steps/${own.name}/`],
   }));
 }
@@ -139,36 +182,5 @@ export const withDefaults = (given: Record<string, string>): Record<string, stri
     Object.entries(given).map(([key, value]) => [key, template.exec(value)?.[2] ?? value]),
   );
 
-const template = /^\$\{([^}:]+)(?::-(.*))?\}$/s;
-
-/** Why a task cannot be run as intended, in one sentence; null when it can. */
-export function unsupportedOf(config: HarborConfig): string | null {
-  const { environment: main, verifier: own, steps, artifacts } = config;
-  const environments = [main, own.environment, ...steps.map(({ verifier: of }) => of.environment)];
-  const each = (wrong: (given: HarborEnvironment) => boolean) =>
-    environments.some((given) => given && wrong(given));
-  if (each(({ os }) => os.toLowerCase() !== 'linux'))
-    return 'It needs an operating system other than Linux.';
-  if (each(({ gpus, tpu }) => gpus > 0 || Boolean(tpu))) return 'It needs a GPU or a TPU.';
-  if (each(({ mcp_servers: servers }) => servers.length > 0))
-    return 'It needs MCP servers, which are not started for tasks.';
-  if ([own, ...steps.map(({ verifier: of }) => of)].some(({ collect }) => collect.length > 0))
-    return 'It has [[verifier.collect]] commands, which are not run.';
-  const all = [...artifacts, ...steps.flatMap((given) => given.artifacts)];
-  if (all.some(({ service }) => service !== 'main'))
-    return 'It collects artifacts from other services of a compose file.';
-  const modes = steps.map(({ verifier: of }) => isSeparate(of) ?? isSeparate(own) ?? false);
-  if (new Set(modes).size > 1)
-    return 'Some of its steps are verified in a separate container and others are not.';
-  const variables = [
-    config.solution.env,
-    own.env,
-    ...steps.map(({ verifier: of }) => of.env),
-    ...environments.map((given) => given?.env ?? {}),
-  ].flatMap((given) => Object.values(given));
-  const missing = variables
-    .map((value) => template.exec(value))
-    .find((found) => found && found[2] === undefined);
-  if (missing) return `It needs ${missing[1]} from the host, which tasks do not get.`;
-  return null;
-}
+/** A variable of the host, with a default or without. */
+export const template = /^\$\{([^}:]+)(?::-(.*))?\}$/s;

@@ -2,60 +2,79 @@ import { AppError } from '@belay/protocol';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { folderEntry, contentHash, type Entry } from '../entries.js';
-import type { SecondRun, TaskEnvironment, ImageSource, Step, Task, Verifier } from '../model.js';
+import type {
+  ArtifactPath,
+  CollectCommand,
+  ImageSource,
+  SecondRun,
+  Step,
+  Task,
+  TaskEnvironment,
+  TaskNetwork,
+  Verifier,
+} from '../model.js';
 import {
   harborConfig,
   isSeparate,
   memoryOf,
   stepsOf,
-  unsupportedOf,
   withDefaults,
+  type HarborCollect,
   type HarborConfig,
   type HarborEnvironment,
   type HarborStep,
 } from './harbor-config.js';
-import { directoryHash } from './directory-hash.js';
+import { publishedArtifacts } from './artifact-paths.js';
+import { datasetAt, packageAt, readDataset } from './harbor-dataset.js';
+import { networkOf } from './harbor-network.js';
+import { packageOf } from './harbor-package.js';
+import { harborRefusal } from './harbor-refusals.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
-import { pytestCheck, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { pytestChecks, sealFiles, seedOf, withPytestPlugin } from './seal.js';
+import { tasksFrom } from './readable-tasks.js';
 import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
 
-/** Harbor's task layout, used by Terminal-Bench 2 and others. */
+/** Harbor's task layout, used by Terminal-Bench 2 to 4, SWE-bench Pro V2, DeepSWE and others. */
 export const harbor: Suite = {
   name: 'harbor',
   title: 'Harbor',
-  read: (path) => tasksOfFolders({ suite: 'harbor', path, marker: 'task.toml' }, taskOf),
+  read: (path, note) => {
+    const folder = packageAt(path);
+    const dataset = datasetAt(folder);
+    return dataset
+      ? tasksFrom({ suite: 'harbor', path }, readDataset(dataset, note), taskOf)
+      : tasksOfFolders({ suite: 'harbor', path: folder, marker: 'task.toml' }, taskOf);
+  },
 };
 
 type Files = Map<string, Entry>;
 
-function taskOf({ name, files }: TaskFolder): Task {
+function taskOf({ name, path, files }: TaskFolder): Task {
   const config = configOf(name, fileText(files, 'task.toml') ?? '');
   const own = config.steps.map((step) => step.verifier).find((each) => isSeparate(each));
   const separate = isSeparate(own ?? config.verifier) ?? false;
   const { environment, artifacts, steps } = config;
+  const { user = null, ...agent } = stepsOf(config)[0]?.agent ?? config.agent;
   const image = imageOf(files, 'environment/', environment);
-  const sources = [...artifacts, ...steps.flatMap((step) => step.artifacts)].map((at) => at.source);
-  const mode = config.agent.network_mode ?? environment.network_mode;
+  const declared = [...artifacts, ...steps.flatMap((step) => step.artifacts)];
   return {
     suite: 'harbor',
     id: name,
-    environment: environmentOf(
-      { ...environment, network_mode: mode },
-      image ?? { kind: 'build', files: [] },
-    ),
-    user: config.agent.user ?? null,
-    artifacts: separate
-      ? { kind: 'paths', paths: [...new Set(['/logs/artifacts', ...sources])] }
-      : { kind: 'container' },
+    environment: {
+      ...environmentOf(environment, image ?? { kind: 'build', files: [] }),
+      network: networkOf(agent, environment),
+    },
+    user,
+    artifacts: separate ? { kind: 'paths', paths: withPublished(declared) } : { kind: 'container' },
     scoring: config.multi_step_reward_strategy,
     tries: 1,
     labels: labelsOf(config.metadata),
-    checksum: directoryHash(files.values()),
+    package: packageOf(path, files, config.task),
     content: contentHash('harbor', [...files.values()]),
     unsupported:
-      unsupportedOf(config) ??
+      harborRefusal(config, files) ??
       (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
     steps: stepsOf(config).map((step) => stepOf(files, config, { step, separate })),
   };
@@ -67,34 +86,40 @@ function configOf(name: string, toml: string): HarborConfig {
   throw new AppError('invalid_input', `${name}/task.toml: ${z.prettifyError(found.error)}`);
 }
 
-/** The build context takes precedence over a named image, which may only exist on a hub. */
+/** With the folder that Harbor always collects, unless the task itself declares it. */
+function withPublished(declared: ArtifactPath[]): ArtifactPath[] {
+  const all = [publishedArtifacts, ...declared];
+  // The last entry of a path counts.
+  return [...new Map(all.map(({ path, exclude }) => [path, { path, exclude }])).values()];
+}
+
+/** The named image if the engine has it, or else one that is built from the context. */
 function imageOf(
   files: Files,
   prefix: string,
-  { docker_image: name }: HarborEnvironment,
+  { docker_image: name }: Pick<HarborEnvironment, 'docker_image'>,
 ): ImageSource | null {
   const context = entriesBelow(files, prefix);
-  if (context.some(({ path }) => path === 'Dockerfile')) return { kind: 'build', files: context };
+  if (context.some(({ path }) => path === 'Dockerfile'))
+    return { kind: 'build', files: context, ...(name && { published: name }) };
   return name ? { kind: 'image', name } : null;
 }
 
-/** A list of allowed hosts cannot be enforced here, so it means no network. */
 function environmentOf(given: HarborEnvironment, image: ImageSource): TaskEnvironment {
-  const mode = given.network_mode ?? (given.allow_internet === false ? 'no-network' : 'public');
   return {
     image,
     cpus: given.cpus,
     memoryMb: memoryOf(given),
     workdir: given.workdir ?? null,
     env: withDefaults(given.env),
-    network: mode === 'public' ? 'bridge' : 'none',
+    network: networkOf(given),
     healthcheck: given.healthcheck,
   };
 }
 
 /**
  * The verifier's own environment, with the image of the step's tests, of the task's tests, or the
- * named one.
+ * task's own.
  */
 function verifierEnvironment(
   files: Files,
@@ -102,11 +127,13 @@ function verifierEnvironment(
   { verifier, ...step }: HarborStep,
 ): TaskEnvironment {
   const given = verifier.environment ?? main;
-  const image = imageOf(files, testsImage(files, step) ?? 'environment/', given);
-  return environmentOf(
-    { ...given, network_mode: verifier.network_mode ?? given.network_mode },
-    image ?? { kind: 'build', files: [] },
-  );
+  const tests = testsImage(files, step);
+  const image = tests
+    ? imageOf(files, tests, verifier.environment ?? {})
+    : verifier.environment?.docker_image
+      ? { kind: 'image' as const, name: verifier.environment.docker_image }
+      : imageOf(files, 'environment/', main);
+  return environmentOf(given, image ?? { kind: 'build', files: [] });
 }
 
 /** The folder of tests that has its own Dockerfile; the image built from it contains the tests. */
@@ -122,7 +149,7 @@ function stepOf(
   const { verifier } = step;
   return {
     name: step.name,
-    instruction: fileText(files, `${own}instruction.md`) ?? '',
+    instruction: withoutCanary(fileText(files, `${own}instruction.md`) ?? ''),
     files: [],
     ...(own && {
       files: entriesBelow(files, `${own}workdir/`),
@@ -135,7 +162,11 @@ function stepOf(
       command: ['bash', '/solution/solve.sh'],
       env: withDefaults(config.solution.env),
     },
-    verifier: verifierOf(files, step, separate && verifierEnvironment(files, config, step)),
+    collect: collectOf(files, verifier.collect),
+    verifier: verifierOf(files, step, {
+      environment: separate && verifierEnvironment(files, config, step),
+      network: networkOf(verifier, (separate && verifier.environment) || config.environment),
+    }),
     limits: {
       build: config.environment.build_timeout_sec,
       agent: step.agent.timeout_sec ?? noLimit,
@@ -145,11 +176,40 @@ function stepOf(
   };
 }
 
+/** Marks of benchmark data at its beginning are not part of an instruction. */
+function withoutCanary(text: string): string {
+  const lines = text.split('\n');
+  const first = lines.findIndex((line) => !/^(<!--.*canary.*-->|#.*canary.*)$/i.test(line.trim()));
+  return first < 1
+    ? text
+    : lines
+        .slice(first)
+        .join('\n')
+        .replace(/^\s*\n/, '');
+}
+
+/** The script is older than `[[verifier.collect]]`, and DeepSWE's first version has it. */
+function collectOf(files: Files, commands: HarborCollect[]): CollectCommand[] {
+  const script = files.get('pre_artifacts.sh');
+  const path = '/belay/pre_artifacts.sh';
+  return [
+    ...(script
+      ? [{ files: [{ ...script, path }], command: ['bash', path], seconds: 300, user: null }]
+      : []),
+    ...commands.map(({ command, seconds, user }) => ({
+      files: [],
+      command: ['bash', '-c', command],
+      seconds,
+      user,
+    })),
+  ];
+}
+
 /** `environment` is the verifier's own; false if it has none. */
 function verifierOf(
   files: Files,
   step: HarborStep,
-  environment: TaskEnvironment | false,
+  { environment, network }: { environment: TaskEnvironment | false; network: TaskNetwork },
 ): Verifier {
   const tests = step.folders.flatMap((path) => entriesBelow(files, `${path}tests/`));
   const usesPytest = tests.some(
@@ -157,7 +217,8 @@ function verifierOf(
   );
   const writable = writableRewards(tests);
   const command = ['bash', '/tests/test.sh'];
-  const hasTests = environment && testsImage(files, step);
+  const named = step.verifier.environment?.docker_image;
+  const hasTests = environment && (testsImage(files, step) ?? named) !== undefined;
   const verifier: Verifier = {
     ...(environment && { environment }),
     files: [
@@ -170,10 +231,11 @@ function verifierOf(
     sealed: usesPytest,
     env: withDefaults(step.verifier.env),
     user: step.verifier.user ?? null,
+    network,
     collect: ['reward.json', 'reward.txt', 'ctrf.json'].map((name) => `/logs/verifier/${name}`),
     judge: (outcome) => judgeReward(outcome, { usesPytest, writable }),
   };
-  return { ...verifier, check: usesPytest ? pytestCheck(verifier) : againWith(verifier) };
+  return { ...verifier, ...(usesPytest ? pytestChecks(verifier) : { check: againWith(verifier) }) };
 }
 
 /** Without pytest, only the verdicts are compared. */

@@ -37,8 +37,12 @@ export class Headings {
     if (this.#open.length < 64) this.#open.push({ name: line.trim(), indent });
   }
 
+  get names(): string[] {
+    return this.#open.map(({ name }) => name);
+  }
+
   /** The name of a test with the headings above it. */
   of(test: string): string {
-    return [...this.#open.map(({ name }) => name), test].join(' - ');
+    return [...this.names, test].join(' - ');
   }
 }

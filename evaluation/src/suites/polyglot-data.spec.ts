@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
+import { processorMs } from '@belay/testing';
 import { polyglotData, temporary, write } from '../testing/fixtures.js';
 import { suiteNamed } from './index.js';
 import { goTests, judgePrinted, rustTests } from './printed-tests.js';
@@ -72,6 +73,14 @@ describe('polyglot', () => {
     ]);
     expect(() => read(join(root, 'ruby'))).toThrow(/has only exercises in ruby \(1\)/);
   });
+
+  it.each([['\n'], [' '], ['--- '], ['test ']])(
+    'attacks: a long output of %j is not slow to read',
+    (text) => {
+      const output = text.repeat(2 ** 19);
+      expect(processorMs(() => [goTests(output), rustTests(output)])).toBeLessThan(10_000);
+    },
+  );
 
   it('reads results of Go and Rust from the output, which must agree with the exit code', () => {
     const go =

@@ -15,6 +15,7 @@ import {
 import { tasksFrom, type Readable } from './readable-tasks.js';
 import { readEachFolder, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
+import { withWrongTests } from './wrong-expectations.js';
 
 const config = z.object({
   files: z.object({
@@ -130,7 +131,11 @@ function taskOf(id: string, files: Map<string, Entry>): Task {
           kind: 'files',
           files: ownedBy(exampleFiles(files, language, { solution, example }), user),
         },
-        verifier: { ...verifier, check: checkOf(language, verifier, tests) },
+        verifier: {
+          ...verifier,
+          check: checkOf(language, verifier, tests),
+          withWrongTests: () => wrongOf(verifier, tests),
+        },
         limits,
         minReward: null,
       },
@@ -146,6 +151,12 @@ const checkOf =
     const host = tests.find(({ path }) => /spec|test/i.test(posix.basename(path))) ?? tests[0];
     return { verifier: rerunOf(language, verifier, { host, word }), decoys: count, honest };
   };
+
+function wrongOf(verifier: Verifier, tests: Entry[]): Verifier | null {
+  const paths = new Set(tests.map(({ path }) => path));
+  const files = withWrongTests(verifier.files, (path) => paths.has(path));
+  return files && { ...verifier, files };
+}
 
 const absolute = (entry: Entry): Entry => ({ ...entry, path: `/app/${entry.path}` });
 

@@ -20,7 +20,7 @@ export const judgePrinted =
 
 /** Reads `go test -v`. A name that occurs in two packages has passed if both have. */
 export const goTests = (output: string): TestResults =>
-  collected(output.matchAll(/^\s*--- (?<word>PASS|FAIL|SKIP): (?<name>\S+)/gm));
+  collected(output.matchAll(/^[^\S\n]*--- (?<word>PASS|FAIL|SKIP): (?<name>\S+)/gm));
 
 /** Reads `cargo test`, with all of its test programs. */
 export const rustTests = (output: string): TestResults =>

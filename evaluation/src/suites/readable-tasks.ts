@@ -26,26 +26,48 @@ export function tasksFrom<T>(
 ): Task[] {
   const faults: string[] = [];
   const tasks: Task[] = [];
+  const places = new Map<string, string[]>();
   for (const each of all) {
-    let value: T | undefined;
-    try {
-      value = each.read();
-      tasks.push(taskOf(value, each));
-    } catch (error) {
-      const fault = faultSentence(error, each.where);
-      faults.push(fault);
-      tasks.push(brokenTask({ suite, id: idOf(value) ?? each.name, fault, bytes: each.bytes }));
-    }
+    const task = readTask(suite, each, taskOf);
+    if (task.broken && task.unsupported) faults.push(task.unsupported);
+    places.set(task.id, [...(places.get(task.id) ?? []), each.where]);
+    tasks.push(task);
   }
   if (tasks.length === 0)
     throw new AppError(
       'invalid_input',
       `${path} contains no tasks. Name data of the suite ${suite}.`,
     );
-  if (faults.length < tasks.length) return tasks;
+  if (faults.length < tasks.length) return withoutTwins(tasks, places);
   const more =
     faults.length > shownFaults ? ` ${faults.length - shownFaults} more tasks cannot be read.` : '';
   throw new AppError('invalid_input', `${faults.slice(0, shownFaults).join(' ')}${more}`);
+}
+
+/** Two tasks of one name would share their results. */
+function withoutTwins(tasks: Task[], places: Map<string, string[]>): Task[] {
+  for (const [id, [first, second, ...more]] of places)
+    if (second !== undefined)
+      throw new AppError(
+        'invalid_input',
+        `The task ${JSON.stringify(id.slice(0, 80))} is in the data ${more.length + 2} times: ${first}; and ${second}${more.length > 0 ? '; and others' : ''}. Keep one of them, or rename the others.`,
+      );
+  return tasks;
+}
+
+function readTask<T>(
+  suite: string,
+  source: Readable<T>,
+  taskOf: (value: T, source: Readable<T>) => Task,
+): Task {
+  let value: T | undefined;
+  try {
+    value = source.read();
+    return taskOf(value, source);
+  } catch (error) {
+    const fault = faultSentence(error, source.where);
+    return brokenTask({ suite, id: idOf(value) ?? source.name, fault, bytes: source.bytes });
+  }
 }
 
 const shownFaults = 3;

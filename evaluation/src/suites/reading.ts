@@ -5,11 +5,14 @@ import { z } from 'zod';
 import { fileEntry, type Entry } from '../entries.js';
 import type { Task } from '../model.js';
 import { linesIn, unreadable, type Line } from '../lines.js';
+import { lineFormat } from './line-format.js';
 import { tasksFrom, type Readable } from './readable-tasks.js';
 
 /** A task stored as a folder, with its files by relative path. */
 export interface TaskFolder {
   name: string;
+  /** Its path; for packed data the path that it would have. */
+  path: string;
   files: Map<string, Entry>;
 }
 
@@ -52,7 +55,7 @@ const isList = ({ bytes }: Line) => bytes.toString('latin1', 0, 100).trimStart()
 function* listIn(path: string): Generator<Readable<unknown>> {
   let list: unknown[];
   try {
-    list = JSON.parse(readFileSync(path, 'utf8')) as unknown[];
+    list = JSON.parse(readFileSync(path, 'utf8').replace(/^\uFEFF/, '')) as unknown[];
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw unreadable(path, error);
     throw new AppError('invalid_input', `${path} is not JSON: ${error.message}`);
@@ -93,8 +96,16 @@ function parsedLine(line: string): unknown {
 /** The data file of a suite: the path itself, or the one file in the folder whose name matches. */
 export function dataFile(path: string, matches: RegExp): string {
   if (!exists(path)) throw new AppError('invalid_input', `${path} does not exist.`);
-  if (statSync(path).isFile()) return path;
-  const names = readdirSync(path).filter((name) => matches.test(name));
+  const isFile = statSync(path).isFile();
+  const all = isFile ? [basename(path)] : readdirSync(path);
+  const names = all.filter((name) => matches.test(name));
+  const parquet = all.find((name) => name.endsWith('.parquet'));
+  if (parquet && names.length === 0)
+    throw new AppError(
+      'invalid_input',
+      `${isFile ? path : join(path, parquet)} is in the Parquet format, which is not read. Convert it to JSON Lines, for example with pandas: to_json(orient="records", lines=True).`,
+    );
+  if (isFile) return path;
   if (names.length === 1 && names[0]) return join(path, names[0]);
   throw new AppError(
     'invalid_input',
@@ -102,12 +113,41 @@ export function dataFile(path: string, matches: RegExp): string {
   );
 }
 
-/** The tasks of a file of lines. */
-export const tasksOfLines = (
+/** The tasks of a file of lines. Throws `invalid_input` if they are those of another suite. */
+export function tasksOfLines(
   suite: string,
   path: string,
   taskOf: (line: unknown, source: Readable<unknown>) => Task,
-) => tasksFrom({ suite, path }, readEachLine(path), taskOf);
+): Task[] {
+  const checked = (line: unknown, what: string) => {
+    const format = lineFormat(line);
+    if (format === null || format.suite === suite) return;
+    throw new AppError('invalid_input', `${what} ${format.what}. ${format.remedy}`);
+  };
+  function* lines(): Generator<Readable<unknown>> {
+    let isFirst = true;
+    for (const source of readEachLine(path)) {
+      // One sentence for the file, instead of one for each line.
+      if (isFirst)
+        checked(readable(source), `${path} is not data of the suite ${suite}: it begins with`);
+      isFirst = false;
+      yield source;
+    }
+  }
+  return tasksFrom({ suite, path }, lines(), (line, source) => {
+    checked(line, `${source.where}, is`);
+    return taskOf(line, source);
+  });
+}
+
+/** Undefined if it cannot be read. */
+function readable({ read }: Readable<unknown>): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
 
 /**
  * The tasks of the folders below a path that contain a file called `marker`, or of a `tasks.jsonl`
@@ -175,14 +215,18 @@ function unpacked(line: unknown, path: string): TaskFolder {
     const bytes = content.text ?? Buffer.from(content.base64 ?? '', 'base64');
     return fileEntry(name, bytes, content.executable ? 0o755 : 0o644);
   });
-  return { name: task, files: new Map(entries.map((entry) => [entry.path, entry])) };
+  return {
+    name: task,
+    path: join(dirname(path), task),
+    files: new Map(entries.map((entry) => [entry.path, entry])),
+  };
 }
 
 function* walk(root: string, marker: string, below: string): Generator<Readable<TaskFolder>> {
   const here = join(root, below);
   if (exists(join(here, marker))) {
     const name = below || basename(root);
-    const read = () => ({ name, files: new Map(filesIn(here)) });
+    const read = () => ({ name, path: here, files: new Map(filesIn(here)) });
     return yield { name, where: here, bytes: Buffer.from(name), read };
   }
   for (const entry of entriesIn(here))

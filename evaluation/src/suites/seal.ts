@@ -1,9 +1,10 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { posix } from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { assetText } from '../asset-text.js';
 import { fileEntry, folderEntry, type Entry } from '../entries.js';
 import { decoysOf, withDecoys } from './decoys.js';
+import { withWrongTests } from './wrong-expectations.js';
 import type { TestResults } from './test-log.js';
 import type { Counts } from './test-reports.js';
 import {
@@ -46,6 +47,13 @@ export const sealKey = (proof: string): Entry[] => [
   folderEntry(sealFolder, 0o777),
   fileEntry(`${sealFolder}/key`, proof, 0o444),
 ];
+
+/**
+ * A word that only this verification has, but that tested code may know: it does not give away the
+ * proof.
+ */
+export const proofHash = (proof: string): string =>
+  createHash('sha256').update(proof).digest('hex').slice(0, 32);
 
 const maxReport = 64 * 2 ** 20;
 
@@ -107,8 +115,22 @@ export const withPytestPlugin = (command: string[]): string[] => [
   ...command,
 ];
 
-/** The second run of a script that starts pytest, with decoys in one of the test files that it ran. */
-export const pytestCheck =
+const judgeTests = (what: string) => (given: VerifierOutput) =>
+  fail(what, 'wrong', { tests: sealedReport(given)?.tests });
+
+/** The further runs of a script that starts pytest. */
+export const pytestChecks = (verifier: Verifier): Pick<Verifier, 'check' | 'withWrongTests'> => ({
+  check: pytestCheck(verifier),
+  withWrongTests: () => {
+    const files = withWrongTests(verifier.files, (path) =>
+      /^\/tests\/(.*\/)?(test_[^/]*|[^/]*_test)\.py$/.test(path),
+    );
+    return files && { ...verifier, files, judge: judgeTests('The run with wrong tests.') };
+  },
+});
+
+/** The second run, with decoys in one of the test files that the script ran. */
+const pytestCheck =
   (verifier: Verifier): Verifier['check'] =>
   (word, tests) => {
     const decoys = decoysOf('python');
@@ -122,7 +144,7 @@ export const pytestCheck =
         files: changed.files.map((entry) =>
           entry === host ? withDecoys(decoys, word, entry) : entry,
         ),
-        judge: (given) => fail('The second run.', 'wrong', { tests: sealedReport(given)?.tests }),
+        judge: judgeTests('The second run.'),
       },
       decoys: host ? decoys.count : 0,
       honest: decoys.honest,

@@ -18,6 +18,7 @@ import { judgeReward, writableRewards, type WritableRewards } from './harbor-rew
 import { suiteNamed } from './index.js';
 import { readFolders } from './reading.js';
 import { judgeInstance } from './swe-bench/logs.js';
+import { instanceOutput } from '../testing/instance-output.js';
 import type { Instance } from './swe-bench/instance.js';
 import { judgePytest } from './terminal-bench.js';
 import { judgeSealed, sealedReport } from './seal.js';
@@ -181,9 +182,8 @@ describe('SWE-bench', () => {
     PASS_TO_PASS: ['b'],
     eval_type: 'pass_and_fail',
   } as Instance;
-  const log = (text: string) => `>>>>> Start Test Output\n${text}\n>>>>> End Test Output\n`;
   const judge = (parser: Partial<Instance>, text: string, exitCode = 0) =>
-    judgeInstance({ ...instance, ...parser }, outcome({ output: log(text), exitCode }));
+    judgeInstance({ ...instance, ...parser }, instanceOutput(text, exitCode));
 
   it('Prism’s reports end where the next line of the shell begins', () => {
     const report = { stats: {}, passes: [{ fullTitle: 'a' }, { fullTitle: 'b' }], failures: [] };
@@ -212,5 +212,21 @@ describe('SWE-bench', () => {
     expect(judge(marked, '12 specs, 0 failures').outcome).toBe('pass');
     expect(judge(marked, '1) a\n12 specs, 1 failure', 1).outcome).toBe('fail');
     expect(judge(marked, 'nothing ran').cause).toBe('no_result');
+    expect(judge(marked, '12 specs, 0 failures', 1).cause).toBe('no_result');
+  });
+
+  it('a failure whose title names an error swallows no other failure', () => {
+    const eslint = { log_parser: 'parse_log_eslint', eval_type: 'fail_only' as const };
+    const lines = (title: string) =>
+      `  7 passing (1s)\n  1) ${title}:\n     expected 1 to be 2\n\n  2) a\n     AssertionError: no\n`;
+    expect(judge(eslint, lines('throws an Error'), 2).outcome).toBe('fail');
+    expect(judge(eslint, '  7 passing (1s)\n  1) c\n     AssertionError: no\n', 1).outcome).toBe(
+      'pass',
+    );
+  });
+
+  it('reads a log with the line ends of Windows', () => {
+    const jest = { log_parser: 'parse_log_carbon' };
+    expect(judge(jest, 'PASS a\r\nPASS b\r\n').outcome).toBe('pass');
   });
 });

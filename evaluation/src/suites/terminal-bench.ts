@@ -13,7 +13,7 @@ import {
 import { labelsOf } from './labels.js';
 import { entriesBelow, tasksOfFolders, fileText, type TaskFolder } from './reading.js';
 import type { Suite } from './suite.js';
-import { isKilled, pytestCheck, sealedCounts, sealFiles, withPytestPlugin } from './seal.js';
+import { isKilled, pytestChecks, sealedCounts, sealFiles, withPytestPlugin } from './seal.js';
 
 const description = z.object({
   instruction: z.string(),
@@ -85,7 +85,7 @@ function taskOf({ name, files }: TaskFolder): Task {
         instruction: given.instruction,
         files: [],
         oracle: oracleOf(files),
-        verifier: { ...verifier, check: pytestCheck(verifier) },
+        verifier: { ...verifier, ...pytestChecks(verifier) },
         limits,
         minReward: null,
       },

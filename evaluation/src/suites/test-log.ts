@@ -4,6 +4,7 @@ export type TestResults = Record<string, TestResult>;
 /** The properties of an instance that some parsers use. */
 export interface LogOrigin {
   version: string;
+  id: string;
 }
 
 /**

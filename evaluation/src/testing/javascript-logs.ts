@@ -56,6 +56,11 @@ Test Suites: 1 failed, 1 total
     },
   },
   {
+    parser: 'parse_log_calypso',
+    log: '+ ./node_modules/.bin/jest a\n  ✓ works\n',
+    tests: { '- works': 'PASSED' },
+  },
+  {
     parser: 'parse_log_marked',
     log: 'Started\n.F\n1) GFM list should pass\n  Message:\n    2) not at the start\n12 specs, 1 failure\n',
     tests: { 'GFM list should pass': 'FAILED' },
@@ -72,6 +77,7 @@ Test Suites: 1 failed, 1 total
     ✔ should work (14ms)
   javascript
     ✓ should markup jsx
+    ✓ has (10ms) inside
     1) should markup built-in
 
   2 passing (1s)
@@ -83,6 +89,7 @@ Test Suites: 1 failed, 1 total
     tests: {
       'no relevance keywords.should work': 'PASSED',
       'javascript.should markup jsx': 'PASSED',
+      'javascript.has  inside': 'PASSED',
       'javascript.should markup built-in': 'FAILED',
     },
   },
@@ -102,8 +109,16 @@ Test Suites: 1 failed, 1 total
   2) rules
        no-foo:
      TypeError: x is not a function
+
+  3) throws an Error here:
+     expected 1 to be 2
+
+  4) after it:
+     AssertionError: no
 `,
     tests: {
+      '': 'FAILED',
+      'after it:': 'FAILED',
       'cli when given an async formatter path should execute without any errors:': 'FAILED',
       'rules no-foo:': 'FAILED',
     },
@@ -111,8 +126,8 @@ Test Suites: 1 failed, 1 total
   {
     parser: 'parse_log_lighthouse',
     version: '2.5',
-    log: `+ ./node_modules/.bin/mocha --reporter json lighthouse-core/test/a-test.js\n${mochaReport(['Audit "one" works'], ['Audit two'])}`,
-    tests: { 'Audit \\"one\\" works': 'PASSED', 'Audit two': 'FAILED' },
+    log: `+ ./node_modules/.bin/mocha --reporter json lighthouse-core/test/a-test.js\n${mochaReport(['Audit "one" works', 'Audit two', 'again'], ['Audit two'])}+ ./node_modules/.bin/mocha --reporter json b\n${mochaReport([], ['again'])}+ ./node_modules/.bin/mocha --reporter json c\n${mochaReport(['again'], [])}`,
+    tests: { 'Audit \\"one\\" works': 'PASSED', 'Audit two': 'FAILED', again: 'PASSED' },
   },
   { parser: 'parse_log_lighthouse', version: '6.4', log: jestLog, tests: inJest },
   {
@@ -125,6 +140,7 @@ Test Suites: 1 failed, 1 total
       ✔ passes (34ms)
       1) fails
     ✔ is there
+    ✔ slow (10ms) title (90ms)
 
   2 passing (2s)
       ✔ is no test
@@ -133,6 +149,7 @@ Test Suites: 1 failed, 1 total
       'with a picture - passes': 'PASSED',
       'with a picture - fails': 'FAILED',
       'with a picture - is there': 'PASSED',
+      'with a picture - slow (10ms) title': 'PASSED',
     },
   },
   {

@@ -43,6 +43,7 @@ const longLog = `\u001b[32mPASSED\u001b[0m sklearn/tests/test_a.py::\u001b[1mtes
 SKIPPED [2] sklearn/conftest.py:12: no network
 astropy/io/tests/test_old.py::test_write[x] PASSED
 astropy/io/tests/test_old.py::test_read FAILED
+trailing PASSED 
 `;
 
 const inLong: TestResults = {

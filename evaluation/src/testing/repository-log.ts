@@ -4,6 +4,7 @@ import type { TestResults } from '../suites/test-log.js';
 export interface RepositoryLog {
   parser: string;
   version?: string;
+  id?: string;
   log: string;
   tests: TestResults;
 }

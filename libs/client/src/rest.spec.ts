@@ -33,6 +33,7 @@ const summary = {
   comparison: null,
   modelError: null,
   published: null,
+  cloned: false,
   check: null,
   network: null,
   tags: [],

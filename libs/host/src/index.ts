@@ -1,3 +1,4 @@
+export { entryKindOf } from './entry-kind.js';
 export { reach, readFolder, type FolderEntry, type Reached } from './reach.js';
 export { ConnectionFolder, makePrivateFolder } from './connection-folder.js';
 export { git, findGit, type GitLimits, type GitOptions } from './git.js';

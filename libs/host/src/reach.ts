@@ -1,6 +1,7 @@
 import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { AppError } from '@belay/protocol';
+import { entryKindOf, type EntryKind } from './entry-kind.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
 
@@ -15,7 +16,7 @@ export interface Reached {
 export interface FolderEntry {
   /** The bytes of the name. */
   name: Buffer;
-  kind: 'file' | 'folder' | 'link' | 'other';
+  kind: EntryKind;
 }
 
 type Path = string | Buffer;
@@ -51,13 +52,7 @@ export async function readFolder(root: string, path: Path): Promise<FolderEntry[
     const entries = await readdir(parent, { withFileTypes: true, encoding: 'buffer' });
     return entries.map((entry) => ({
       name: entry.name,
-      kind: entry.isFile()
-        ? 'file'
-        : entry.isDirectory()
-          ? 'folder'
-          : entry.isSymbolicLink()
-            ? 'link'
-            : 'other',
+      kind: entryKindOf(entry),
     }));
   });
 }

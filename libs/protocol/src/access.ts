@@ -41,8 +41,8 @@ export const tokenLabel = visibleLine(
 const expires = z.iso.datetime({ offset: true });
 
 /**
- * Where the sessions that a token begins run, unless they choose themselves. The admin who makes the token decides, so
- * that a GPT gets its user’s machine without naming it.
+ * Where the sessions that a token begins run, unless they choose another machine or image. The admin who makes the token
+ * decides, so that a GPT gets its user’s machine without naming it. They get no more rights there than its profile has.
  */
 export const tokenSandbox = z.object({
   machine: machineName.nullable().default(null).describe('A joined machine; null for the server.'),

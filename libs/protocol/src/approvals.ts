@@ -3,7 +3,7 @@ import { AppError } from './errors.js';
 import { risk, type Operation } from './operation.js';
 import { exactPattern } from './rule-pattern.js';
 
-export const approvalMode = z.enum(['safe', 'ask', 'delay', 'auto']);
+export const approvalMode = z.enum(['plan', 'safe', 'ask', 'delay', 'auto']);
 export type ApprovalMode = z.infer<typeof approvalMode>;
 
 /** The delay of a call in mode `delay`, in milliseconds (MyCodeInterpreter’s semisafe). */
@@ -20,8 +20,13 @@ interface ModeWords {
   does: string;
 }
 
-/** The labels of the approval modes. `safe` also asks before reads and edits. */
+/** The labels of the approval modes. In `plan`, only reads run; `safe` also asks before reads and edits. */
 export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
+  plan: {
+    label: 'Plan first, change nothing until then',
+    short: 'Plan first',
+    does: 'plans first',
+  },
   safe: {
     label: 'Ask before every action',
     short: 'Ask always',
@@ -40,12 +45,18 @@ export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
   auto: { label: 'Run at once', short: 'At once', does: 'never asks' },
 };
 
-/** Whether a model’s call needs a decision from the server; in `safe`, every call that reads or changes something does. */
+/**
+ * Whether a model’s call needs a decision from the server: in `plan`, every call that changes something does; in
+ * `safe`, also every call that reads.
+ */
 export const needsDecision = (
   { risk: how, idle, servedBy }: Pick<Operation, 'risk' | 'idle' | 'servedBy'>,
   mode: ApprovalMode,
 ): boolean =>
-  how === 'execute' || how === 'network' || (mode === 'safe' && !idle && servedBy === 'agent');
+  how === 'execute' ||
+  how === 'network' ||
+  (mode === 'plan' && how === 'write') ||
+  (mode === 'safe' && !idle && servedBy === 'agent');
 
 /** A pending question: may this call run? */
 export const approvalRequest = z.object({

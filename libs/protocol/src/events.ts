@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
+import { changeTotal } from './change-total.js';
 import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
 import { fileChange, fileVersion } from './file-version.js';
@@ -149,6 +150,9 @@ export const eventArgs = {
     files: z
       .array(z.object({ path, added: z.int().nonnegative(), removed: z.int().nonnegative() }))
       .max(1_000),
+    total: changeTotal
+      .optional()
+      .describe('All changed files, as `workspace.diff` counts them, if not the sum of `files`.'),
     commits: z
       .array(z.object({ commit: commitId, subject: z.string().max(200) }))
       .max(20)

@@ -108,6 +108,7 @@ it.each([
 
 it.each([
   ['Task', { prompt: 'x' }, 'There is no operation for other agents: do the work yourself.'],
+  ['ExitPlanMode', { plan: '# x' }, expect.stringContaining('ask with `ask` for the approval')],
   ['MultiEdit', { edits: [{}, {}] }, expect.stringContaining('call files.replace-text for each')],
   ['str_replace_editor', { command: 'undo_edit' }, expect.stringContaining('There is no command')],
 ])('%s %j is told what to do instead', (name, input, sentence) => {

@@ -123,7 +123,8 @@ const tools: Readonly<Record<string, Translation | string>> = {
   websearch: as('web.search'),
   python: 'There is no operation for Python code: run it with terminal.run.',
   powershell: 'There is no PowerShell: use a shell command with terminal.run.',
-  exitplanmode: 'There is no plan mode: go on with the work.',
+  exitplanmode:
+    'There is no operation for that. In the approval mode plan, ask with `ask` for the approval of the plan; otherwise go on with the work.',
   task: noAgents,
   agent: noAgents,
   spawnagent: noAgents,

@@ -1,3 +1,5 @@
+import { globMatcher } from './glob-matcher.js';
+
 /** Installed packages and caches, which are left out even if no .gitignore names them. */
 export const usuallyIgnored = [
   'node_modules',
@@ -13,7 +15,7 @@ export const usuallyIgnored = [
 interface Rule {
   /** The folder of the .gitignore, with a slash at its end; empty for the workspace. */
   base: string;
-  pattern: RegExp;
+  matches: (path: string) => boolean;
   negated: boolean;
   foldersOnly: boolean;
 }
@@ -41,7 +43,7 @@ export class Ignores {
   has(path: string, folder: boolean): boolean {
     for (const rule of this.#rules.toReversed()) {
       if (rule.foldersOnly && !folder) continue;
-      if (path.startsWith(rule.base) && rule.pattern.test(path.slice(rule.base.length))) {
+      if (path.startsWith(rule.base) && rule.matches(path.slice(rule.base.length))) {
         return !rule.negated;
       }
     }
@@ -57,32 +59,6 @@ function parse(line: string, base: string): Rule | null {
   const foldersOnly = text.endsWith('/');
   if (foldersOnly) text = text.slice(0, -1);
   const anchored = text.includes('/');
-  try {
-    return { base, pattern: globPattern(text.replace(/^\//, ''), anchored), negated, foldersOnly };
-  } catch {
-    return null; // A pattern that is not a pattern matches nothing, as in git.
-  }
+  const matches = globMatcher(text.replace(/^\//, ''), { anchored });
+  return { base, matches, negated, foldersOnly };
 }
-
-/**
- * Converts a gitignore glob to a regular expression over a whole path; a glob that is not anchored matches at any
- * depth.
- */
-export function globPattern(glob: string, anchored: boolean): RegExp {
-  const body = glob.replace(
-    /\\(.)|\[(!|\^)?((?:\\.|[^\]\\])+)\]|\*\*\/|\/\*\*$|\*+|\?|[.+^${}()|/]/g,
-    (token, escaped?: string, not?: string, set?: string) => {
-      if (escaped) return escapeExpression(escaped);
-      if (set) return `[${not ? '^' : ''}${set.replace(/\^/g, '\\^')}]`;
-      if (token === '**/') return '(?:.*/)?';
-      if (token === '/**') return '/.*';
-      if (token.startsWith('*')) return '[^/]*';
-      if (token === '?') return '[^/]';
-      return `\\${token}`;
-    },
-  );
-  return new RegExp(`^${anchored ? '' : '(?:.*/)?'}${body}$`, 's');
-}
-
-export const escapeExpression = (text: string): string =>
-  text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');

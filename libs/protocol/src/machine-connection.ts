@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Contract } from './agent-connection.js';
+import { imageReference } from './image-reference.js';
 import { machineDescription } from './machines.js';
 import { sandboxProfile } from './session.js';
 
@@ -21,7 +22,7 @@ export const machineCalls = {
       /** Settings of the container; a bare machine ignores them. */
       container: z.object({
         /** Null leaves the choice to the machine. */
-        image: z.string().min(1).max(500).nullable(),
+        image: imageReference.nullable(),
         profile: sandboxProfile,
         /** Variables for package tools, whose registries are reached through the server. */
         tools: z.record(variableName, z.string().max(2 ** 16)),

@@ -240,6 +240,10 @@ export const newSession = sessionSettings.extend({
     .default(null)
     .describe('A joined machine; null for a sandbox of the server. A bare one needs `admin`.'),
   image: newImage,
+  sandbox: sandboxProfile
+    .unwrap()
+    .optional()
+    .describe('`hardened` or `root`; if omitted, that of the token, or else `hardened`.'),
   mcp: z
     .array(mcpServerName)
     .optional()
@@ -323,6 +327,10 @@ export const sessionSummary = z.object({
     .nullable()
     .default(null)
     .describe('The check command, `waiting` until the session ends; null for none.'),
+  cloned: z
+    .boolean()
+    .default(false)
+    .describe('Whether the workspace was cloned from a repository, to which it can be published.'),
   published: sessionPublication
     .nullable()
     .default(null)
@@ -334,12 +342,3 @@ export const sessionSummary = z.object({
   workTime: timeSpent.describe('Like `wallTime`, without pauses and waiting for the user.'),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
-
-/** Whether a session waits for an approval, an answer, or a user who makes its model usable again. */
-export const needsUser = ({
-  state,
-  waitingFor,
-  question,
-  modelError,
-}: Pick<SessionSummary, 'state' | 'waitingFor' | 'question' | 'modelError'>): boolean =>
-  !isEnded(state) && (waitingFor.length > 0 || question !== null || modelError?.retryAt === null);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { prepared } from './environment.js';
-import { pageTimeoutMs, polled } from './page.js';
+import { followRequests, pageTimeoutMs, polled } from './page.js';
 import type { BelayServer } from './belay-server.js';
 
 const flags = [
@@ -83,6 +83,7 @@ export class Chromium {
     const page = await context.newPage();
     await page.setViewport(size);
     page.setDefaultTimeout(pageTimeoutMs);
+    followRequests(page);
     return page;
   }
 

@@ -1,4 +1,4 @@
-import type { ClickOptions, Page } from 'puppeteer-core';
+import type { ClickOptions, HTTPRequest, Page } from 'puppeteer-core';
 import { clickWhenThere } from './click-when-there.js';
 
 /**
@@ -30,10 +30,28 @@ export async function shows(page: Page, selector: string, text: string | RegExp)
   });
 }
 
-const seen = async (page: Page, selector: string): Promise<string> =>
-  (await page.$$eval(selector, (all) => all.map((each) => (each as HTMLElement).innerText))).join(
-    '\n',
-  ) || (await textOf(page, 'body'));
+/** What the elements show, else the whole page, else what the page still waits for. */
+async function seen(page: Page, selector: string): Promise<string> {
+  const texts = (where: string) =>
+    page.$$eval(where, (all) => all.map((each) => (each as HTMLElement).innerText).join('\n'));
+  const waiting = [...(openRequests.get(page) ?? [])].map((request) => request.url());
+  return (
+    (await texts(selector)) ||
+    (await texts('body')) ||
+    `(an empty page, with ${waiting.length} open requests)\n${waiting.join('\n')}`
+  );
+}
+
+const openRequests = new WeakMap<Page, Set<HTTPRequest>>();
+
+/** From now on, failures of `shows` name the requests that have no answer. */
+export function followRequests(page: Page): void {
+  const open = new Set<HTTPRequest>();
+  openRequests.set(page, open);
+  page.on('request', (request) => open.add(request));
+  for (const end of ['requestfinished', 'requestfailed'] as const)
+    page.on(end, (request) => open.delete(request));
+}
 
 const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 

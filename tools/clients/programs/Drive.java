@@ -1,5 +1,4 @@
 // The client of openapi-generator (native): lists, starts, follows and reads a failure.
-import java.math.BigDecimal;
 import java.util.Map;
 import java.util.Set;
 import test.belay.ApiClient;
@@ -20,13 +19,14 @@ public class Drive {
     SessionsApi sessions = new SessionsApi(client);
     int before = sessions.sessionsList(null, null, null).size();
     CreateSession wanted = new CreateSession().task("Say hello").model(System.getenv("BELAY_MODEL"));
+    wanted.approvals(CreateSession.ApprovalsEnum.AUTO);
     String id = sessions.sessionsCreate(wanted, null).getId();
     check(sessions.sessionsList(null, null, null).size() == before + 1, "It is not in the list.");
     long last = 0;
     boolean ended = false;
     long deadline = System.nanoTime() + 120_000_000_000L;
     while (!ended && System.nanoTime() < deadline) {
-      for (Event event : sessions.sessionsEvents(id, last, null, new BigDecimal(20))) {
+      for (Event event : sessions.sessionsEvents(id, last, null, 20.0)) {
         check(event.getSeq() == last + 1, "An event is missing.");
         last = event.getSeq();
         Object state = ((Map<?, ?>) event.getArgs()).get("state");

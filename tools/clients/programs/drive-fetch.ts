@@ -7,7 +7,7 @@ async function drive(): Promise<void> {
   const configuration = new Configuration({ basePath: BELAY_URL, accessToken: BELAY_TOKEN });
   const sessions = new SessionsApi(configuration);
   const before = (await sessions.sessionsList()).length;
-  const createSession = { task: 'Say hello', model: BELAY_MODEL };
+  const createSession = { task: 'Say hello', model: BELAY_MODEL, approvals: 'auto' } as const;
   const { id } = await sessions.sessionsCreate({ createSession });
   check((await sessions.sessionsList()).length === before + 1, 'It is not in the list.');
   let last = 0;

@@ -12,7 +12,8 @@ async function drive(): Promise<void> {
   };
   const before = await list();
   const headers = { ...options.headers, 'Content-Type': 'application/json' };
-  const made = await sessionsCreate({ task: 'Say hello', model: BELAY_MODEL }, { headers });
+  const wanted = { task: 'Say hello', model: BELAY_MODEL, approvals: 'auto' } as const;
+  const made = await sessionsCreate(wanted, { headers });
   if (made.status !== 201) throw new Error('The session was refused.');
   check((await list()) === before + 1, 'It is not in the list.');
   let last = 0;

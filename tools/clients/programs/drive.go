@@ -20,6 +20,7 @@ func main() {
 	check(err)
 	wanted := client.NewCreateSession("Say hello")
 	wanted.SetModel(os.Getenv("BELAY_MODEL"))
+	wanted.SetApprovals("auto")
 	made, _, err := sessions.SessionsCreate(ctx).CreateSession(*wanted).Execute()
 	check(err)
 	after, _, err := sessions.SessionsList(ctx).Execute()

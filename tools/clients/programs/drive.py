@@ -11,7 +11,9 @@ configuration = belay_client.Configuration(
 sessions = belay_client.SessionsApi(belay_client.ApiClient(configuration))
 before = len(sessions.sessions_list())
 made = sessions.sessions_create(
-    belay_client.CreateSession(task="Say hello", model=os.environ["BELAY_MODEL"])
+    belay_client.CreateSession(
+        task="Say hello", model=os.environ["BELAY_MODEL"], approvals="auto"
+    )
 )
 assert len(sessions.sessions_list()) == before + 1
 last, ended, deadline = 0, False, time.time() + 120

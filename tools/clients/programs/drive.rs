@@ -1,6 +1,6 @@
 // The client of openapi-generator: lists, starts, follows and reads a failure.
 use belay_client::apis::{configuration::Configuration, sessions_api, Error};
-use belay_client::models::CreateSession;
+use belay_client::models::create_session::{Approvals, CreateSession};
 use std::env::var;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ async fn main() {
     let before = list().await.unwrap().len();
     let mut wanted = CreateSession::new("Say hello".to_string());
     wanted.model = var("BELAY_MODEL").ok();
+    wanted.approvals = Some(Approvals::Auto);
     let made = sessions_api::sessions_create(&configuration, wanted, None).await.unwrap();
     assert_eq!(list().await.unwrap().len(), before + 1);
     let (mut last, mut ended) = (0, false);

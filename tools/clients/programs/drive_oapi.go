@@ -22,7 +22,8 @@ func main() {
 	before, err := sessions.SessionsListWithResponse(ctx, &client.SessionsListParams{})
 	check(err)
 	model := os.Getenv("BELAY_MODEL")
-	wanted := client.CreateSession{Task: "Say hello", Model: &model}
+	approvals := client.CreateSessionApprovalsAuto
+	wanted := client.CreateSession{Task: "Say hello", Model: &model, Approvals: &approvals}
 	made, err := sessions.SessionsCreateWithResponse(ctx, &client.SessionsCreateParams{}, wanted)
 	check(err)
 	assert(made.JSON201 != nil, made.Status())
@@ -30,7 +31,7 @@ func main() {
 	check(err)
 	assert(len(*after.JSON200) == len(*before.JSON200)+1, "The new session is not in the list.")
 	var last int64
-	var wait float32 = 20
+	var wait float64 = 20
 	ended := false
 	for deadline := time.Now().Add(2 * time.Minute); !ended && time.Now().Before(deadline); {
 		page, err := sessions.SessionsEventsWithResponse(ctx, made.JSON201.Id,

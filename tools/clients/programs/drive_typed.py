@@ -4,13 +4,15 @@ import time
 
 from belay_client import AuthenticatedClient
 from belay_client.api.sessions import sessions_create, sessions_events, sessions_get, sessions_list
-from belay_client.models import CreateSession, Problem
+from belay_client.models import CreateSession, CreateSessionApprovals, Problem
 
 client = AuthenticatedClient(
     base_url=os.environ["BELAY_URL"], token=os.environ["BELAY_TOKEN"], timeout=60
 )
 before = len(sessions_list.sync(client=client))
-wanted = CreateSession(task="Say hello", model=os.environ["BELAY_MODEL"])
+wanted = CreateSession(
+    task="Say hello", model=os.environ["BELAY_MODEL"], approvals=CreateSessionApprovals.AUTO
+)
 made = sessions_create.sync(client=client, body=wanted)
 assert len(sessions_list.sync(client=client)) == before + 1
 last, ended, deadline = 0, False, time.time() + 120

@@ -1,5 +1,5 @@
 import { createContext, Script } from 'node:vm';
-import { AppError, escapeExpression, globPattern } from '@belay/protocol';
+import { AppError, globMatcher } from '@belay/protocol';
 import { charsetOf, decodeText } from './charset.js';
 import { throwIfAborted } from './fault.js';
 import { load, maxEditable, statsAt } from './file-bytes.js';
@@ -24,11 +24,13 @@ export async function searchPlainly(
   signal: AbortSignal,
 ): Promise<void> {
   const { input } = task;
-  const named = !input.name ? null : globPattern(input.name, input.name.includes('/'));
+  const named = !input.name
+    ? null
+    : globMatcher(input.name, { anchored: input.name.includes('/') });
   const find = input.pattern === '' ? null : matcher(input);
   for await (const path of filesBelow(task, signal)) {
     throwIfAborted(signal);
-    if (named && !named.test(path)) continue;
+    if (named && !named(path)) continue;
     const goOn = find
       ? addMatches(path, await linesOf(task.workspace, path), {
           find,
@@ -97,6 +99,8 @@ function matcher(input: SearchInput): Find {
     }
   };
 }
+
+const escapeExpression = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
 interface Collect {
   find: Find;

@@ -19,6 +19,7 @@ import { changesByHand, compareFiles, type ChangesByHand } from './changes-by-ha
 import { packObjects, repositoryBytes, dropOldSteps } from './repository-size.js';
 import { exportCommit, type ExportSpan } from './export-commit.js';
 import { locateGit, Git } from './git.js';
+import { listedChanges } from './listed-changes.js';
 import { OwnCommits, type OwnCommit } from './own-commits.js';
 import { addTrackedFiles } from './own-repository.js';
 import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
@@ -251,17 +252,19 @@ class GitHistory implements History {
     recorded: Recorded,
     about: { message: string; leftOut?: string[]; commits?: OwnCommit[] },
   ): void {
-    const { commit, parent, changes } = recorded;
+    const { commit, parent } = recorded;
     const { message, leftOut = [], commits = [] } = about;
     this.#latest.set(call, recorded);
     const [oldest = ''] = this.#latest.keys();
     if (this.#latest.size > mostLatest) this.#latest.delete(oldest);
-    const files = changes
-      .slice(0, maxListed)
-      .map(({ path, added, removed }) => ({ path, added, removed }));
     const rest = leftOut.length > 0 ? [`left out ${leftOutNames(leftOut)}`] : [];
     const own = commits[0] ? [ownCommitsNote(commits, commits[0])] : [];
-    const args = { commit, parent, files, ...(commits.length > 0 && { commits }) };
+    const args = {
+      commit,
+      parent,
+      ...listedChanges(recorded),
+      ...(commits.length > 0 && { commits }),
+    };
     this.#options.writer.append(
       newEvent('agent', 'commit', {
         args,
@@ -301,8 +304,6 @@ class GitHistory implements History {
       );
   }
 }
-
-const maxListed = 500;
 
 function ownCommitsNote(commits: OwnCommit[], { commit, subject }: OwnCommit): string {
   const count = pluralText(commits.length, 'new commit');

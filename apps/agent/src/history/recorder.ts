@@ -1,6 +1,6 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { relative, resolve } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, totalOfChange, type ChangeTotal } from '@belay/protocol';
 import { walkTree } from '../files/walk-tree.js';
 import { WorkspaceFolder } from '../files/workspace-folder.js';
 import { allows, R_OK } from '../permissions.js';
@@ -21,7 +21,10 @@ const maxUncompressedBytes = 600_000_000;
 export interface Recorded {
   commit: string;
   parent: string | null;
+  /** One for each path: a moved file has two. */
   changes: Change[];
+  /** The same change as `workspace.diff` counts it. */
+  total: ChangeTotal;
 }
 
 interface Last {
@@ -111,7 +114,7 @@ export class Recorder {
 
   #commitFirst(step: StepLabel): Recorded {
     this.#last = writeFirstCommit(this.#git.places.folder, messageOf(step));
-    return { commit: this.#last.commit, parent: null, changes: [] };
+    return { commit: this.#last.commit, parent: null, changes: [], total: noChange };
   }
 
   /** Commits a tree as a step. */
@@ -125,7 +128,14 @@ export class Recorder {
     const updates = refs.map((ref) => `update ${ref} ${commit}\n`).join('');
     await this.#git.run(['update-ref', '--stdin'], { input: updates });
     this.#last = { commit, tree };
-    return { commit, parent, changes: parent ? await this.#changesBetween(parent, commit) : [] };
+    if (!parent) return { commit, parent, changes: [], total: noChange };
+    const changes = await this.#changesBetween(parent, commit, '--no-renames');
+    const has = (status: Change['status']) => changes.some((change) => change.status === status);
+    const counted =
+      has('added') && has('deleted')
+        ? await this.#changesBetween(parent, commit, '--find-renames')
+        : changes;
+    return { commit, parent, changes, total: totalOfChange({ files: counted }) };
   }
 
   async #isEmpty(): Promise<boolean> {
@@ -256,11 +266,17 @@ export class Recorder {
     this.#newlyLeftOut.push(path);
   }
 
-  async #changesBetween(from: string, to: string): Promise<Change[]> {
-    const args = ['diff-tree', '-r', '--no-renames', ...changeArguments, from, to];
+  async #changesBetween(
+    from: string,
+    to: string,
+    renames: '--no-renames' | '--find-renames',
+  ): Promise<Change[]> {
+    const args = ['diff-tree', '-r', renames, ...changeArguments, from, to];
     return parseChanges(await this.#git.run(args));
   }
 }
+
+const noChange = totalOfChange({ files: [] });
 
 function messageOf({ message, call }: StepLabel): string {
   const trailer = call === '' ? '' : `\n\n${callTrailer}${call}`;

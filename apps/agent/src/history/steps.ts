@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
   AppError,
+  totalOfChange,
   type OperationInput,
   type OperationOutput,
   type workspaceOperations,
@@ -48,6 +49,7 @@ export class Steps {
       diff: wholeLines(text.output.toString('utf8'), text.truncated),
       truncated: text.truncated || files.length > maxFiles,
       files: files.slice(0, maxFiles),
+      ...(files.length > maxFiles && { total: totalOfChange({ files }) }),
     };
   }
 

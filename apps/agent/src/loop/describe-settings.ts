@@ -41,6 +41,7 @@ export function describeChange({ approvals, budgets, egress }: EventArgs<'change
 }
 
 const approvalTexts: Record<ApprovalMode, string> = {
+  plan: 'plan. Until the user approves a plan, every call that changes, runs or fetches something is refused: read what you need, write the plan with plan.update, then use ask to have it approved. Once it is, you are told that this setting changed',
   safe: 'safe. Every call waits for the user’s yes, reads and edits too: make few and complete ones',
   ask: 'ask. Commands and network calls wait for the user’s yes, and so does a host that is not open: prefer one complete command to many small ones. Reads and edits run at once',
   delay:

@@ -11,18 +11,21 @@ const prose = /(^|\/)(readme|license|changelog)$|\.(md|markdown|txt|rst|adoc)$/i
 
 /** The refusal of a `finish` that the log contradicts; undefined if it does not. */
 export function doubtedFinish(
-  conversation: Pick<Conversation, 'plan' | 'work' | 'running'>,
+  conversation: Pick<Conversation, 'approvals' | 'plan' | 'work' | 'running'>,
 ): AppError | undefined {
   const doubts = finishDoubts(conversation);
   if (doubts.length === 0) return undefined;
-  const { running } = conversation;
+  const { approvals, running } = conversation;
   const reasons = [
     ...doubts,
     ...(running.length > 0 ? [`Still running: ${running.map(runningText).join('; ')}.`] : []),
   ];
-  const sentence = `Not finished yet, because:\n${reasons.map((reason) => `- ${reason}`).join('\n')}\nDo what is missing; call finish again if all is right as it is.`;
+  const sentence = `Not finished yet, because:\n${reasons.map((reason) => `- ${reason}`).join('\n')}\n${approvals === 'plan' ? askFirst : 'Do what is missing'}; call finish again if all is right as it is.`;
   return new AppError('conflict', sentence, { doubts });
 }
+
+/** Nothing that is missing can be done before. */
+const askFirst = 'Ask the user to approve the plan first, with ask';
 
 /** Whether a result is such a refusal. */
 export const isDoubt = ({ ok, output }: Pick<EventArgs<'result'>, 'ok' | 'output'>): boolean =>
@@ -31,13 +34,18 @@ export const isDoubt = ({ ok, output }: Pick<EventArgs<'result'>, 'ok' | 'output
 const refusal = z.object({ details: z.object({ doubts: z.array(z.string()) }) });
 
 /** What contradicts a successful end, as sentences for the model. */
-function finishDoubts({ plan, work }: Pick<Conversation, 'plan' | 'work'>): string[] {
+function finishDoubts({
+  approvals,
+  plan,
+  work,
+}: Pick<Conversation, 'approvals' | 'plan' | 'work'>): string[] {
   if (work.steps < fewestSteps) return [];
   const { steps, done } = planProgress(plan ?? '');
   return [
     ...(done < steps ? [`The plan has ${steps - done} of ${steps} steps that are not done.`] : []),
     ...filesDoubt(work),
-    ...(work.changed.length > 0 && work.edited ? checkDoubt(work) : []),
+    // The mode `plan` refuses the command that would check them.
+    ...(approvals !== 'plan' && work.changed.length > 0 && work.edited ? checkDoubt(work) : []),
   ];
 }
 

@@ -66,6 +66,14 @@ describeSeat('the end of its work', [
     [run('sleep 300', { background: true }), think, write()],
     /Still running: `sleep 300` \(terminal main, in \S+\)/,
   ),
+  {
+    ...doubted(
+      'the user wants a plan first, and has not approved mine',
+      [think, think, plan('- [x] one\n- [ ] two')],
+      /The plan has 1 of 2 steps that are not done\.\nAsk the user to approve the plan first, with ask;/,
+    ),
+    settings: { approvals: 'plan' },
+  },
   believed('my edits were checked by a command', [think, write(), run('true')]),
   believed('I only wrote a text file', [think, think, write('notes.md')]),
   believed('the session was short', [write()]),
@@ -101,6 +109,26 @@ describeSeat('the end of its work', [
       expect(told.at(-1)).toMatch(
         /The user has undone your changes \(a.ts\): none of them is left/,
       ),
+  },
+  {
+    name: 'the user rewound my files, and undid that, before I finish',
+    files: { 'README.md': 'Hello\n' },
+    turns: ({ stage }) => [
+      think,
+      write(),
+      run('true'),
+      async () => {
+        const say = stage.log.find(({ action }) => action === 'say')!;
+        const last = stage.log.at(-1)!.seq;
+        const rewound = { seq: say.seq, what: 'files' as const, last };
+        await stage.say(newEvent('user', 'rewind', { args: rewound, message: 'rewind' }));
+        const undone = { seq: last, what: 'files' as const };
+        await stage.say(newEvent('user', 'rewind', { args: undone, message: 'rewind' }));
+        return think;
+      },
+      finish(),
+    ],
+    also: ({ stage }) => expect(stage.requests).toHaveLength(5),
   },
   {
     name: 'only one step of my budget is left: I am not held up',

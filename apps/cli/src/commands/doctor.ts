@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { BelayClient } from '@belay/client';
-import { errorFrom, type Check } from '@belay/protocol';
+import { errorFrom, isPlayedModel, type Check } from '@belay/protocol';
 import { clientOf, dataFolder, findServer, type PrintOptions, type Where } from '../connection.js';
 import { outputTo } from '../output.js';
 
@@ -113,7 +113,7 @@ async function engineCheck(): Promise<Check> {
 
 async function modelCheck(client: BelayClient): Promise<Check> {
   const models = await client.models.list();
-  const real = models.filter((model) => !/^(scripted|cassette):/.test(model.name));
+  const real = models.filter((model) => !isPlayedModel(model.name));
   const ready = real.filter((model) => model.ready);
   const detail = ready.length ? ready.map((model) => model.name).join(', ') : 'no key is set';
   const remedy = real.find((model) => model.remedy)?.remedy ?? 'Set OPENAI_API_KEY for the server.';

@@ -16,7 +16,7 @@ import {
 } from '@belay/evaluation';
 import { createClient } from '@belay/client';
 import { dataFolder, findServer, type Where } from '../connection.js';
-import { comparedValidity, validityLine, validitySentences } from '../eval-words.js';
+import { comparedValidity, scoreLine, validityLine, validitySentences } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, progressBar, type LineOutput } from '../output.js';
 
@@ -60,8 +60,10 @@ export const evalRegrade = (out: string, options: Where): Promise<number> =>
 export const evalPreflight = (out: string, options: Where): Promise<number> =>
   interruptible(out, options, (runOptions) => preflightRun(out, runOptions));
 
-export function evalReport(out: string): void {
-  printSummary(out, rebuildReport(out, { connect: () => serverAt({}) }));
+export function evalReport(out: string, { json }: { json?: boolean }): void {
+  const summary = rebuildReport(out, { connect: () => serverAt({}) });
+  if (json) outputTo(process.stdout).json(summary, 2);
+  else printSummary(out, summary);
 }
 
 /** `belay eval compare A B`: compares B with A, task by task. */
@@ -78,6 +80,8 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
   output.line(
     `better ${found.better.length}, worse ${found.worse.length}; sign test p = ${found.p.toPrecision(2)}`,
   );
+  if (found.edited > 0)
+    output.line(`edited: ${found.edited} trials have changed since they were recorded`);
 }
 
 /** Ctrl-C stops the containers, keeps the finished trials, and prints the command that resumes the run. */
@@ -133,10 +137,7 @@ function progressTo(progress: LineOutput) {
 
 function printSummary(out: string, summary: Summary): void {
   const output = outputTo(process.stdout);
-  const [low, high] = summary.interval;
-  output.line(
-    `${summary.suite} · ${summary.model ?? summary.agent}: ${percentText(summary.score)} (95%: ${percentText(low)} to ${percentText(high)})`,
-  );
+  output.line(scoreLine(summary));
   output.line(
     `${summary.passed} passed, ${summary.failed} failed, ${summary.invalid} invalid of ${summary.trials.all} trials`,
   );
@@ -151,6 +152,10 @@ function printSummary(out: string, summary: Summary): void {
   if (summary.doubtful.length > 0)
     output.line(
       `doubtful: ${summary.doubtful.length} of ${summary.passed} passes (the report says why)`,
+    );
+  if (summary.edited.length > 0)
+    output.line(
+      `edited: ${summary.edited.length} of ${summary.trials.done} trials have changed since they were recorded (the report names them)`,
     );
   for (const [k, value] of Object.entries(summary.passAt))
     output.line(`${k}: ${percentText(value)}`);

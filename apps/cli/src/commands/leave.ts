@@ -1,8 +1,9 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { AppError, pluralText } from '@belay/protocol';
 import { BackgroundServer } from '../background/background-server.js';
 import { confirmed } from '../confirmed.js';
-import { checkedUrl, instanceOf, joinedFolder, savedMachine } from '../join/joined.js';
+import { checkedUrl, instanceOf, joinedFolder, joinedServers } from '../join/joined.js';
+import { usedEngines } from '../join/used-engines.js';
 import { outputTo } from '../output.js';
 
 /** `belay leave`: removes everything that this machine keeps for a server. Returns the exit code. */
@@ -10,6 +11,7 @@ export async function leaveServer(address: string, { yes }: { yes?: boolean }): 
   const output = outputTo(process.stderr);
   const url = checkedUrl(address);
   const folder = joinedFolder(url);
+  if (!existsSync(folder)) throw notJoined(url);
   const other = new BackgroundServer({ data: folder }).running();
   if (other)
     throw new AppError(
@@ -22,17 +24,23 @@ export async function leaveServer(address: string, { yes }: { yes?: boolean }): 
     return 1;
   }
   let removed = '';
-  if (savedMachine(folder)?.kind === 'container') {
+  const engines = usedEngines(folder);
+  if (engines.length > 0) {
     // The Docker client is loaded only when it is needed.
     const { removeLeftContainers } = await import('../join/left-containers.js');
-    const found = {
-      instance: instanceOf(folder),
-      dockerHost: process.env.DOCKER_HOST || undefined,
-    };
-    const { containers, volumes } = await removeLeftContainers(found);
+    const { containers, volumes } = await removeLeftContainers(instanceOf(folder), engines);
     removed = `, with ${pluralText(containers, 'container')} and ${pluralText(volumes, 'volume')}`;
   }
   rmSync(folder, { recursive: true, force: true });
   output.line(`Removed what this machine had of ${url.origin}${removed}.`);
   return 0;
+}
+
+function notJoined(url: URL): AppError {
+  const servers = joinedServers();
+  const others =
+    servers.length === 0
+      ? 'It has joined no server.'
+      : `Name one that it has joined: ${servers.join(', ')}`;
+  return new AppError('not_found', `This machine has not joined ${url.origin}. ${others}`);
 }

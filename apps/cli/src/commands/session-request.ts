@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import {
   AppError,
+  isPlayedModel,
   mountIn,
   usualPlanFile,
   type Example,
@@ -62,7 +63,7 @@ export async function sessionRequest(
 /** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
   image: options.image,
-  sandbox: options.root ? ('root' as const) : ('hardened' as const),
+  sandbox: options.root ? ('root' as const) : undefined,
   machine: options.machine,
   mounts: mountsOf(options.mount),
   repository: clone ? { url: clone, branch, depth } : undefined,
@@ -103,7 +104,7 @@ function named<T extends { name: string }>(kind: string, all: readonly T[], name
 /** The first available model, if none was named. */
 async function firstReadyModel(client: BelayClient): Promise<string> {
   const ready = (await client.models.list()).find(
-    (model) => model.ready && !/^(scripted|cassette):/.test(model.name),
+    (model) => model.ready && !isPlayedModel(model.name),
   );
   if (ready) return ready.name;
   throw new AppError(

@@ -15,6 +15,7 @@ import { readAllSaved } from '../saved-file.js';
 import type { Agents, EndedAgent, OnEnded, WantedAgent } from './agents.js';
 import { AgentSockets } from './agent-sockets.js';
 import { instanceOf } from './joined.js';
+import { rememberEngine } from './used-engines.js';
 
 const recorded = z.object({
   sandbox: z.string(),
@@ -72,6 +73,7 @@ export class AgentContainers implements Agents {
     this.#docker = new DockerClient({ instance: this.#instance, dockerHost, trusted: [image] });
     this.#sockets = new AgentSockets({ url, name: `joined-${this.#instance}` });
     mkdirSync(join(folder, 'containers'), { recursive: true, mode: 0o700 });
+    rememberEngine(folder, dockerHost);
   }
 
   get sandboxes(): string[] {

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname, release, type } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@belay/client';
@@ -17,12 +24,21 @@ const saved = z.object({
 });
 export type Joined = z.output<typeof saved>;
 
-/** The folder with this machine’s credential for a server, and the files of sessions that run here. */
-export function joinedFolder(url: URL): string {
-  const folder = join(userDataFolder(), 'joined', url.host.replaceAll(/[^\w.-]/g, '_'));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  chmodSync(folder, 0o700);
-  return folder;
+const allJoined = (): string => join(userDataFolder(), 'joined');
+
+/**
+ * The folder with this machine’s credential for a server, and the files of sessions that run here. It exists from the
+ * join until `belay leave`.
+ */
+export const joinedFolder = (url: URL): string =>
+  join(allJoined(), url.host.replaceAll(/[^\w.-]/g, '_'));
+
+/** The addresses of the servers that this machine has joined. */
+export function joinedServers(): string[] {
+  const folder = allJoined();
+  if (!existsSync(folder)) return [];
+  const machines = readdirSync(folder).map((name) => savedMachine(join(folder, name)));
+  return machines.flatMap((machine) => machine?.url ?? []).toSorted();
 }
 
 /** The connection carries code that runs here, so it must be encrypted, unless it stays on this machine. */
@@ -41,7 +57,7 @@ const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 
 /** The credential of an earlier join; undefined without one. */
-export const savedMachine = (folder: string): Joined | undefined =>
+const savedMachine = (folder: string): Joined | undefined =>
   readSaved(join(folder, 'machine.json'), saved);
 
 /** The label of everything that agents of the server have in this machine’s engine. */
@@ -77,6 +93,8 @@ export async function joinedAs(
     description: description(kind),
   });
   const joined = { url: url.origin, id, name, credential, kind };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
   writeFileSync(file, JSON.stringify(joined), { mode: 0o600 });
   chmodSync(file, 0o600);
   return joined;

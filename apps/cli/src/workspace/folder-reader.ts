@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import type { FolderItem, FolderReader } from '@belay/client';
-import { reach, readFolder } from '@belay/host';
+import { entryKindOf, reach, readFolder } from '@belay/host';
 import { readRegular } from './list-workspace.js';
 
 /** Reads below a folder of this machine, without following links. */
@@ -16,12 +16,5 @@ export function folderReader(root: string): FolderReader {
 }
 
 function itemOf(stat: Awaited<ReturnType<typeof lstat>>): FolderItem {
-  const kind = stat.isFile()
-    ? 'file'
-    : stat.isDirectory()
-      ? 'folder'
-      : stat.isSymbolicLink()
-        ? 'link'
-        : 'other';
-  return { kind, size: Number(stat.size), modified: stat.mtime };
+  return { kind: entryKindOf(stat), size: Number(stat.size), modified: stat.mtime };
 }

@@ -40,11 +40,14 @@ export async function checkedFolder(folder: string): Promise<string> {
 
 /**
  * Finds what to pack, before anything is sent. Rejects with `too_large` above `maxBytes` (BELAY_MAX_WORKSPACE_MB),
- * counting the sizes that files have when they are read, including holes.
+ * counting the sizes that files have when they are read, including holes; and when the signal is aborted.
  */
 export async function planWorkspace(
   folder: string,
-  maxBytes = (Number(process.env.BELAY_MAX_WORKSPACE_MB) || 2048) * 2 ** 20,
+  {
+    maxBytes = (Number(process.env.BELAY_MAX_WORKSPACE_MB) || 2048) * 2 ** 20,
+    signal,
+  }: { maxBytes?: number; signal?: AbortSignal } = {},
 ): Promise<WorkspacePlan> {
   const plan: WorkspacePlan = {
     folder,
@@ -61,6 +64,7 @@ export async function planWorkspace(
   const folders = new HeldFolders(folder);
   try {
     for await (const found of listWorkspace(folder, plan.leftOut.folder)) {
+      signal?.throwIfAborted();
       const entry = plannedEntry(plan, folders, found);
       if (!entry) continue;
       plan.entries.push(entry);

@@ -38,7 +38,7 @@ describe('while it is sent', () => {
   async function shownIn(terminal: boolean): Promise<{ drawn: string; lines: string[] }> {
     writeFileSync(join(folder, 'a.bin'), Buffer.alloc(4 * 2 ** 20));
     writeFileSync(join(folder, 'b.bin'), Buffer.alloc(4 * 2 ** 20));
-    const plan = await planWorkspace(folder, 2 ** 30);
+    const plan = await planWorkspace(folder, { maxBytes: 2 ** 30 });
     let drawn = '';
     process.stderr.isTTY = terminal;
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => {

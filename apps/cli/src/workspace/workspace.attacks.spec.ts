@@ -260,7 +260,7 @@ describe('attacks: odd files of a folder', () => {
   it('a sparse file counts with the size it is read with, before anything is sent', async () => {
     put(folder, 'huge.img', '');
     truncateSync(join(folder, 'huge.img'), 8 * 1024 ** 4);
-    await expect(planWorkspace(folder, 1_000_000)).rejects.toMatchObject({
+    await expect(planWorkspace(folder, { maxBytes: 1_000_000 })).rejects.toMatchObject({
       code: 'too_large',
       message: expect.stringMatching(
         /larger than 976.6 KiB \(huge.img alone has 8 TiB\)/,

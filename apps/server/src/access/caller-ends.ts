@@ -11,7 +11,9 @@ const maxTimerMs = 2 ** 31 - 1;
 @Injectable()
 export class CallerEnds {
   readonly #listeners = new Map<string, Set<() => void>>();
-  readonly #ended: ((caller: string) => void)[] = [];
+  readonly #onLoss: (() => void)[] = [];
+  readonly #onLogout: ((caller: string) => void)[] = [];
+  readonly #onNewSecret: ((caller: string) => Promise<void>)[] = [];
 
   /** Calls the listener at most once. Returns a function that unsubscribes. */
   on(caller: Caller, listener: () => void): () => void {
@@ -40,26 +42,51 @@ export class CallerEnds {
     return off;
   }
 
-  /**
-   * Calls the listener with the id of each caller whose token was revoked or rotated, or whose user was changed or
-   * removed.
-   */
-  onEnd(listener: (caller: string) => void): void {
-    this.#ended.push(listener);
+  /** Calls the listener whenever a user was removed or may do less than before. */
+  onLoss(listener: () => void): void {
+    this.#onLoss.push(listener);
+  }
+
+  /** Calls the listener whenever the logins of a caller end. */
+  onLogout(listener: (caller: string) => void): void {
+    this.#onLogout.push(listener);
+  }
+
+  /** Calls the listener whenever a caller has another token or password. */
+  onNewSecret(listener: (caller: string) => Promise<void>): void {
+    this.#onNewSecret.push(listener);
   }
 
   /** Ends all connections of the caller with this id. */
   end(caller: string): void {
-    for (const listener of this.#ended) listener(caller);
-    this.#close(caller);
-  }
-
-  #close(caller: string): void {
     for (const listener of this.#listeners.get(caller) ?? []) listener();
   }
 
+  /** Ends all connections of a user who was removed or may do less than before, and what only its earlier rights allow. */
+  endRights(user: string): void {
+    this.end(user);
+    for (const listener of this.#onLoss) listener();
+  }
+
+  /** Ends all connections and logins of a caller. */
+  endLogins(caller: string): void {
+    this.end(caller);
+    for (const listener of this.#onLogout) listener(caller);
+  }
+
+  /** Ends all that the former token or password of a caller may have given to others. */
+  async endSecret(caller: string): Promise<void> {
+    const ended = Promise.all(this.#onNewSecret.map((listener) => listener(caller)));
+    try {
+      this.endLogins(caller);
+    } finally {
+      await ended;
+    }
+  }
+
+  /** Ends the connections of one login. */
   endLogin(login: string): void {
-    this.#close(loginKey(login));
+    this.end(loginKey(login));
   }
 
   #remove(key: string, listener: () => void): void {

@@ -6,17 +6,21 @@ import { may, ownerCaller, sees, type Caller } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
+import { userIdOf, UsersStore } from './users.store.js';
 
 onEveryDatabase('stored tokens', (databases) => {
   let logs: TestLogs;
   let ends: CallerEnds;
   let owners: SessionOwners;
   let tokens: TokensStore;
+  let users: UsersStore;
   /** As after a start of the server. */
   const open = async () => {
     ends = new CallerEnds();
     owners = new SessionOwners(logs.database);
-    tokens = new TokensStore(logs.database, owners, ends);
+    users = new UsersStore(logs.database, ends);
+    tokens = new TokensStore(logs.database, owners, ends, users);
+    await users.onModuleInit();
     await owners.onModuleInit();
     await tokens.onModuleInit();
   };
@@ -56,9 +60,10 @@ onEveryDatabase('stored tokens', (databases) => {
 
   it('end with the token that made them, and with no other', async () => {
     const maker = await make({ scope: 'admin' });
-    const [child, other] = [await make({}, { id: `token:${maker.id}` }), await make()];
+    const child = await make({ scope: 'admin' }, { id: `token:${maker.id}` });
+    const other = await make();
     const grandchild = await make({}, { id: `token:${child.id}` });
-    await tokens.rotate(maker.id);
+    await tokens.rotate(maker.id, ownerCaller);
     expect(tokens.callerOf(grandchild.token)).toBeDefined();
     await open();
     await tokens.revoke(maker.id);
@@ -68,6 +73,87 @@ onEveryDatabase('stored tokens', (databases) => {
     expect(tokens.list().map(({ id }) => id)).toEqual([other.id]);
   });
 
+  const user = { name: 'ada', subject: 'issuer 1' };
+  const lost = { code: 'unauthorized' };
+
+  it('end when the user who made them may not make them any more, and links when it may only look', async () => {
+    const { id } = (await users.provided({ ...user, scope: 'admin' }))!;
+    const later = new Date(Date.now() + 60_000).toISOString();
+    const link = (maker: string) =>
+      tokens.createLink({ label: 'x', expires: later }, { session: 'a', maker });
+    const [made, shown, other] = [await make({}, { id }), await link(id), await make()];
+    const grandchild = await make(
+      {},
+      { id: `token:${(await make({ scope: 'admin' }, { id })).id}` },
+    );
+    const ended: string[] = [];
+    for (const { id: of, token } of [made, shown, other, grandchild])
+      ends.on(tokens.callerOf(token)!, () => ended.push(of));
+    const known = (all: { token: string }[]) => all.filter(({ token }) => tokens.callerOf(token));
+    await users.provided({ ...user, scope: 'operate' });
+    expect(known([made, shown, other, grandchild])).toEqual([shown, other]);
+    expect(ended.toSorted()).toEqual([made.id, grandchild.id].toSorted());
+    await expect(make({}, { id })).rejects.toMatchObject(lost);
+    expect(tokens.callerOf((await link(id)).token)).toBeDefined();
+    await users.provided({ ...user, scope: 'view' });
+    expect(known([shown, other])).toEqual([other]);
+    await expect(link(id)).rejects.toMatchObject(lost);
+    // They do not come back with the rights.
+    await users.provided({ ...user, scope: 'admin' });
+    expect(known([made, shown, grandchild])).toEqual([]);
+    await until('they are deleted', async () => {
+      await open();
+      return tokens.list().length === 1;
+    });
+  });
+
+  it('end with the rights of their maker even if that cannot be stored', async () => {
+    const { id } = (await users.provided({ ...user, scope: 'admin' }))!;
+    const made = await make({}, { id });
+    const elsewhere = (from: string, to: string) =>
+      logs.database.kysely.schema.alterTable(from).renameTo(to).execute();
+    await elsewhere('access_token', 'elsewhere');
+    await users.provided({ ...user, scope: undefined });
+    await elsewhere('elsewhere', 'access_token');
+    expect(tokens.callerOf(made.token)).toBeUndefined();
+    await open();
+    expect(tokens.callerOf(made.token)).toBeUndefined();
+  });
+
+  it('are not made by one whose rights end while they are stored', async () => {
+    const { id } = (await users.provided({ ...user, scope: 'admin' }))!;
+    const maker = await make({ scope: 'admin' });
+    const making = Promise.allSettled([
+      make({}, { id }),
+      make({}, { id: `token:${maker.id}` }),
+      make({ label: 'kept' }),
+    ]);
+    await Promise.all([users.remove(userIdOf({ id })), tokens.revoke(maker.id)]);
+    expect(await making).toMatchObject([
+      { status: 'rejected', reason: lost },
+      { status: 'rejected', reason: lost },
+      { status: 'fulfilled' },
+    ]);
+    expect(tokens.list()).toMatchObject([{ label: 'kept' }]);
+    await open();
+    expect(tokens.list()).toMatchObject([{ label: 'kept' }]);
+  });
+
+  it('belong to the one who rotates them, and are not rotated by what they made', async () => {
+    const { id } = (await users.provided({ ...user, scope: 'admin' }))!;
+    const [taken, own] = [await make(), await make({ scope: 'admin' })];
+    const child = await make({ scope: 'admin' }, { id: `token:${own.id}` });
+    await expect(tokens.rotate(own.id, { id: `token:${child.id}` })).rejects.toMatchObject({
+      code: 'conflict',
+    });
+    const rotated = await tokens.rotate(taken.id, { id });
+    const itself = await tokens.rotate(own.id, { id: `token:${own.id}` });
+    expect(tokens.callerOf(rotated.token)).toBeDefined();
+    await users.provided({ ...user, scope: 'operate' });
+    expect(tokens.callerOf(rotated.token)).toBeUndefined();
+    for (const { token } of [itself, child]) expect(tokens.callerOf(token)).toBeDefined();
+  });
+
   it('end with the token that made them even if that cannot be stored', async () => {
     const maker = await make({ scope: 'admin' });
     const child = await make({}, { id: `token:${maker.id}` });
@@ -75,6 +161,19 @@ onEveryDatabase('stored tokens', (databases) => {
     await expect(tokens.revoke(maker.id)).rejects.toThrow();
     await logs.database.kysely.schema.alterTable('elsewhere').renameTo('access_token').execute();
     for (const { token } of [maker, child]) expect(tokens.callerOf(token)).toBeUndefined();
+  });
+
+  it('keep the links that they made when their application renews them, until they are rotated', async () => {
+    const client = { client: 'app', refreshMs: 60_000 };
+    const wanted = newToken.parse({ label: 'app', scope: 'operate' });
+    const expires = new Date(Date.now() + 60_000).toISOString();
+    const { id, refresh } = await tokens.createRefreshable(wanted, { ...client, maker: 'owner' });
+    const by = { session: 'a', maker: `token:${id}` };
+    const { token } = await tokens.createLink({ label: 'x', expires }, by);
+    expect(await tokens.refresh(refresh, { ...client, expires })).toBeDefined();
+    expect(tokens.callerOf(token)).toBeDefined();
+    await tokens.rotate(id, ownerCaller);
+    expect(tokens.callerOf(token)).toBeUndefined();
   });
 
   it('end what is open when they are revoked, rotated or expire', async () => {
@@ -92,7 +191,7 @@ onEveryDatabase('stored tokens', (databases) => {
     follow('expired', short.token);
     follow('left', a.token)();
     await tokens.revoke(a.id);
-    const { token } = await tokens.rotate(b.id);
+    const { token } = await tokens.rotate(b.id, ownerCaller);
     expect(ended.filter((name) => name !== 'expired')).toEqual(['revoked', 'rotated']);
     expect(tokens.callerOf(b.token)).toBeUndefined();
     expect(tokens.callerOf(token)).toBeDefined();
@@ -102,12 +201,15 @@ onEveryDatabase('stored tokens', (databases) => {
 
   it('stay revoked when they are rotated at the same time, and rotated twice have one secret', async () => {
     const { id } = await make();
-    const rotating = tokens.rotate(id);
+    const rotating = tokens.rotate(id, ownerCaller);
     await tokens.revoke(id);
     await expect(rotating).rejects.toMatchObject({ code: 'not_found' });
     expect(tokens.list()).toEqual([]);
     const other = await make();
-    const made = await Promise.all([tokens.rotate(other.id), tokens.rotate(other.id)]);
+    const made = await Promise.all([
+      tokens.rotate(other.id, ownerCaller),
+      tokens.rotate(other.id, ownerCaller),
+    ]);
     const known = () => made.filter(({ token }) => tokens.callerOf(token));
     expect(known()).toEqual([made[1]]);
     await open();

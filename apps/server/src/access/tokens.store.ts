@@ -3,21 +3,15 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
   ignoreError,
-  sessionAccess,
   tokenPrefix,
-  tokenSandbox,
   type MadeToken,
   type NewToken,
-  type SessionAccess,
   type TokenInfo,
-  type TokenSandbox,
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
-import type { Selectable } from 'kysely';
 import { Database, notStored } from '../storage/database.js';
 import { hashOfSecret, randomSecret } from '../storage/secrets.js';
-import type { AccessTokenTable } from '../storage/database-schema.js';
-import type { Caller, SessionSet } from './caller.js';
+import { may, ownerCaller, type Caller, type SessionSet } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import {
   nextRefresh,
@@ -27,32 +21,31 @@ import {
   type RefreshableToken,
 } from './refresh-token.js';
 import { SessionOwners } from './session-owners.js';
+import {
+  linkInfoOf,
+  sandboxOfToken,
+  sessionsOfToken,
+  tokenInfoOf,
+  type LinkInfo,
+  type TokenRow,
+} from './token-row.js';
+import { TokenRows } from './token-rows.js';
+import { UsersStore } from './users.store.js';
 
 const maxTokens = 10_000;
 /** The interval at which the last use of a token is stored; it is tracked in memory. */
 const lastUsedMs = 60_000;
 
-type Row = Selectable<AccessTokenTable>;
+type LinkColumns = Pick<TokenRow, 'link_session' | 'link_maker'>;
 
-/** A viewer link, without its secret. */
-export interface LinkInfo {
-  id: string;
-  label: string;
-  created: string;
-  expires: string;
-  lastUsed: string | null;
-  session: string;
-  /** The id of the caller that made it. */
-  maker: string;
-}
-
-type LinkColumns = Pick<Row, 'link_session' | 'link_maker'>;
-
-/** Tokens made in addition to the server’s two. The database has only their hashes. */
+/**
+ * Tokens made in addition to the server’s two. The database has only their hashes. Each is valid while its maker, who is
+ * the last one to have been shown its secret, may make such a token.
+ */
 @Injectable()
 export class TokensStore implements OnModuleInit {
-  /** All tokens, by hash; a database has only one server. */
-  readonly #rows = new Map<string, Row>();
+  /** All tokens: a database has only one server. */
+  readonly #rows = new TokenRows();
   /** Serializes rotations: of two concurrent ones, the second replaces the secret made by the first. */
   readonly #rotation = new Mutex();
 
@@ -60,22 +53,40 @@ export class TokensStore implements OnModuleInit {
     private readonly database: Database,
     private readonly owners: SessionOwners,
     private readonly ends: CallerEnds,
-  ) {}
+    private readonly users: UsersStore,
+  ) {
+    ends.onLoss(
+      () => void this.#revokeAll([]).catch(ignoreError('they are void without their makers')),
+    );
+    ends.onNewSecret((maker) => this.#revokeLinksOf(maker));
+  }
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('access_token').selectAll().execute();
-    for (const row of rows) this.#rows.set(row.hash, row);
+    for (const row of rows) this.#rows.add(row);
   }
 
   /** Newest first. */
   list(): TokenInfo[] {
-    return [...this.#rows.values()]
+    return this.#rows
+      .all()
       .sort((a, b) => (a.created < b.created ? 1 : -1))
-      .map((row) => infoOf(row));
+      .map((row) => tokenInfoOf(row));
   }
 
-  /** A token that ends with the access of its maker. */
+  /** The applications that have access, or may still renew it. */
+  applications(): ReadonlySet<string> {
+    const rows = this.#rows.all().filter((row) => !hasLapsed(row));
+    return new Set(rows.flatMap(({ client }) => client ?? []));
+  }
+
+  /** Whether a caller may make tokens now; its rights may have changed since a request was admitted. */
+  mayMake(maker: string): boolean {
+    return this.#isBacked({ link_maker: maker, link_session: null });
+  }
+
+  /** Throws `unauthorized` for a maker that may not make tokens any more. */
   create(wanted: NewToken, maker: Pick<Caller, 'id'>): Promise<MadeToken> {
     const made = { link_session: null, link_maker: maker.id };
     return this.#create(wanted, { id: newId(), ...noRefresh, ...made });
@@ -84,7 +95,7 @@ export class TokensStore implements OnModuleInit {
   /** A token of the scope `view` for a single session. */
   createLink(
     { label, expires }: Pick<NewToken, 'label'> & { expires: string },
-    { session, maker }: Pick<LinkInfo, 'session' | 'maker'>,
+    { session, maker }: { session: string; maker: string },
   ): Promise<MadeToken> {
     const wanted: NewToken = { label, expires, scope: 'view', sessions: [session] };
     const link = { link_session: session, link_maker: maker };
@@ -93,12 +104,13 @@ export class TokensStore implements OnModuleInit {
 
   /** All viewer links, newest first; also those that have expired. */
   links(): LinkInfo[] {
-    return [...this.#rows.values()]
-      .flatMap((row) => linkOf(row) ?? [])
+    return this.#rows
+      .all()
+      .flatMap((row) => linkInfoOf(row) ?? [])
       .sort((a, b) => (a.created < b.created ? 1 : -1));
   }
 
-  /** A token for an application, which renews it by itself, until the access of the user who allowed it ends. */
+  /** A token for an application, which renews it by itself, until the user who allowed it may not any more. */
   async createRefreshable(
     wanted: NewToken,
     { maker, ...lent }: RefreshGrant & { maker: string },
@@ -111,13 +123,13 @@ export class TokensStore implements OnModuleInit {
 
   async #create(
     { label, scope, sessions, expires, sandbox }: NewToken,
-    more: Pick<Row, 'id'> & typeof noRefresh & LinkColumns,
+    more: Pick<TokenRow, 'id'> & typeof noRefresh & LinkColumns,
   ): Promise<MadeToken> {
     if (this.#rows.size >= maxTokens) {
       throw new AppError('limit_reached', `There are ${maxTokens} tokens. Revoke some first.`);
     }
     const token = newToken();
-    const row: Row = {
+    const row: TokenRow = {
       ...more,
       label,
       hash: hashOfSecret(token),
@@ -128,15 +140,41 @@ export class TokensStore implements OnModuleInit {
       last_used: null,
       sandbox: sandbox ? JSON.stringify(sandbox) : null,
     };
+    if (!this.#isBacked(row)) throw mayNotMake();
     await this.database.kysely.insertInto('access_token').values(row).execute().catch(notStored);
-    this.#rows.set(row.hash, row);
-    return { ...infoOf(row), token };
+    await this.#keep(row);
+    return { ...tokenInfoOf(row), token };
   }
 
-  /** Gives the token another secret. The old one is invalid at once, also on open connections. */
-  rotate(id: string): Promise<MadeToken> {
-    // An application with the old token cannot renew it either.
-    return this.#rotation.runExclusive(() => this.#renew(this.#row(id), noRefresh));
+  /** A stored token becomes valid, unless its maker lost its rights while it was stored. */
+  async #keep(row: TokenRow): Promise<void> {
+    this.#rows.add(row);
+    if (this.#isBacked(row)) return;
+    await this.#revokeAll([row]);
+    throw mayNotMake();
+  }
+
+  /**
+   * Gives the token another secret. The old one is invalid at once, also on open connections, and ends logins and links
+   * with it. The caller who gets the new one is its maker from then on.
+   */
+  rotate(id: string, by: Pick<Caller, 'id'>): Promise<MadeToken> {
+    return this.#rotation.runExclusive(async () => {
+      const row = this.#row(id);
+      if (by.id !== callerId(id) && this.#isMadeThrough(by.id, id)) throw madeByIt();
+      const maker = by.id === callerId(id) ? row.link_maker : by.id;
+      // An application with the old token cannot renew it either.
+      const made = await this.#renew(row, { ...noRefresh, link_maker: maker });
+      await this.ends.endSecret(callerId(id));
+      return made;
+    });
+  }
+
+  /** Whether a caller is this token, or was made by it, directly or through others. */
+  #isMadeThrough(caller: string, token: string): boolean {
+    if (caller === callerId(token)) return true;
+    const maker = this.#rows.withId(idOfCaller(caller))?.link_maker;
+    return maker ? this.#isMadeThrough(maker, token) : false;
   }
 
   /**
@@ -146,20 +184,20 @@ export class TokensStore implements OnModuleInit {
   refresh(given: string, { expires, ...lent }: RefreshGrant & { expires: string }) {
     return this.#rotation.runExclusive(async (): Promise<RefreshableToken | undefined> => {
       const read = readRefresh(given);
-      const row = read && this.#find(read.id);
-      if (!row || row.refresh_family !== hashOfSecret(read.family)) return undefined;
+      const row = this.#rows.withId(read?.id);
+      if (!read || !row || !this.#isBacked(row)) return undefined;
+      if (row.refresh_family !== hashOfSecret(read.family)) return undefined;
       if (row.refresh_hash !== hashOfSecret(read.secret)) {
         await this.revoke(row.id);
         return undefined;
       }
-      const isOver = Date.parse(row.refresh_expires ?? '') <= Date.now();
-      if (row.client !== lent.client || isOver) return undefined;
+      if (row.client !== lent.client || hasLapsed(row)) return undefined;
       const { refresh, columns } = nextRefresh(read, lent);
       return { ...(await this.#renew(row, { ...columns, expires })), refresh };
     });
   }
 
-  async #renew(row: Row, more: Partial<Row>): Promise<MadeToken> {
+  async #renew(row: TokenRow, more: Partial<TokenRow>): Promise<MadeToken> {
     const { id } = row;
     const token = newToken();
     const change = { ...more, hash: hashOfSecret(token) };
@@ -170,31 +208,33 @@ export class TokensStore implements OnModuleInit {
       .execute()
       .catch(notStored);
     // It may have been revoked meanwhile.
-    if (!this.#rows.delete(row.hash)) throw noToken(id);
+    if (!this.#rows.delete(row)) throw noToken(id);
     const changed = { ...row, ...change };
-    this.#rows.set(changed.hash, changed);
     this.ends.end(callerId(id));
-    return { ...infoOf(changed), token };
+    await this.#keep(changed);
+    return { ...tokenInfoOf(changed), token };
   }
 
   /** The token is invalid at once, also on open connections, and so are the tokens that it made. */
   async revoke(id: string): Promise<void> {
-    await this.#revokeAll(this.#family(this.#row(id)));
+    await this.#revokeAll([this.#row(id)]);
   }
 
-  /** Revokes the tokens that a caller made, who has no access any more. */
-  async revokeMadeBy(maker: string): Promise<void> {
-    await this.#revokeAll(this.#madeBy(maker));
+  #revokeLinksOf(maker: string): Promise<void> {
+    return this.#revokeAll(
+      this.#rows.all().filter((row) => row.link_session !== null && row.link_maker === maker),
+    );
   }
 
-  async #revokeAll(rows: readonly Row[]): Promise<void> {
+  /** Revokes these tokens, and all whose makers may not make them any more. */
+  async #revokeAll(rows: readonly TokenRow[]): Promise<void> {
+    for (const row of rows) this.#rows.delete(row);
+    const unbacked = this.#rows.all().filter((row) => !this.#isBacked(row));
     // Invalid in this server even if the disk is full.
-    for (const { id, hash } of rows) {
-      this.#rows.delete(hash);
-      this.ends.end(callerId(id));
-    }
-    if (rows.length === 0) return;
-    const ids = rows.map(({ id }) => id);
+    for (const row of unbacked) this.#rows.delete(row);
+    const ids = [...rows, ...unbacked].map(({ id }) => id);
+    if (ids.length === 0) return;
+    for (const id of ids) this.ends.end(callerId(id));
     await this.database.kysely
       .deleteFrom('access_token')
       .where('id', 'in', ids)
@@ -202,16 +242,10 @@ export class TokensStore implements OnModuleInit {
       .catch(notStored);
   }
 
-  /** A token, and all that it made, directly or through these. */
-  #family(row: Row): Row[] {
-    return [row, ...this.#madeBy(callerId(row.id))];
-  }
-
-  #madeBy(maker: string): Row[] {
-    const made = [...this.#rows.values()].filter(
-      ({ link_session: session, link_maker: by }) => session === null && by === maker,
-    );
-    return made.flatMap((row) => this.#family(row));
+  /** Whether its maker may still make such a token: a link, or any other. */
+  #isBacked({ link_maker: by, link_session: session }: LinkColumns): boolean {
+    if (by === null || by === ownerCaller.id) return true;
+    return may(this.caller(by) ?? this.users.caller(by), session === null ? 'admin' : 'operate');
   }
 
   /** The time when a token ends; null for never. Throws `not_found`. */
@@ -222,28 +256,28 @@ export class TokensStore implements OnModuleInit {
   /** The caller of a token; undefined when it is unknown or has expired. */
   callerOf(token: string): Caller | undefined {
     if (!token.startsWith(tokenPrefix)) return undefined;
-    const row = this.#rows.get(hashOfSecret(token));
-    if (!row || isOver(row)) return undefined;
+    const row = this.#rows.withHash(hashOfSecret(token));
+    if (!row || isOver(row) || !this.#isBacked(row)) return undefined;
     this.#used(row);
     return this.#caller(row);
   }
 
   /** The token with a caller’s id, if it is still valid. */
   caller(id: string): Caller | undefined {
-    const row = [...this.#rows.values()].find((each) => callerId(each.id) === id);
-    return row && !isOver(row) ? this.#caller(row) : undefined;
+    const row = this.#rows.withId(idOfCaller(id));
+    return row && !isOver(row) && this.#isBacked(row) ? this.#caller(row) : undefined;
   }
 
   /** The id of a token, or of the token that a refresh token renews; undefined for anything else. */
   idOf(secret: string): string | undefined {
     const read = readRefresh(secret);
-    if (!read) return this.#rows.get(hashOfSecret(secret))?.id;
-    const row = this.#find(read.id);
+    if (!read) return this.#rows.withHash(hashOfSecret(secret))?.id;
+    const row = this.#rows.withId(read.id);
     return row?.refresh_hash === hashOfSecret(read.secret) ? row.id : undefined;
   }
 
-  #caller(row: Row): Caller {
-    const sessions = accessOf(row);
+  #caller(row: TokenRow): Caller {
+    const sessions = sessionsOfToken(row);
     const id = callerId(row.id);
     return {
       id,
@@ -252,7 +286,7 @@ export class TokensStore implements OnModuleInit {
       sessions: sessions === 'all' ? 'all' : this.#set(id, sessions),
       begins: !Array.isArray(sessions),
       expires: row.expires === null ? null : Date.parse(row.expires),
-      ...sandboxOf(row),
+      ...sandboxOfToken(row),
     };
   }
 
@@ -261,17 +295,13 @@ export class TokensStore implements OnModuleInit {
     return { has: (session) => sessions.some((pattern) => matches(pattern, session)) };
   }
 
-  #find(id: string): Row | undefined {
-    return [...this.#rows.values()].find((each) => each.id === id);
-  }
-
-  #row(id: string): Row {
-    const row = this.#find(id);
+  #row(id: string): TokenRow {
+    const row = this.#rows.withId(id);
     if (!row) throw noToken(id);
     return row;
   }
 
-  #used(row: Row): void {
+  #used(row: TokenRow): void {
     const now = new Date();
     const before = row.last_used === null ? 0 : Date.parse(row.last_used);
     if (now.getTime() - before < lastUsedMs) return;
@@ -287,7 +317,20 @@ export class TokensStore implements OnModuleInit {
 
 const newId = (): string => randomBytes(6).toString('hex');
 
-const callerId = (id: string): string => `token:${id}`;
+const prefix = 'token:';
+const callerId = (id: string): string => prefix + id;
+/** Undefined for a caller without a stored token. */
+const idOfCaller = (caller: string): string | undefined =>
+  caller.startsWith(prefix) ? caller.slice(prefix.length) : undefined;
+
+const mayNotMake = (): AppError =>
+  new AppError('unauthorized', 'Your rights ended meanwhile, so no token was made. Log in again.');
+
+const madeByIt = (): AppError =>
+  new AppError(
+    'conflict',
+    'Your token was made with this one, and ends with it. Rotate it with another token, or with itself.',
+  );
 
 const noToken = (id: string): AppError =>
   new AppError('not_found', `There is no token ${id}. List them: belay tokens`);
@@ -295,32 +338,11 @@ const noToken = (id: string): AppError =>
 const matches = (pattern: string, session: string): boolean =>
   pattern.endsWith('*') ? session.startsWith(pattern.slice(0, -1)) : session === pattern;
 
-const isOver = ({ expires }: Row): boolean => expires !== null && Date.parse(expires) <= Date.now();
+const isOver = ({ expires }: TokenRow): boolean =>
+  expires !== null && Date.parse(expires) <= Date.now();
+
+/** Whether an application can renew its token no longer. */
+const hasLapsed = ({ refresh_expires: end }: TokenRow): boolean =>
+  Date.parse(end ?? '') <= Date.now();
 
 const newToken = (): string => tokenPrefix + randomSecret();
-
-function linkOf(row: Row): LinkInfo | undefined {
-  const { link_session: session, link_maker: maker, expires } = row;
-  if (session === null || maker === null || expires === null) return undefined;
-  const { id, label, created, last_used: lastUsed } = row;
-  return { id, label, created, expires, lastUsed, session, maker };
-}
-
-function infoOf(row: Row): TokenInfo {
-  const { id, label, scope, created, expires, last_used: lastUsed } = row;
-  const sessions = accessOf(row);
-  return { id, label, scope, sessions, created, expires, ...sandboxOf(row), lastUsed };
-}
-
-function sandboxOf({ sandbox }: Row): { sandbox?: TokenSandbox } {
-  return sandbox === null ? {} : { sandbox: tokenSandbox.parse(JSON.parse(sandbox)) };
-}
-
-/** An unreadable row gives no access. */
-function accessOf({ sessions }: Row): SessionAccess {
-  try {
-    return sessionAccess.catch('own').parse(JSON.parse(sessions));
-  } catch {
-    return 'own';
-  }
-}

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
+  includesScope,
   type NewUser,
   type Scope,
   type UserChange,
@@ -23,7 +24,8 @@ export interface ProvidedUser {
   /** Issuer and user id, which stay the same when the name changes. */
   subject: string;
   name: string;
-  scope: Scope;
+  /** Undefined for one who has no rights here, or none any more. */
+  scope: Scope | undefined;
 }
 
 /** The users of a team’s server; a personal server has none. */
@@ -62,7 +64,7 @@ export class UsersStore implements OnModuleInit {
     return infoOf(await this.#add(row));
   }
 
-  /** Ends the user’s logins. */
+  /** Ends the user’s logins; another password also ends the links that the user made. */
   async change(id: string, { scope, password }: UserChange): Promise<UserInfo> {
     const row = this.#row(id);
     if (password !== undefined && row.subject !== null) {
@@ -74,19 +76,24 @@ export class UsersStore implements OnModuleInit {
       ...(scope && { scope }),
       ...(hashed !== undefined && { password: hashed }),
     });
-    this.ends.end(userCallerId(id));
+    if (hashed === undefined) this.ends.endLogins(userCallerId(id));
+    else await this.ends.endSecret(userCallerId(id));
     return infoOf(changed);
   }
 
   async remove(id: string): Promise<void> {
     this.#row(id);
     this.#rows.delete(id);
-    this.ends.end(userCallerId(id));
-    await this.database.kysely
-      .deleteFrom('account')
-      .where('id', '=', id)
-      .execute()
-      .catch(notStored);
+    this.ends.endRights(userCallerId(id));
+    try {
+      await this.database.kysely
+        .deleteFrom('account')
+        .where('id', '=', id)
+        .execute()
+        .catch(notStored);
+    } finally {
+      this.ends.endLogins(userCallerId(id));
+    }
   }
 
   /** The user with this name and password; takes the same time if there is none. */
@@ -101,16 +108,21 @@ export class UsersStore implements OnModuleInit {
     return callerOf(await this.#store(now.id, { last_login: new Date().toISOString() }));
   }
 
-  /** The user sent by the identity provider: added at the first login, and updated at later ones. */
-  async provided({ subject, name, scope }: ProvidedUser): Promise<Caller> {
+  /**
+   * The user sent by the identity provider: added at the first login, and updated at later ones. Undefined for one
+   * without rights, who is removed.
+   */
+  async provided({ subject, name, scope }: ProvidedUser): Promise<Caller | undefined> {
     const known = [...this.#rows.values()].find((each) => each.subject === subject);
+    if (scope === undefined) {
+      if (known) await this.remove(known.id);
+      return undefined;
+    }
     const last_login = new Date().toISOString();
     if (!known)
       return callerOf(await this.#add({ ...this.#newRow({ name, scope, subject }), last_login }));
     const named = this.#freeName(name, known.id);
-    const changed = await this.#store(known.id, { name: named, scope, last_login });
-    if (known.scope !== scope) this.ends.end(userCallerId(known.id));
-    return callerOf(changed);
+    return callerOf(await this.#store(known.id, { name: named, scope, last_login }));
   }
 
   caller(id: string): Caller | undefined {
@@ -151,7 +163,10 @@ export class UsersStore implements OnModuleInit {
     return added;
   }
 
-  /** Stores only the changed fields, because others may be changed at the same time. */
+  /**
+   * Stores only the changed fields, because others may be changed at the same time. Another scope ends the user’s open
+   * connections, and a narrower one ends what the user made with the wider.
+   */
   async #store(id: string, change: Partial<Omit<Row, 'id'>>): Promise<Row> {
     await this.database.kysely
       .updateTable('account')
@@ -159,8 +174,11 @@ export class UsersStore implements OnModuleInit {
       .where('id', '=', id)
       .execute()
       .catch(notStored);
-    const changed = { ...this.#row(id), ...change };
+    const before = this.#row(id);
+    const changed = { ...before, ...change };
     this.#rows.set(id, changed);
+    if (!includesScope(changed.scope, before.scope)) this.ends.endRights(userCallerId(id));
+    else if (changed.scope !== before.scope) this.ends.end(userCallerId(id));
     return changed;
   }
 
@@ -181,8 +199,8 @@ export class UsersStore implements OnModuleInit {
 }
 
 const prefix = 'user:';
-export const userCallerId = (id: string): string => prefix + id;
-export const userIdOf = ({ id }: Caller): string => id.slice(prefix.length);
+const userCallerId = (id: string): string => prefix + id;
+export const userIdOf = ({ id }: Pick<Caller, 'id'>): string => id.slice(prefix.length);
 
 const callerOf = ({ id, name, scope }: Row): Caller => ({
   id: userCallerId(id),

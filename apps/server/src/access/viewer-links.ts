@@ -8,28 +8,23 @@ import {
 } from '@belay/protocol';
 import { assertWithinOwnTime } from './assert-within-own-time.js';
 import type { Caller } from './caller.js';
-import { CallerEnds } from './caller-ends.js';
-import { TokensStore, type LinkInfo } from './tokens.store.js';
+import type { LinkInfo } from './token-row.js';
+import { TokensStore } from './tokens.store.js';
 
 const maxLinks = 50;
 
 /**
  * Links to one session for people without an account. Each is a stored token of the scope `view` for that session
- * alone, and ends with its maker’s access.
+ * alone, and ends when its maker may not make it any more.
  */
 @Injectable()
 export class ViewerLinks {
-  constructor(
-    private readonly tokens: TokensStore,
-    ends: CallerEnds,
-  ) {
-    ends.onEnd((caller) => this.#revokeThose(({ maker }) => maker === caller));
-  }
+  constructor(private readonly tokens: TokensStore) {}
 
   /** Newest first. */
   list(session: string): ViewerLink[] {
     return this.#of(session).map((each) => {
-      const { session: _, maker: _maker, ...link } = each;
+      const { session: _, ...link } = each;
       return link;
     });
   }
@@ -55,7 +50,11 @@ export class ViewerLinks {
 
   /** Revokes the links of a deleted session. */
   endOf(session: string): void {
-    this.#revokeThose((link) => link.session === session);
+    for (const link of this.tokens.links().filter((each) => each.session === session)) {
+      void this.tokens
+        .revoke(link.id)
+        .catch(ignoreError('it is void in this server, and its session is gone'));
+    }
   }
 
   #of(session: string): LinkInfo[] {
@@ -63,13 +62,5 @@ export class ViewerLinks {
     return this.tokens
       .links()
       .filter((link) => link.session === session && Date.parse(link.expires) > now);
-  }
-
-  #revokeThose(fits: (link: LinkInfo) => boolean): void {
-    for (const link of this.tokens.links().filter(fits)) {
-      void this.tokens
-        .revoke(link.id)
-        .catch(ignoreError('it is void in this server, and its session or maker is gone'));
-    }
   }
 }

@@ -54,7 +54,7 @@ export async function actionOutputOf(ended: EndedCall, putBlob: PutBlob): Promis
 }
 
 /** A failure, with the refusals that may have caused it. */
-export function withRefusals(error: unknown, refusals: readonly string[]): unknown {
+export function withRefusedConnections(error: unknown, refusals: readonly string[]): unknown {
   if (!(error instanceof AppError) || refusals.length === 0) return error;
   return new AppError(error.code, [error.message, ...refusals.map(refusalWords)].join(' '));
 }

@@ -8,7 +8,7 @@ import { actionArguments } from './action-arguments.js';
 import { ActionContainers } from './containers/action-containers.js';
 import type { PulledImage } from './containers/action-images.js';
 import { ActionInstaller } from './action-installer.js';
-import { actionOutputOf, assertRan, withRefusals } from './action-output.js';
+import { actionOutputOf, assertRan, withRefusedConnections } from './action-output.js';
 import { checkInput } from './check-input.js';
 import { InstalledActions } from './installed-actions.js';
 import { readLeftFiles, type LeftFiles } from './left-files.js';
@@ -124,7 +124,7 @@ export class ActionRunner {
           session === null ? this.blobs.put(bytes, type) : this.blobs.putOf(session, bytes, type),
       );
     } catch (error) {
-      throw withRefusals(error, [...refusals]);
+      throw withRefusedConnections(error, [...refusals]);
     } finally {
       clearTimeout(timeout);
     }

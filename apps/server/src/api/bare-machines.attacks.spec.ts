@@ -1,4 +1,4 @@
-import type { MadeToken, SessionSummary } from '@belay/protocol';
+import type { Machine, MadeToken, SessionSummary } from '@belay/protocol';
 import { MachineStore } from '../sandboxes/machines/machine.store.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { operationResults } from '../testing/operation-samples.js';
@@ -66,6 +66,20 @@ describe('attacks: sessions on a bare machine', () => {
       expect((await send(operator, request)).code).toBeUndefined();
     const seen = await server.fetch(`/api/sessions/${started['bare']}`, { token: operator });
     expect(((await seen.json()) as SessionSummary).machine).toEqual({ name: 'bare', kind: 'bare' });
+  });
+
+  it('are offered to nobody else who starts sessions', async () => {
+    const sandbox = { machine: 'bare', image: null, profile: 'hardened' };
+    const wanted = { label: 'given', scope: 'operate', sessions: 'own', sandbox };
+    const given = (await server.json<MadeToken>('POST', '/api/tokens', wanted)).token;
+    const named = async (token: string) => {
+      const listed = await server.fetch('/api/machines', { token });
+      return ((await listed.json()) as Machine[]).map(({ name }) => name).toSorted();
+    };
+    for (const token of [operator, server.viewerToken])
+      expect(await named(token)).toEqual(['container']);
+    for (const token of [given, server.token])
+      expect(await named(token)).toEqual(['bare', 'container']);
   });
 
   it('are operated by the tokens that an admin made for that machine, also by a GPT, and by no other', async () => {

@@ -8,6 +8,7 @@ import { Config } from '../config.js';
 import { keepConnections } from '../keep-connections.js';
 import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { AcpApi } from './acp/acp-api.js';
+import { answerUnreadable } from './answer-unreadable.js';
 import { AddressCheck } from './auth/address-check.js';
 import { jsonBodies } from './json-bodies.js';
 import { DashboardAdapter } from './dashboard/dashboard.adapter.js';
@@ -24,6 +25,7 @@ import { PasswordCheck } from './auth/password-check.js';
 export function setUpHttp(app: NestExpressApplication): void {
   const config = app.get(Config);
   keepConnections(app.getHttpServer());
+  answerUnreadable(app.getHttpServer());
   const { router } = app.getHttpAdapter().getInstance() as Express & { router: RouterOptions };
   // The middleware compares paths exactly, so the router must not find a route by another spelling.
   router.caseSensitive = true;

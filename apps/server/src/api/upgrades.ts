@@ -1,7 +1,7 @@
-import { STATUS_CODES, type IncomingMessage, type Server, type ServerOptions } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { AppError, dashboardPath, problemOf, problemType, type ApiName } from '@belay/protocol';
+import { AppError, dashboardPath, type ApiName } from '@belay/protocol';
 import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
 import { CallerEnds } from '../access/caller-ends.js';
@@ -10,6 +10,7 @@ import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
 import { SocketCounts } from './limits/socket-counts.js';
+import { refuseOnSocket } from './refuse-on-socket.js';
 
 /** Serves the sockets of one path. */
 export interface SocketApi {
@@ -73,7 +74,7 @@ export class Upgrades implements BeforeApplicationShutdown {
         if ('upgrade' in api) api.upgrade(request, socket, head);
         else this.#upgrade(api, { request, socket, head });
       } catch (error) {
-        refuseUpgrade(
+        refuseOnSocket(
           socket,
           error instanceof AppError ? error : new AppError('internal', 'It failed.'),
         );
@@ -160,17 +161,4 @@ function tokenOf({ headers }: IncomingMessage): string | undefined {
   }
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   return offered.find((name) => name.startsWith(tokenProtocol))?.slice(tokenProtocol.length);
-}
-
-/** Answers an upgrade with an error, as HTTP. */
-export function refuseUpgrade(socket: Duplex, error: AppError): void {
-  const problem = problemOf(error);
-  const body = JSON.stringify(problem);
-  const head = [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? 'Refused'}`,
-    'Connection: close',
-    `Content-Type: ${problemType}`,
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ];
-  if (socket.writable) socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

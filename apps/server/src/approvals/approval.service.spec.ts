@@ -1,35 +1,18 @@
-import { newEvent, type ApprovalRequest, type NewRule } from '@belay/protocol';
+import { newEvent, type ApprovalMode } from '@belay/protocol';
 import { staysTrue, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
+import {
+  hostRequest as egress,
+  terminalRequest as run,
+  terminalRule as newRule,
+} from '../testing/approval-requests.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { ApprovalService } from './approval.service.js';
 import { RulePreviews } from './rule-preview.js';
 import { RulesStore } from './rules.store.js';
 
-const run = (id: string, command = 'npm test'): ApprovalRequest => ({
-  id,
-  operation: 'terminal.run',
-  input: { command },
-  risk: 'execute',
-  subject: command,
-});
-const egress: ApprovalRequest = {
-  id: 'e1',
-  operation: 'egress',
-  input: { host: 'example.org', port: 443 },
-  risk: 'network',
-  subject: 'example.org:443',
-};
 const never = new AbortController().signal;
-const newRule = (more: Partial<NewRule> = {}): NewRule => ({
-  scope: 'all',
-  operation: 'terminal.run',
-  pattern: 'npm test *',
-  verdict: 'approved',
-  expires: null,
-  ...more,
-});
 
 onEveryDatabase('approvals', (databases) => {
   let logs: TestLogs;
@@ -44,6 +27,10 @@ onEveryDatabase('approvals', (databases) => {
   const summary = () => logs.log.summary('s');
   const waits = (count: number) =>
     until(`${count} questions`, async () => (await summary()).waitingFor.length === count);
+  const turnTo = (session: string, mode: ApprovalMode) =>
+    logs.log.append(session, [
+      newEvent('user', 'change', { args: { approvals: mode }, message: mode }),
+    ]);
   const actions = async () => (await logs.log.read('s', { after: 3 })).map((event) => event.action);
 
   beforeEach(async () => {
@@ -126,13 +113,25 @@ onEveryDatabase('approvals', (databases) => {
     await until('all questions', async () => (await waiting()).length === 3);
     await approvals.answer('safe', { id: 'w', caller: ownerCaller }, { verdict: 'rejected' });
     expect(await verdicts[0]).toMatchObject({ verdict: 'rejected' });
-    const change = { args: { approvals: 'ask' as const }, message: 'ask' };
-    await logs.log.append('safe', [newEvent('user', 'change', change)]);
+    await turnTo('safe', 'ask');
     expect(await Promise.all(verdicts.slice(1))).toEqual([
       { verdict: 'approved' },
       { verdict: 'approved' },
     ]);
     expect(await waiting()).toEqual([]);
+  });
+
+  it('a change of the mode allows no call that a rule made meanwhile rejects', async () => {
+    const verdicts = [run('c1', 'npm publish'), run('c2')].map((call) =>
+      approvals.request('s', call, never),
+    );
+    await waits(2);
+    await rules.create(newRule({ pattern: 'npm publish', verdict: 'rejected' }));
+    await turnTo('s', 'auto');
+    expect(await Promise.all(verdicts)).toMatchObject([
+      { verdict: 'rejected', by: 'rule' },
+      { verdict: 'approved' },
+    ]);
   });
 
   it('answers what else waits by the rule that an answer made', async () => {
@@ -302,8 +301,7 @@ onEveryDatabase('approvals', (databases) => {
     const call = approvals.request('s', run('c1'), never);
     const host = approvals.request('s', egress, never);
     await waits(2);
-    const args = { approvals: 'auto' as const };
-    await logs.log.append('s', [newEvent('user', 'change', { args, message: 'Changed.' })]);
+    await turnTo('s', 'auto');
     expect(await call).toEqual({ verdict: 'approved' });
     expect((await summary()).waitingFor).toMatchObject([{ id: 'e1' }]);
     await approvals.answer('s', { id: 'e1', caller: ownerCaller }, { verdict: 'rejected' });

@@ -2,13 +2,11 @@ import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/com
 import {
   AppError,
   approvalDelayMs,
-  calledOperation,
   hostQuestionPrefix,
   ignoreError,
   isCall,
   isEnded,
   isEvent,
-  needsDecision,
   operationNamed,
   newEvent,
   ruleMatches,
@@ -26,8 +24,10 @@ import {
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
+import { decisionByMode, needsPlan } from './decision-by-mode.js';
 import { checkAnswer } from './check-answer.js';
 import { RulesStore } from './rules.store.js';
+import { verdictEvent } from './verdict-event.js';
 
 interface Waiting {
   request: ApprovalRequest;
@@ -62,7 +62,10 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       for (const event of events) this.#receive(waiting, event);
       for (const event of events) {
         const mode = isEvent(event, 'change') ? event.args.approvals : undefined;
-        if (mode) void this.#releaseWaiting(session, mode);
+        if (!mode) continue;
+        void this.#decideWaiting(session, mode).catch(
+          ignoreError('the calls go on waiting for the user'),
+        );
       }
     });
   }
@@ -104,10 +107,18 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     asked: ApprovalRequest,
   ): Promise<ApprovalVerdict | undefined> {
     const request = defined(asked);
-    const rule = await this.rules.decide(session, request);
-    if (rule) return { verdict: rule.verdict, reason: ruleReason, by: 'rule' };
-    const decision = decisionOf(request, (await this.log.settings(session)).approvals);
-    return decision === 'run' ? { verdict: 'approved' } : undefined;
+    const { approvals } = await this.log.settings(session);
+    const rule = await this.#rule(session, request, approvals);
+    return rule ? verdictOf(rule) : verdictByMode(request, approvals);
+  }
+
+  /** The rule that decides. None allows what the mode `plan` refuses: no rule stands in for the approval of a plan. */
+  async #rule(
+    session: string,
+    request: ApprovalRequest,
+    mode: ApprovalMode,
+  ): Promise<Rule | undefined> {
+    return needsPlan(request, mode) ? undefined : this.rules.decide(session, request);
   }
 
   /** The user’s answer. Throws `not_found` when no such question is open. */
@@ -142,7 +153,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   /** Applies a rule made from one answer to the other open questions. */
   async #follow(session: string, rule: Rule): Promise<void> {
-    const verdict = { verdict: rule.verdict, reason: ruleReason };
+    const verdict = verdictOf(rule);
     const others = [...(this.#waiting.get(session)?.values() ?? [])]
       .filter(({ request }) => ruleMatches(rule, request))
       .map(({ request }) => verdictEvent('server', request.id, verdict, rule.id));
@@ -155,24 +166,23 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (earlier && !isEvent(earlier, 'approval'))
       return this.#receive(new Map([[request.id, waiting]]), earlier);
     if (earlier && isEvent(earlier, 'approval')) {
+      // The mode may have changed while nobody waited for the answer.
+      await this.#decideWaiting(session, (await this.log.settings(session)).approvals);
       if (earlier.args.until) this.#runLater(session, request.id, earlier.args.until);
       return;
     }
     const { state } = await this.log.summary(session);
     if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
-    const rule = await this.rules.decide(session, request);
+    const { approvals } = await this.log.settings(session);
+    const rule = await this.#rule(session, request, approvals);
     if (rule) {
-      const verdict = { verdict: rule.verdict, reason: ruleReason };
-      await this.log.append(session, [verdictEvent('server', request.id, verdict, rule.id)]);
+      await this.log.append(session, [
+        verdictEvent('server', request.id, verdictOf(rule), rule.id),
+      ]);
       return;
     }
-    const { approvals } = await this.log.settings(session);
-    const decision = decisionOf(request, approvals);
-    if (decision === 'run') return waiting.settle({ verdict: 'approved' });
-    if (decision === 'refuse') {
-      const reason = `The mode auto asks nobody, and no rule allows ${request.subject}.`;
-      return waiting.settle({ verdict: 'rejected', reason, by: 'server' });
-    }
+    const decision = decisionByMode(request, approvals);
+    if (typeof decision !== 'string') return waiting.settle(decision);
     await this.#question(session, request, decision);
   }
 
@@ -190,15 +200,28 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     if (until) this.#runLater(session, request.id, until);
   }
 
-  /** A change of the mode also allows waiting calls that the new mode does not ask about. */
-  async #releaseWaiting(session: string, mode: ApprovalMode): Promise<void> {
-    const calls = [...(this.#waiting.get(session)?.values() ?? [])]
-      .filter(({ request }) => decisionOf(request, mode) === 'run')
-      .map(({ request }) => verdictEvent('server', request.id, { verdict: 'approved' }));
-    if (calls.length === 0) return;
-    await this.log
-      .append(session, calls)
-      .catch(ignoreError('the calls go on waiting for the user'));
+  /** Decides the waiting calls that this mode allows or refuses, or that a rule made meanwhile decides. */
+  async #decideWaiting(session: string, mode: ApprovalMode): Promise<void> {
+    const verdicts = await this.#verdictsOf(session, mode);
+    if (verdicts.length === 0) return;
+    await this.log.append(session, ({ state }, { approvals }) =>
+      // It may have changed again, and calls may have been answered.
+      approvals !== mode || isEnded(state)
+        ? []
+        : verdicts.filter(({ id }) => this.#waiting.get(session)?.has(id ?? '')),
+    );
+  }
+
+  async #verdictsOf(session: string, mode: ApprovalMode): Promise<NewEvent[]> {
+    const verdicts: NewEvent[] = [];
+    for (const { request } of this.#waiting.get(session)?.values() ?? []) {
+      const rule = await this.#rule(session, request, mode);
+      const verdict = rule ? verdictOf(rule) : verdictByMode(request, mode);
+      // A rejected host would stay rejected for a while after the plan was approved.
+      const isKept = !rule && request.operation === 'egress' && verdict?.verdict === 'rejected';
+      if (verdict && !isKept) verdicts.push(verdictEvent('server', request.id, verdict, rule?.id));
+    }
+    return verdicts;
   }
 
   /** A paused session delays the call until it is resumed. */
@@ -207,11 +230,13 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     setTimeout(() => {
       if (this.#closing || !this.#waiting.get(session)?.has(call)) return;
       void this.log
-        .append(session, ({ state }) =>
-          this.#waiting.get(session)?.has(call) && !isHeld(call, state) && !isEnded(state)
-            ? [verdictEvent('server', call, { verdict: 'approved' })]
-            : [],
-        )
+        .append(session, ({ state }, { approvals }) => {
+          const held = this.#waiting.get(session)?.get(call);
+          if (!held || isHeld(call, state) || isEnded(state)) return [];
+          // The mode may have changed since.
+          const byMode = verdictByMode(held.request, approvals);
+          return [verdictEvent('server', call, byMode ?? { verdict: 'approved' })];
+        })
         .then((events) => {
           const isHeldBack = events.length === 0 && this.#waiting.get(session)?.has(call);
           if (isHeldBack) this.#runLater(session, call, new Date(Date.now() + 200).toISOString());
@@ -294,6 +319,18 @@ function defined(asked: ApprovalRequest): ApprovalRequest {
   return { ...asked, risk: operation.risk, subject };
 }
 
+/** Undefined when the mode has the user decide. */
+function verdictByMode(request: ApprovalRequest, mode: ApprovalMode): ApprovalVerdict | undefined {
+  const decision = decisionByMode(request, mode);
+  return typeof decision === 'string' ? undefined : decision;
+}
+
+const verdictOf = ({ verdict }: Rule): ApprovalVerdict => ({
+  verdict,
+  reason: ruleReason,
+  by: 'rule',
+});
+
 /** Questions about hosts and about calls are counted separately, so that neither can crowd out the other. */
 function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
   const isHost = id.startsWith(hostQuestionPrefix);
@@ -308,39 +345,3 @@ function refuseTooMany({ id }: ApprovalRequest, open: readonly string[]): void {
 /** A pause holds back the agent’s calls, but not those of users. */
 const isHeld = (call: string, state: SessionState): boolean =>
   state === 'paused' && !call.startsWith(userCallPrefix);
-
-/** `localhost` is the sandbox itself, so such a request does not leave it. */
-const staysInside = (subject: string): boolean =>
-  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(subject);
-
-/**
- * Reading and writing in the sandbox is allowed except in the mode `safe`; a host outside the policy always needs the
- * user.
- */
-function decisionOf(
-  { operation: name, risk, subject }: ApprovalRequest,
-  mode: ApprovalMode,
-): 'run' | 'refuse' | 'ask' | 'delay' {
-  if (name === 'egress') return mode === 'auto' ? 'refuse' : 'ask';
-  const operation = calledOperation(name);
-  if (mode === 'safe') return operation && !needsDecision(operation, mode) ? 'run' : 'ask';
-  if (risk === 'network' && staysInside(subject)) return 'run';
-  if (risk === 'read' || risk === 'write' || mode === 'auto') return 'run';
-  return mode;
-}
-
-function verdictEvent(
-  source: 'user' | 'server',
-  id: string,
-  { verdict, reason, edited }: ApprovalVerdict,
-  rule: string | null = null,
-): NewEvent {
-  const by = rule ? ' by a rule' : '';
-  if (verdict === 'approved') {
-    const message = edited ? 'Approved with changes.' : `Approved${by}.`;
-    return newEvent(source, 'approve', { args: { rule, edited }, message, id });
-  }
-  const args = { reason: reason ?? '', rule };
-  const message = reason ? `Rejected${by}: ${reason}` : `Rejected${by}.`;
-  return newEvent(source, 'reject', { args, message, id });
-}

@@ -60,6 +60,7 @@ export function firstSummary(
     archived: false,
     comparison: null,
     check: settings.check === null ? null : { ...waitingCheck, command: settings.check },
+    cloned: settings.repository !== undefined,
     published: null,
     activity: noActivity,
   });

@@ -42,7 +42,7 @@ export class McpLogins {
   begin(name: string, { url, redirect }: { url: string; redirect: string }): McpLogin {
     const secret = randomSecret();
     const provider = this.#provider(name, { url, redirect }, secret);
-    this.#pending.put({ name, provider }, { secret });
+    this.#pending.put({ name, provider }, name, { secret });
     return provider;
   }
 

@@ -40,17 +40,38 @@ describe('the keys of providers', () => {
     expect(told).toContainEqual({ name: 'openai', key: null, url: null });
   });
 
-  it('changing one half leaves the other', async () => {
+  it('changing the key leaves the address', async () => {
     const keys = open();
-    await keys.set('openai-compatible', { key: 'k', url: 'http://127.0.0.1:1/v1' });
-    await keys.set('openai-compatible', { url: 'http://127.0.0.1:2/v1' });
-    expect(keys.setup.providers['openai-compatible']).toEqual({
-      key: 'k',
-      url: 'http://127.0.0.1:2/v1',
-    });
+    await keys.set('box', { key: 'k', url: 'http://127.0.0.1:1/v1' });
+    await keys.set('box', { key: 'l' });
+    expect(keys.setup.providers['box']).toEqual({ key: 'l', url: 'http://127.0.0.1:1/v1' });
   });
 
-  it('a server with a name of its own is listed until it has neither key nor address', async () => {
+  it('attacks: a key is never used at another address than the one that it was set for', async () => {
+    const [first, other] = ['http://127.0.0.1:1/v1', 'http://127.0.0.1:2/v1'];
+    const keys = open({ OPENAI_API_KEY: 'of-env' });
+    const used = (name: string) => keys.setup.providers[name];
+    for (const url of [other, null]) {
+      for (const name of ['box', 'openai']) {
+        await keys.set(name, { key: 'k', url: first });
+        await keys.set(name, { url: first });
+        expect(used(name)).toEqual({ key: 'k', url: first });
+        expect(keys.setupWith(name, { url }).providers[name]?.key).not.toBe('k');
+        await keys.set(name, { url });
+      }
+      expect(used('box')?.key).toBeUndefined();
+      await keys.set('box', { key: 'l', url: other });
+      expect(used('box')).toEqual({ key: 'l', url: other });
+    }
+    // The environment’s key is for the environment’s address.
+    await keys.set('openai', { url: other });
+    expect(used('openai')).toEqual({ url: other });
+    expect(keys.list()).toContainEqual({ name: 'openai', key: null, url: other });
+    await keys.set('openai', { url: null });
+    expect(used('openai')).toEqual({ key: 'of-env' });
+  });
+
+  it('a server with a name of its own is listed until it has no address', async () => {
     const keys = open({ OPENAI_COMPATIBLE_BASE_URL: 'http://127.0.0.1:3/v1' });
     await keys.set('ollama', { url: 'http://127.0.0.1:1/v1' });
     await keys.set('box', { url: 'http://127.0.0.1:2/v1', key: 'k' });
@@ -62,7 +83,7 @@ describe('the keys of providers', () => {
     expect(keys.list().map(({ name }) => name)).toContain('openai-compatible');
     await keys.set('ollama', { url: null });
     expect(names()).toEqual(['openai', 'anthropic', 'google', 'box']);
-    await keys.set('box', { url: null, key: null });
+    await keys.set('box', { url: null });
     expect(names()).toEqual(['openai', 'anthropic', 'google']);
   });
 

@@ -22,7 +22,7 @@ export interface ModelSetup extends Pick<Config, 'environment' | 'examples'> {
   readonly providers: Config['providers'] & Readonly<Record<string, ProviderConfig | undefined>>;
 }
 
-/** Omitted fields stay the same; null restores the environment’s value. */
+/** Omitted fields stay the same, but another address drops the key; null restores the environment’s value. */
 export interface KeyChange {
   key?: string | null | undefined;
   url?: string | null | undefined;
@@ -30,7 +30,8 @@ export interface KeyChange {
 
 /**
  * Keys and addresses of providers that the user sets in the dashboard. They are stored in a file that only the
- * server’s user can read, and never returned by an API: clients learn only whether a key exists.
+ * server’s user can read, and never returned by an API: clients learn only whether a key exists. A key belongs to the
+ * address that it was set for, and is never sent to another one.
  */
 @Injectable()
 export class ProviderKeys {
@@ -55,10 +56,7 @@ export class ProviderKeys {
     const names = new Set([...Object.keys(set), ...Object.keys(values)]);
     const merged = [...names].map((name): [string, ProviderConfig] => [
       name,
-      {
-        key: ownValue(values, name)?.key ?? ownValue(set, name)?.key,
-        url: ownValue(values, name)?.url ?? ownValue(set, name)?.url,
-      },
+      settingOf(ownValue(values, name), ownValue(set, name)),
     ]);
     // Without a prototype: a provider may be named `constructor`.
     const none = Object.create(null) as object;
@@ -89,10 +87,23 @@ export class ProviderKeys {
   }
 }
 
+/** A setting of the user, with what it leaves to the environment. */
+function settingOf(
+  own: Partial<ProviderConfig> = {},
+  ofServer: Partial<ProviderConfig> = {},
+): ProviderConfig {
+  const isSameAddress = own.url === undefined || own.url === ofServer.url;
+  return {
+    key: own.key ?? (isSameAddress ? ofServer.key : undefined),
+    url: own.url ?? ofServer.url,
+  };
+}
+
 function changed(values: Saved, name: string, change: KeyChange): Saved {
   const { [name]: _, ...others } = values;
   const before = ownValue(values, name) ?? {};
-  const key = change.key === undefined ? before.key : (change.key ?? undefined);
   const url = change.url === undefined ? before.url : (change.url ?? undefined);
+  const kept = url === before.url ? before.key : undefined;
+  const key = change.key === undefined ? kept : (change.key ?? undefined);
   return key === undefined && url === undefined ? others : { ...others, [name]: { key, url } };
 }

@@ -10,17 +10,33 @@ afterEach(() => {
   git.intercept = () => false;
 });
 
+type Kind = 'github' | 'gitlab' | 'gitea';
+const page = 'https://git.example.com';
+
+/** The server of pull requests beside the git server, for the repository of a session. */
+async function hubOf(kind: Kind, url: string, fork?: string) {
+  const repository = new URL(url).pathname.slice(1).replace('.git', '');
+  const hub = new PullRequestServer(kind, { repository, fork, token: git.token, page });
+  git.intercept = (request, response) => hub.handle(request, response);
+  await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+  return { hub, repository };
+}
+
+/** A session with a pull request, and how the API shows it. */
+async function withPullRequest(kind: Kind) {
+  const { session, url } = await cloned();
+  const { hub } = await hubOf(kind, url);
+  edit((work) => put(work, 'a.txt', 'a\n'));
+  const { id } = await prepare(session, { branch: 'x' });
+  await publish(session, { branch: 'x', id, message: 'm', pullRequest: { title: 'Add a' } });
+  const path = `/api/sessions/${session}/pull-request`;
+  return { hub, path, shown: () => belay.json('GET', path) };
+}
+
 describe.each(['github', 'gitlab', 'gitea'] as const)('a pull request on %s', (kind) => {
   it('is opened, found again, and its failure told beside the push', async () => {
     const { session, url } = await cloned();
-    const repository = new URL(url).pathname.slice(1).replace('.git', '');
-    const hub = new PullRequestServer(kind, {
-      repository,
-      token: git.token,
-      page: 'https://git.example.com',
-    });
-    git.intercept = (request, response) => hub.handle(request, response);
-    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+    const { hub, repository } = await hubOf(kind, url);
     expect(await belay.json('POST', `/api/git/hosts/${git.host}/test`)).toMatchObject({
       status: 200,
       user: 'ada',
@@ -67,13 +83,9 @@ describe.each(['github', 'gitlab', 'gitea'] as const)(
   (kind) => {
     it('goes into the repository that was cloned, and is found there again', async () => {
       const { session, url } = await cloned();
-      const repository = new URL(url).pathname.slice(1).replace('.git', '');
       const fork = `ada/${kind}`;
       git.publish(`${fork}.git`, scene.source);
-      const page = 'https://git.example.com';
-      const hub = new PullRequestServer(kind, { repository, fork, token: git.token, page });
-      git.intercept = (request, response) => hub.handle(request, response);
-      await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+      const { hub, repository } = await hubOf(kind, url, fork);
       const run = async (content: string) => {
         edit((work) => put(work, 'a.txt', content));
         const target = { url: git.url(`${fork}.git`), branch: 'main-too' };
@@ -98,11 +110,7 @@ describe.each(['github', 'gitlab', 'gitea'] as const)(
 describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s', (kind) => {
   it('knows its pull request, and how it stands, through every update', async () => {
     const { session, url, bare } = await cloned();
-    const repository = new URL(url).pathname.slice(1).replace('.git', '');
-    const page = 'https://git.example.com';
-    const hub = new PullRequestServer(kind, { repository, token: git.token, page });
-    git.intercept = (request, response) => hub.handle(request, response);
-    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
+    const { hub } = await hubOf(kind, url);
     const status = async () => {
       const path = `/api/sessions/${session}/pull-request`;
       return (await belay.json<{ pullRequest: PullRequestStatus | null }>('GET', path)).pullRequest;
@@ -139,44 +147,26 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s
     ['merged', 'success', { state: 'merged', checks: 'passed' }],
     ['closed', null, { state: 'closed', checks: 'none' }],
   ] as const)('that is %s with checks %j is shown so', async (state, checks, expected) => {
-    const { session, url } = await cloned();
-    const repository = new URL(url).pathname.slice(1).replace('.git', '');
-    const page = 'https://git.example.com';
-    const hub = new PullRequestServer(kind, { repository, token: git.token, page });
-    git.intercept = (request, response) => hub.handle(request, response);
-    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
-    edit((work) => put(work, 'a.txt', 'a\n'));
-    const { id } = await prepare(session, { branch: 'x' });
-    const pullRequest = { title: 'Add a' };
-    await publish(session, { branch: 'x', id, message: 'm', pullRequest });
+    const { hub, shown } = await withPullRequest(kind);
     Object.assign(hub.opened[0] ?? {}, { state, checks });
-    const get = () => belay.json('GET', `/api/sessions/${session}/pull-request`);
-    expect(await get()).toMatchObject({ pullRequest: expected });
+    expect(await shown()).toMatchObject({ pullRequest: expected });
     hub.failure = { status: 200, body: { html_url: 'javascript:alert(1)', web_url: 'x' } };
-    expect(await get()).toMatchObject({ pullRequest: expected });
+    expect(await shown()).toMatchObject({ pullRequest: expected });
   });
 });
 
 describe('the checks of a pull request', () => {
   /** A published session; `change` is how the pull request is by the time its status is read. */
   async function statusOf(
-    kind: 'github' | 'gitlab' | 'gitea',
+    kind: Kind,
     change: Partial<PullRequestServer['opened'][number]>,
     forbidden?: RegExp,
   ) {
-    const { session, url } = await cloned();
-    const repository = new URL(url).pathname.slice(1).replace('.git', '');
-    const page = 'https://git.example.com';
-    const hub = new PullRequestServer(kind, { repository, token: git.token, page });
-    git.intercept = (request, response) => hub.handle(request, response);
-    await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
-    edit((work) => put(work, 'a.txt', 'a\n'));
-    const { id } = await prepare(session, { branch: 'x' });
-    await publish(session, { branch: 'x', id, message: 'm', pullRequest: { title: 'Add a' } });
+    const { hub, shown } = await withPullRequest(kind);
     Object.assign(hub.opened[0] ?? {}, change);
     if (forbidden)
       hub.failure = { status: 403, body: { message: 'Not accessible' }, paths: forbidden };
-    return belay.json('GET', `/api/sessions/${session}/pull-request`);
+    return shown();
   }
 
   it.each([
@@ -207,18 +197,9 @@ describe('the checks of a pull request', () => {
 });
 
 it('a host whose response makes no sense, and a viewer, are told so in one sentence', async () => {
-  const { session, url } = await cloned();
-  const repository = new URL(url).pathname.slice(1).replace('.git', '');
-  const page = 'https://git.example.com';
-  const hub = new PullRequestServer('gitea', { repository, token: git.token, page });
-  git.intercept = (request, response) => hub.handle(request, response);
-  edit((work) => put(work, 'a.txt', 'a\n'));
-  await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind: 'gitea' });
-  const { id } = await prepare(session, { branch: 'x' });
-  await publish(session, { branch: 'x', id, message: 'm', pullRequest: { title: 'Add a' } });
+  const { hub, path, shown } = await withPullRequest('gitea');
   hub.failure = { status: 200, body: { html_url: 'javascript:alert(1)', state: 'open' } };
-  const path = `/api/sessions/${session}/pull-request`;
-  expect(await belay.json('GET', path)).toMatchObject({
+  expect(await shown()).toMatchObject({
     status: 503,
     detail: expect.stringContaining('cannot be read') as string,
   });

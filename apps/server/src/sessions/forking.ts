@@ -5,6 +5,7 @@ import { assertMay, mayNameHost, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { assertMayUseMachine } from '../sandboxes/machines/assert-may-use-machine.js';
+import { assertMayUseProfile } from './assert-may-use-profile.js';
 import { ForkFiles } from './fork-files.js';
 import { LogSteps } from './log-steps.js';
 import { SessionBeginners } from './session-beginners.js';
@@ -38,6 +39,7 @@ export class Forking {
     const mounts = mayNameHost(caller) ? old.mounts : [];
     const settings = { ...old, title, mounts, model: model ?? old.model };
     if (old.machine) assertMayUseMachine(caller, old.machine);
+    assertMayUseProfile(caller, old.sandbox);
     await this.models.choose(settings.model, { caller });
     const id = newSessionId();
     try {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, changedDefaults, type newSession } from '@belay/protocol';
+import { AppError, changedDefaults, type newSession, type SandboxProfile } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { InstalledActions } from '../actions/installed-actions.js';
@@ -8,6 +8,9 @@ import { ModelGateway } from '../models/model-gateway.js';
 import { HostFolders } from '../sandboxes/engine/host-folders.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
+
+/** A new session whose place is chosen: by its request, or else by its caller’s token or the server. */
+export type PlacedSession = z.output<typeof newSession> & { sandbox: SandboxProfile };
 
 /** The settings of a new session: those missing in the request come from the server’s defaults. */
 @Injectable()
@@ -26,7 +29,7 @@ export class NewSettings {
    * or the machine does not exist. `missing` lists
    * MCP servers that cannot be reached.
    */
-  async of(wanted: z.output<typeof newSession>, caller: Caller) {
+  async of(wanted: PlacedSession, caller: Caller) {
     if (wanted.machine !== null && wanted.check !== null)
       throw new AppError(
         'invalid_input',

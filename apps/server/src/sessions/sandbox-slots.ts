@@ -77,6 +77,11 @@ export class SandboxSlots implements OnApplicationShutdown {
     this.#lingering.delete(session);
   }
 
+  /** Gives up the sandbox of an ended session that nobody is going to use. Throws when the engine fails. */
+  async endLingering(session: string, before: () => Promise<void>): Promise<void> {
+    if (this.#lingering.has(session)) await this.halt(session, before);
+  }
+
   /** Gives up the sandbox that has lingered longest; false when there is none. Throws when the engine fails. */
   async freeOldest(): Promise<boolean> {
     const [oldest] = this.#lingering.keys();

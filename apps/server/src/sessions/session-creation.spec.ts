@@ -6,8 +6,8 @@ describe('the sandbox of sessions that a token begins', () => {
   beforeAll(() => server.start());
   afterAll(() => server.close());
 
-  const tokenFor = async (sandbox?: object): Promise<string> => {
-    const wanted = { label: 'GPT', scope: 'operate', sessions: 'own', ...(sandbox && { sandbox }) };
+  const tokenFor = async (sandbox?: object, sessions = 'own'): Promise<string> => {
+    const wanted = { label: 'GPT', scope: 'operate', sessions, ...(sandbox && { sandbox }) };
     return (await server.json<MadeToken>('POST', '/api/tokens', wanted)).token;
   };
   const begin = async (token: string, path = '/gpt/sessions', more: object = {}) => {
@@ -43,6 +43,36 @@ describe('the sandbox of sessions that a token begins', () => {
     const token = await tokenFor({ image: 'python:3' });
     const chosen = await begin(token, '/api/sessions', { image: 'node:24' });
     expect(await settingsOf(chosen)).toMatchObject({ image: 'node:24' });
+  });
+
+  it('is what the session chooses, if that has no more rights than the token gives', async () => {
+    const [root, hardened] = [await tokenFor({ profile: 'root' }), await tokenFor({})];
+    const chosen = (token: string, sandbox: string) => begin(token, '/api/sessions', { sandbox });
+    expect(await settingsOf(await chosen(root, 'hardened'))).toMatchObject({ sandbox: 'hardened' });
+    expect(await settingsOf(await chosen(root, 'root'))).toMatchObject({ sandbox: 'root' });
+    expect(await chosen(hardened, 'root')).toMatchObject({
+      detail: expect.stringContaining('ask an admin for a token with the profile `root`'),
+    });
+    expect(await settingsOf(await begin(hardened, '/api/sessions'))).toMatchObject({
+      sandbox: 'hardened',
+    });
+    // The control: a token without a sandbox of its own.
+    expect(await settingsOf(await chosen(await tokenFor(), 'root'))).toMatchObject({
+      sandbox: 'root',
+    });
+  });
+
+  it('attacks: has no more rights than the token gives when the session is a fork', async () => {
+    const token = await tokenFor({}, 'all');
+    const fork = async (profile: string, by = token) => {
+      const { id = '' } = await begin(server.token, '/api/sessions', { sandbox: profile });
+      return begin(by, `/api/sessions/${id}/fork`, { seq: 1 });
+    };
+    expect(await fork('root')).toMatchObject({
+      detail: expect.stringContaining('ask an admin for a token with the profile `root`'),
+    });
+    expect(await settingsOf(await fork('hardened'))).toMatchObject({ sandbox: 'hardened' });
+    expect(await settingsOf(await fork('root', server.token))).toMatchObject({ sandbox: 'root' });
   });
 
   it('is refused while its machine is not there', async () => {

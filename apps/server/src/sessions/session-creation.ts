@@ -14,7 +14,8 @@ import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
-import { NewSettings } from './new-settings.js';
+import { assertMayUseProfile } from './assert-may-use-profile.js';
+import { NewSettings, type PlacedSession } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
 import { StartQueue } from './start-queue.js';
@@ -100,16 +101,15 @@ export function startEvent(settings: SessionSettings, again: boolean): NewEvent 
   return newEvent('user', 'start', { args: { ...settings, again }, message });
 }
 
-/** What a session does not choose itself is as its caller’s token says. */
-function inSandboxOf(
-  { sandbox }: Caller,
-  wanted: z.output<typeof newSession>,
-): z.output<typeof newSession> {
-  if (!sandbox) return wanted;
+/** What a session does not choose itself is as its caller’s token says. Throws `forbidden` for more rights than those. */
+function inSandboxOf(caller: Caller, wanted: z.output<typeof newSession>): PlacedSession {
+  const usual = caller.sandbox;
+  const sandbox = wanted.sandbox ?? usual?.profile ?? 'hardened';
+  assertMayUseProfile(caller, sandbox);
   return {
     ...wanted,
-    machine: wanted.machine ?? sandbox.machine,
-    image: wanted.image ?? sandbox.image,
-    sandbox: wanted.sandbox === 'hardened' ? sandbox.profile : wanted.sandbox,
+    machine: wanted.machine ?? usual?.machine ?? null,
+    image: wanted.image ?? usual?.image ?? null,
+    sandbox,
   };
 }

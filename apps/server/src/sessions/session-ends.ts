@@ -1,11 +1,14 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { isEnded, isEvent, type Event, type SessionSummary } from '@belay/protocol';
+import { ignoreError, isEnded, isEvent, type Event, type SessionSummary } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { Exports } from './exports.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SessionChecks } from './session-checks.js';
 
-/** Handles the ends of sessions: stores the patch, runs the check command, and lets the sandbox linger. */
+/**
+ * Handles the ends of sessions: stores the patch, runs the check command, and lets the sandbox linger until the session
+ * is archived.
+ */
 @Injectable()
 export class SessionEnds implements OnApplicationBootstrap {
   readonly #logger = new Logger(SessionEnds.name);
@@ -21,17 +24,28 @@ export class SessionEnds implements OnApplicationBootstrap {
     this.log.subscribeAll((session, events, summary) => this.#follow(session, events, summary));
   }
 
-  #follow(session: string, events: Event[], { check }: SessionSummary): void {
+  #follow(session: string, events: Event[], { check, archived }: SessionSummary): void {
     if (events.some(({ action }) => action === 'start')) this.checks.cancel(session);
+    if (archived && events.some((event) => isEvent(event, 'change'))) this.#putAway(session);
     const last = events.findLast((event) => isEvent(event, 'state'));
     if (!last || !isEvent(last, 'state')) return;
     const { state } = last.args;
     if (!isEnded(state) || state === 'stopped') return;
-    const kept = this.exports
-      .keepPatch(session)
-      .catch((error: unknown) => this.#logger.warn(error));
+    const kept = this.#keepPatch(session);
     // The sandbox is needed until the check has ended.
     if (check === null) this.slots.linger(session);
     else void kept.then(() => this.checks.run(session));
+  }
+
+  /** The patch may still be read from the sandbox. */
+  #putAway(session: string): void {
+    void this.slots
+      .endLingering(session, () => this.#keepPatch(session))
+      .catch(ignoreError('an engine that does not respond keeps the sandbox, and it lingers on'));
+  }
+
+  /** Never rejects. */
+  #keepPatch(session: string): Promise<void> {
+    return this.exports.keepPatch(session).catch((error: unknown) => this.#logger.warn(error));
   }
 }

@@ -32,6 +32,20 @@ describe('sandboxes of sessions', () => {
     expect(server.sandboxes.stopped).toEqual([first]);
   });
 
+  it('end with the archiving of a finished session, and keep its files', async () => {
+    const first = await server.session();
+    const archive = (archived: boolean) =>
+      server.json('PATCH', `/api/sessions/${first}`, { archived });
+    await archive(true);
+    await archive(false);
+    await finish(first);
+    await server.json('PATCH', `/api/sessions/${first}`, { title: 'kept' });
+    expect(server.sandboxes.stopped).toEqual([]);
+    await archive(true);
+    await until('the end of the sandbox', () => server.sandboxes.stopped.length === 1);
+    expect(server.sandboxes.stopped).toEqual([first]);
+  });
+
   it('are not started for a session that was stopped while none was free', async () => {
     const refused = Promise.withResolvers<void>();
     const start = jest

@@ -1,11 +1,12 @@
+import { mostCrowded } from './most-crowded.js';
 import { hashOfSecret, randomSecret } from './secrets.js';
 
-/** The default limit; beyond it, the oldest value is dropped. */
+/** The default limit; beyond it, the oldest value of the owner with the most is dropped. */
 const defaultMax = 1_000;
 
 /** Values kept in memory by a secret: each can be taken once, within a time. */
 export class OneTimeValues<T> {
-  readonly #waiting = new Map<string, { value: T; expires: number }>();
+  readonly #waiting = new Map<string, { value: T; owner: string; expires: number }>();
 
   constructor(
     private readonly lifeMs: number,
@@ -13,12 +14,14 @@ export class OneTimeValues<T> {
   ) {}
 
   /** Returns the secret. */
-  put(value: T, { secret = randomSecret(), lifeMs = this.lifeMs } = {}): string {
+  put(value: T, owner: string, { secret = randomSecret(), lifeMs = this.lifeMs } = {}): string {
     const now = Date.now();
     for (const [key, { expires }] of this.#waiting) if (expires <= now) this.#waiting.delete(key);
-    const [oldest] = this.#waiting.keys();
-    if (this.#waiting.size >= this.max && oldest !== undefined) this.#waiting.delete(oldest);
-    this.#waiting.set(hashOfSecret(secret), { value, expires: now + lifeMs });
+    this.#waiting.set(hashOfSecret(secret), { value, owner, expires: now + lifeMs });
+    if (this.#waiting.size > this.max) {
+      const [key] = mostCrowded([...this.#waiting], ([, kept]) => kept.owner) ?? [];
+      if (key !== undefined) this.#waiting.delete(key);
+    }
     return secret;
   }
 

@@ -11,6 +11,8 @@ export interface PaletteCommand {
   group: string;
   /** The default shortcut. */
   keys?: string;
+  /** Its shortcut counts only while this or nothing has the focus; a selector. */
+  within?: string;
   /** Whether it can run on what is focused now; always when omitted. */
   offered?(): boolean;
   run(): void;
@@ -87,7 +89,8 @@ export function listenForKeys(): () => void {
     if (event.defaultPrevented || event.isComposing) return;
     if (!stroke.mod && !stroke.alt && isTyping(event.target)) return;
     const { commands } = useCommandList.getState();
-    const id = match(stroke, bindings(commands.values()));
+    const counting = [...commands.values()].filter((command) => isWithin(command, event.target));
+    const id = match(stroke, bindings(counting));
     if (!id) return;
     event.preventDefault();
     commands.get(id)?.run();
@@ -95,6 +98,11 @@ export function listenForKeys(): () => void {
   document.addEventListener('keydown', listen);
   return () => document.removeEventListener('keydown', listen);
 }
+
+const isWithin = ({ within }: PaletteCommand, target: EventTarget | null): boolean =>
+  within === undefined ||
+  target === document.body ||
+  (target instanceof Element && target.closest(within) !== null);
 
 function bindings(commands: Iterable<PaletteCommand>): Map<string, string> {
   const { keys } = usePreferences.getState();

@@ -20,6 +20,7 @@ export const sessionShortcuts = {
   'approval.allow': { title: 'Allow the pending request once', keys: 'y' },
   'approval.reject': { title: 'Deny the pending request', keys: 'n' },
   'message.write': { title: 'Message the agent', keys: 'm' },
+  'chat.find': { title: 'Find in the chat', keys: 'mod+f' },
   'files.open': { title: 'Open a file', keys: 'mod+p' },
   'moment.live': { title: 'Go to the live end', keys: 'l' },
   'session.fork': { title: 'Fork this session', keys: '' },

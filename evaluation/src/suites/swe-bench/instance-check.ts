@@ -7,6 +7,7 @@ import { jestResults } from './jest-results.js';
 import { hiddenPaths, testFolderOf } from './paths.js';
 import type { RunnableInstance } from './runnable-instance.js';
 import { runnerNameOf, type RunnerName } from './parsers.js';
+import { startLineOf } from './scripts.js';
 import type { TestResults } from '../test-log.js';
 
 /** How a runner's tests are run a second time. */
@@ -156,12 +157,10 @@ function placed(instance: RunnableInstance, runner: Runner, word: string): strin
   return there.flatMap((path) => runner.place?.(path, word) ?? [])[0];
 }
 
-const startMarker = />>>>> Start Test Output/;
-
 /** Inserts the decoys after the test patch and before the line that starts the tests. */
 function withDecoysIn(script: string, host: string | null): string {
   if (host === null) return script;
   const lines = script.split('\n');
-  const at = lines.findIndex((line) => startMarker.test(line));
+  const at = startLineOf(lines);
   return lines.toSpliced(Math.max(at, 0), 0, `cat /verify/decoys >> ${quoted(host)}`).join('\n');
 }

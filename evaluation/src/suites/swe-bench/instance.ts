@@ -1,5 +1,6 @@
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
+import { imageAssets } from './image-assets.js';
 
 /** Lists of tests are JSON in a string, or lists. */
 const testList = z
@@ -35,6 +36,7 @@ const instance = z.object({
   eval_type: z.enum(['pass_and_fail', 'fail_only']).default('pass_and_fail'),
   base_files: z.record(z.string(), z.string()).optional(),
   node_version: z.string().optional(),
+  image_assets: imageAssets,
 });
 export type Instance = z.infer<typeof instance>;
 

@@ -20,7 +20,9 @@ const grommet: LogParser = (log) =>
     return word ? [name, word === 'PASS' ? 'PASSED' : 'FAILED'] : undefined;
   });
 
-const withoutTime = (name: string) => name.replace(/\s*\(\d{1,9}ms\)\s*$/, '').trim();
+/** Without a heading, the separator remains in the name, as in SWE-Bench. */
+const calypsoName = (headings: string[], name: string) =>
+  `${headings.join(' - ')} - ${name.replace(/\(\d{1,9}ms\)$/, '')}`.trim();
 
 /** Jest's verbose report, once for each file that `set -x` shows it was called with. */
 const calypso: LogParser = (log) => {
@@ -30,7 +32,7 @@ const calypso: LogParser = (log) => {
     for (const line of run.split('\n')) {
       if (line.startsWith('Test Suites') || line.startsWith('  ● ')) break;
       const [, mark, name = ''] = /^\s+([✓✕])\s(.*)$/.exec(line) ?? [];
-      if (mark) tests.set(headings.of(withoutTime(name)), mark === '✓' ? 'PASSED' : 'FAILED');
+      if (mark) tests.set(calypsoName(headings.names, name), mark === '✓' ? 'PASSED' : 'FAILED');
       else if (indentOf(line) > 0) headings.add(line);
     }
   return Object.fromEntries(tests);
@@ -87,7 +89,8 @@ const highlight: LogParser = (log) => {
     if (/^[ \t]*\d{1,9} passing/.test(line)) break;
     const [, mark, name = ''] = /^\s*([✓✔]|\d{1,9}\))(.*)$/.exec(line) ?? [];
     if (mark) {
-      const full = [...(heading === undefined ? [] : [heading]), withoutTime(name)].join('.');
+      const test = name.replaceAll(/\(\d{1,9}ms\)/g, '').trim();
+      const full = [...(heading === undefined ? [] : [heading]), test].join('.');
       tests.set(full, /^\d/.test(mark) ? 'FAILED' : 'PASSED');
     } else if (line.startsWith('  ')) heading = line.trim();
   }
@@ -95,19 +98,20 @@ const highlight: LogParser = (log) => {
 };
 
 /**
- * ESLint’s mocha prints only failures: a name may span lines, and ends before the line with its
- * error.
+ * ESLint’s mocha prints only failures: a name may span lines, and ends before the first line with
+ * the word Error. If that is its own first line, it is empty.
  */
 const eslint: LogParser = (log) => {
   const tests = new Map<string, TestResult>();
   let open: string[] | undefined;
   for (const line of log.split('\n')) {
     const [, rest] = (!open && /^\s+\d{1,9}\)(.*)$/.exec(line)) || [];
-    if (rest !== undefined) open = [rest];
-    else if (open && line.includes('Error')) {
+    if (rest !== undefined) open = [];
+    const text = rest ?? line;
+    if (open && text.includes('Error')) {
       tests.set(open.join(' ').replace(/\s+/g, ' ').trim(), 'FAILED');
       open = undefined;
-    } else open?.push(line);
+    } else open?.push(text);
   }
   return Object.fromEntries(tests);
 };
@@ -120,13 +124,17 @@ const lighthouse: LogParser = (log, origin) => {
   return Number.parseFloat(origin.version) >= 3 ? jestFiles(log, origin) : lighthouseJson(log);
 };
 
+/** A title that both fails and passes in one report has failed; a later report replaces it. */
 function lighthouseJson(log: string): TestResults {
   let list: string | undefined;
+  let failed = new Set<string>();
   return fromLines(log, (line) => {
+    if (line === '{') failed = new Set();
     list = /^ {2}"(\w{1,20})": \[/.exec(line)?.[1] ?? list;
     const [, title] = /^\s+"fullTitle": "(.*)",$/.exec(line) ?? [];
     if (title === undefined || (list !== 'passes' && list !== 'failures')) return undefined;
-    return [title, list === 'passes' ? 'PASSED' : 'FAILED'];
+    if (list === 'failures') failed.add(title);
+    return [title, failed.has(title) ? 'FAILED' : 'PASSED'];
   });
 }
 
@@ -147,7 +155,8 @@ function lighthouseTree(log: string): TestResults {
     begun = true;
     const [, mark, name = ''] = /^(✔|\d{1,9}\))\s(.*)$/.exec(line.trim()) ?? [];
     if (mark) {
-      const test = name.replace(/\s\(\d{1,9}m{1,3}s\).*$/, '');
+      const times = [...name.matchAll(/\s\(\d{1,9}m{1,3}s\)/g)];
+      const test = name.slice(0, times.at(-1)?.index ?? name.length);
       return [headings.of(test), mark === '✔' ? 'PASSED' : 'FAILED'];
     }
     if (indentOf(line) > 0) headings.add(line);

@@ -1,11 +1,11 @@
-import { fail, invalid, pass, type VerifierOutput, type Verdict } from '../../model.js';
+import { fail, invalid, pass, proofFile, type VerifierOutput, type Verdict } from '../../model.js';
 import { failedTests } from '../parsed-lines.js';
 import type { RunnableInstance } from './runnable-instance.js';
 import type { Instance } from './instance.js';
-import { sealedReport } from '../seal.js';
+import { proofHash, sealedReport } from '../seal.js';
 import { logParserOf, suiteRan } from './parsers.js';
 import type { TestResults } from '../test-log.js';
-import { patchRefused, setupFailed, testPatchRefused } from './scripts.js';
+import { ownMarker, patchRefused, setupFailed, testPatchRefused } from './scripts.js';
 
 interface Parsed {
   tests: TestResults;
@@ -31,7 +31,7 @@ function parsedLog(instance: Instance, log: string, outcome: VerifierOutput): Pa
   if (name === 'console_assert') return consoleAssert(log, outcome);
   const parse = logParserOf(name);
   if (!parse) return undefined;
-  const tests = parse(log, { version: instance.version });
+  const tests = parse(log, { version: instance.version, id: instance.instance_id });
   const ran = instance.eval_type === 'fail_only' ? suiteRan(log) : Object.keys(tests).length > 0;
   return { tests, ran };
 }
@@ -41,7 +41,7 @@ export function testsOfInstance(
   instance: RunnableInstance,
   outcome: VerifierOutput,
 ): TestResults | undefined {
-  const log = between(outcome.output);
+  const log = between(outcome);
   if (log === undefined) return undefined;
   if (instance.log_parser === 'console_assert') return assertionsIn(log);
   return parsedLog(instance, log, outcome)?.tests;
@@ -67,10 +67,17 @@ export function judgeInstance(instance: Instance, outcome: VerifierOutput): Verd
   const { exitCode, output } = outcome;
   if (exitCode === patchRefused) return fail('The patch does not apply.', 'patch_refused');
   if (exitCode === testPatchRefused)
-    return invalid('no_result', 'The test patch does not apply, so no hidden test was run.');
+    return invalid(
+      'no_result',
+      'The test patch does not apply, or its files cannot be copied, so no hidden test was run.',
+    );
   if (exitCode === setupFailed) return invalid('infrastructure', output.slice(-400));
-  const log = between(output);
-  if (log === undefined) return fail('The log has no test output.', 'no_result');
+  const log = between(outcome);
+  if (log === undefined)
+    return fail(
+      'The log has no test output: the script ended before its tests, or they printed more than 32 MB.',
+      'no_result',
+    );
   const parsed = parsedLog(instance, log, outcome);
   if (!parsed) return invalid('no_result', `There is no parser called ${instance.log_parser}.`);
   const { tests, ran } = parsed;
@@ -114,9 +121,13 @@ function resultOf(test: string, tests: Record<string, string>): string | undefin
   return outcomes.size === 1 ? results[0] : undefined;
 }
 
-/** The markers are commands that `set -x` prints, or separate lines. */
-function between(output: string): string | undefined {
-  const start = output.indexOf('>>>>> Start Test Output');
+/**
+ * From the verification's own marker to the last end marker, which `set -x` prints. SWE-Bench's
+ * start marker proves nothing, because the script also prints the patch.
+ */
+function between({ output, files }: VerifierOutput): string | undefined {
+  const proof = files.get(proofFile);
+  const start = proof ? output.indexOf(ownMarker(proofHash(proof.toString()))) : -1;
   const end = output.lastIndexOf('>>>>> End Test Output');
-  return start >= 0 && end > start ? output.slice(start, end) : undefined;
+  return start >= 0 && end > start ? output.slice(start, end).replaceAll('\r\n', '\n') : undefined;
 }

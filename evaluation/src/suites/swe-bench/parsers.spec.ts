@@ -1,21 +1,39 @@
 import { processorMs } from '@belay/testing';
 import { javascriptLogs } from '../../testing/javascript-logs.js';
+import { multilingualLogs } from '../../testing/multilingual-logs.js';
 import { pythonLogs } from '../../testing/python-logs.js';
 import { logParserNames, logParserOf, suiteRan } from './parsers.js';
 
-const logs = [...pythonLogs, ...javascriptLogs];
+const logs = [...pythonLogs, ...javascriptLogs, ...multilingualLogs];
 
-it.each(logs.map((log) => ({ version: '', ...log })))(
-  '$parser $version: reads the ids of the data from a log',
+it.each(logs.map((log) => ({ version: '', id: '', ...log })))(
+  '$parser $version $id: reads the ids of the data from a log',
   (given) => {
-    const { parser, log, tests, version } = given;
-    expect(logParserOf(parser)?.(log, { version })).toEqual(tests);
+    const { parser, log, tests, ...origin } = given;
+    expect(logParserOf(parser)?.(log, origin)).toEqual(tests);
   },
 );
 
 it('has a log for every parser', () => {
   expect(new Set(logs.map(({ parser }) => parser))).toEqual(new Set(logParserNames()));
   expect(logParserOf('toString')).toBeUndefined();
+});
+
+it('a part of a doctest has failed if a part in it has, however deep the parts are', () => {
+  const names = Array.from({ length: 70 }, (_, depth) => `part ${depth}`);
+  const opened = names.map((name) => `<SubCase name="${name}">`).join('');
+  const closed = '</SubCase>'.repeat(65);
+  const report = (success: boolean) =>
+    `<doctest><TestCase name="a">${opened}${closed}<Expression success="${success}"></Expression>${'</SubCase>'.repeat(5)}</TestCase></doctest>`;
+  const read = (success: boolean) =>
+    Object.entries(
+      logParserOf('parse_log_doctest')?.(report(success), { version: '', id: '' }) ?? {},
+    );
+  const outer = names.slice(0, 5).map((name) => `a > ${name}`);
+  const failed = read(false).filter(([, result]) => result === 'FAILED');
+  expect(failed.map(([name]) => name).toSorted()).toEqual(outer);
+  expect(read(true)).toHaveLength(64);
+  expect(read(true).every(([, result]) => result === 'PASSED')).toBe(true);
 });
 
 it('a suite has run if its runner counts tests, but not if it counts none', () => {
@@ -48,6 +66,21 @@ describe('attacks: logs that are made to be slow to read', () => {
     long(' ... Testing against Django installed in \n'),
     long('AssertionError: #'),
     long('FAIL a (1s) '),
+    `[ok]: ${long(' ')}x in`,
+    `[err]: ${long('a in ')}b`,
+    `PASS: ${long(' (')})`,
+    `[ OK ] ${long('[ OK ] (')})`,
+    `a. ${long('. =')}.`,
+    long(' .'),
+    `a ${long('.')}x`,
+    long(': '),
+    long(' - '),
+    long('-Dtest='),
+    long('a > b\n'),
+    long('<doctest><SubCase'),
+    `<doctest>${long('<SubCase name="a">')}</doctest>`,
+    `<doctest><SubCase ${long('a="b" ')}</doctest>`,
+    `Starting browser\n${Array.from({ length: 1000 }, (_, depth) => `${' '.repeat(depth)}a\n`).join('')}${long('✔ a\n')}`,
     long('1'),
     Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
   ];
@@ -56,7 +89,8 @@ describe('attacks: logs that are made to be slow to read', () => {
   const parsers = new Map(
     logs.map(({ parser, version = '' }) => {
       const parse = logParserOf(parser);
-      return [`${parse?.name} ${version}`, (log: string) => parse?.(log, { version })];
+      const read = (log: string) => parse?.(log, { version, id: '' });
+      return [`${parse?.name || parser} ${version}`, read];
     }),
   );
 

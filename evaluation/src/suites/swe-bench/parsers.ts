@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { assetTable } from '../../asset-table.js';
 import { javascriptParsers } from './javascript-parsers.js';
+import { multilingualParsers } from './multilingual-parsers.js';
 import { pythonParsers } from './python-parsers.js';
 import type { LogParser } from '../test-log.js';
 
-const parsers = { ...pythonParsers, ...javascriptParsers } satisfies Record<string, LogParser>;
+const parsers = { ...pythonParsers, ...javascriptParsers, ...multilingualParsers } satisfies Record<
+  string,
+  LogParser
+>;
 
 /** How tests run again after a first run has passed; instance-check.ts defines each. */
 const runnerName = z.enum([
@@ -22,6 +26,7 @@ const runnerName = z.enum([
 ]);
 export type RunnerName = z.infer<typeof runnerName>;
 
+const log = z.enum(Object.keys(parsers) as (keyof typeof parsers)[]);
 /**
  * By SWE-Bench's own names. Its parsers (swebench/harness/log_parsers, MIT) made the ids in its
  * data, so these read the same ids from the same logs.
@@ -31,7 +36,9 @@ const table = assetTable(
   z.record(
     z.string(),
     z.object({
-      log: z.enum(Object.keys(parsers) as (keyof typeof parsers)[]),
+      log,
+      /** Other parsers for instances whose tests run in another runner, by their number. */
+      instances: z.record(z.string(), log).optional(),
       runner: runnerName.default('again'),
     }),
   ),
@@ -41,7 +48,10 @@ const rowOf = (name: string) => (Object.hasOwn(table(), name) ? table()[name] : 
 
 export function logParserOf(name: string): LogParser | undefined {
   const row = rowOf(name);
-  return row && parsers[row.log];
+  const { log: usual, instances } = row ?? {};
+  if (!usual || !instances) return usual && parsers[usual];
+  return (text, origin) =>
+    parsers[instances[origin.id.split('-').at(-1) ?? ''] ?? usual](text, origin);
 }
 
 export const runnerNameOf = (name: string): RunnerName => rowOf(name)?.runner ?? 'again';

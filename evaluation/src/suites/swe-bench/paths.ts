@@ -1,8 +1,18 @@
 import type { Instance } from './instance.js';
 
-/** The files that the test patch adds, changes, moves or removes. */
-export function hiddenPaths({ test_patch: patch }: Pick<Instance, 'test_patch'>): string[] {
-  return pathsOf(patch);
+type Hidden = Pick<Instance, 'test_patch' | 'image_assets'>;
+
+/** The files that the test patch adds, changes, moves or removes, and those that belong to it. */
+export function hiddenPaths({ test_patch: patch, image_assets: assets = [] }: Hidden): string[] {
+  return [...new Set([...pathsOf(patch), ...assets])];
+}
+
+/**
+ * The files from which SWE-Bench makes the test commands: those after a move, and also removed ones.
+ */
+export function testTargets({ test_patch: patch }: Pick<Instance, 'test_patch'>): string[] {
+  const headers = patch.matchAll(/^diff --git a\/.* b\/([^\r\n]+)/gm);
+  return [...new Set(Array.from(headers, ([, path = '']) => path))];
 }
 
 /** Names of test folders, by which SWE-Bench itself distinguishes tests from code. */
@@ -33,7 +43,7 @@ const pythonMetadata = '[.]([dD][iI][sS][tT]|[eE][gG][gG])-[iI][nN][fF][oO](/|$)
  * A POSIX regular expression for paths that a patch must not change, because they could affect the
  * test results: the folders of hidden tests, a runner's settings and its packages.
  */
-export function answeringPaths(instance: Pick<Instance, 'test_patch'>): string {
+export function answeringPaths(instance: Hidden): string {
   const folders = new Set(hiddenPaths(instance).flatMap((path) => testFolderOf(path) ?? []));
   const trees = [...folders].map((path) => `^${escaped(path)}/`);
   return [

@@ -49,7 +49,9 @@ const pytestLong: LogParser = (log) =>
 const resultAtEnd: LineReader = (line) => {
   const words = wordsOf(line);
   const last = words.pop();
-  return isResult(last) && words.length > 0 ? [words.join(' '), last] : undefined;
+  return isResult(last) && line.endsWith(last) && words.length > 0
+    ? [words.join(' '), last]
+    : undefined;
 };
 
 /** Two mouse buttons have different names since Python 3.11. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { temporary, write } from '../../testing/fixtures.js';
 import { suiteNamed } from '../index.js';
 import { logParserOf } from './parsers.js';
-import { knownSpecs } from './specs.js';
+import { knownSpecs, specOf } from './specs.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);
@@ -81,6 +81,8 @@ it('makes the script that SWE-Bench would make, for a test patch that must apply
     needs: null,
   });
   expect(task).toMatchObject({ unsupported: null, tests: { type: 'pass_and_fail' } });
+  // Some tests call other hosts; the agent gets no network in any case.
+  expect([task.environment.network, task.steps[0]?.verifier.network]).toEqual(['none', 'bridge']);
 });
 
 it.each([
@@ -116,6 +118,45 @@ it.each([
   expect([unsupported, script]).toEqual([null, expect.stringContaining(command)]);
 });
 
+it.each([
+  ['astropy/astropy', '1.3', 'pytest -rA -vv -o console_output_style=classic --tb=no'],
+  ['Automattic/wp-calypso', '10.9.0', 'jest --verbose -c=$CFG'],
+])('%s runs a moved test by its new name only, and restores both', (repo, version, command) => {
+  const [before, after] = ['client/a/test/old.js', 'client/a/test/new.js'];
+  const moved = `diff --git a/${before} b/${after}\nsimilarity index 90%\nrename from ${before}\nrename to ${after}\n--- a/${before}\n+++ b/${after}\n@@ -1 +1 @@\n-a\n+b\n`;
+  const { script, steps } = taskOf(classic(repo, version, moved));
+  const run = script.slice(script.indexOf('Start Test Output'));
+  expect(run).toContain(`${command} ${after}\n`);
+  expect(run).not.toContain(before);
+  const hidden = steps[0]?.verifier.files.find(({ path }) => path === '/verify/hidden');
+  expect(hidden?.bytes.toString().split('\0')).toEqual(expect.arrayContaining([before, after]));
+});
+
+it('runs the whole suite in Python if the test patch names no test', () => {
+  const { script, unsupported } = taskOf(
+    classic('django/django', '4.2', patch('tests/validators/invalid_urls.txt')),
+  );
+  expect(unsupported).toBeNull();
+  expect(script).toContain('--settings=test_sqlite --parallel 1\n');
+  expect(taskOf(classic('pallets/flask', '2.3', patch('a.json'))).script).toContain(
+    '\npytest -rA\n',
+  );
+});
+
+it('installs Matplotlib with its tools for development from 3.8 on', () => {
+  const install = (version: string) => specOf('matplotlib/matplotlib', version)?.environment;
+  expect(install('3.8')).toMatchObject({ install: expect.stringContaining("'.[dev]'") });
+  expect(install('3.7')).toMatchObject({ install: 'python -m pip install -e .' });
+});
+
+it.each([
+  ['PrismJS/prism', '1.24', 'tests/languages/a!+b/x.test', "--language 'a!+b'\n"],
+  ['django/django', '4.2', 'tests/a$(b)/c.py', "--parallel 1 'a$(b).c'\n"],
+  ['pallets/flask', '2.3', 'tests/a b.py', "pytest -rA 'tests/a b.py'\n"],
+])('%s: a path with characters of the shell becomes one word', (repo, version, path, command) => {
+  expect(taskOf(classic(repo, version, patch(path))).script).toContain(command);
+});
+
 it('keeps a line’s own script and parser', () => {
   const own = { eval_script: '#!/bin/bash\ntrue\n', log_parser: 'parse_log_pytest' };
   const task = taskOf(classic('django/django', '4.2', '', own));
@@ -126,7 +167,7 @@ it('keeps a line’s own script and parser', () => {
 it.each([
   [classic('own/thing', '1.0', ''), /there is no known environment for own\/thing 1\.0\.$/],
   [classic('chartjs/Chart.js', '4.0', patch('test/a.js')), /need a browser of its time/],
-  [classic('django/django', '4.2', patch('tests/a.json')), /need files that its test patch/],
+  [classic('scratchfoundation/scratch-gui', '5', ''), /need files that its test patch/],
   [
     classic(
       'pallets/flask',

@@ -1,8 +1,8 @@
 import type { Instance } from './instance.js';
 import type { RepositorySpec } from '../../repository-spec.js';
-import { hiddenPaths } from './paths.js';
+import { testTargets } from './paths.js';
 import { specOf, type SpecLookup } from './specs.js';
-import { quoted } from '../../shell-quoted.js';
+import { shellWord } from '../../shell-quoted.js';
 
 /** An instance with its evaluation script and parser. */
 export interface RunnableInstance extends Instance {
@@ -58,16 +58,13 @@ export function completed(instance: Instance, lookup: SpecLookup = specOf): Comp
 const noTest = /(\.(json|png|txt|md|jpg|jpeg|pkl|yml|yaml|toml)|csv)$/;
 
 function commandsOf(instance: Instance, { test, environment }: RepositorySpec): string[] {
-  const all = hiddenPaths(instance);
-  // Commands for JavaScript are also made from snapshots and fixtures.
-  const isPython = 'python' in environment;
-  const files = isPython ? all.filter((file) => !noTest.test(file)) : all;
-  if (isPython && files.length === 0) return [];
-  if (typeof test === 'function') return test(files.map(word), instance.version);
-  return [[test, ...files.map(word)].join(' ')];
+  const all = testTargets(instance);
+  // Commands for JavaScript are also made from snapshots and fixtures. Python's runners run the
+  // whole suite if the test patch names no test.
+  const files = 'python' in environment ? all.filter((file) => !noTest.test(file)) : all;
+  if (typeof test === 'function') return test(files, instance.version);
+  return [[test, ...files.map(shellWord)].join(' ')];
 }
-
-const word = (path: string) => (/^[\w@%+=:,./-]+$/.test(path) ? path : quoted(path));
 
 /** A word that the patch does not contain. */
 function endOf(patch: string): string {
@@ -78,8 +75,8 @@ function endOf(patch: string): string {
 
 /**
  * SWE-Bench's evaluation script, for its own image or one that was built here. Installs the tested
- * code again, because a patch may change files that are built or copied. There is no network, so
- * only installed tools are used.
+ * code again, because a patch may change files that are built or copied, and only with installed
+ * tools, because there may be no network.
  */
 function scriptOf(instance: Instance, spec: RepositorySpec, commands: string[]): string {
   const { test_patch: patch } = instance;

@@ -1,5 +1,7 @@
 import { posix } from 'node:path';
+import { shellWord } from '../../shell-quoted.js';
 
+/** Makes commands for a shell from paths as they are in the patch. */
 type TestCommands = (files: string[], version: string) => string[];
 
 /** A command for each test file, sorted and without duplicates. */
@@ -18,13 +20,13 @@ const django: TestCommands = (files, version) => {
       .replace(/^tests\//, '')
       .replaceAll('/', '.'),
   );
-  return [`./tests/runtests.py --verbosity 2${settings} ${modules.join(' ')}`];
+  return [[`./tests/runtests.py --verbosity 2${settings}`, ...modules.map(shellWord)].join(' ')];
 };
 
 const mocha = './node_modules/.bin/mocha';
 const prismTests = each((file) => {
   if (file.startsWith('tests/languages'))
-    return `${mocha} tests/run.js --reporter json --language ${file.split('/')[2]}`;
+    return `${mocha} tests/run.js --reporter json --language ${shellWord(file.split('/')[2] ?? '')}`;
   return file === 'tests/core/greedy.js' ? `${mocha} tests/core/**/*.js --reporter json` : null;
 });
 const prism: TestCommands = (files, version) => {
@@ -34,14 +36,14 @@ const prism: TestCommands = (files, version) => {
 
 const scratch = each(
   (file) =>
-    `./node_modules/.bin/jest --runInBand --no-colors --forceExit --testPathIgnorePatterns='test/integration' --testPathIgnorePatterns='vm-manager-hoc' ${beforeSnapshots(file)}`,
+    `./node_modules/.bin/jest --runInBand --no-colors --forceExit --testPathIgnorePatterns='test/integration' --testPathIgnorePatterns='vm-manager-hoc' ${shellWord(beforeSnapshots(file))}`,
 );
 
 /** Only files that Jest collects; a snapshot is checked by the test beside it. */
 const calypso = each((given) => {
   const file = given.replace('__snapshots__/', '').replace(/\.snap$/, '');
   return /\/test\/[^/]+\.jsx?$/.test(file)
-    ? `CFG=test/client/jest.config.json; [ -f $CFG ] || CFG=test/client/jest.config.js; ./node_modules/.bin/jest --verbose -c=$CFG ${file}`
+    ? `CFG=test/client/jest.config.json; [ -f $CFG ] || CFG=test/client/jest.config.js; ./node_modules/.bin/jest --verbose -c=$CFG ${shellWord(file)}`
     : null;
 });
 
@@ -50,26 +52,27 @@ const lighthouse = each((given, version) => {
   const short = beforeSnapshots(given).replace(/\/$/, '');
   const file = /(?<!-test)\.js$/.test(short) ? posix.dirname(short) : short;
   const [top = ''] = file.split('/');
+  const word = shellWord(file);
   const [, part] = /^(?:lighthouse-)?(report|cli|treemap|viewer)$/.exec(top) ?? [];
   if (['9.5', '10.0', '10.2'].includes(version)) {
     if (top === 'flow-report') return 'yarn unit-flow';
-    return part ? `yarn unit-${part} ${file}` : `yarn mocha ${file}`;
+    return part ? `yarn unit-${part} ${word}` : `yarn mocha ${word}`;
   }
   return version >= '3.0' && version <= '8.6'
-    ? `yarn jest --no-colors ${file}`
-    : `${mocha} --reporter json ${file}`;
+    ? `yarn jest --no-colors ${word}`
+    : `${mocha} --reporter json ${word}`;
 });
 
 const carbon = each((given, version) => {
   const file = given.replace(/\/__snapshots__\/.*\.js\.snap$/, '').split('__tests__')[0] ?? given;
   const tests = file.endsWith('.e2e.js') ? posix.dirname(file) : file;
-  return `yarn test --maxWorkers=${version === '12' ? 1 : 4} ${tests}`;
+  return `yarn test --maxWorkers=${version === '12' ? 1 : 4} ${shellWord(tests)}`;
 });
 
 const prettier = each((given) => {
   const file = beforeSnapshots(given);
   const isTest = /jsfmt\.spec\.js$|\/__tests__\/|\/$/.test(file) && !file.endsWith('.md');
-  return `yarn test ${isTest ? file : posix.dirname(file)}`;
+  return `yarn test ${shellWord(isTest ? file : posix.dirname(file))}`;
 });
 
 /**

@@ -32,7 +32,7 @@ export const dialogueOperations = operationGroup({
     title: 'Ask the user',
     description: 'Asks the user a question and waits for the answer.',
     risk: 'read',
-    knownAs: 'askuser askuserquestion askfollowupquestion requestuserinput question',
+    knownAs: 'askuser askuserquestion askfollowupquestion requestuserinput question exitplanmode',
     audience: ['model'],
     input: z.object({
       question: z.string().min(1),
@@ -61,7 +61,7 @@ export const dialogueOperations = operationGroup({
       'Ends the task; must be the only call in its reply. `outcome` is `success` if the task is done and checked, otherwise `failure`. `summary` tells the user what changed, how it was checked and what is left open, or what stands in the way.',
     risk: 'read',
     aliases: { result: 'summary', message: 'summary', answer: 'summary' },
-    knownAs: 'submit complete done attemptcompletion taskdone exitplanmode exit',
+    knownAs: 'submit complete done attemptcompletion taskdone exit',
     audience: ['model'],
     input: ending,
     output: ending.describe('The same as the input; the session has ended.'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defineOperation, operationGroup } from '../operation.js';
+import { changeTotal } from '../change-total.js';
 import { pluralText } from '../format.js';
 
 const commit = z.string().regex(/^[0-9a-f]{7,40}$/, 'a commit of the history');
@@ -54,6 +55,7 @@ export const workspaceOperations = operationGroup({
           binary: z.boolean(),
         }),
       ),
+      total: changeTotal.optional().describe('All changed files, if `files` lists only a part.'),
     }),
     subject: ({ path = '' }) => path,
   }),

@@ -36,7 +36,7 @@ export const tokenRoutes = {
     method: 'POST',
     path: '/api/tokens/:token/rotate',
     summary:
-      'Replaces the secret of a token, or of the server’s own two, `owner` and `viewer`; the old secret stops working immediately, also on open connections',
+      'Replaces the secret of a token, or of the server’s own two, `owner` and `viewer`; the old secret stops working immediately, also on open connections, and ends logins and links that were made with it',
     response: madeToken,
     access,
   }),

@@ -2,9 +2,10 @@ import type { Operation } from '../operation.js';
 import { operations } from '../operations/index.js';
 import { modelTool, toolName } from '../projections/model-tool.js';
 import { gptRoutes } from './gpt.js';
+import { Components } from './open-api-components.js';
+import { problemContent } from './open-api-responses.js';
 import { pathParameters, queryParameters } from './open-api.js';
 import { schemaOf } from './published-schema.js';
-import { problem, problemType } from './problem.js';
 import { isBytes, isSchema, type Route } from './route.js';
 
 type Json = Record<string, unknown>;
@@ -27,6 +28,8 @@ export function gptDocument(url: string): Json {
   const calls = essentialOperations.map((operation) =>
     pathOf({ ...gptRoutes.call, path: callPath(operation) }, callObject(operation)),
   );
+  const components = new Components();
+  const content = problemContent(components);
   const paths: Record<string, Json> = {};
   for (const { path, method, object } of [...control, ...calls])
     paths[path] = { ...paths[path], [method]: object };
@@ -42,16 +45,10 @@ export function gptDocument(url: string): Json {
     security: [{ token: [] }],
     paths,
     components: {
-      schemas: { Problem: schemaOf(problem, 'response') },
       responses: Object.fromEntries(
-        Object.values(failures).map(({ name, description }) => [
-          name,
-          {
-            description,
-            content: { [problemType]: { schema: { $ref: '#/components/schemas/Problem' } } },
-          },
-        ]),
+        Object.values(failures).map(({ name, description }) => [name, { description, content }]),
       ),
+      schemas: components.schemas,
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     },
   };
@@ -70,6 +67,7 @@ function controlObject(name: string, route: Route): Json {
     : body && { 'multipart/form-data': { schema: upload } };
   return {
     operationId: name,
+    summary: cut(summary, gptLimits.description),
     description: cut(summary, gptLimits.description),
     'x-openai-isConsequential': method !== 'GET' && route.access !== 'view',
     parameters: parametersOf(route),

@@ -6,7 +6,7 @@ export const machineRoutes = {
   list: route({
     method: 'GET',
     path: '/api/machines',
-    summary: 'Lists the joined machines',
+    summary: 'Lists the joined machines that the caller may start sessions on',
     response: z.array(machine),
     about: 'starting',
   }),

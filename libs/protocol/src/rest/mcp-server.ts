@@ -152,7 +152,8 @@ export const oauthRoutes = {
     path: '/oauth/revoke',
     summary: 'Revokes the token in the request (RFC 7009)',
     body: bytes('application/x-www-form-urlencoded', { schema: z.object({ token: short }) }),
-    response: bytes('application/json', { schema: metadata }),
+    response: metadata,
+    failures: 'application/json',
     access: 'open',
   }),
 };

@@ -1,6 +1,5 @@
 import { errorCodes } from '../errors.js';
 import type { Components } from './open-api-components.js';
-import type { PublishedSchema } from './published-schema.js';
 import { problem, problemType } from './problem.js';
 import type { Route } from './route.js';
 
@@ -54,31 +53,33 @@ const failures: Record<number, Failure> = {
 };
 
 /** The responses of a route: what it sends, the usual failures, and `default` for all others. */
-export function responsesOf(route: Route, sent: Json): Json {
+export function responsesOf(route: Route, sent: Json, components: Components): Json {
   const { status, otherStatus } = route;
   const usual = Object.entries(failures)
     .filter(([, { of }]) => of(route))
-    .map(([code, { name, description }]) => [code, failureOf(route, name, description)] as const);
+    .map(([code, failure]) => [code, failureOf(route, failure, components)] as const);
   return {
     [status]: sent,
     ...(otherStatus && { [otherStatus]: sent }),
     ...Object.fromEntries(usual),
-    default: failureOf(route, 'Problem', whatHappened),
+    default: failureOf(route, { name: 'Problem', description: whatHappened }, components),
   };
 }
 
 /** By reference, unless the route has failures of its own form. */
-function failureOf({ failures: own }: Route, name: string, description: string): Json {
+function failureOf(
+  { failures: own }: Route,
+  { name, description }: Pick<Failure, 'name' | 'description'>,
+  components: Components,
+): Json {
   if (!own) return { $ref: `#/components/responses/${name}` };
   const schema = own === 'text/html' ? { type: 'string' } : { type: 'object' };
-  const content = { [problemType]: { schema: problemSchema }, [own]: { schema } };
-  return { description, content };
+  return { description, content: { ...problemContent(components), [own]: { schema } } };
 }
 
 /** The usual failures, as components of the document. */
 export function problemResponses(components: Components): Json {
-  const schema = components.response(problem, undefined);
-  const content = { [problemType]: { schema } };
+  const content = problemContent(components);
   const usual = Object.values(failures).map(({ name, description }): [string, Json] => [
     name,
     { description, ...(name === 'TooManyRequests' && { headers: retryAfter }), content },
@@ -86,7 +87,10 @@ export function problemResponses(components: Components): Json {
   return { ...Object.fromEntries(usual), Problem: { description: allFailures(), content } };
 }
 
-const problemSchema: PublishedSchema = { $ref: '#/components/schemas/Problem' };
+/** The content of a failure, whose schema becomes a component of the document. */
+export const problemContent = (components: Components): Json => ({
+  [problemType]: { schema: components.response(problem, undefined) },
+});
 
 const retryAfter = {
   'Retry-After': {

@@ -8,6 +8,7 @@ type Json = Record<string, unknown>;
 interface Operation {
   operationId: string;
   tags: string[];
+  summary?: string;
   description?: string;
   security?: unknown[];
   parameters: { name: string; in: string; schema?: PublishedSchema }[];
@@ -109,6 +110,8 @@ describe('the OpenAPI document', () => {
     expect(bodies.length).toBeGreaterThan(200);
     expect(bodies.filter(({ schema }) => typeof schema !== 'object')).toEqual([]);
     expect(bodies.filter(({ type }) => type.includes(';'))).toEqual([]);
+    const yaml = bodies.find(({ type }) => type === 'application/yaml');
+    expect(yaml?.schema).toEqual({ type: 'object' });
   });
 
   it('names the objects of its requests and responses, so that clients have types for them', () => {
@@ -161,6 +164,8 @@ describe('the OpenAPI document', () => {
     expect(
       waysOf(({ type, format }) => type === 'integer' && !/^int(32|64)$/.test(String(format))),
     ).toEqual([]);
+    const isNumber = ({ type }: PublishedSchema) => [type].flat().includes('number');
+    expect(waysOf((schema) => isNumber(schema) && schema['format'] !== 'double')).toEqual([]);
     expect(
       waysOf(({ format, pattern }) => format === 'date-time' && pattern !== undefined),
     ).toEqual([]);
@@ -250,6 +255,11 @@ describe('a published schema', () => {
 
 describe('the schema for custom GPTs', () => {
   const document = gptDocument('http://server:1') as unknown as Document;
+
+  it('says what each operation does', () => {
+    const all = Object.values(document.paths).flatMap((operations) => Object.values(operations));
+    expect(all.filter(({ summary }) => !summary)).toEqual([]);
+  });
 
   it('says what each failure means', () => {
     for (const operations of Object.values(document.paths))

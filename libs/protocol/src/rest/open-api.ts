@@ -146,7 +146,7 @@ function operationObject({ route, types }: Documented, components: Components): 
           : json(components.request(body, types && `${types}Request`)),
       },
     }),
-    responses: responsesOf(route, sent),
+    responses: responsesOf(route, sent, components),
   };
 }
 
@@ -170,10 +170,12 @@ function bytesContent({ bytes, schema, or = [] }: Bytes): Json {
   );
 }
 
-const textOf = (mediaType: string): PublishedSchema =>
-  /^text\/(?!x-patch)|yaml/.test(mediaType)
-    ? { type: 'string' }
-    : { type: 'string', format: 'binary' };
+function textOf(mediaType: string): PublishedSchema {
+  // A schema is that of the parsed value.
+  if (mediaType.includes('yaml')) return { type: 'object' };
+  const isText = /^text\/(?!x-patch)/.test(mediaType);
+  return isText ? { type: 'string' } : { type: 'string', format: 'binary' };
+}
 
 export function pathParameters({ path, params }: Route): Json[] {
   const schemas = params && propertiesOf(schemaOf(params, 'request'));

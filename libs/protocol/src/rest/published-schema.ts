@@ -37,8 +37,9 @@ export function published(schema: PublishedSchema, direction: Direction): Publis
   const plain = withoutTuple(inner);
   return defined({
     ...plain,
-    // 32 bits would be the default of generators.
+    // 32 bits would be the default of generators: counts overflow, and costs are rounded.
     ...(hasType(plain, 'integer') && { format: 'int64' }),
+    ...(hasType(plain, 'number') && { format: 'double' }),
     // As generators write a record of any values; its names are texts anyway.
     ...(isEmpty(plain['additionalProperties']) && { additionalProperties: true }),
     ...(isPlainText(plain['propertyNames']) && { propertyNames: undefined }),

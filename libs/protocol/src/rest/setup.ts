@@ -49,15 +49,15 @@ export const modelRoutes = {
     response: z.array(providerSetup),
   }),
   /**
-   * Keys are write-only: the response contains only whether one is set. Without key and address, a
-   * server that the user named is removed. Nothing is saved, with the error `model_failed`, if the
+   * Keys are write-only: the response contains only whether one is set. A key belongs to its address, so another address
+   * drops it, and none removes a server that the user named. Nothing is saved, with the error `model_failed`, if the
    * provider does not list its models with the new settings, unless `unchecked`.
    */
   setProvider: route({
     method: 'PUT',
     path: '/api/providers/:provider',
     summary:
-      'Sets the key and address of a provider once it lists its models with them; keys are write-only',
+      'Sets the key and address of a provider once it lists its models with them; another address drops the key, and keys are write-only',
     params: z.object({ provider: providerName }),
     body: providerChange,
     response: z.array(providerSetup),

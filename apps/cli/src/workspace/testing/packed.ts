@@ -19,7 +19,7 @@ export async function packed(
   planned?: () => void,
   began?: (name: string) => void,
 ): Promise<{ entries: Map<string, PackedEntry>; sentences: string[] }> {
-  const plan = await planWorkspace(folder, 2_000_000_000);
+  const plan = await planWorkspace(folder, { maxBytes: 2_000_000_000 });
   planned?.();
   const entries = new Map<string, PackedEntry>();
   const reader = extract();

@@ -243,6 +243,5 @@ const callOf = ({ program, args, secrets }: ActionRun, stays: boolean): ActionPr
 });
 
 async function drained(output: RunningProgram['output']): Promise<void> {
-  // oxlint-disable-next-line no-unused-vars
   for await (const _ of output);
 }

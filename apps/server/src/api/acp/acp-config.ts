@@ -9,6 +9,7 @@ import {
   type ApprovalMode,
   type ModelChoice,
 } from '@belay/protocol';
+import { reaches, type Caller } from '../../access/caller.js';
 import { ModelGateway } from '../../models/model-gateway.js';
 import { SettingsStore } from '../../settings/settings.store.js';
 
@@ -43,7 +44,8 @@ export class AcpConfig {
     return { approvals, model: choices.find(isUsable)?.name };
   }
 
-  async shown({ approvals, model }: SessionConfig): Promise<ShownConfig> {
+  /** The server’s models are shown to callers who may start sessions with them. */
+  async shown({ approvals, model }: SessionConfig, caller: Caller): Promise<ShownConfig> {
     const modeConfig: SessionConfigOption = {
       id: modeOption,
       category: 'mode',
@@ -52,11 +54,15 @@ export class AcpConfig {
       currentValue: approvals,
       options: modes.map(({ id, name }) => ({ value: id, name })),
     };
-    const choices = model === undefined ? [] : [modelConfig(model, await this.models.choices())];
+    const modelConfigs = model === undefined ? [] : [await this.#modelConfig(model, caller)];
     return {
       modes: { currentModeId: approvals, availableModes: modes },
-      configOptions: [modeConfig, ...choices],
+      configOptions: [modeConfig, ...modelConfigs],
     };
+  }
+
+  async #modelConfig(model: string, caller: Caller): Promise<SessionConfigOption> {
+    return modelConfig(model, reaches(caller, 'starting') ? await this.models.choices() : []);
   }
 }
 

@@ -13,6 +13,7 @@ import {
   type NewSessionResponse,
   type PromptRequest,
   type PromptResponse,
+  type ResumeSessionRequest,
   type SetSessionConfigOptionResponse,
   type Stream,
 } from '@agentclientprotocol/sdk';
@@ -25,7 +26,7 @@ import {
   type SessionCommandName,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { assertMay, type Caller } from '../../access/caller.js';
+import { assertMay, assertMayBegin, type Caller } from '../../access/caller.js';
 import { newSessionId } from '../../sessions/session-creation.js';
 import { sentError } from '../problem.js';
 import { chosenConfig, modeOption, type SessionConfig, type ShownConfig } from './acp-config.js';
@@ -89,7 +90,9 @@ export class AcpConnection {
       .onRequest(session.load, ({ params, client }) =>
         asRpcErrors(() => this.#load(params, client)),
       )
-      .onRequest(session.resume, ({ params }) => asRpcErrors(() => this.#reopen(params)))
+      .onRequest(session.resume, ({ params }) =>
+        asRpcErrors(async () => (await this.#reopen(params)).shown),
+      )
       .onRequest(session.close, ({ params }) => asRpcErrors(() => this.#close(params.sessionId)))
       .onRequest(session.setMode, ({ params: { sessionId, modeId: value } }) =>
         asRpcErrors(() => this.#configure(sessionId, chosenConfig(modeOption, value))),
@@ -111,12 +114,12 @@ export class AcpConnection {
   }
 
   async #new({ cwd: folder, _meta }: NewSessionRequest): Promise<NewSessionResponse> {
-    assertMay(this.caller, 'operate');
+    assertMayBegin(this.caller);
     const sessionId = newSessionId();
     const usual = await this.services.config.usual();
     const config = { ...usual, model: metaOf(_meta).model ?? usual.model };
     this.#open(sessionId, { folder, config, hasBegun: false });
-    return { sessionId, ...(await this.services.config.shown(config)) };
+    return { sessionId, ...(await this.services.config.shown(config, this.caller)) };
   }
 
   async #list({ cwd }: ListSessionsRequest): Promise<ListSessionsResponse> {
@@ -132,28 +135,29 @@ export class AcpConnection {
   }
 
   /** Opens an earlier session without its history. */
-  async #reopen({ sessionId: session, cwd: folder }: Reopened): Promise<ShownConfig> {
-    const { approvals, model } = await this.#call('status', { session });
+  async #reopen({ sessionId: session, cwd: folder }: ResumeSessionRequest) {
+    const summary = await this.#call('status', { session });
+    const { approvals, model } = summary;
     const config = { approvals, model };
     this.#open(session, { folder, config, hasBegun: true });
-    return this.services.config.shown(config);
+    return { summary, shown: await this.services.config.shown(config, this.caller) };
   }
 
-  async #load(request: LoadSessionRequest, client: AgentContext) {
+  async #load(request: LoadSessionRequest, client: AgentContext): Promise<ShownConfig> {
     const { sessionId: session, cwd: folder } = request;
-    const { lastSeq, state } = await this.#call('status', { session });
-    const opened = await this.#reopen(request);
+    const { summary, shown } = await this.#reopen(request);
+    const { lastSeq, state } = summary;
     const updates = new AcpUpdates(folder);
     const pages = this.services.feed.follow(session, { after: 0 }, this.#closed.signal);
     for await (const events of pages) {
       for (const event of events) {
-        const shown = await updatesOf(event, updates, { session, services: this.services });
-        await sendUpdates(client, session, shown);
+        const sent = await updatesOf(event, updates, { session, services: this.services });
+        await sendUpdates(client, session, sent);
       }
       if ((events.at(-1)?.seq ?? 0) >= lastSeq) break;
     }
     if (isEnded(state)) await sendUpdates(client, session, updates.ended());
-    return opened;
+    return shown;
   }
 
   /** As `session/cancel`; then the connection forgets the session. */
@@ -173,7 +177,7 @@ export class AcpConnection {
     if (opened.hasBegun) await this.#call('change', { session, ...change });
     else assertMay(this.caller, 'operate');
     opened.config = { ...opened.config, ...change };
-    const { configOptions } = await this.services.config.shown(opened.config);
+    const { configOptions } = await this.services.config.shown(opened.config, this.caller);
     return { configOptions };
   }
 
@@ -183,7 +187,7 @@ export class AcpConnection {
     const config = { approvals, model };
     const opened = this.#opened.get(session);
     if (opened) opened.config = config;
-    const { configOptions } = await this.services.config.shown(config);
+    const { configOptions } = await this.services.config.shown(config, this.caller);
     await sendUpdates(client, session, [
       { sessionUpdate: 'current_mode_update', currentModeId: approvals },
       { sessionUpdate: 'config_option_update', configOptions },
@@ -265,8 +269,6 @@ export class AcpConnection {
     this.#opened.set(session, Object.assign(known ?? { turn: undefined }, opened));
   }
 }
-
-type Reopened = Pick<LoadSessionRequest, 'sessionId' | 'cwd'>;
 
 const logger = new Logger('Acp');
 

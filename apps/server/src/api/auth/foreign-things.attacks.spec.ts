@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import { methods } from '@agentclientprotocol/sdk';
 import {
   dashboardPath,
   newEvent,
@@ -24,6 +25,7 @@ import {
   type ForeignThings,
   type Kind,
 } from '../../testing/foreign-things.js';
+import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
 import { wayOf, waysInto, type WayIn } from '../../testing/ways-in.js';
 
@@ -272,6 +274,30 @@ describe('attacks: what belongs to others', () => {
     await until('it is told of its own', () => received.includes('Of its own'));
     socket.close();
     expect(leakedTo(who, received)).toEqual([]);
+  });
+
+  it.each(narrow)('ACP shows none of it to %s', async (who) => {
+    const model = { name: `${plantedText('provider')}:x`, title: 'x', ready: true, remedy: null };
+    Object.assign(server.models, { choices: () => Promise.resolve([model]) });
+    const editor = await new AcpEditor().connect(server.url, tokens[who]);
+    try {
+      await editor.initialize();
+      for (const open of [methods.agent.session.load, methods.agent.session.resume]) {
+        const params = { sessionId: things.session, cwd: '/', mcpServers: [] };
+        await expect(editor.agent.request(open, params)).rejects.toThrow('There is no session');
+      }
+      const listed = await editor.agent.request(methods.agent.session.list, {});
+      const shown = [listed, await editor.load(sessions[who]), editor.updates];
+      const received = JSON.stringify(shown);
+      expect(received).toContain(sessions[who]);
+      // What sessions can be started with is for callers who start them.
+      const begun = await editor.begin(undefined).catch(() => undefined);
+      expect({ who, begun: begun !== undefined }).toEqual({ who, begun: who === 'own' });
+      const models = who === 'own' ? [plantedText('provider')] : [];
+      expect(leakedTo(who, received)).toEqual(models);
+    } finally {
+      editor.close();
+    }
   });
 
   it.each(narrow)('MCP shows none of it to %s', async (who) => {

@@ -5,6 +5,8 @@ import { TestServer } from '../../testing/server.js';
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
 
+const again = 'another long password';
+
 describe('attacks: access that outlives the one who gives it', () => {
   const server = new TestServer();
   let brief: MadeToken;
@@ -24,6 +26,18 @@ describe('attacks: access that outlives the one who gives it', () => {
   };
   const make = (token: string, more: Partial<NewToken> = {}) =>
     send(token, 'POST', '/api/tokens', { label: 'made', scope: 'admin', ...more });
+  /** A user with the scope admin, and a token that it made. */
+  const admin = async (name: string) => {
+    const user = { name, password: again, scope: 'admin' } as const;
+    const { id } = (await send(server.token, 'POST', '/api/users', user)) as unknown as UserInfo;
+    const { token } = await server.app
+      .get(TokensStore)
+      .create(
+        { label: name, scope: 'admin', sessions: 'all', expires: null },
+        { id: `user:${id}` },
+      );
+    return { id, token };
+  };
   const isValid = async (token = '') => (await send(token, 'GET', '/api/me')).status === 200;
 
   beforeAll(async () => {
@@ -116,6 +130,31 @@ describe('attacks: access that outlives the one who gives it', () => {
     expect(await exchange(kept)).toBe(200);
     await send(server.token, 'DELETE', `/api/tokens/${maker.id}`);
     expect(await exchange(late)).toBe(400);
+    const ada = await admin('lovelace');
+    const [used, unused] = [await allowed(ada.token), await allowed(ada.token)];
+    expect(await exchange(used)).toBe(200);
+    await send(server.token, 'PATCH', `/api/users/${ada.id}`, { scope: 'operate' });
+    expect(await exchange(unused)).toBe(400);
+  });
+
+  it('what an admin gave ends when the admin becomes an ordinary user', async () => {
+    const { id, token } = await admin('curie');
+    const { token: made } = await make(token);
+    expect(await isValid(made)).toBe(true);
+    await send(server.token, 'PATCH', `/api/users/${id}`, { scope: 'admin', password: again });
+    expect(await isValid(made)).toBe(true);
+    await send(server.token, 'PATCH', `/api/users/${id}`, { scope: 'operate' });
+    expect(await isValid(made)).toBe(false);
+  });
+
+  it('the server’s own tokens are rotated by nobody whose rights may end', async () => {
+    for (const id of ['viewer', 'owner'])
+      expect(await send(lasting.token, 'POST', `/api/tokens/${id}/rotate`)).toMatchObject({
+        status: 403,
+        detail: expect.stringContaining('Only the main token'),
+      });
+    const { status } = await send(server.token, 'POST', '/api/tokens/viewer/rotate');
+    expect(status).toBe(200);
   });
 
   it('tokens end with the user who made them, and not when that user gets a new password', async () => {

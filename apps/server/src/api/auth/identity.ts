@@ -6,6 +6,7 @@ import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { z } from 'zod';
 import { BareSessions } from '../../access/bare-sessions.js';
+import { CallerEnds } from '../../access/caller-ends.js';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
@@ -34,6 +35,7 @@ export class Identity {
     private readonly tokens: TokensStore,
     private readonly users: UsersStore,
     private readonly bare: BareSessions,
+    private readonly ends: CallerEnds,
   ) {
     this.#file = join(config.data, 'server.json');
     const known = readSaved(this.#file);
@@ -56,10 +58,11 @@ export class Identity {
   }
 
   /**
-   * Gives the server’s own token with this id another secret; the old one is invalid at once, for connections and
-   * logins too. Undefined for other ids. When it cannot be stored, throws `disk_full` and changes nothing.
+   * Gives the server’s own token with this id another secret; the old one is invalid at once, and ends connections,
+   * logins and links with it. Undefined for other ids. Throws `disk_full`; the old one stays valid if the new one could
+   * not be stored.
    */
-  rotate(id: string): MadeToken | undefined {
+  async rotate(id: string): Promise<MadeToken | undefined> {
     const caller = ownCallers.find((each) => each.id === id);
     if (!caller) return undefined;
     const token = newToken();
@@ -70,7 +73,7 @@ export class Identity {
       throw storageError(error);
     }
     this.#tokens = changed;
-    this.logins.endOf(caller.id);
+    await this.ends.endSecret(caller.id);
     const { label, scope } = caller;
     const created = new Date().toISOString();
     return { id, label, scope, sessions: 'all', created, expires: null, lastUsed: null, token };

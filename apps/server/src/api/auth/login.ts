@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { problemOf } from '@belay/protocol';
+import { AppError, problemOf } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import type { AuditLog } from '../../access/audit-log.js';
 import type { Caller } from '../../access/caller.js';
@@ -114,6 +114,7 @@ export class LoginPages {
     const found = await this.#provider?.finish(request, response);
     if (!found) return;
     const caller = await this.#options.users.provided(found.user);
+    if (!caller) throw notForYou();
     this.#begin(request, response, caller, found.to);
   }
 
@@ -164,6 +165,12 @@ const isNavigation = ({ headers }: Request): boolean =>
 /** An aborted request has no socket any more. */
 const addressOf = ({ socket }: { socket: Request['socket'] | null }): string =>
   socket?.remoteAddress ?? '';
+
+const notForYou = (): AppError =>
+  new AppError(
+    'forbidden',
+    'This account may not use this server. Ask its owner to add your group or mail address.',
+  );
 
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined;

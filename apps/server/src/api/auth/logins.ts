@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { Config } from '../../config.js';
+import { mostCrowded } from '../../storage/most-crowded.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { writeWholeSync } from '../../storage/write-whole.js';
@@ -27,7 +28,7 @@ export interface NewLogin {
 
 const dayMs = 24 * 3600 * 1000;
 const loginMs = 30 * dayMs;
-/** At this limit, a new login ends the oldest. */
+/** Beyond this limit, a new login ends the oldest of the caller with the most. */
 const maxLogins = 200;
 const maxKeys = 20;
 
@@ -48,6 +49,7 @@ export class Logins {
   ) {
     this.#file = join(config.data, 'logins.json');
     this.#logins = readSaved(this.#file);
+    ends.onLogout((caller) => this.#endOf(caller));
   }
 
   /** In a browser that is already logged in, it adds a key, so that other tabs stay logged in. */
@@ -58,8 +60,11 @@ export class Logins {
     const keys = [...(known?.keys ?? []), hashOfSecret(key)].slice(-maxKeys);
     const login = { cookie: hashOfSecret(cookie), keys, caller, expires: Date.now() + loginMs };
     const others = this.#current().filter((each) => each !== known);
-    this.#logins = [...others, login].slice(-maxLogins);
+    const all = [...others, login];
+    const ended = all.length > maxLogins ? mostCrowded(all, (each) => each.caller) : undefined;
+    this.#logins = all.filter((each) => each !== ended);
     this.#save();
+    if (ended) this.ends.endLogin(ended.cookie);
     return { cookie, key, maxAgeMs: loginMs };
   }
 
@@ -84,22 +89,23 @@ export class Logins {
     for (const { cookie } of ended) this.ends.endLogin(cookie);
   }
 
-  /** Ends a caller’s logins and open connections, and invalidates its codes. */
-  endOf(caller: string): void {
-    this.#logins = this.#logins.filter((login) => login.caller !== caller);
-    this.#codes.clear((of) => of === caller);
-    this.#save();
-    this.ends.end(caller);
-  }
-
   /** A code for one login. It may be part of an address, where others can see it. */
   newCode({ id: caller }: Pick<Caller, 'id'>, lifeMs: number): string {
-    return this.#codes.put(caller, { lifeMs });
+    return this.#codes.put(caller, caller, { lifeMs });
   }
 
   /** The id of the caller for whom the code was made. */
   takeCode(code: string): string | undefined {
     return this.#codes.take(code);
+  }
+
+  /** Ends a caller’s logins, and invalidates its codes. */
+  #endOf(caller: string): void {
+    this.#codes.clear((of) => of === caller);
+    const others = this.#logins.filter((login) => login.caller !== caller);
+    if (others.length === this.#logins.length) return;
+    this.#logins = others;
+    this.#save();
   }
 
   #withCookie(cookies: readonly string[]): Login[] {

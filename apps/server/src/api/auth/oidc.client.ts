@@ -17,15 +17,16 @@ import type { OidcConfig } from '../../config.js';
 
 const timeoutSeconds = 10;
 
-/** What the server remembers of a login while the user is at the provider. */
-export interface PendingLogin {
-  state: string;
-  nonce: string;
-  verifier: string;
-  redirect: string;
+/** What the browser keeps of a login, sealed, while the user is at the provider. */
+export const pendingLogin = z.object({
+  state: z.string(),
+  nonce: z.string(),
+  verifier: z.string(),
+  redirect: z.string(),
   /** The page that was requested. */
-  to: string;
-}
+  to: z.string(),
+});
+type PendingLogin = z.infer<typeof pendingLogin>;
 
 /** The identity provider of a team, by OpenID Connect: authorization code with PKCE, state and nonce. */
 export class OidcClient {
@@ -48,7 +49,7 @@ export class OidcClient {
     return { address: address.href, pending };
   }
 
-  /** The user that the provider’s query identifies. Throws `unauthorized` or `forbidden`. */
+  /** The user that the provider’s query identifies. Throws `unauthorized`. */
   async finish(query: string, { redirect, ...expected }: PendingLogin): Promise<ProvidedUser> {
     const configuration = await this.#discovered();
     const tokens = await authorizationCodeGrant(configuration, new URL(redirect + query), {
@@ -61,12 +62,10 @@ export class OidcClient {
     });
     const claims = claimsOf.safeParse(tokens.claims());
     if (!claims.success) throw refusedBy(claims.error);
-    const granted = scopeOf(claims.data, this.config);
-    if (!granted) throw notForYou();
     return {
       subject: `${claims.data.iss} ${claims.data.sub}`,
       name: nameOf(claims.data),
-      scope: granted,
+      scope: scopeOf(claims.data, this.config),
     };
   }
 
@@ -102,22 +101,40 @@ const claimsOf = z.object({
   email: text.optional(),
   email_verified: z.boolean().optional(),
   preferred_username: text.optional(),
-  groups: z.array(z.string()).max(5_000).optional().catch(undefined),
+  /** Null if they cannot be read. */
+  groups: z.array(z.string()).max(5_000).default([]).nullable().catch(null),
+  /** Has `groups` if the provider leaves them out because they are too many. */
+  _claim_names: z.looseObject({ groups: z.unknown() }).optional().catch(undefined),
 });
 type Claims = z.output<typeof claimsOf>;
 
-/** The widest scope granted to one of the user’s groups, to its verified mail address, or to that address’s domain. */
+/**
+ * The widest scope granted to one of the user’s groups, to its verified mail address, or to that address’s domain. Throws
+ * `unauthorized` for groups that cannot be read: without them, the user would lose its rights, or its account.
+ */
 function scopeOf(
-  { email, email_verified, groups = [] }: Claims,
+  { email, email_verified, groups, _claim_names: elsewhere }: Claims,
   config: OidcConfig,
 ): Scope | undefined {
+  const isByGroup = Object.values(config.roles)
+    .flat()
+    .some((name) => name.startsWith(groupPrefix));
+  if ((!groups || elsewhere?.groups !== undefined) && isByGroup) throw noGroups();
   const mail = email_verified === true ? email?.toLowerCase() : undefined;
-  const names = new Set(groups.map((group) => `group:${group}`));
+  const names = new Set(groups?.map((group) => groupPrefix + group));
   if (mail !== undefined) names.add(mail).add(mail.slice(mail.lastIndexOf('@')));
   return scope.options
     .toReversed()
     .find((each) => config.roles[each].some((name) => names.has(name)));
 }
+
+const groupPrefix = 'group:';
+
+const noGroups = (): AppError =>
+  new AppError(
+    'unauthorized',
+    'The identity provider did not send your groups as a list of at most 5,000 names. Ask its administrator for a claim `groups` with only those that Belay needs.',
+  );
 
 /** The displayed name, which has no effect on the user’s rights. */
 function nameOf({ email, preferred_username, sub }: Claims): string {
@@ -134,9 +151,3 @@ function refusedBy(error: unknown): AppError {
     ? new AppError('unavailable', 'The identity provider cannot be reached. Try again in a moment.')
     : new AppError('unauthorized', 'The identity provider did not log you in. Try again.');
 }
-
-const notForYou = (): AppError =>
-  new AppError(
-    'forbidden',
-    'This account may not use this server. Ask its owner to add your group or mail address.',
-  );

@@ -1,33 +1,9 @@
 import { dashboardPath, type AuditPage, type MadeToken } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { io } from 'socket.io-client';
-import { OidcProvider } from '../../testing/oidc-provider.js';
+import { loginPageOf, type LoginPage } from '../../testing/login-page.js';
 import { TestServer } from '../../testing/server.js';
 import { PasswordCheck } from './password-check.js';
-
-/** A browser’s half of a login: its cookies, and the key of `/login#…`. */
-interface Page {
-  status: number;
-  text: string;
-  headers: Record<string, string>;
-  to: string | null;
-}
-
-/** What the server answered to a step of a login, as a browser keeps it. */
-async function pageOf(response: Response): Promise<Page> {
-  const cookie = response.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0] ?? '')
-    .filter((pair) => !pair.endsWith('='))
-    .join('; ');
-  const hash = new URLSearchParams(response.headers.get('location')?.split('#')[1]);
-  return {
-    status: response.status,
-    text: await response.text(),
-    headers: { cookie, authorization: `Bearer ${hash.get('key') ?? ''}` },
-    to: hash.get('to'),
-  };
-}
 
 const sentence = 'The name or the password is wrong.';
 
@@ -37,7 +13,7 @@ describe('users with passwords', () => {
   afterEach(() => server.close());
 
   const logIn = async (name: string, password: string, more: Record<string, string> = {}) =>
-    pageOf(
+    loginPageOf(
       await server.fetch('/login', {
         token: '',
         method: 'POST',
@@ -49,7 +25,7 @@ describe('users with passwords', () => {
         body: new URLSearchParams({ name, password, to: '/sessions/a' }).toString(),
       }),
     );
-  const me = async (page: Page) => {
+  const me = async (page: LoginPage) => {
     const answer = await server.fetch('/api/me', { token: '', headers: page.headers });
     return answer.status === 200 ? ((await answer.json()) as unknown) : answer.status;
   };
@@ -242,7 +218,7 @@ describe('the server’s own tokens', () => {
     const old = id === 'owner' ? server.token : server.viewerToken;
     const status = async (token: string) => (await server.fetch('/api/me', { token })).status;
     const link = await server.fetch(`/?token=${old}`, { token: '' });
-    const page = await pageOf(link);
+    const page = await loginPageOf(link);
     const code = await server.fetch('/api/login-codes', { token: server.token, method: 'POST' });
     const socket = io(server.url, {
       path: dashboardPath,
@@ -261,89 +237,5 @@ describe('the server’s own tokens', () => {
     expect(byCode.status).toBe(id === 'owner' ? 401 : 302);
     await server.restart();
     expect([await status(old), await status(made.token)]).toEqual([401, 200]);
-  });
-});
-
-describe('users of an identity provider', () => {
-  const provider = new OidcProvider();
-  const server = new TestServer();
-  beforeAll(async () => {
-    await provider.start();
-    await server.start({
-      BELAY_OIDC_ISSUER: provider.issuer,
-      BELAY_OIDC_CLIENT_ID: 'belay',
-      BELAY_OIDC_CLIENT_SECRET: 'secret',
-      BELAY_OIDC_ADMIN: 'group:owners',
-      BELAY_OIDC_OPERATE: '@team.example',
-      BELAY_OIDC_VIEW: 'guest@elsewhere.example',
-    });
-  });
-  afterAll(async () => {
-    await server.close();
-    await provider.close();
-  });
-  beforeEach(() => Object.assign(provider, { claims: {}, forges: false }));
-
-  const get = (path: string, headers: Record<string, string> = {}) =>
-    server.fetch(path, { token: '', headers: { accept: 'text/html', ...headers } });
-  const begin = async () => {
-    const response = await get('/login/oidc?to=/sessions/a');
-    const address = response.headers.get('location') ?? '';
-    return { address, cookie: (await pageOf(response)).headers['cookie'] ?? '' };
-  };
-  const back = async (address: string, cookie: string) =>
-    pageOf(await get(address.slice(server.url.length), { cookie }));
-  const logIn = async (claims: Record<string, unknown>) => {
-    provider.claims = claims;
-    const { address, cookie } = await begin();
-    return back(provider.agree(address), cookie);
-  };
-  const scopeOf = async ({ headers }: Page) =>
-    ((await (await server.fetch('/api/me', { token: '', headers })).json()) as { scope: string })
-      .scope;
-
-  it('log in with the scope of their group, domain or address, and stay the same user', async () => {
-    expect(await (await get('/')).text()).toContain('Log in with your organization');
-    const mail = { email: 'Ada@team.example', email_verified: true };
-    const page = await logIn(mail);
-    expect(page).toMatchObject({ status: 302, to: '/sessions/a' });
-    expect(await scopeOf(page)).toBe('operate');
-    expect(await scopeOf(await logIn({ ...mail, groups: ['owners', 'x'] }))).toBe('admin');
-    const guest = { sub: 'u2', email: 'guest@elsewhere.example', email_verified: true };
-    expect(await scopeOf(await logIn(guest))).toBe('view');
-    const users = await server.json('GET', '/api/users');
-    expect(users).toMatchObject([
-      { name: 'ada@team.example', scope: 'admin', logsInBy: 'oidc' },
-      { name: 'guest@elsewhere.example', scope: 'view' },
-    ]);
-  });
-
-  it.each([
-    ['an address that is not verified', { email: 'eve@team.example' }, 403],
-    ['another domain', { email: 'eve@team.example.evil', email_verified: true }, 403],
-    ['a domain in the name', { email: '@team.example@evil.example', email_verified: true }, 403],
-    ['no group', { groups: ['owner'] }, 403],
-    ['another client’s token', { aud: 'other' }, 401],
-    ['another issuer', { iss: 'http://evil.example' }, 401],
-    ['another login’s nonce', { nonce: 'other' }, 401],
-    ['a token of the past', { exp: 1 }, 401],
-  ])('attacks: are refused with %s', async (_, claims, status) => {
-    const page = await logIn({ sub: 'eve', groups: status === 401 ? ['owners'] : [], ...claims });
-    expect(page.status).toBe(status);
-    expect(page.headers['cookie']).not.toMatch(/belay_\d/);
-  });
-
-  it('attacks: are refused with a forged signature, another browser, or a code used twice', async () => {
-    provider.forges = true;
-    expect((await logIn({ groups: ['owners'] })).status).toBe(401);
-    provider.forges = false;
-    const { address, cookie } = await begin();
-    const answer = provider.agree(address);
-    expect((await back(answer, '')).status).toBe(401);
-    const other = await begin();
-    expect((await back(answer, other.cookie)).status).toBe(401);
-    provider.claims = { groups: ['owners'] };
-    expect((await back(answer, cookie)).status).toBe(302);
-    expect((await back(answer, cookie)).status).toBe(401);
   });
 });

@@ -6,6 +6,7 @@ import {
 } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { io, type Socket } from 'socket.io-client';
+import { loginPageOf } from '../../testing/login-page.js';
 import { TestServer } from '../../testing/server.js';
 
 const dayMs = 24 * 3_600_000;
@@ -170,6 +171,69 @@ describe('attacks: viewer links', () => {
     await server.restart();
     expect((await send('GET', `/api/sessions/${shown}`, gone.token)).status).toBe(401);
     expect((await send('GET', `/api/sessions/${shown}`, stays.token)).status).toBe(200);
+  });
+
+  const isOpen = async (token: string) =>
+    (await send('GET', `/api/sessions/${shown}`, token)).status === 200;
+
+  it('ends, like a login, when the token that a thief made it with gets another secret', async () => {
+    const wanted = { label: 'stolen', scope: 'operate' };
+    const stolen = await server.json<MadeToken>('POST', '/api/tokens', wanted);
+    const label = { label: 'x', expires: inDays(1) };
+    const linkBy = async (token: string) => {
+      const { text } = await send('POST', `/api/sessions/${shown}/links`, token, label);
+      return JSON.parse(text) as MadeViewerLink;
+    };
+    const [theirs, ours] = [await linkBy(stolen.token), await linkBy(server.token)];
+    const login = await loginPageOf(await server.fetch(`/?token=${stolen.token}`, { token: '' }));
+    const byLogin = async () =>
+      (await server.fetch('/api/me', { token: '', headers: login.headers })).status;
+    const socket = await open(theirs.token);
+    expect([await isOpen(theirs.token), await byLogin()]).toEqual([true, 200]);
+    const rotated = await server.json<MadeToken>('POST', `/api/tokens/${stolen.id}/rotate`);
+    await until('its socket is closed', () => socket.disconnected);
+    expect([await isOpen(theirs.token), await byLogin()]).toEqual([false, 401]);
+    // The control: what others made, and what the token makes from now on.
+    const later = await linkBy(rotated.token);
+    await server.restart();
+    const tokens = [theirs, ours, later].map(({ token }) => token);
+    expect(await Promise.all(tokens.map(isOpen))).toEqual([false, true, true]);
+    await server.json('POST', '/api/tokens/viewer/rotate');
+    expect(await isOpen(ours.token)).toBe(true);
+    const own = await server.json<MadeToken>('POST', '/api/tokens/owner/rotate');
+    server.token = own.token;
+    expect(await Promise.all(tokens.map(isOpen))).toEqual([false, false, true]);
+  });
+
+  it('ends when its maker gets another password, and stays with another scope', async () => {
+    const [name, password] = ['ada', 'correct horse'];
+    const user = { name, password, scope: 'operate' };
+    const { id } = await server.json<{ id: string }>('POST', '/api/users', user);
+    const logIn = async (secret: string) => {
+      const body = new URLSearchParams({ name, password: secret, to: '/' });
+      const headers = { origin: server.url };
+      const answer = await server.fetch('/login', { token: '', method: 'POST', body, headers });
+      return (await loginPageOf(answer)).headers;
+    };
+    const link = async (secret = password) => {
+      const answer = await server.fetch(`/api/sessions/${shown}/links`, {
+        token: '',
+        method: 'POST',
+        headers: { ...(await logIn(secret)), 'content-type': 'application/json' },
+        body: JSON.stringify({ label: 'x', expires: inDays(1) }),
+      });
+      return ((await answer.json()) as MadeViewerLink).token;
+    };
+    const first = await link();
+    await server.json('PATCH', `/api/users/${id}`, { scope: 'admin' });
+    expect(await isOpen(first)).toBe(true);
+    await server.json('PATCH', `/api/users/${id}`, { password: 'another horse' });
+    expect(await isOpen(first)).toBe(false);
+    const second = await link('another horse');
+    expect(await isOpen(second)).toBe(true);
+    const change = { name, password: 'another horse', newPassword: 'a third horse' };
+    expect((await send('POST', '/api/users/password', '', change)).status).toBeLessThan(300);
+    expect(await isOpen(second)).toBe(false);
   });
 
   it('outlives neither its maker nor its session, and needs an end', async () => {

@@ -298,6 +298,16 @@ describe('the API for custom GPTs', () => {
     expect((await call(`/execcmd?session=${gone}&cmd=ls`)).status).toBe(200);
   });
 
+  it.each([
+    ['plan', 'rejected', 'The user wants a plan first'],
+    ['ask', 'forbidden', 'Write to the session first, which resumes it.'],
+  ] as const)('in an ended session in the mode %s, says what helps', async (mode, code, help) => {
+    const ended = await server.session({ approvals: mode });
+    await server.json('POST', `/api/sessions/${ended}/stop`);
+    const refused = await call(`/execcmd?session=${ended}&cmd=ls`);
+    expect(refused.json()).toMatchObject({ code, detail: expect.stringContaining(help) });
+  });
+
   it('attacks: basic auth opens this API alone, and a cookie nothing of it', async () => {
     const basic = (token: string) => ({
       authorization: `Basic ${Buffer.from(`any:${token}`).toString('base64')}`,

@@ -4,7 +4,7 @@ import { AppError, sessionSummary, type Event, type OperationOutput } from '@bel
 import type { ReadResourceResult, Resource } from '@modelcontextprotocol/sdk/types.js';
 import { assertMay, type Caller } from '../../access/caller.js';
 import { DirectCalls } from '../../actions/direct-calls.js';
-import { BlobStore } from '../../logs/blob-store.js';
+import { BlobStore, type StoredBlob } from '../../logs/blob-store.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { Dispatcher } from '../../sessions/dispatcher.js';
 import { SessionService } from '../../sessions/session.service.js';
@@ -113,8 +113,7 @@ export class McpResources {
 
   async #blob({ caller, session, blob, uri }: BlobRequest): Promise<Contents> {
     if (session === '') this.direct.requireOwn(caller, blob);
-    const stored = session === '' ? this.blobs.get(blob) : this.blobs.getOf(session, blob);
-    const { type, bytes } = await stored;
+    const { type, bytes } = await storedFile(this.blobs, session, blob);
     return contentsOf(uri, bytes, type);
   }
 }
@@ -136,6 +135,10 @@ function contentsOf(uri: string, bytes: Buffer, type?: string): Contents {
   const mimeType = type ?? 'application/octet-stream';
   return { uri, mimeType, blob: bytes.toString('base64') };
 }
+
+/** A file in a call’s result; without a session, the caller must be the one that got it. */
+export const storedFile = (blobs: BlobStore, session: string, blob: string): Promise<StoredBlob> =>
+  session === '' ? blobs.get(blob) : blobs.getOf(session, blob);
 
 /** The address of a file in a call’s result; without a session, only the same caller can read it. */
 export const blobUri = (session: string, blob: string): string =>

@@ -7,7 +7,7 @@ import {
 } from '@belay/protocol';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { BlobStore } from '../../logs/blob-store.js';
-import { blobUri } from './mcp-resources.js';
+import { blobUri, storedFile } from './mcp-resources.js';
 
 /** Pictures and sounds that are sent along; the others are links. */
 const maxMedia = 4;
@@ -60,8 +60,7 @@ export async function toolResult(
 }
 
 async function mediaOf(blobs: BlobStore, session: string, blob: string): Promise<Content> {
-  const stored = session === '' ? blobs.get(blob) : blobs.getOf(session, blob);
-  const { type: mimeType, bytes } = await stored;
+  const { type: mimeType, bytes } = await storedFile(blobs, session, blob);
   const data = bytes.toString('base64');
   return { type: mimeType.startsWith('audio/') ? 'audio' : 'image', mimeType, data };
 }

@@ -364,11 +364,18 @@ describe('the MCP server', () => {
       const client = await connect(token);
       // It does not open what is the owner's alone.
       expect((await server.fetch('/api/providers', { method: 'PUT', token })).status).not.toBe(200);
-      await server.fetch('/oauth/revoke', {
-        method: 'POST',
-        token: '',
-        body: new URLSearchParams({ token }),
-      });
+      const revoke = (form: Record<string, string>) =>
+        server.fetch('/oauth/revoke', {
+          method: 'POST',
+          token: '',
+          body: new URLSearchParams(form),
+        });
+      const refused = await revoke({});
+      expect([refused.status, await refused.json()]).toEqual([
+        400,
+        expect.objectContaining({ error: 'invalid_request' }),
+      ]);
+      expect((await revoke({ token })).status).toBe(200);
       await expect(client.listTools()).rejects.toThrow();
     });
 

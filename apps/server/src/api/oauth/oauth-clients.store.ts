@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, type clientRegistration } from '@belay/protocol';
 import { z } from 'zod';
+import { TokensStore } from '../../access/tokens.store.js';
 import { Config } from '../../config.js';
 import { PrivateFile } from '../../storage/private-file.js';
 
@@ -13,7 +14,7 @@ const saved = z.object({
 });
 export type OAuthClient = z.infer<typeof saved>;
 
-/** At this limit, a new registration removes the oldest. */
+/** At this limit, a new registration removes the oldest that nobody has allowed. */
 const maxClients = 300;
 
 /** Registered applications. Anyone may register; a registration gives no access. */
@@ -21,7 +22,10 @@ const maxClients = 300;
 export class OAuthClients {
   readonly #file: PrivateFile<z.ZodArray<typeof saved>>;
 
-  constructor(config: Config) {
+  constructor(
+    config: Config,
+    private readonly tokens: TokensStore,
+  ) {
     this.#file = new PrivateFile(join(config.data, 'oauth-clients.json'), z.array(saved), []);
   }
 
@@ -36,8 +40,21 @@ export class OAuthClients {
       name: wanted.client_name?.trim() || 'An application',
       redirects: wanted.redirect_uris,
     };
-    await this.#file.change((clients) => [...clients, client].slice(-maxClients));
+    await this.#file.change((clients) => [...this.#withSpace(clients), client]);
     return client;
+  }
+
+  /** Throws `limit_reached` when every application has tokens. */
+  #withSpace(clients: readonly OAuthClient[]): readonly OAuthClient[] {
+    if (clients.length < maxClients) return clients;
+    const used = this.tokens.applications();
+    const unused = clients.find(({ id }) => !used.has(id));
+    if (!unused)
+      throw new AppError(
+        'limit_reached',
+        `${maxClients} applications have access. Revoke the tokens of some first: belay tokens`,
+      );
+    return clients.filter((client) => client !== unused);
   }
 }
 

@@ -163,10 +163,15 @@ export class OAuthController {
   }
 
   /** Also succeeds for an unknown token, as the standard requires. */
-  async revoke(_: unknown, @Req() request: Request, @Res() response: Response): Promise<void> {
-    const { data } = z.object({ token: text }).safeParse(await readForm(request, maxForm));
-    if (data) await this.grants.revoke(data.token);
-    response.json({});
+  async revoke(
+    _: unknown,
+    @Req() request: Request,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<Record<string, unknown>> {
+    const { data, error } = revocation.safeParse(await readForm(request, maxForm));
+    if (error) return refused(response, 'invalid_request', `${faultOf(error)}.`);
+    await this.grants.revoke(data.token);
+    return {};
   }
 
   /** Everyone may register, but the rate is limited so that nobody can displace the others. */
@@ -184,12 +189,13 @@ export class OAuthController {
 }
 
 const scopes = ['operate', 'view'];
+const revocation = z.object({ token: text });
 const grantTypes = ['authorization_code', 'refresh_token'];
 const tokenForm = z.discriminatedUnion('grant_type', [codeForm, refreshForm]);
 
 const tooMany = (): AppError => new AppError('limit_reached', 'Too many attempts. Wait a minute.');
 
-/** Errors of the token endpoint have their own format (RFC 6749). */
+/** Errors of the token and revocation endpoints have their own format (RFC 6749). */
 function refused(response: Response, error: string, description: string): Record<string, unknown> {
   response.status(400);
   return { error, error_description: description };

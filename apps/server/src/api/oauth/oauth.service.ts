@@ -4,7 +4,6 @@ import type { RefreshableToken } from '../../access/refresh-token.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
 import { hashOfSecret } from '../../storage/secrets.js';
-import { Identity } from '../auth/identity.js';
 import { isRedirectOf, OAuthClients, type OAuthClient } from './oauth-clients.store.js';
 
 const codeMs = 60_000;
@@ -39,7 +38,6 @@ export class OAuthService {
   constructor(
     private readonly clients: OAuthClients,
     private readonly tokens: TokensStore,
-    private readonly identity: Identity,
   ) {}
 
   /**
@@ -59,14 +57,15 @@ export class OAuthService {
     { scope, sessions, maker }: Pick<NewToken, 'scope' | 'sessions'> & { maker: string },
   ): string {
     const client = this.clientOf(request);
-    const code = this.#granted.put({
+    const granted = {
       client: client.id,
       redirect: request.redirect_uri,
       challenge: request.code_challenge,
       resource: request.resource,
       token: { label: `${client.name} (OAuth)`, scope, sessions },
       maker,
-    });
+    };
+    const code = this.#granted.put(granted, maker);
     return answerTo(request, { code });
   }
 
@@ -84,8 +83,8 @@ export class OAuthService {
       granted.redirect === given.redirect &&
       granted.challenge === hashOfSecret(given.verifier) &&
       (given.resource === undefined || granted.resource === given.resource);
-    // Its maker may have lost access since then.
-    if (!isSame || !this.identity.callerById(granted.maker)) return undefined;
+    // Its maker may have lost rights since then.
+    if (!isSame || !this.tokens.mayMake(granted.maker)) return undefined;
     const wanted = { ...granted.token, expires: end() };
     const { client, maker } = granted;
     return this.tokens.createRefreshable(wanted, { client, refreshMs, maker });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
+import { mostCrowded } from '../../storage/most-crowded.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import type { PreviewTarget } from './preview-address.js';
@@ -22,7 +23,7 @@ export interface PreviewGrant {
 
 const ticketMs = 60_000;
 export const grantMs = 12 * 3600_000;
-/** At this limit, a new grant ends the oldest. */
+/** Beyond this limit, a new grant ends the oldest of the caller with the most. */
 const maxGrants = 1_000;
 
 interface Kept {
@@ -58,7 +59,8 @@ export class PreviewGrants {
     };
     endAfter(ticketMs);
     off = this.ends.on(wanted.caller, end);
-    return this.#tickets.put({ grant: { ...wanted, ended: ended.signal }, endAfter, end });
+    const kept = { grant: { ...wanted, ended: ended.signal }, endAfter, end };
+    return this.#tickets.put(kept, wanted.caller.id);
   }
 
   /**
@@ -76,8 +78,8 @@ export class PreviewGrants {
     const key = hashOfSecret(secret);
     this.#grants.set(key, kept);
     kept.grant.ended.addEventListener('abort', () => this.#grants.delete(key));
-    const [oldest] = this.#grants.values();
-    if (this.#grants.size > maxGrants) oldest?.end();
+    if (this.#grants.size > maxGrants)
+      mostCrowded([...this.#grants.values()], ({ grant }) => grant.caller.id)?.end();
     return { grant: kept.grant, secret };
   }
 

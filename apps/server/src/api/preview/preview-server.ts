@@ -5,7 +5,7 @@ import { AppError, previewPath, problemOf } from '@belay/protocol';
 import { assertMay } from '../../access/caller.js';
 import { Identity } from '../auth/identity.js';
 import { sentError } from '../problem.js';
-import { refuseUpgrade } from '../upgrades.js';
+import { refuseOnSocket } from '../refuse-on-socket.js';
 import { PreviewAddress, type PreviewTarget } from './preview-address.js';
 import { grantCookie, grantSecrets } from './preview-cookies.js';
 import { grantMs, PreviewGrants, type PreviewGrant } from './preview-grants.js';
@@ -49,7 +49,7 @@ export class PreviewServer {
     if (!target) return false;
     socket.on('error', () => socket.destroy());
     void this.#upgrade(request, socket, { target, head }).catch((error: unknown) =>
-      refuseUpgrade(socket, sentError(error, this.#logger)),
+      refuseOnSocket(socket, sentError(error, this.#logger)),
     );
     return true;
   }
@@ -83,7 +83,7 @@ export class PreviewServer {
     const connection = await this.streams.open(grant);
     if (socket.destroyed) return void connection.stream.destroy();
     const onFailed = (): void =>
-      refuseUpgrade(
+      refuseOnSocket(
         socket,
         new AppError('unavailable', 'The server in the sandbox did not accept the WebSocket.'),
       );

@@ -88,6 +88,8 @@ describe('an input over REST', () => {
     ['POST', '/health', 'GET, HEAD'],
     ['OPTIONS', '/api/models', 'GET, HEAD'],
     ['PATCH', '/execcmd', 'POST'],
+    ['OPTIONS', '/api/machines/join', 'POST'],
+    ['OPTIONS', '/api/machines/other', 'DELETE'],
   ])('with a method that its path does not take gets a 405: %s %s', async (method, path, allow) => {
     const sent = await server.fetch(path, { method });
     expect([sent.status, sent.headers.get('allow')]).toEqual([405, allow]);
@@ -95,6 +97,14 @@ describe('an input over REST', () => {
       code: 'method_not_allowed',
       detail: `${path} does not take ${method}. Use ${allow}.`,
     });
+  });
+
+  it('has an address and headers of at most 16 KiB', async () => {
+    const list = (more: string) => server.fetch(`/api/sessions?limit=1&x=${more}`);
+    const refused = await list('x'.repeat(20_000));
+    expect(refused.status).toBe(413);
+    expect(await refused.json()).toMatchObject({ code: 'too_large' });
+    expect((await list('')).status).toBe(200);
   });
 
   it('for a path that does not exist gets a 404 without Allow', async () => {

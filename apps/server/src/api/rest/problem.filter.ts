@@ -14,6 +14,7 @@ import {
   problemOf,
   problemType,
   type ErrorCode,
+  type Route,
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { baseUrlOf } from '../base-url.js';
@@ -77,12 +78,19 @@ function refused(error: unknown, request: Request): AppError | undefined {
   return new AppError(codes[status] ?? 'invalid_input', `The request cannot be read: ${why}.`);
 }
 
-/** The methods of a path, as in the header Allow; empty for an unknown path. Routes of GET also answer HEAD. */
+/**
+ * The methods of a path, as in the header Allow; empty for an unknown path. Routes of GET also answer HEAD. Of the routes
+ * that match, those with the most literal path count, as in OpenAPI: `/api/rules/preview` is not a rule.
+ */
 function methodsAt(path: string): string {
-  const methods = routesAt(path, allRoutes).map(({ method }) => method);
+  const found = routesAt(path, allRoutes);
+  const fewest = Math.min(...found.map(parameters));
+  const methods = found.filter((one) => parameters(one) === fewest).map(({ method }) => method);
   const withHead = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
   return [...new Set(withHead)].join(', ');
 }
+
+const parameters = ({ path }: Route): number => path.split(':').length;
 
 /** The body parser’s errors have a status of their own. */
 function statusOf(error: unknown): number | undefined {

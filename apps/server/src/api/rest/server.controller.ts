@@ -11,7 +11,7 @@ import {
 import type { Request, Response } from 'express';
 import { stringify } from 'yaml';
 import { DirectCalls } from '../../actions/direct-calls.js';
-import { seesAll } from '../../access/caller.js';
+import { may, seesAll } from '../../access/caller.js';
 import { UsersStore } from '../../access/users.store.js';
 import { Examples } from '../../sessions/examples.js';
 import { SessionService } from '../../sessions/session.service.js';
@@ -61,8 +61,10 @@ export class ServerController {
     this.logins.endAll();
   }
 
-  checks(): Promise<Check[]> {
-    return this.state.all();
+  /** Only an admin is told what the host has; everyone else needs to know only what works. */
+  async checks(_: unknown, @Req() request: Request): Promise<Check[]> {
+    const all = await this.state.all();
+    return may(callerOf(request), 'admin') ? all : all.map(inShort);
   }
 
   examples(): Promise<Example[]> {
@@ -88,3 +90,10 @@ export class ServerController {
     return { ...this.#openApi.document, servers: [{ url: baseUrlOf(request) }] };
   }
 }
+
+const inShort = ({ name, ok }: Check): Check => ({
+  name,
+  ok,
+  detail: ok ? 'It works.' : 'It does not work.',
+  remedy: ok ? null : 'Ask an admin: `belay doctor` tells them the reason.',
+});

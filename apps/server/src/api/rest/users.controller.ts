@@ -3,10 +3,8 @@ import { api, AppError, type UserInfo } from '@belay/protocol';
 import type { Request } from 'express';
 import { assertWithinOwnTime } from '../../access/assert-within-own-time.js';
 import { AuditLog } from '../../access/audit-log.js';
-import { TokensStore } from '../../access/tokens.store.js';
-import { userCallerId, userIdOf, UsersStore } from '../../access/users.store.js';
+import { userIdOf, UsersStore } from '../../access/users.store.js';
 import { callerOf } from '../auth/access.guard.js';
-import { Logins } from '../auth/logins.js';
 import { PasswordCheck, wrongPassword } from '../auth/password-check.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -16,10 +14,8 @@ type Inputs = RouteInputs<typeof api.users>;
 export class UsersController {
   constructor(
     private readonly users: UsersStore,
-    private readonly logins: Logins,
     private readonly passwords: PasswordCheck,
     private readonly audit: AuditLog,
-    private readonly tokens: TokensStore,
   ) {}
 
   list(): UserInfo[] {
@@ -33,9 +29,7 @@ export class UsersController {
 
   async change({ params, body }: Inputs['change'], @Req() request: Request): Promise<UserInfo> {
     assertWithinOwnTime(callerOf(request), null);
-    const changed = await this.users.change(params.user, body);
-    this.logins.endOf(userCallerId(params.user));
-    return changed;
+    return this.users.change(params.user, body);
   }
 
   /** Audited here, because the guard does not know the user. */
@@ -51,18 +45,10 @@ export class UsersController {
       throw new AppError('unauthorized', wrongPassword);
     }
     await this.users.change(userIdOf(caller), { password: newPassword });
-    this.logins.endOf(caller.id);
     this.audit.record({ ...what, caller, outcome: 'ok' });
   }
 
-  async remove({ params }: Inputs['remove']): Promise<void> {
-    const user = userCallerId(params.user);
-    try {
-      await this.users.remove(params.user);
-    } finally {
-      // The user has no access any more, even if the disk is full.
-      this.logins.endOf(user);
-      await this.tokens.revokeMadeBy(user);
-    }
+  remove({ params }: Inputs['remove']): Promise<void> {
+    return this.users.remove(params.user);
   }
 }

@@ -15,7 +15,7 @@ import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
-import { assertMayUseMachine } from './assert-may-use-machine.js';
+import { assertMayUseMachine, mayUseMachine } from './assert-may-use-machine.js';
 import { MachineStore, type StoredMachine } from './machine.store.js';
 
 type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
@@ -61,9 +61,13 @@ export class Machines {
     }
   }
 
-  /** For a caller that sees only some sessions, with these alone, and with the name in place of the host’s. */
+  /**
+   * Those that the caller may use: a bare machine is nothing to the others. For a caller that sees only some sessions,
+   * with these alone, and with the name in place of the host’s.
+   */
   list(caller: Caller): Machine[] {
-    return this.store.all().map(({ id, name, host, os, arch, kind, joined }) => ({
+    const usable = this.store.all().filter((machine) => mayUseMachine(caller, machine));
+    return usable.map(({ id, name, host, os, arch, kind, joined }) => ({
       id,
       name,
       host: seesAll(caller) ? host : name,

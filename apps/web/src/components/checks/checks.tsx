@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { CircleCheck, CircleX, RotateCw } from 'lucide-react';
-import type { Check, ModelChoice } from '@belay/protocol';
+import { isPlayedModel, type Check, type ModelChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
@@ -92,11 +92,8 @@ interface AllChecks {
 
 async function allChecks(): Promise<AllChecks> {
   const [checks, models] = await Promise.all([client.server.checks(), client.models.list()]);
-  return { checks, ready: models.filter((model) => model.ready && !isPlayed(model.name)) };
+  return { checks, ready: models.filter((model) => model.ready && !isPlayedModel(model.name)) };
 }
-
-/** Whether a model only replays a script or a recording. */
-export const isPlayed = (name: string): boolean => /^(scripted|cassette):/.test(name);
 
 /** Counts every row of the list, that of the model as well. */
 function summaryOf(all: AllChecks | undefined): string {

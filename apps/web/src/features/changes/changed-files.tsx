@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { VisibleText } from '@/components/ui/visible-text';
 import { useSessionId } from '@/features/session-log/session-context';
 import { usePreferences } from '@/lib/preferences';
@@ -19,10 +19,10 @@ interface ChangedFilesProps extends Omit<DiffRowsOptions, 'filter'> {
 
 /** The changed files with their hunks; only visible rows are rendered. */
 export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
-  const { files } = options;
+  const { files, fold } = options;
   const hasTree = usePreferences((state) => state.changesTree) && files.length > 1;
   const [filter, setFilter] = useState<string>();
-  const { rows, isWhole, fold, toggleWhole, showMore } = useDiffRows({
+  const { matching, rows, isWhole, see, toggleWhole, showMore } = useDiffRows({
     ...options,
     // Without the tree, nothing shows that there is a filter, so it does not count.
     filter: hasTree ? filter : undefined,
@@ -33,6 +33,7 @@ export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
   const isChanged = (path: string) => files.some((file) => file.path === path);
   const render = (row: DiffRow) => {
     if (row.kind === 'note') return <p className="px-3 py-2 text-sm text-faint">{row.text}</p>;
+    if (row.kind === 'missing') return <MissingLines path={row.path} onSeen={see} />;
     if (row.kind === 'threads')
       return <OutdatedThreads row={row} isChanged={isChanged(row.path)} decides={decides} />;
     if (row.kind === 'file') {
@@ -81,6 +82,7 @@ export function ChangedFiles({ decides, ...options }: ChangedFilesProps) {
       {hasTree && (
         <ChangesTree
           files={files}
+          matching={matching}
           filter={filter}
           onFilter={setFilter}
           viewed={decides ? marks : undefined}
@@ -108,6 +110,13 @@ function useViewedMarks(fold: (path: string, open: boolean) => void) {
     fold(file.path, marks.has(mark));
   };
   return { marks, view };
+}
+
+/** Stands for lines that are fetched once this is rendered. */
+function MissingLines({ path, onSeen }: { path: string; onSeen(path: string): void }) {
+  const seen = useEffectEvent(() => onSeen(path));
+  useEffect(() => seen(), [path]);
+  return <p className="px-3 py-2 text-sm text-faint">Loading lines…</p>;
 }
 
 interface OutdatedThreadsProps {

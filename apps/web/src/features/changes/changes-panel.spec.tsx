@@ -83,6 +83,50 @@ describe('the tree of changed files', () => {
   });
 });
 
+describe('folding all files', () => {
+  it('keeps the files folded that the user folded since', async () => {
+    await show();
+    press('Fold all files');
+    expect(screen.queryAllByRole('group', { name: /^Lines of/ })).toEqual([]);
+    press('Unfold all files');
+    await screen.findByRole('group', { name: 'Lines of src/b.ts' });
+    fireEvent.click(within(screen.getByRole('region', { name: 'Diff' })).getByText('src/b.ts'));
+    expect(screen.queryByRole('group', { name: 'Lines of src/b.ts' })).toBeNull();
+    screen.getAllByRole('group', { name: 'Lines of src/deep/a.ts' });
+  });
+
+  it('fetches the lines that the diff lacks only where they are seen', async () => {
+    const files = Array.from({ length: 500 }, (_, index) => file(`f${index}`));
+    const fetched = new Set<unknown>();
+    await renderSession(<ChangesPanel />, {
+      events: logOf(
+        newEvent('agent', 'commit', {
+          args: { commit: 'c0ffee1', parent: 'c0ffee0', files: [] },
+          message: 'Recorded',
+          id: 'call',
+        }),
+      ),
+      replies: {
+        sessions: {
+          call: ({ body }) => {
+            const { path } = body as { path?: string };
+            if (path === undefined) return { diff: '', truncated: true, files };
+            fetched.add(path);
+            const text = [...head(path), '@@ -1 +1 @@', '-a', '+b', ''].join('\n');
+            return { diff: text, truncated: false, files: [file(path)] };
+          },
+        },
+      },
+    });
+    await screen.findByText('500 files');
+    expect(fetched.size).toBe(0);
+    press('Unfold all files');
+    await screen.findByRole('group', { name: 'Lines of f0' });
+    // The rows of half of the files fit into the list of the test.
+    expect(fetched.size).toBeLessThan(files.length);
+  });
+});
+
 describe('the lines around a change', () => {
   it('are shown twenty at a time, or all', async () => {
     const { shown } = await show();

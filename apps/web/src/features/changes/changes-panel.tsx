@@ -1,38 +1,23 @@
-import { useMemo } from 'react';
-import { Columns2, Download, GitPullRequestArrow, ListTree, Undo2 } from 'lucide-react';
-import { labelOfCall, numberText, pluralText, visibleText, type Event } from '@belay/protocol';
-import { Button } from '@/components/ui/button';
+import { pluralText } from '@belay/protocol';
 import { Empty, Loading } from '@/components/ui/empty';
-import { Select } from '@/components/ui/field';
-import { IconButton } from '@/components/ui/icon-button';
 import { FilesFailed } from '@/features/session-files/files-failed';
-import type { Commit, LogView } from '@/features/session-log/log-view';
+import { useIsPast, useView } from '@/features/session-log/session-context';
 import { useChosen, usePanelLinks } from '@/lib/panel-links';
-import { askUndoStep } from '@/features/session-controls/ask-undo';
-import { changesAreUndone } from '@/features/session-log/undone';
-import { askPublish } from '@/features/session-controls/publish-request';
-import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
-import { useSummary } from '@/lib/summaries';
-import { downloadFile } from '@/lib/download-file';
-import { usePreferences } from '@/lib/preferences';
 import { useReadOnly } from '@/lib/role';
-import { client } from '@/lib/server';
-import { attempt } from '@/lib/toasts';
-import type { DiffedFile } from './diffed-files';
 import { ChangedFiles } from './changed-files';
+import { ChangesBar } from './changes-bar';
 import { ReviewBar } from './review-bar';
 import { useChanges } from './use-changes';
-
-const mostSteps = 200;
+import { isOpen, useFolds } from './use-folds';
 
 /** The changes of the session or one step; the user accepts, rejects or comments on each hunk. */
 export function ChangesPanel() {
-  const session = useSessionId();
   const past = useIsPast();
   const readOnly = useReadOnly();
   const decides = !past && !readOnly;
   const [step, setStep] = useStep();
-  const { diff, files, range, commit } = useChanges(step);
+  const { diff, files, total, range, commit } = useChanges(step);
+  const { folds, fold, foldAll } = useFolds(step);
   if (commit === null)
     return (
       <Empty title="No changes yet">
@@ -42,175 +27,39 @@ export function ChangesPanel() {
     );
   return (
     <div className="flex h-full flex-col">
-      <div className="flex h-9 shrink-0 items-center gap-2 border-b px-2">
-        <StepSelect step={step} onChange={setStep} />
-        <Totals files={files} />
-        {files.length > 1 && <TreeToggle />}
-        <SplitToggle />
-        <IconButton
-          label="Save as a patch"
-          icon={Download}
-          className="size-6"
-          onClick={() =>
-            attempt(async () =>
-              downloadFile(
-                'changes.patch',
-                (await client.sessions.patch(session)) as BlobPart,
-                'text/x-diff',
-              ),
-            )
-          }
-        />
-        {decides && <UndoButton step={step} />}
-        {decides && <PublishButton />}
-      </div>
+      <ChangesBar
+        step={step}
+        onStep={setStep}
+        total={total}
+        decides={decides}
+        several={files.length > 1}
+        open={files.some((file) => isOpen(file, folds))}
+        onFold={foldAll}
+      />
       {diff.isPending && <Loading what="the changes" />}
       {diff.isError && <FilesFailed error={diff.error} retry={() => void diff.refetch()} />}
       {diff.data && !files.length && <Empty title="No difference">The files are unchanged.</Empty>}
       {files.length > 0 && (
         <ChangedFiles
-          // Folded files and drafts are reset when another step is chosen.
+          // Expanded lines and drafts are reset when another step is chosen.
           key={step}
           files={files}
+          folds={folds}
+          fold={fold}
           range={range}
           commit={commit}
           decides={decides && step === null}
         />
       )}
+      {total && total.files > files.length && (
+        <p className="shrink-0 border-t px-3 py-1.5 text-sm text-faint">
+          {pluralText(total.files - files.length, 'more file')} not listed. Save the patch to see
+          all.
+        </p>
+      )}
       {decides && <ReviewBar />}
     </div>
   );
-}
-
-interface StepSelectProps {
-  /** The call whose changes are shown; null for the whole session. */
-  step: string | null;
-  onChange(step: string | null): void;
-}
-
-function StepSelect({ step, onChange }: StepSelectProps) {
-  const commits = useView((view) => view.commits);
-  const isUndone = useIsUndone();
-  const calls = useCalls();
-  return (
-    <Select
-      aria-label="Which changes"
-      className="h-6 w-auto max-w-72 min-w-24 shrink text-xs"
-      value={step ?? ''}
-      onChange={(event) => onChange(event.target.value || null)}
-    >
-      <option value="">The whole session</option>
-      {listedSteps(commits, step).map(([call, event]) => (
-        <option key={call} value={call}>
-          {visibleText(stepText(calls.get(call), event))}
-          {isUndone(call) ? ' (undone)' : ''}
-        </option>
-      ))}
-    </Select>
-  );
-}
-
-/** The calls of the conversation, by id. */
-function useCalls(): ReadonlyMap<string, Event> {
-  const entries = useView((view) => view.entries);
-  return useMemo(
-    () =>
-      new Map(
-        entries.flatMap(({ kind, event }) =>
-          kind === 'call' && event.id !== undefined ? [[event.id, event] as const] : [],
-        ),
-      ),
-    [entries],
-  );
-}
-
-/** What a step did, in the words of its card in the chat. */
-function stepText(call: Event | undefined, commit: Commit): string {
-  if (!call) return commit.message.replace(/^Recorded /, 'Changes to ');
-  const { verb, subject } = labelOfCall(call, commit);
-  return [call.source === 'user' && 'You ·', verb, subject].filter(Boolean).join(' ');
-}
-
-function UndoButton({ step }: { step: string | null }) {
-  const session = useSessionId();
-  const shown = useView(({ commits }) => (step === null ? undefined : commits.get(step)));
-  const undone = useView((view) => step !== null && changesAreUndone(view, step));
-  if (!shown || undone) return null;
-  return (
-    <Button small onClick={() => attempt(() => askUndoStep(session, shown))}>
-      <Undo2 size={12} aria-hidden /> Undo this step…
-    </Button>
-  );
-}
-
-/** Whether the changes of a call were undone. */
-function useIsUndone(): (call: string) => boolean {
-  const commits = useView((view) => view.commits);
-  const results = useView((view) => view.results);
-  const rewinds = useView((view) => view.rewinds);
-  const undos = useView((view) => view.undos);
-  return (call) => changesAreUndone({ commits, results, rewinds, undos }, call);
-}
-
-function PublishButton() {
-  const summary = useSummary(useSessionId());
-  return (
-    <Button small disabled={!summary} onClick={() => askPublish(summary)}>
-      <GitPullRequestArrow size={12} aria-hidden /> Publish…
-    </Button>
-  );
-}
-
-function TreeToggle() {
-  const shown = usePreferences((state) => state.changesTree);
-  const set = usePreferences((state) => state.set);
-  return (
-    <IconButton
-      label={shown ? 'Hide the file tree' : 'Show the file tree'}
-      icon={ListTree}
-      pressed={shown}
-      className="size-6 max-md:hidden @max-[600px]:hidden"
-      onClick={() => set({ changesTree: !shown })}
-    />
-  );
-}
-
-function SplitToggle() {
-  const split = usePreferences((state) => state.splitDiff);
-  const set = usePreferences((state) => state.set);
-  return (
-    <IconButton
-      label={split ? 'Show unified' : 'Show side by side'}
-      icon={Columns2}
-      pressed={split}
-      className="size-6 max-md:hidden"
-      onClick={() => set({ splitDiff: !split })}
-    />
-  );
-}
-
-function Totals({ files }: { files: readonly DiffedFile[] }) {
-  const sum = (of: (file: DiffedFile) => number) => files.reduce((all, file) => all + of(file), 0);
-  return (
-    <span className="flex flex-1 gap-2 truncate text-xs text-faint tabular-nums">
-      {pluralText(files.length, 'file')}
-      {files.length > 0 && (
-        <span>
-          <span className="text-pass">+{numberText(sum(({ added }) => added))}</span>{' '}
-          <span className="text-fail">−{numberText(sum(({ removed }) => removed))}</span>
-        </span>
-      )}
-    </span>
-  );
-}
-
-/** The newest steps and the displayed one: a long session has thousands. */
-function listedSteps(commits: LogView['commits'], step: string | null) {
-  const newest = [...commits].slice(-mostSteps).toReversed();
-  const shown = step === null ? undefined : commits.get(step);
-  return step === null || !shown || newest.some(([call]) => call === step)
-    ? newest
-    : [...newest, [step, shown] as const];
 }
 
 /** The call whose changes are shown; links in the chat also select it. */

@@ -7,11 +7,12 @@ import { buildTree, visibleRows, type TreeNode, type TreeRow } from '@/lib/file-
 import { toggled } from '@/lib/toggled';
 import type { DiffedFile } from './diffed-files';
 import { viewedMark } from './decisions';
-import { matchingFiles } from './matching-files';
 
 interface ChangesTreeProps {
-  /** All changed files; the tree has those that match the filter. */
+  /** All changed files. */
   files: readonly DiffedFile[];
+  /** Those that match the filter: the files of the tree. */
+  matching: readonly DiffedFile[];
   filter: string | undefined;
   onFilter(filter: string | undefined): void;
   /** The `viewedMark`s of viewed files; undefined if the changes cannot be reviewed. */
@@ -24,6 +25,7 @@ interface ChangesTreeProps {
 /** The tree of changed files, beside the diff. */
 export function ChangesTree({
   files,
+  matching,
   filter,
   onFilter,
   viewed,
@@ -34,12 +36,10 @@ export function ChangesTree({
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const byPath = useMemo(() => new Map(files.map((file) => [file.path, file])), [files]);
   const rows = useMemo(() => {
-    const tree = buildTree(
-      matchingFiles(files, filter).map(({ path }) => ({ path, kind: 'file' })),
-    );
+    const tree = buildTree(matching.map(({ path }) => ({ path, kind: 'file' })));
     const open = new Set(foldersIn(tree).filter((path) => filter || !folded.has(path)));
     return visibleRows(tree, open);
-  }, [files, filter, folded]);
+  }, [matching, filter, folded]);
   const isViewed = (path: string): boolean => {
     const file = byPath.get(path);
     return file !== undefined && viewed?.has(viewedMark(file)) === true;

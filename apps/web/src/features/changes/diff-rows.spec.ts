@@ -1,7 +1,8 @@
-import { diffedFiles } from './diffed-files';
+import { diffedFiles, filesOfPatch } from './diffed-files';
 import { gapsOf, unchangedLines, wholeLines } from './context-lines';
 import { parseDiff } from './diff';
-import { diffRows, isOpen } from './diff-rows';
+import { diffRows } from './diff-rows';
+import { isOpen, type Folds } from './use-folds';
 
 const part = (path: string, lines = 1): string =>
   [
@@ -16,7 +17,7 @@ const part = (path: string, lines = 1): string =>
 const listed = (path: string, added = 1) =>
   ({ path, status: 'modified', added, removed: 0, binary: false }) as const;
 const nothing = {
-  chosen: new Map(),
+  folds: { chosen: new Map(), all: null } as Folds,
   fetched: new Map(),
   expanded: new Map(),
   wholes: new Map(),
@@ -42,7 +43,7 @@ describe('the files of a diff', () => {
 
   it('are parsed from a patch without a list of files', () => {
     const diff = `${part('a', 3)}diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\n`;
-    expect(diffedFiles({ diff, truncated: false, files: [] })).toMatchObject([
+    expect(filesOfPatch(diff)).toMatchObject([
       { path: 'a', status: 'modified', added: 3, removed: 0 },
       { path: 'new', status: 'renamed', added: 0, removed: 0 },
     ]);
@@ -73,18 +74,18 @@ describe('the rows of a diff', () => {
       files: [listed('a', 700)],
     });
     expect(kinds(diffRows(files, nothing))).toBe('file');
-    const chosen = new Map([['a', true]]);
-    expect(kinds(diffRows(files, { ...nothing, chosen }))).toMatch(/^file hunk/);
+    const folds: Folds = { chosen: new Map([['a', true]]), all: null };
+    expect(kinds(diffRows(files, { ...nothing, folds }))).toMatch(/^file hunk/);
   });
 
   it('show the state of a truncated file that is fetched when it is unfolded', () => {
     const [file] = diffedFiles({ diff: '', truncated: true, files: [listed('a')] });
     if (!file) throw new Error('There is one.');
-    expect(isOpen(file, nothing)).toBe(false);
-    const chosen = new Map([['a', true]]);
+    expect(isOpen(file, nothing.folds)).toBe(false);
+    const folds: Folds = { chosen: new Map([['a', true]]), all: null };
     const rows = (fetched: { part: string } | { failed: string } | null) =>
-      diffRows([file], { ...nothing, chosen, fetched: new Map([['a', fetched]]) });
-    expect(rows(null)[1]).toMatchObject({ text: 'Loading lines…' });
+      diffRows([file], { ...nothing, folds, fetched: new Map([['a', fetched]]) });
+    expect(rows(null)[1]).toMatchObject({ kind: 'missing', path: 'a' });
     expect(rows({ failed: 'It is gone.' })[1]).toMatchObject({ text: 'It is gone.' });
     expect(kinds(rows({ part: part('a') }))).toBe('file hunk');
   });
@@ -107,7 +108,7 @@ describe('the lines around the hunks', () => {
     ...hunk(61).with(0, '@@ -61,6 +62,7 @@'),
     '',
   ].join('\n');
-  const files = diffedFiles({ diff, truncated: false, files: [] });
+  const files = filesOfPatch(diff);
   const after = text.toSpliced(33, 0, 'new').toSpliced(64, 0, 'new');
   const rows = (
     expansion: { whole?: boolean; gaps?: [number, { begin: number; end: number }][] },
@@ -165,9 +166,7 @@ describe('the lines around the hunks', () => {
   });
 
   it('do not exist for a new file, nor after a hunk that ends its file', () => {
-    expect(
-      kinds(diffRows(diffedFiles({ diff: part('a'), truncated: false, files: [] }), nothing)),
-    ).toBe('file hunk');
+    expect(kinds(diffRows(filesOfPatch(part('a')), nothing))).toBe('file hunk');
     const short = diff.slice(0, diff.lastIndexOf('\n line'));
     expect(gapsOf(parseDiff(short)[0]!).map(({ from }) => from)).toEqual([1, 38]);
   });

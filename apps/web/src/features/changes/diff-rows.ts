@@ -1,6 +1,7 @@
 import { fileDiff, type DiffedFile } from './diffed-files';
 import { gapsOf, unchangedLines, type Expansion, type Gap } from './context-lines';
 import type { DiffLine, FileDiff, DiffHunk } from './diff';
+import { isOpen, type Folds } from './use-folds';
 import { noThreads, placeThreads, type PlacedThreads, type ReviewThread } from './review-threads';
 
 /** A piece of a hunk: its lines from `from` up to, but excluding, `to`, with the threads on them. */
@@ -17,6 +18,8 @@ export type DiffRow =
   | { kind: 'file'; key: string; file: DiffedFile; open: boolean }
   | HunkRow
   | { kind: 'note'; key: string; text: string }
+  /** The lines of a file that the truncated diff lacks, until they are fetched. */
+  | { kind: 'missing'; key: string; path: string }
   /** Threads of reviews without a place in the diff of their file. */
   | { kind: 'threads'; key: string; path: string; threads: readonly ReviewThread[] }
   /** Expanded lines around hunks: those of `whole` from `from` up to, but excluding, `to`. */
@@ -27,15 +30,12 @@ export type DiffRow =
 /** The lines of a whole file: null while they are fetched, or an error message. */
 export type FileState = { lines: readonly string[] } | { failed: string } | null;
 
-/** A file with more changed lines than this is initially folded. */
-const foldedAbove = 600;
 /** Maximum lines per row, so that each row of a large hunk renders within a frame. */
 const mostLines = 80;
 
 export interface Unfolded {
-  /** Whether the user unfolded (true) or folded a file, by path. */
-  chosen: ReadonlyMap<string, boolean>;
-  /** Diffs of files that the truncated diff lacks; null while they load, or an error message. */
+  folds: Folds;
+  /** Diffs of files that the truncated diff lacks, once their rows were visible; null while they load. */
   fetched: ReadonlyMap<string, { part: string } | { failed: string } | null>;
   /** How much the user expanded around the hunks, by path. */
   expanded: ReadonlyMap<string, Expansion>;
@@ -45,14 +45,10 @@ export interface Unfolded {
   threads: ReadonlyMap<string, readonly ReviewThread[]>;
 }
 
-/** Whether a file’s lines are shown. Files without a `part` are fetched when they are unfolded. */
-export const isOpen = (file: DiffedFile, { chosen }: Pick<Unfolded, 'chosen'>): boolean =>
-  chosen.get(file.path) ?? (file.part !== undefined && file.added + file.removed <= foldedAbove);
-
 /** The rows to render, from top to bottom: each file, followed by its notes, hunks and gaps. */
 export function diffRows(files: readonly DiffedFile[], unfolded: Unfolded): DiffRow[] {
   const rows = files.flatMap((file) => {
-    const open = isOpen(file, unfolded);
+    const open = isOpen(file, unfolded.folds);
     const head: DiffRow = { kind: 'file', key: file.path, file, open };
     return open ? [head, ...bodyOf(file, unfolded)] : [head];
   });
@@ -70,7 +66,7 @@ function bodyOf(file: DiffedFile, unfolded: Unfolded): DiffRow[] {
   const more = unfolded.fetched.get(file.path);
   if (more && 'failed' in more) return note(more.failed);
   const part = file.part ?? more?.part;
-  if (part === undefined) return note('Loading lines…');
+  if (part === undefined) return [{ kind: 'missing', key: `${file.path}\n`, path: file.path }];
   const diff = fileDiff(part);
   if (diff.hunks.length === 0) return note('No lines changed.');
   const { placed, outdated } = placeThreads(diff, unfolded.threads.get(file.path) ?? noThreads);
@@ -131,7 +127,7 @@ function pieces(key: string, whole: Pick<HunkRow, 'diff' | 'hunk' | 'placed'>): 
 /** In pixels, until the row is rendered and measured. */
 export function estimatedHeight(row: DiffRow): number {
   if (row.kind === 'file') return 29;
-  if (row.kind === 'note') return 36;
+  if (row.kind === 'note' || row.kind === 'missing') return 36;
   if (row.kind === 'threads') return row.threads.length * 32;
   if (row.kind === 'gap') return 28;
   if (row.kind === 'context') return (row.to - row.from) * 18;

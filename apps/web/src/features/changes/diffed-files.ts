@@ -19,12 +19,15 @@ export function diffedFiles({
   files,
 }: OperationOutput<'workspace.diff'>): DiffedFile[] {
   const parts = splitDiff(diff);
-  if (files.length === 0) return inTreeOrder(parts.map(fileOf));
   // The last part of a truncated diff may be incomplete.
   const whole = truncated ? parts.slice(0, -1) : parts;
   const byPath = new Map(whole.map((part) => [parseHead(headOf(part)).path, part]));
   return inTreeOrder(files.map((file) => ({ ...file, part: byPath.get(file.path) })));
 }
+
+/** All changed files of a patch, which has no list of them. */
+export const filesOfPatch = (patch: string): DiffedFile[] =>
+  inTreeOrder(splitDiff(patch).map(fileOf));
 
 const inTreeOrder = (files: DiffedFile[]): DiffedFile[] =>
   files.toSorted((a, b) => byTreeOrder(a.path, b.path));
@@ -42,7 +45,6 @@ export function fileDiff(part: string): FileDiff {
   return file;
 }
 
-/** A file of a patch without a list of its files. */
 function fileOf(part: string): DiffedFile {
   const head = headOf(part);
   const { path, from, to, binary } = parseHead(head);

@@ -1,10 +1,9 @@
-import { useMemo } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
-import { isEnded, type OperationOutput } from '@belay/protocol';
+import { isEnded, totalOfChange, type ChangeTotal } from '@belay/protocol';
 import type { Commit } from '@/features/session-log/log-view';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { client } from '@/lib/server';
-import { diffedFiles } from './diffed-files';
+import { diffedFiles, filesOfPatch, type DiffedFile } from './diffed-files';
 import type { CommitRange } from './use-fetched-files';
 
 /** The changes of one step, or of all up to the displayed moment; `commit` is null before any. */
@@ -19,19 +18,26 @@ export function useChanges(step: string | null) {
     enabled: latest !== null,
     placeholderData: (before) => before,
   });
-  const files = useMemo(() => (diff.data ? diffedFiles(diff.data) : []), [diff.data]);
-  return { diff, files, range, commit: range.to ?? latest };
+  const { files = noFiles, total } = diff.data ?? {};
+  return { diff, files, total, range, commit: range.to ?? latest };
 }
 
-/** How many files the session changed in all; undefined until their diff was loaded. */
-export function useChangedCount(): number | undefined {
+/** All that the session changed; undefined until its diff was loaded. */
+export function useChangesTotal(): ChangeTotal | undefined {
   const session = useSessionId();
   const past = useIsPast();
   const latest = useView((view) => view.lastCommit?.args.commit ?? null);
   const query = diffQuery(session, rangeOf(undefined, past ? latest : null), latest);
   const { data } = useQuery({ ...query, enabled: false });
-  return useMemo(() => data && diffedFiles(data).length, [data]);
+  return data?.total;
 }
+
+interface ReadDiff {
+  files: DiffedFile[];
+  total: ChangeTotal;
+}
+
+const noFiles: DiffedFile[] = [];
 
 const diffQuery = (session: string, range: CommitRange, latest: string | null) =>
   queryOptions({
@@ -50,16 +56,14 @@ function rangeOf(step: Commit | undefined, upTo: string | null): CommitRange {
 }
 
 /** After a session’s sandbox has ended, only its complete changes are available, as a patch. */
-async function diffOf(
-  session: string,
-  range: CommitRange,
-): Promise<OperationOutput<'workspace.diff'>> {
+async function diffOf(session: string, range: CommitRange): Promise<ReadDiff> {
   try {
-    return await client.sessions.call(session, 'workspace.diff', range);
+    const diff = await client.sessions.call(session, 'workspace.diff', range);
+    return { files: diffedFiles(diff), total: totalOfChange(diff) };
   } catch (error) {
     const { state } = await client.sessions.get(session);
     if (!isEnded(state) || Object.keys(range).length) throw error;
-    const patch = await client.sessions.patch(session);
-    return { diff: new TextDecoder().decode(patch), truncated: false, files: [] };
+    const files = filesOfPatch(new TextDecoder().decode(await client.sessions.patch(session)));
+    return { files, total: totalOfChange({ files }) };
   }
 }

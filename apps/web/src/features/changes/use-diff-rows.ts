@@ -3,6 +3,7 @@ import type { DiffedFile } from './diffed-files';
 import type { Expansion } from './context-lines';
 import { diffRows } from './diff-rows';
 import { matchesPath, matchingFiles } from './matching-files';
+import { isOpen, type Folds } from './use-folds';
 import { useReviewThreads } from './review-threads';
 import { useFetchedParts, useWholeFiles, type CommitRange } from './use-fetched-files';
 
@@ -13,14 +14,18 @@ export interface DiffRowsOptions {
   commit: string;
   /** Only files and threads with paths that contain it have rows. */
   filter: string | undefined;
+  folds: Folds;
+  fold(path: string, open: boolean): void;
 }
 
-/** The rows of a diff, and callbacks to fold and expand its files. */
-export function useDiffRows({ files: all, range, commit, filter }: DiffRowsOptions) {
+/** The rows of a diff, and callbacks to expand its files. */
+export function useDiffRows({ files: all, range, commit, filter, folds, fold }: DiffRowsOptions) {
   const files = useMemo(() => matchingFiles(all, filter), [all, filter]);
-  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map());
+  // Files are fetched once they are seen: a user may unfold thousands at once.
+  const [seen, setSeen] = useState<ReadonlySet<string>>(new Set());
   const [expanded, setExpanded] = useState<ReadonlyMap<string, Expansion>>(new Map());
-  const fetched = useFetchedParts(files, range, chosen);
+  const wanted = files.filter((file) => seen.has(file.path) && isOpen(file, folds));
+  const fetched = useFetchedParts(wanted, range);
   const wholes = useWholeFiles({ files, expanded, fetched, commit });
   const reviewed = useReviewThreads();
   const threads = useMemo(
@@ -28,16 +33,17 @@ export function useDiffRows({ files: all, range, commit, filter }: DiffRowsOptio
     [reviewed, filter],
   );
   const rows = useMemo(
-    () => diffRows(files, { chosen, fetched, expanded, wholes, threads }),
-    [files, chosen, fetched, expanded, wholes, threads],
+    () => diffRows(files, { folds, fetched, expanded, wholes, threads }),
+    [files, folds, fetched, expanded, wholes, threads],
   );
-  const fold = (path: string, open: boolean) => setChosen((now) => new Map(now).set(path, open));
   const expand = (path: string, to: (now: Expansion) => Expansion) =>
     setExpanded((now) => new Map(now).set(path, to(now.get(path) ?? unexpanded)));
   return {
+    /** The files that match the filter. */
+    matching: files,
     rows,
     isWhole: (path: string) => expanded.get(path)?.whole ?? false,
-    fold,
+    see: (path: string) => setSeen((now) => new Set(now).add(path)),
     toggleWhole: (path: string) => {
       expand(path, ({ gaps, whole }) => ({ gaps, whole: !whole }));
       fold(path, true);

@@ -6,7 +6,7 @@ import { client } from '@/lib/server';
 import { fileDiff, type DiffedFile } from './diffed-files';
 import { wholeLines } from './context-lines';
 import { splitDiff } from './diff';
-import { isOpen, type FileState, type Unfolded } from './diff-rows';
+import type { FileState, Unfolded } from './diff-rows';
 
 /** The commits to compare. */
 export interface CommitRange {
@@ -14,16 +14,13 @@ export interface CommitRange {
   to?: string;
 }
 
-/** Fetches the diffs of unfolded files that are missing from the truncated diff, by path. */
+/** Fetches the diffs of these files, as far as they are missing from the truncated diff, by path. */
 export function useFetchedParts(
   files: readonly DiffedFile[],
   range: CommitRange,
-  chosen: Unfolded['chosen'],
 ): Unfolded['fetched'] {
   const session = useSessionId();
-  const missing = files.filter(
-    (file) => file.part === undefined && !file.binary && isOpen(file, { chosen }),
-  );
+  const missing = files.filter(({ part, binary }) => part === undefined && !binary);
   return useQueries({
     queries: missing.map(({ path }) => ({
       queryKey: ['diff', session, range, path],

@@ -18,6 +18,9 @@ import { useReadOnly } from '@/lib/role';
 import { showFile } from '@/lib/panel-links';
 import { toggled } from '@/lib/toggled';
 import { useIsPast, useLog, useMoment, useView } from '@/features/session-log/session-context';
+import { ChatFindBar } from './find/chat-find-bar';
+import { useChatSearch } from './find/use-chat-search';
+import { useShowFound } from './find/use-show-found';
 import { ChatEntry } from './cards/chat-entry';
 import { chatRows, rowKey, type ChatRow } from './chat-rows';
 import { PartialReply } from './partial-reply';
@@ -29,7 +32,7 @@ import { useStickToEnd } from './use-stick-to-end';
 export function ChatPanel() {
   const readOnly = useReadOnly();
   return (
-    <div className="flex h-full flex-col">
+    <div className="flex h-full flex-col" data-find="chat">
       <OpenFile value={showFile}>
         <ChatList />
       </OpenFile>
@@ -77,7 +80,9 @@ interface ChatRowsProps {
 function ChatRows({ rows, past, onToggle }: ChatRowsProps) {
   const older = useLog((log) => log.first > 1);
   // Pending questions are shown below the list instead.
-  const pending = new Set(usePending().map(({ event }) => event.seq));
+  const questions = usePending();
+  const pending = useMemo(() => new Set(questions.map(({ event }) => event.seq)), [questions]);
+  const search = useChatSearch(rows, pending);
   const content = useRef<HTMLDivElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   // A new function would make the list measure every row again.
@@ -110,9 +115,11 @@ function ChatRows({ rows, past, onToggle }: ChatRowsProps) {
     [containerRef],
   );
   useOpenAtEnd(toEnd);
-  useStickToEnd(scroller, content);
+  useStickToEnd({ scroller, content, obeys: search.open });
+  useShowFound(search, content, (index) => list.scrollToIndex(index, { align: 'center' }));
   return (
     <div className="relative min-h-0 flex-1">
+      <ChatFindBar search={search} onClose={() => scroller.current?.focus()} />
       <div
         ref={scroller}
         tabIndex={0}
@@ -132,7 +139,8 @@ function ChatRows({ rows, past, onToggle }: ChatRowsProps) {
                 key={item.key}
                 ref={list.measureElement}
                 data-index={item.index}
-                className="absolute left-0 w-full px-4"
+                aria-current={item.index === search.current || undefined}
+                className="absolute left-0 w-full px-4 aria-[current=true]:bg-amber-soft/60"
               >
                 <Row row={row} pending={pending} onToggle={onToggle} />
               </div>

@@ -1,4 +1,4 @@
-import { useEffect, type RefObject } from 'react';
+import { useEffect, useEffectEvent, type RefObject } from 'react';
 
 /** In pixels; positions closer to the end count as the end. */
 const near = 48;
@@ -10,14 +10,19 @@ const near = 48;
 const touches = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
 const recent = 1_000;
 
+interface StickToEndOptions {
+  scroller: RefObject<HTMLElement | null>;
+  content: RefObject<HTMLElement | null>;
+  /** Whether scrolling up, by whatever means, is the user’s wish, as during a search. */
+  obeys: boolean;
+}
+
 /**
  * Keeps a list scrolled to its end while it grows or its container shrinks, until the user scrolls
  * up. Scrolling back to the end resumes this.
  */
-export function useStickToEnd(
-  scroller: RefObject<HTMLElement | null>,
-  content: RefObject<HTMLElement | null>,
-): void {
+export function useStickToEnd({ scroller, content, obeys }: StickToEndOptions): void {
+  const isWish = useEffectEvent((touched: number) => obeys || performance.now() - touched < recent);
   useEffect(() => {
     const element = scroller.current;
     const inner = content.current;
@@ -31,7 +36,7 @@ export function useStickToEnd(
     const scrolled = () => {
       const { scrollTop, scrollHeight, clientHeight } = element;
       if (scrollHeight - scrollTop - clientHeight < near) sticks = true;
-      else if (scrollTop < top && performance.now() - touched < recent) sticks = false;
+      else if (scrollTop < top && isWish(touched)) sticks = false;
       top = scrollTop;
     };
     const stick = () => {

@@ -4,6 +4,7 @@ import { errorFrom, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
 import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
+import { VisibleText } from '@/components/ui/visible-text';
 import { sessionsQuery } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { ComparedSession } from './compared-session';
@@ -52,7 +53,9 @@ function Compared({ comparison }: { comparison: Comparison }) {
       <header className="max-w-4xl space-y-1">
         <h1 className="text-xl font-semibold break-words">{title}</h1>
         {rest && (
-          <p className="line-clamp-4 text-sm break-words whitespace-pre-wrap text-muted">{rest}</p>
+          <p className="line-clamp-4 text-sm break-words whitespace-pre-wrap text-muted">
+            <VisibleText text={rest} />
+          </p>
         )}
         {check !== null && (
           <p className="text-sm text-muted">

@@ -7,6 +7,7 @@ import {
   durationText,
   pluralText,
   needsUser,
+  totalOfChange,
   type SessionSummary,
 } from '@belay/protocol';
 import { clsx } from 'clsx';
@@ -80,12 +81,11 @@ function Figures({ session, patch }: { session: SessionSummary; patch: SessionPa
 }
 
 function DiffStat({ patch: { files } }: { patch: SessionPatch }) {
-  const added = files.reduce((sum, file) => sum + file.added, 0);
-  const removed = files.reduce((sum, file) => sum + file.removed, 0);
+  const total = totalOfChange({ files });
   return (
     <>
-      {pluralText(files.length, 'file')} <span className="text-pass">+{added}</span>{' '}
-      <span className="text-fail">−{removed}</span>
+      {pluralText(total.files, 'file')} <span className="text-pass">+{total.added}</span>{' '}
+      <span className="text-fail">−{total.removed}</span>
     </>
   );
 }

@@ -1,5 +1,7 @@
+import { visibleText } from '@belay/protocol';
 import { clsx } from 'clsx';
 import { FoldMark } from '@/components/ui/fold';
+import { VisibleText } from '@/components/ui/visible-text';
 import { fileDiff, type DiffedFile } from '@/features/changes/diffed-files';
 import type { SessionPatch } from './use-patch';
 
@@ -38,8 +40,8 @@ function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
     <details className="group/fold" open={open}>
       <summary className="flex h-7 list-none items-center gap-1.5 bg-sunken px-3 text-xs">
         <FoldMark />
-        <span className="min-w-0 flex-1 truncate font-mono" title={path}>
-          {path}
+        <span className="min-w-0 flex-1 truncate font-mono" title={visibleText(path)}>
+          <VisibleText text={path} />
         </span>
         {status !== 'modified' && <span className="text-faint">{status}</span>}
         <span className="text-pass tabular-nums">+{added}</span>
@@ -51,7 +53,7 @@ function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
         <div
           tabIndex={0}
           role="group"
-          aria-label={`Lines of ${path}`}
+          aria-label={`Lines of ${visibleText(path)}`}
           className="max-h-96 overflow-auto py-1 font-mono text-xs leading-4.5"
         >
           {lines.slice(0, maxLines).map(({ kind, text }, index) => (
@@ -60,7 +62,7 @@ function PatchFile({ file, open }: { file: DiffedFile; open: boolean }) {
               <span aria-hidden={kind === ' '} className="inline-block w-5 text-center">
                 {kind === '-' ? '−' : kind === '@' ? '' : kind}
               </span>
-              {text || ' '}
+              <VisibleText text={text || ' '} />
             </div>
           ))}
           {lines.length > maxLines && (

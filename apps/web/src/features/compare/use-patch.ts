@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
 import { isEnded, type SessionSummary } from '@belay/protocol';
-import { diffedFiles, type DiffedFile } from '@/features/changes/diffed-files';
+import { filesOfPatch, type DiffedFile } from '@/features/changes/diffed-files';
 import { queryClient } from '@/lib/query-client';
 import { client } from '@/lib/server';
 
@@ -40,6 +40,5 @@ const patchQuery = ({ id, state, steps }: SessionSummary) =>
 
 function patchOf(patch: Uint8Array): SessionPatch {
   if (patch.length > maxBytes) return { files: [], tooLarge: true };
-  const diff = new TextDecoder().decode(patch);
-  return { files: diffedFiles({ diff, truncated: false, files: [] }), tooLarge: false };
+  return { files: filesOfPatch(new TextDecoder().decode(patch)), tooLarge: false };
 }

@@ -1,7 +1,7 @@
 import { useDeferredValue, type ReactNode } from 'react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { pluralText, type SessionSummary } from '@belay/protocol';
+import { pluralText, visibleText, type SessionSummary } from '@belay/protocol';
 import { Failed } from '@/components/ui/empty';
 import { client } from '@/lib/server';
 
@@ -67,8 +67,9 @@ const headline = (places: number): string =>
 /** Highlights the searched words in an excerpt. */
 function marked(excerpt: string, query: string): ReactNode {
   const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
-  if (words.length === 0) return excerpt;
-  const parts = excerpt.split(new RegExp(`(${words.join('|')})`, 'giu'));
+  const shown = visibleText(excerpt);
+  if (words.length === 0) return shown;
+  const parts = shown.split(new RegExp(`(${words.join('|')})`, 'giu'));
   return parts.map((part, index) =>
     index % 2 ? (
       <mark key={index} className="rounded-sm bg-amber-soft text-ink">

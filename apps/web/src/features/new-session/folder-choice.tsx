@@ -1,8 +1,9 @@
-import { useEffect, useState } from 'react';
-import { bytesText, numberText, pluralText } from '@belay/protocol';
+import { useEffect, useRef, useState } from 'react';
+import { bytesText, numberText, pluralText, visibleText } from '@belay/protocol';
 import { FolderUp, History } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Disclosure } from '@/components/ui/disclosure';
+import { VisibleText } from '@/components/ui/visible-text';
 import { VirtualList } from '@/components/ui/virtual-list';
 import { attempt } from '@/lib/toasts';
 import { chosenFiles, type ChosenFolder } from './chosen-folder';
@@ -21,10 +22,16 @@ export function FolderChoice({ value, onChange }: FolderChoiceProps) {
   const [found, setFound] = useState<number>();
   const [last, setLast] = useState<FileSystemDirectoryHandle>();
   useEffect(() => void rememberedFolder().then(setLast), []);
+  const signal = useUnmounted();
   const read = async (folder: PickedFolder) => {
     setFound(0);
     try {
-      onChange({ plan: await planUpload(folder, setFound), withoutSecrets: false });
+      const plan = await planUpload(folder, { onProgress: setFound, signal: signal() });
+      signal().throwIfAborted();
+      onChange({ plan, withoutSecrets: false });
+    } catch (error) {
+      // Another workspace was chosen meanwhile.
+      if (!signal().aborted) throw error;
     } finally {
       setFound(undefined);
     }
@@ -50,7 +57,10 @@ export function FolderChoice({ value, onChange }: FolderChoiceProps) {
         </Button>
         {last && !value && found === undefined && (
           <Button onClick={() => attempt(async () => (await mayRead(last)) && readHandle(last))}>
-            <History size={14} aria-hidden /> Use {last.name} again
+            <History size={14} aria-hidden />
+            <span>
+              Use <VisibleText text={last.name} /> again
+            </span>
           </Button>
         )}
         <span role="status">
@@ -66,10 +76,21 @@ export function FolderChoice({ value, onChange }: FolderChoiceProps) {
   );
 }
 
+/** A signal that aborts when the component is removed. */
+function useUnmounted(): () => AbortSignal {
+  const mount = useRef(new AbortController());
+  useEffect(() => {
+    const controller = new AbortController();
+    mount.current = controller;
+    return () => controller.abort();
+  }, []);
+  return () => mount.current.signal;
+}
+
 function sizeOf({ plan, ...choice }: ChosenFolder): string {
   const files = chosenFiles({ plan, ...choice });
   const history = plan.history.length > 0 ? ', with its git history' : '';
-  return `${plan.name}: ${pluralText(files.length, 'file')}, ${bytesText(bytesOf(files))}${history}`;
+  return `${visibleText(plan.name)}: ${pluralText(files.length, 'file')}, ${bytesText(bytesOf(files))}${history}`;
 }
 
 const bytesOf = (files: readonly { content: Blob }[]): number =>
@@ -90,7 +111,9 @@ function FolderContents({
       {plan.notes.length > 0 && (
         <ul className="text-muted">
           {plan.notes.slice(0, 5).map((note) => (
-            <li key={note}>{note}</li>
+            <li key={note}>
+              <VisibleText text={note} />
+            </li>
           ))}
           {plan.notes.length > 5 && <li>and {plan.notes.length - 5} more like these.</li>}
         </ul>
@@ -149,7 +172,11 @@ function PathList({ label, paths }: { label: string; paths: readonly string[] })
       keyOf={itself}
       estimate={20}
       className="mt-1 max-h-40 overflow-auto font-mono text-xs"
-      render={(path) => <span className="block truncate leading-5">{path}</span>}
+      render={(path) => (
+        <span className="block truncate leading-5">
+          <VisibleText text={path} />
+        </span>
+      )}
     />
   );
 }

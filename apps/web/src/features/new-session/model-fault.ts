@@ -1,5 +1,4 @@
-import { knownProviders, type ModelChoice } from '@belay/protocol';
-import { isPlayed } from '@/components/checks/checks';
+import { isPlayedModel, knownProviders, type ModelChoice } from '@belay/protocol';
 import { nearest } from '@/lib/nearest';
 
 export interface ModelFault {
@@ -17,7 +16,7 @@ export function modelFault(
   choices: readonly ModelChoice[],
   providers: readonly string[],
 ): ModelFault | undefined {
-  if (isPlayed(name)) return undefined;
+  if (isPlayedModel(name)) return undefined;
   const ready = choices.filter((choice) => choice.ready).map((choice) => choice.name);
   const [, provider, model] = /^([^:]*):(.*)$/s.exec(name) ?? [];
   if (provider === undefined || !model || !providers.includes(provider)) {
@@ -38,6 +37,8 @@ export const providersOf = (
   ...new Set([
     ...knownProviders,
     ...named.map(({ name }) => name),
-    ...choices.filter(({ name }) => !isPlayed(name)).map(({ name }) => name.split(':')[0] ?? ''),
+    ...choices
+      .filter(({ name }) => !isPlayedModel(name))
+      .map(({ name }) => name.split(':')[0] ?? ''),
   ]),
 ];

@@ -1,7 +1,9 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { AppError, sessionDefaults } from '@belay/protocol';
 import { QuestionDialog } from '@/components/ui/question-dialog';
+import { chooseFolder } from '@/testing/choose-folder';
 import { renderWeb, type RenderOptions } from '@/testing/render-web';
+import { submitByKeys } from '@/lib/submit-by-keys';
 import { summaryWith } from '@/testing/session-log';
 import { NewSessionPage } from './new-session-page';
 
@@ -57,22 +59,12 @@ const emptyComparison = {
   kept: null,
 };
 
-/** Chooses a folder `app` with these files, as a browser lists them. */
-async function chooseFolder(contents: Record<string, string>): Promise<void> {
-  const files = Object.entries(contents).map(([path, text]) =>
-    Object.assign(new File([text], path), { webkitRelativePath: `app/${path}` }),
-  );
-  const choose = jest.spyOn(HTMLInputElement.prototype, 'click').mockImplementation(function (
-    this: HTMLInputElement,
-  ) {
-    Object.defineProperty(this, 'files', { value: files });
-    this.dispatchEvent(new Event('change'));
-  });
-  await click(screen.findByRole('radio', { name: 'My folder' }));
-  await click(screen.findByRole('button', { name: 'Choose a folder' }));
-  choose.mockRestore();
-  await screen.findByRole('button', { name: 'Choose another folder' });
-}
+// As in the app.
+let stopKeys = (): void => undefined;
+beforeAll(() => {
+  stopKeys = submitByKeys();
+});
+afterAll(() => stopKeys());
 
 describe('the form for a new session', () => {
   it('starts a session with the first available model and opens it', async () => {
@@ -86,7 +78,6 @@ describe('the form for a new session', () => {
         task: 'Fix the tests',
         model: 'openai:small',
         image: null,
-        sandbox: 'hardened',
         workspace: null,
         budgets: {},
         egress: {},
@@ -214,6 +205,23 @@ describe('the form for a new session', () => {
     await waitFor(() =>
       expect(rest.bodiesOf('sessions.create')).toMatchObject([{ images: [blob] }]),
     );
+  });
+
+  it('completes files of the chosen folder in a task after @', async () => {
+    await show();
+    const field = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Task' });
+    write('Task', 'Fix @a');
+    expect(screen.queryByRole('listbox')).toBeNull();
+    await chooseFolder({ 'src/a.ts': '', 'b.ts': '' });
+    write('Task', 'Fix @src');
+    const list = await screen.findByRole('listbox', { name: 'Files' });
+    expect(within(list).getAllByRole('option')).toHaveLength(1);
+    fireEvent.keyDown(field, { key: 'Enter' });
+    expect(field.value).toBe('Fix @src/a.ts ');
+    expect(screen.queryByRole('listbox')).toBeNull();
+    // There are no commands before there is a session.
+    write('Task', '/st');
+    expect(screen.queryByRole('listbox')).toBeNull();
   });
 
   it('does not start with a folder that is not chosen', async () => {

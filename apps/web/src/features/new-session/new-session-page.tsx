@@ -1,8 +1,7 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
-import { isPlayed } from '@/components/checks/checks';
+import { isPlayedModel, maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
@@ -15,7 +14,7 @@ import { CompareFields } from './compare-fields';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { rememberedForm, rememberForm } from './remembered-form';
-import { emptyForm, missingIn, type SessionForm } from './session-form';
+import { emptyForm, knownPaths, missingIn, type SessionForm } from './session-form';
 import { sessionCount, startSessions, type Started, type StartPhase } from './start-sessions';
 import { TaskFields } from './task-fields';
 import { TemplateField } from './template-field';
@@ -36,6 +35,7 @@ export function NewSessionPage() {
     ...(example && { workspace: { kind: 'example' as const, name: example } }),
   }));
   const attached = useAttachments();
+  const files = useMemo(() => knownPaths(values.workspace), [values.workspace]);
   const [picked, setPicked] = useState(false);
   const [phase, setPhase] = useState<StartPhase>();
   const choose = (part: Partial<SessionForm>) => {
@@ -75,7 +75,7 @@ export function NewSessionPage() {
           <h1 className="text-xl font-semibold">New session</h1>
           <TemplateField form={values} models={chosen} onChoose={choose} />
         </div>
-        <TaskFields {...bind('tasks')} attached={attached} />
+        <TaskFields {...bind('tasks')} files={files} attached={attached} />
         <ModelPicker
           choices={models.data}
           error={models.error}
@@ -132,7 +132,7 @@ function pageOf(started: Started) {
 function suggested(models: readonly ModelChoice[] = [], { workspace }: SessionForm): string[] {
   const example = workspace.kind === 'example' && `scripted:example:${workspace.name}`;
   const model =
-    models.find(({ name, ready }) => ready && !isPlayed(name)) ??
+    models.find(({ name, ready }) => ready && !isPlayedModel(name)) ??
     models.find(({ name }) => name === example);
   return model ? [model.name] : [];
 }

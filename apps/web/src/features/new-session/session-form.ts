@@ -82,7 +82,7 @@ export function newSessionsOf(
       task,
       model,
       image: form.image.trim() || null,
-      sandbox: form.root ? 'root' : 'hardened',
+      ...(form.root && { sandbox: 'root' as const }),
       ...(form.machine !== null && { machine: form.machine }),
       workspace,
       ...(images.length > 0 && { images }),
@@ -133,6 +133,12 @@ export function missingIn({ models, workspace }: SessionForm): string | undefine
 export function workspaceOf({ workspace }: SessionForm): string | null {
   return workspace.kind === 'example' ? `example:${workspace.name}` : null;
 }
+
+/** The paths that the workspace will have, as far as they are known before it exists. */
+export const knownPaths = (workspace: SessionForm['workspace']): string[] =>
+  workspace.kind === 'folder' && workspace.folder
+    ? chosenFiles(workspace.folder).map(({ path }) => path)
+    : [];
 
 /** The files of the chosen folder that are sent; undefined if none is chosen. */
 export function sentFiles({ workspace }: SessionForm): TarFile[] | undefined {

@@ -1,5 +1,5 @@
 import { AppError, errorFrom, sentWorkspace } from '@belay/protocol';
-import { pictureFor } from '@/features/chat/composer/picture';
+import { uploadPicture } from '@/features/chat/composer/picture';
 import { client, uploadClient } from '@/lib/server';
 import { toastError } from '@/lib/toasts';
 import { packTar, unreadableFile } from './pack-tar';
@@ -59,14 +59,13 @@ const none = { workspace: null };
 async function uploadedPictures({ pictures }: SessionForm): Promise<string[]> {
   const images = [];
   for (const { file } of pictures) {
-    const picture = await pictureFor(file);
-    if (!picture)
+    const picture = await uploadPicture(file);
+    if (picture === null)
       throw new AppError(
         'invalid_input',
         `${file.name} is not a picture that models can read. Remove it, or put it into the folder.`,
       );
-    const bytes = new Uint8Array(await picture.arrayBuffer());
-    images.push((await client.uploads.blob(bytes, picture.type)).blob);
+    images.push(picture);
   }
   return images;
 }

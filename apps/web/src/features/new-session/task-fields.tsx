@@ -1,18 +1,22 @@
+import { useRef } from 'react';
 import { Image, Plus, X } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
 import { Attachments } from '@/features/chat/composer/attachments';
+import { Completions, useCompletions } from '@/features/chat/composer/completions';
 import type { useAttachments } from '@/features/chat/composer/use-attachments';
 
 interface TaskFieldsProps {
   value: readonly string[];
   onChange(value: readonly string[]): void;
+  /** The paths of the workspace, as far as they are known, which `@` completes. */
+  files: readonly string[];
   /** Pictures for every task. */
   attached: ReturnType<typeof useAttachments>;
 }
 
 /** One task, or several, each of which becomes its own session. */
-export function TaskFields({ value: tasks, onChange, attached }: TaskFieldsProps) {
+export function TaskFields({ value: tasks, onChange, files, attached }: TaskFieldsProps) {
   const several = tasks.length > 1;
   return (
     <div className="space-y-3">
@@ -34,26 +38,14 @@ export function TaskFields({ value: tasks, onChange, attached }: TaskFieldsProps
                 />
               )}
             </div>
-            <textarea
+            <TaskField
               id={`task-${index}`}
-              autoFocus={index === tasks.length - 1}
-              required
-              rows={several ? 3 : 5}
+              isLast={index === tasks.length - 1}
+              small={several}
               value={task}
-              onChange={(event) => onChange(tasks.with(index, event.target.value))}
-              onKeyDown={(event) => {
-                if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
-                event.preventDefault();
-                event.currentTarget.form?.requestSubmit();
-              }}
-              onPaste={(event) => {
-                const files = [...event.clipboardData.files];
-                if (files.length === 0) return;
-                event.preventDefault();
-                attached.add(files);
-              }}
-              placeholder="Describe the task and how to tell it’s done"
-              className={`field-sizing-content max-h-[50vh] w-full rounded-md border border-line-strong bg-panel px-3 py-2 text-base ${several ? 'min-h-18' : 'min-h-28'}`}
+              onChange={(next) => onChange(tasks.with(index, next))}
+              files={files}
+              onPaste={attached.paste}
             />
           </div>
         );
@@ -68,6 +60,39 @@ export function TaskFields({ value: tasks, onChange, attached }: TaskFieldsProps
         </Button>
         <span className="text-xs text-faint">Each task runs in a session of its own.</span>
       </div>
+    </div>
+  );
+}
+
+interface TaskFieldProps extends Pick<TaskFieldsProps, 'files'> {
+  id: string;
+  isLast: boolean;
+  small: boolean;
+  value: string;
+  onChange(value: string): void;
+  onPaste: TaskFieldsProps['attached']['paste'];
+}
+
+function TaskField({ id, isLast, small, value, onChange, files, onPaste }: TaskFieldProps) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const completions = useCompletions({ text: value, setText: onChange, field, files });
+  return (
+    <div className="relative">
+      <textarea
+        ref={field}
+        id={id}
+        autoFocus={isLast}
+        required
+        rows={small ? 3 : 5}
+        value={value}
+        aria-autocomplete="list"
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={completions.onKeyDown}
+        onPaste={onPaste}
+        placeholder={`Describe the task and how to tell it’s done${files.length > 0 ? '; @ for files' : ''}`}
+        className={`field-sizing-content max-h-[50vh] w-full rounded-md border border-line-strong bg-panel px-3 py-2 text-base ${small ? 'min-h-18' : 'min-h-28'}`}
+      />
+      <Completions {...completions} below />
     </div>
   );
 }

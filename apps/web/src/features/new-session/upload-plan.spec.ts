@@ -126,6 +126,17 @@ describe('the parts of a folder that a browser sends', () => {
     expect((await plan()).ignored).toEqual(['.env', 'node_modules/']);
   });
 
+  it('are looked for only where a folder lists them', async () => {
+    put('.gitignore', '*.log\n');
+    for (const path of ['a/b/c.txt', 'd/e.txt']) put(path);
+    const folder = folderOfFiles(chosen(root));
+    const texts = jest.spyOn(folder, 'text');
+    const items = jest.spyOn(folder, 'item');
+    expect((await planUpload(folder)).files).toHaveLength(3);
+    expect(texts.mock.calls.map(([path]) => path)).toEqual(['.gitignore']);
+    expect(items).not.toHaveBeenCalled();
+  });
+
   it('leave out links, and say so', async () => {
     git(root, 'init', '-q');
     put('a.txt');

@@ -28,15 +28,21 @@ const atOnce = 32;
 /**
  * Finds what to send of a folder, by the same rule as `belay run --workspace`: in a repository,
  * files that are tracked or not ignored, with its history; elsewhere, what no `.gitignore` names,
- * without installed packages and caches. `onProgress` gets the number of files found so far.
+ * without installed packages and caches. Rejects when `signal` aborts.
  */
 export async function planUpload(
   folder: PickedFolder,
-  onProgress: (files: number) => void = () => undefined,
+  options: PlanOptions = {},
 ): Promise<UploadPlan> {
-  const planner = new Planner(folder, onProgress);
+  const planner = new Planner(folder, options);
   await planner.top();
   return planner.plan;
+}
+
+interface PlanOptions {
+  signal?: AbortSignal;
+  /** Gets the number of files found so far. */
+  onProgress?(files: number): void;
 }
 
 /** The rules for the entries of a folder. */
@@ -54,30 +60,35 @@ interface Rules {
 class Planner {
   readonly plan: UploadPlan;
   readonly #folder: PickedFolder;
-  readonly #onProgress: (files: number) => void;
+  readonly #options: PlanOptions;
 
-  constructor(folder: PickedFolder, onProgress: (files: number) => void) {
+  constructor(folder: PickedFolder, options: PlanOptions) {
     this.#folder = folder;
-    this.#onProgress = onProgress;
+    this.#options = options;
     const { name } = folder;
     this.plan = { name, files: [], history: [], ignored: [], secrets: [], notes: [] };
   }
 
   async top(): Promise<void> {
-    const isRepository = (await this.#folder.item('.git')) !== undefined;
-    await this.#walk('', isRepository ? await this.#rulesOf('') : outside, 0);
-    if (isRepository) await this.#addHistory('');
+    await this.#walk('', outside, 0);
     await this.#findSecrets();
   }
 
   async #walk(path: string, rules: Rules, depth: number): Promise<void> {
+    this.#options.signal?.throwIfAborted();
     if (depth > maxDepth) {
       this.plan.notes.push(`Left out ${path}: more than ${maxDepth} folders deep.`);
       return;
     }
-    const ignoreFile = await this.#folder.text(below(path, '.gitignore'), 1_000_000);
-    const inside = ignoreFile ? { ...rules, ignores: rules.ignores.with(ignoreFile, path) } : rules;
     const entries = await this.#folder.entries(path);
+    const has = (wanted: string) => entries.some(({ name }) => name === wanted);
+    // Git never looks into a repository inside, which has rules and a history of its own.
+    const isRepository = has('.git');
+    const own = isRepository ? await this.#rulesOf(path) : rules;
+    const ignoreFile = has('.gitignore')
+      ? await this.#folder.text(below(path, '.gitignore'), 1_000_000)
+      : undefined;
+    const inside = ignoreFile ? { ...own, ignores: own.ignores.with(ignoreFile, path) } : own;
     const files: string[] = [];
     for (const { name, kind } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       if (name === '.git') continue;
@@ -86,6 +97,7 @@ class Planner {
       else if (this.#isWanted(inner, inside)) files.push(inner);
     }
     await this.#add(files, inside);
+    if (isRepository) await this.#addHistory(path);
   }
 
   async #enter(path: string, rules: Rules, depth: number): Promise<void> {
@@ -94,12 +106,6 @@ class Planner {
     const isTracked = rules.trackedFolders.has(local) || rules.tracked.has(local);
     if (isIgnored && !isTracked) {
       if (!rules.onlyTracked) this.plan.ignored.push(`${path}/`);
-      return;
-    }
-    // Git never looks into a repository inside, which has rules and a history of its own.
-    if (await this.#folder.item(below(path, '.git'))) {
-      await this.#walk(path, await this.#rulesOf(path), depth);
-      await this.#addHistory(path);
       return;
     }
     await this.#walk(path, { ...rules, onlyTracked: isIgnored }, depth);
@@ -123,7 +129,7 @@ class Planner {
       const executable = tracked.get(file.path.slice(base.length)) === 'executable';
       this.plan.files.push(executable ? { ...file, executable } : file);
     }
-    this.#onProgress(this.plan.files.length);
+    this.#options.onProgress?.(this.plan.files.length);
   }
 
   /** None if the file is gone meanwhile or cannot be read. */

@@ -2,6 +2,7 @@ import { planProgress, clockText } from '@belay/protocol';
 import { Empty } from '@/components/ui/empty';
 import { Markdown } from '@/components/ui/markdown';
 import { Meter } from '@/components/ui/meter';
+import { PlanApproval } from './plan-approval';
 import { useView } from '@/features/session-log/session-context';
 
 export function PlanPanel() {
@@ -20,6 +21,7 @@ export function PlanPanel() {
       aria-label="The plan"
       className="h-full overflow-y-auto p-3 text-sm"
     >
+      <PlanApproval markdown={plan.args.markdown} />
       {steps > 0 && (
         <div className="mb-3 flex items-center gap-3 text-muted tabular-nums">
           <Meter label="Steps done" value={done} max={steps} plain />

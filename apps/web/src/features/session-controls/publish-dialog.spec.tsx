@@ -53,7 +53,7 @@ const show = async (
     },
   };
   const page = await renderWeb(<PublishDialog />, { replies });
-  act(() => askPublish(summaryWith({ id: 's1', title: 'Fix it!', ...summary })));
+  act(() => askPublish(summaryWith({ id: 's1', title: 'Fix it!', cloned: true, ...summary })));
   await screen.findByRole('dialog', { name: 'Publish changes' });
   return page;
 };
@@ -168,19 +168,26 @@ it('shows that a pull request from a fork targets the cloned repository', async 
   await screen.findByText('https://git.example.com/up/app');
 });
 
-it('explains why nothing can be prepared and asks for the repository', async () => {
-  const preparePublish = () => {
-    throw new AppError('invalid_input', 'This session was not cloned: name the repository.');
+it('asks for the repository of a session that was not cloned, before it asks the server', async () => {
+  const preparePublish = ({ body }: { body: { url?: string | undefined } }) => {
+    if (body.url === prepared.url) return prepared;
+    throw new AppError('invalid_input', 'This is not the address of a repository.');
   };
-  await show({ preparePublish });
+  const { rest } = await show({ preparePublish }, { cloned: false });
   await screen.findByText(/^This session was not cloned/);
   expect(screen.queryByRole('alert')).toBeNull();
+  expect(rest.sentTo('sessions.preparePublish')).toEqual([]);
   expect(await button('Push')).toHaveProperty('disabled', true);
   const repository = screen.getByLabelText('Repository');
   expect(document.activeElement).toBe(repository);
-  fireEvent.change(repository, { target: { value: 'nowhere' } });
-  fireEvent.blur(repository);
+  const type = (value: string) => {
+    fireEvent.change(repository, { target: { value } });
+    fireEvent.blur(repository);
+  };
+  type('nowhere');
   await screen.findByRole('alert');
+  type(prepared.url);
+  await screen.findByRole('list', { name: 'Changed files' });
 });
 
 it('offers the command that applies the changes to a folder', async () => {

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import type { PreparedPublish, PublishAllowance } from '@belay/protocol';
 import { Choice } from '@/components/ui/choice';
 import { CheckField, Field, Input, TextArea } from '@/components/ui/field';
@@ -129,10 +128,6 @@ interface TargetFieldsProps {
 
 export function TargetFields(props: TargetFieldsProps) {
   const { target, prepared, lacksRepository, onChange, onDone } = props;
-  const repository = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    if (lacksRepository) repository.current?.focus();
-  }, [lacksRepository]);
   const field = (name: keyof TypedTarget) => ({
     value: target[name],
     spellCheck: false,
@@ -146,13 +141,13 @@ export function TargetFields(props: TargetFieldsProps) {
     <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
       <Field label="Repository" className="col-span-full">
         <Input
-          ref={repository}
+          autoFocus={lacksRepository}
           placeholder={prepared?.url ?? 'https://github.com/owner/name'}
           {...field('url')}
         />
       </Field>
       <Field label="Branch" hint={isNew}>
-        <Input required autoFocus {...field('branch')} />
+        <Input required autoFocus={!lacksRepository} {...field('branch')} />
       </Field>
       <Field
         label="Base branch"

@@ -9,7 +9,7 @@ import { useSubmit } from '@/lib/use-submit';
 import { firstChoice, publishTexts, useAuthor, type PublishTexts } from './publish-choice';
 import { ChoiceFields, TargetFields } from './publish-fields';
 import { suggestedBranch } from './publish-request';
-import { bodyOf, usePrepared, type TypedTarget } from './use-prepared';
+import { bodyOf, hasTarget, usePrepared, type TypedTarget } from './use-prepared';
 
 interface PublishToHostProps {
   session: SessionSummary;
@@ -27,8 +27,7 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
   const [choice, setChoice] = useState(firstChoice);
   const { data, isFetching, refetch, drafted, fault } = usePrepared(session, asked);
   const request = useOpenRequest(session, asked);
-  // The session was not cloned. Nothing was typed yet, so this is a hint instead of an error.
-  const lacksRepository = asked === first && fault?.code === 'invalid_input';
+  const lacksRepository = !hasTarget(session, asked);
   const texts = publishTexts(choice, drafted.message, data);
   const opens = data?.pullRequests === true && choice.way === 'request' && !request;
   const isCurrent = JSON.stringify(asked) === JSON.stringify(target);
@@ -66,7 +65,16 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
       />
       {request && <RequestNote {...request} />}
       {isFetching && <Loading what="the branch and the changes" />}
-      {fault && <Fault message={fault.message} isHint={lacksRepository} />}
+      {lacksRepository && (
+        <p role="status" className="text-sm text-muted">
+          This session was not cloned from a repository. Give the address of the one to publish to.
+        </p>
+      )}
+      {fault && (
+        <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
+          {fault.message}
+        </p>
+      )}
       {data && (
         <ChoiceFields
           prepared={data}
@@ -131,16 +139,4 @@ function useOpenRequest({ id, published }: SessionSummary, { url, branch }: Type
 function authorIn({ author }: PublishTexts) {
   const [name, email] = [author.name.trim(), author.email.trim()];
   return name && email ? { name, email } : null;
-}
-
-function Fault({ message, isHint }: { message: string; isHint: boolean }) {
-  return isHint ? (
-    <p role="status" className="text-sm text-muted">
-      {message}
-    </p>
-  ) : (
-    <p role="alert" className="rounded-md bg-fail-soft px-3 py-2 text-sm">
-      {message}
-    </p>
-  );
 }

@@ -126,6 +126,7 @@ export const sessionControls = {
 
 /** Controls that change how the calls of a session are approved. */
 export const approvalControls: Record<ApprovalMode, SessionControl> = {
+  plan: approvals('plan'),
   safe: approvals('safe'),
   ask: approvals('ask'),
   delay: approvals('delay'),

@@ -10,10 +10,12 @@ export interface TypedTarget {
 }
 
 /** What would be pushed to the target, and a drafted commit message. */
-export function usePrepared({ id, lastSeq }: SessionSummary, target: TypedTarget) {
+export function usePrepared(session: SessionSummary, target: TypedTarget) {
+  const { id, lastSeq } = session;
   const prepared = useQuery({
     queryKey: ['publish', id, lastSeq, target],
     queryFn: () => client.sessions.preparePublish(id, bodyOf(target)),
+    enabled: hasTarget(session, target),
     retry: false,
     gcTime: 0,
   });
@@ -35,6 +37,10 @@ export function usePrepared({ id, lastSeq }: SessionSummary, target: TypedTarget
     fault,
   };
 }
+
+/** A session that was not cloned has no repository until the user names one. */
+export const hasTarget = ({ cloned }: SessionSummary, { url }: TypedTarget): boolean =>
+  cloned || url.trim() !== '';
 
 export type DraftedCommit = ReturnType<typeof usePrepared>['drafted'];
 

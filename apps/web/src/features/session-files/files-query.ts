@@ -30,3 +30,9 @@ export function useFiles() {
   const commit = useView((view) => view.lastCommit?.args.commit ?? '');
   return useQuery({ ...filesQuery(session, commit), enabled: commit !== '' && !isStarting });
 }
+
+/** The paths of the current files, once they are wanted. */
+export function useFilePaths(wanted: boolean): readonly string[] {
+  const { data } = useQuery({ ...filesQuery(useSessionId(), null), enabled: wanted });
+  return data?.entries.filter(({ kind }) => kind === 'file').map(({ path }) => path) ?? [];
+}

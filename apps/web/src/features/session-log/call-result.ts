@@ -17,9 +17,9 @@ export function outcomeOf(
 export const isCancelled = ({ args }: Result): boolean =>
   !args.ok && errorShape.safeParse(args.output).data?.code === 'cancelled';
 
-/** Whether a call failed: with an error, or as a command with an exit code other than 0. */
-export function hasFailed(result: Result): boolean {
-  if (!result.args.ok) return true;
-  const exitCode = runResultOf(result.args)?.exitCode ?? 0;
-  return exitCode !== 0;
+/** Whether a call failed: with an error, or as a command that timed out or has an exit code other than 0. */
+export function hasFailed({ args }: Result): boolean {
+  if (!args.ok) return true;
+  const run = runResultOf(args);
+  return run?.status === 'timeout' || (run?.exitCode ?? 0) !== 0;
 }

@@ -1,5 +1,5 @@
 import { fireEvent, screen } from '@testing-library/react';
-import { newEvent } from '@belay/protocol';
+import { AppError, newEvent } from '@belay/protocol';
 import { ChangesPanel } from '@/features/changes/changes-panel';
 import { renderSession } from '@/testing/render-session';
 import { logOf } from '@/testing/session-log';
@@ -46,4 +46,38 @@ it('counts the files that the panel shows, not those that were changed and rever
   fireEvent.click(screen.getByRole('button', { name: 'Open' }));
   await screen.findByText('1 file');
   expect(screen.getByTestId('badge').textContent).toBe('1');
+});
+
+it('counts the files that a long list leaves out', async () => {
+  const file = { path: 'a.ts', status: 'added', added: 1, removed: 0, binary: false } as const;
+  const total = { files: 6_001, added: 6_001, removed: 0 };
+  await renderSession(<Page />, {
+    events: logOf(recorded('a.ts', 'c0ffee1')),
+    replies: { sessions: { call: () => ({ diff: '', truncated: true, files: [file], total }) } },
+  });
+  fireEvent.click(screen.getByRole('button', { name: 'Open' }));
+  await screen.findByText('6,001 files');
+  screen.getByText('6,000 more files not listed. Save the patch to see all.');
+  expect(screen.getByTestId('badge').textContent).toBe('6,001');
+});
+
+it('counts the files of the patch of an ended session', async () => {
+  await renderSession(<Page />, {
+    events: logOf(recorded('a.ts', 'c0ffee1')),
+    summary: { state: 'finished' },
+    replies: {
+      sessions: {
+        call: () => {
+          throw new AppError('conflict', 'The session has no sandbox now.');
+        },
+        patch: () =>
+          new TextEncoder().encode(
+            ['a', 'b'].map((path) => `diff --git a/${path} b/${path}\n`).join(''),
+          ),
+      },
+    },
+  });
+  fireEvent.click(screen.getByRole('button', { name: 'Open' }));
+  await screen.findByText('2 files');
+  expect(screen.getByTestId('badge').textContent).toBe('2');
 });

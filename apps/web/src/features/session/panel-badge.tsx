@@ -1,5 +1,5 @@
-import { planProgress } from '@belay/protocol';
-import { useChangedCount } from '@/features/changes/use-changes';
+import { numberText, planProgress } from '@belay/protocol';
+import { useChangesTotal } from '@/features/changes/use-changes';
 import { useView } from '@/features/session-log/session-context';
 import type { PanelId } from '@/lib/panels';
 
@@ -13,9 +13,11 @@ export function PanelBadge({ panel }: { panel: PanelId }) {
 /** The same number as in the panel; a dot while the panel has not counted the latest changes. */
 function ChangedFiles() {
   const hasChanges = useView((view) => view.commits.size > 0);
-  const count = useChangedCount();
-  if (!hasChanges || count === 0) return null;
-  return <span className="text-xs text-faint tabular-nums">{count ?? '•'}</span>;
+  const total = useChangesTotal();
+  if (!hasChanges || total?.files === 0) return null;
+  return (
+    <span className="text-xs text-faint tabular-nums">{total ? numberText(total.files) : '•'}</span>
+  );
 }
 
 function PlanProgress() {

@@ -1,5 +1,6 @@
 import { useMemo } from 'react';
 import type { SessionState } from '@belay/protocol';
+import { openChatFind } from '@/features/chat/find/chat-find';
 import { answerFirst } from '@/features/session-controls/answer-first';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
 import {
@@ -81,12 +82,18 @@ function logCommands(context: SessionContext): PaletteCommand[] {
     command('message.write', 'Session', () =>
       document.querySelector<HTMLElement>('#message')?.focus(),
     ),
+    { ...command('chat.find', 'Session', findInChat), within: '[data-find=chat]' },
     command('moment.live', 'Timeline', () => lookAt(context, null)),
     command('session.fork', 'Session', () => askForkHere(context)),
     command('session.share', 'Session', () => askShare(summaryNow(context.id))),
     command('files.open', 'Go', () => openPalette('files')),
     command('moment.link', 'Timeline', () => attempt(() => copyLink(context), 'Link copied.')),
   ];
+}
+
+function findInChat(): void {
+  useDock.getState().show('chat');
+  openChatFind();
 }
 
 /** Also moves the focus, so that the keyboard can leave a terminal or editor, which handle Tab. */

@@ -6,6 +6,7 @@ import {
   countText,
   dollarsText,
   durationText,
+  visibleText,
   type SessionSummary,
 } from '@belay/protocol';
 import {
@@ -56,7 +57,7 @@ export function SessionHeader() {
       <Wordmark short />
       <span aria-hidden className="h-4 w-px bg-line-strong max-md:hidden" />
       <div className="flex min-w-0 flex-1 items-center gap-3">
-        <p className="min-w-0 flex-1 truncate font-medium" title={task}>
+        <p className="min-w-0 flex-1 truncate font-medium" title={task && visibleText(task)}>
           {title}
         </p>
         <ConnectionStatus />

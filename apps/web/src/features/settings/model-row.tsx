@@ -1,5 +1,4 @@
-import type { ModelChoice } from '@belay/protocol';
-import { isPlayed } from '@/components/checks/checks';
+import { isPlayedModel, type ModelChoice } from '@belay/protocol';
 import { TryModel } from '@/components/checks/try-model';
 
 /**
@@ -15,7 +14,7 @@ export function ModelRow({ model }: { model: ModelChoice }) {
         <p className="font-mono text-xs break-all text-faint">{name}</p>
       </div>
       <span className="flex shrink-0 items-center gap-3">
-        {ready && !isPlayed(name) && <TryModel model={model} />}
+        {ready && !isPlayedModel(name) && <TryModel model={model} />}
         <span className={`text-sm ${ready ? 'text-pass' : 'text-muted'}`}>
           {ready ? 'ready' : 'not set up'}
         </span>

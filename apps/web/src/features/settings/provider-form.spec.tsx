@@ -43,11 +43,13 @@ describe('the form for a provider’s key', () => {
     expect(document.body.innerHTML).not.toContain('sk-secret');
   });
 
-  it('keeps a saved key when only the URL changes, and clears the URL', async () => {
+  it('asks for the key of another URL, and clears the URL', async () => {
     const before = provider({ key: 'saved', url: 'https://proxy.example/v1' });
     const { rest } = await show(before, () => [before]);
     await click('Change OpenAI');
+    expect(screen.queryByText(/The key belongs to the earlier address/)).toBeNull();
     write(/^Base URL/, 'https://other.example/v1');
+    await screen.findByText(/The key belongs to the earlier address/);
     await click('Save');
     await screen.findByRole('button', { name: 'Change OpenAI' });
     await click('Change OpenAI');

@@ -178,10 +178,11 @@ function NameField({ form, taken }: FieldsOfProvider & { taken: readonly string[
 }
 
 function AddressFields({
-  form: { bind },
+  form: { bind, values },
   provider,
 }: FieldsOfProvider & { provider: ProviderSetup | undefined }) {
   const isServer = !provider || !isKnownProvider(provider.name);
+  const losesKey = Boolean(provider?.key) && values.url.trim() !== (provider?.url ?? '');
   return (
     <>
       <TextField
@@ -194,7 +195,11 @@ function AddressFields({
       />
       <TextField
         label="API key"
-        hint={isServer && 'Leave empty if the server needs none.'}
+        hint={
+          losesKey
+            ? 'The key belongs to the earlier address: enter the one for this address.'
+            : isServer && 'Leave empty if the server needs none.'
+        }
         autoFocus={provider !== undefined}
         type="password"
         autoComplete="off"

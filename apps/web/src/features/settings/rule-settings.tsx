@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { exactText, ageText, pluralText, dateTimeText, type Rule } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
+import { VisibleText } from '@/components/ui/visible-text';
 import { QueryState } from '@/components/ui/query-state';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -55,9 +56,11 @@ function RuleLine({ rule, onRevoke }: { rule: Rule; onRevoke(): void }) {
           <span className={rule.verdict === 'approved' ? 'text-pass' : 'text-fail'}>
             {rule.verdict === 'approved' ? 'Allow' : 'Deny'}
           </span>{' '}
-          {exactText(rule.operation) ?? rule.operation}
+          <VisibleText text={exactText(rule.operation) ?? rule.operation} />
           {exact === null ? ' ' : ' exactly '}
-          <code className="break-all">{exact ?? rule.pattern}</code>
+          <code className="break-all">
+            <VisibleText text={exact ?? rule.pattern} />
+          </code>
         </p>
         <p className="text-xs text-faint">
           {scopes[rule.scope]} · used {pluralText(rule.uses, 'time')} · {ageText(rule.created)} old

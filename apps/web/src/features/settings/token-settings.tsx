@@ -35,7 +35,8 @@ export function TokenSettings() {
   };
   const rotate = ({ id, label }: TokenInfo) => {
     const title = `Replace the secret of “${label}”?`;
-    const text = 'The old token stops working at once. The new one is shown here.';
+    const text =
+      'The old token stops working at once, and so do logins and links made with it. The new one is shown here.';
     attemptConfirmed({ title, text, verb: 'Replace secret' }, async () =>
       show(await client.tokens.rotate(id)),
     );

@@ -13,7 +13,7 @@ import { CallLabel } from './call-label';
 import { CallLinks } from './call-links';
 import { callAsRun, decisionOf, decisionText } from './decision';
 import { CallOutcome } from './call-outcome';
-import { EditLines } from './edit-lines';
+import { EditLines, shownEditLines } from './edit-lines';
 import { ActionTail, CommandTail, OutputTail } from './output-tail';
 
 interface CallCardProps {
@@ -104,7 +104,7 @@ function Glance({ event, result, verdict }: GlanceProps) {
   if (verdict && !decisionOf(verdict).allowed) return <OutputTail text={decisionText(verdict)} />;
   if (hasFailed(result)) return <OutputTail text={readableOutput(result.args)} />;
   if (calledOperation(event.action)?.display === 'edit')
-    return <EditLines call={event.id ?? ''} limit={8} />;
+    return <EditLines call={event.id ?? ''} limit={shownEditLines} />;
   if (isAction(event)) return null;
   const { images } = result.args;
   return images.length === 0 ? null : (

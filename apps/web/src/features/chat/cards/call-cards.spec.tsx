@@ -107,6 +107,20 @@ describe('the card of a command', () => {
     screen.getByText('The terminal `main` is held by the user.');
   });
 
+  it.each([
+    [
+      { exitCode: 137, killed: 'killed: the sandbox was out of memory' },
+      'exit 137 killed: the sandbox was out of memory',
+    ],
+    [{ status: 'timeout' as const, exitCode: null }, 'timed out'],
+    [{ status: 'interrupted' as const, exitCode: 130 }, 'exit 130 interrupted'],
+  ])('shows what the exit code does not tell: %j', async (ended, shown) => {
+    await show(npmTest, run({ ...ended, text: 'the last line' }));
+    await card(new RegExp(`npm test ${shown}`));
+    // The end of the output of a failed command is shown.
+    screen.getByText(/the last line/);
+  });
+
   it('shows that it continues in the background, without an exit code', async () => {
     await show(npmTest, run({ status: 'background', exitCode: null }));
     expect((await card(/npm test in background/)).textContent).not.toContain('exit');
@@ -167,6 +181,12 @@ describe('the card of an edit', () => {
     shown.getByText('7');
     shown.getByText('14');
     shown.getByText('… 12 more lines');
+  });
+
+  it('counts the files that its list leaves out', async () => {
+    const total = { files: 2_001, added: 4_003, removed: 2_000 };
+    await show(edit, { ...commit, args: { ...commit.args, total } }, written);
+    await card(/Write src\/a\.ts \+4,003 −2,000/);
   });
 
   it('shows all lines once it is opened, with links to the file and the commit', async () => {

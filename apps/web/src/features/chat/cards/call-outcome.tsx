@@ -1,6 +1,17 @@
-import { isEnded, runResultOf, durationText, elapsedText, type Event } from '@belay/protocol';
+import {
+  durationText,
+  elapsedText,
+  isEnded,
+  numberText,
+  runResultOf,
+  totalOfChange,
+  visibleText,
+  type Event,
+  type RunResult,
+} from '@belay/protocol';
 import { clsx } from 'clsx';
 import { ShieldCheck } from 'lucide-react';
+import { VisibleText } from '@/components/ui/visible-text';
 import { hasFailed, type Result } from '@/features/session-log/call-result';
 import { useIsPast, useSessionId, useView } from '@/features/session-log/session-context';
 import { useSessionState, useWaits } from '@/lib/summaries';
@@ -81,26 +92,36 @@ function Ended({ call, result, refused }: EndedProps) {
   const commit = useView((view) => view.commits.get(call));
   const undone = useView((view) => changesAreUndone(view, call));
   const run = runResultOf(result.args);
-  const lines = commit?.args.files.reduce(
-    (sum, file) => ({ added: sum.added + file.added, removed: sum.removed + file.removed }),
-    { added: 0, removed: 0 },
-  );
+  const lines = commit && totalOfChange(commit.args);
   if (refused) return <span className="shrink-0 text-xs text-faint">not run</span>;
   return (
     <span className="flex shrink-0 items-center gap-2 text-xs tabular-nums">
       {undone && <span className="text-faint">undone</span>}
       {lines && !undone && (
         <span>
-          <span className="text-pass">+{lines.added}</span>{' '}
-          <span className="text-fail">−{lines.removed}</span>
+          <span className="text-pass">+{numberText(lines.added)}</span>{' '}
+          <span className="text-fail">−{numberText(lines.removed)}</span>
         </span>
       )}
       {typeof run?.exitCode === 'number' && (
         <span className={hasFailed(result) ? 'text-fail' : 'text-pass'}>exit {run.exitCode}</span>
       )}
       {!result.args.ok && <span className="text-fail">failed</span>}
-      {run?.status === 'background' && <span className="text-run">in background</span>}
+      {run && <HowItEnded run={run} />}
       <span className="text-faint">{elapsedText(result.args.seconds)}</span>
     </span>
   );
+}
+
+/** What the exit code does not tell: a timeout, an interruption, or that the kernel killed it. */
+function HowItEnded({ run: { status, killed } }: { run: RunResult }) {
+  if (killed !== undefined)
+    return (
+      <span title={visibleText(killed)} className="max-w-64 truncate text-fail">
+        <VisibleText text={killed} />
+      </span>
+    );
+  if (status === 'timeout') return <span className="text-fail">timed out</span>;
+  if (status === 'interrupted') return <span className="text-faint">interrupted</span>;
+  return status === 'background' ? <span className="text-run">in background</span> : null;
 }

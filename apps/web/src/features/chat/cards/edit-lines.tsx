@@ -4,6 +4,9 @@ import { useView } from '@/features/session-log/session-context';
 
 const none: readonly never[] = [];
 
+/** How many lines of each edit a folded card shows. */
+export const shownEditLines = 8;
+
 /** The lines that a call wrote; only the first `limit` lines of each edit. */
 export function EditLines({ call, limit }: { call: string; limit: number }) {
   const edits = useView((view) => view.edits.get(call) ?? none);

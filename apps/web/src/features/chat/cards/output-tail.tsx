@@ -4,13 +4,16 @@ import { useLog, useView } from '@/features/session-log/session-context';
 import { stripAnsi } from '@/lib/strip-ansi';
 import { perFrame } from '@/lib/per-frame';
 
+/** The last lines of an output, which stand below a folded card. */
+export const tailOf = (text: string): string => text.trimEnd().split('\n').slice(-6).join('\n');
+
 /** The last lines of an output; nothing while it is empty. */
 export function OutputTail({ text }: { text: string }) {
-  const lines = text.trimEnd();
+  const lines = tailOf(text);
   if (!lines.trim()) return null;
   return (
     <pre className="border-t bg-sunken px-3 py-1.5 text-xs leading-4.5 break-words whitespace-pre-wrap text-muted">
-      <VisibleText text={lines.split('\n').slice(-6).join('\n')} />
+      <VisibleText text={lines} />
     </pre>
   );
 }

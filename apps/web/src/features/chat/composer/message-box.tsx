@@ -1,17 +1,18 @@
-import { useRef, useState, type ClipboardEvent, type KeyboardEvent } from 'react';
+import { useRef, useState, type KeyboardEvent } from 'react';
 import { isEnded, type SessionState } from '@belay/protocol';
 import { Paperclip, SendHorizontal } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Choice } from '@/components/ui/choice';
 import { IconButton } from '@/components/ui/icon-button';
 import { runControl, sessionControls } from '@/features/session-controls/session-controls';
+import { useFilePaths } from '@/features/session-files/files-query';
 import { useIsPast, useSessionId } from '@/features/session-log/session-context';
 import { summaryNow, useSessionState } from '@/lib/summaries';
 import { toastError } from '@/lib/toasts';
 import { Attachments } from './attachments';
 import { Completions, useCompletions } from './completions';
 import { sendMessage } from './send-message';
-import { runSlashCommand } from './slash-commands';
+import { runSlashCommand, slashCommands } from './slash-commands';
 import { useAttachments } from './use-attachments';
 import { useMessageText } from './use-message-text';
 
@@ -31,7 +32,8 @@ export function MessageBox() {
   const [delivery, setDelivery] = useState<Delivery>('queue');
   const field = useRef<HTMLTextAreaElement>(null);
   const attached = useAttachments();
-  const completions = useCompletions(text, setText, field);
+  const files = useFilePaths(text.includes('@'));
+  const completions = useCompletions({ text, setText, field, files, commands: slashCommands });
   const working = state === 'running';
   const paused = state === 'paused';
 
@@ -91,7 +93,7 @@ export function MessageBox() {
           placeholder={past ? 'Go to the live end to write a message' : hint(state)}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={onKeyDown}
-          onPaste={pasteInto(attached)}
+          onPaste={attached.paste}
           className="field-sizing-content block max-h-60 min-h-14 w-full resize-none bg-transparent px-3 py-2 outline-none"
         />
         <MessageTools
@@ -105,16 +107,6 @@ export function MessageBox() {
     </form>
   );
 }
-
-/** Pasted files become attachments. */
-const pasteInto =
-  ({ add }: Pick<ReturnType<typeof useAttachments>, 'add'>) =>
-  (event: ClipboardEvent) => {
-    const files = [...event.clipboardData.files];
-    if (!files.length) return;
-    event.preventDefault();
-    add(files);
-  };
 
 interface MessageToolsProps {
   disabled: boolean;

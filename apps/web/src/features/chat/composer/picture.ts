@@ -1,11 +1,21 @@
+import { client } from '@/lib/server';
+
 /** In pixels, of the longer side. Models see no more than this, and some refuse larger pictures. */
 const longest = 1_568;
 const largest = 4_000_000;
 /** Types that every provider accepts. */
 const types = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 
+/** Uploads a picture; returns the id of its blob, or null if the file is not a picture. */
+export async function uploadPicture(file: File): Promise<string | null> {
+  const picture = await pictureFor(file);
+  if (!picture) return null;
+  const bytes = new Uint8Array(await picture.arrayBuffer());
+  return (await client.uploads.blob(bytes, picture.type)).blob;
+}
+
 /** A picture that models accept, scaled down if needed; null if the file is not a picture. */
-export async function pictureFor(file: File): Promise<Blob | null> {
+async function pictureFor(file: File): Promise<Blob | null> {
   if (!file.type.startsWith('image/')) return null;
   const bitmap = await createImageBitmap(file).catch(() => null);
   if (!bitmap) return null;

@@ -41,11 +41,14 @@ describe('slash commands', () => {
     await waitFor(() => expect(rest.sentTo('sessions.stop')).toHaveLength(1));
   });
 
-  it.each(['safe', 'ask', 'delay', 'auto'])('/%s chooses how calls are approved', async (mode) => {
-    const { rest } = await show();
-    await run(`/${mode}`);
-    await waitFor(() => expect(rest.bodiesOf('sessions.change')).toEqual([{ approvals: mode }]));
-  });
+  it.each(['plan', 'safe', 'ask', 'delay', 'auto'])(
+    '/%s chooses how calls are approved',
+    async (mode) => {
+      const { rest } = await show();
+      await run(`/${mode}`);
+      await waitFor(() => expect(rest.bodiesOf('sessions.change')).toEqual([{ approvals: mode }]));
+    },
+  );
 
   it('are treated as messages if they are unknown', async () => {
     await show();

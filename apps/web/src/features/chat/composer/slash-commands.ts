@@ -21,7 +21,7 @@ const steers = (title: string, control: SessionControl): SlashCommand => ({
 });
 
 const { pause, resume, stop, restart } = sessionControls;
-const { safe, ask, delay, auto } = approvalControls;
+const { plan, safe, ask, delay, auto } = approvalControls;
 
 /** The slash commands, by name without `/`. */
 export const slashCommands: Record<string, SlashCommand> = {
@@ -37,6 +37,7 @@ export const slashCommands: Record<string, SlashCommand> = {
     title: 'Send a message that is never compacted',
     run: ({ id }, rest) => client.sessions.message(id, { text: rest, pinned: true }),
   },
+  plan: steers(plan.label, plan),
   safe: steers(safe.label, safe),
   ask: steers(ask.label, ask),
   delay: steers(delay.label, delay),

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState, type ClipboardEvent } from 'react';
 import { chooseFiles } from '@/lib/choose-files';
 import { toast } from '@/lib/toasts';
 
@@ -27,5 +27,12 @@ export function useAttachments() {
       return items;
     },
     choose: () => chooseFiles(add),
+    /** Pasted files become attachments. */
+    paste: (event: ClipboardEvent) => {
+      const files = [...event.clipboardData.files];
+      if (files.length === 0) return;
+      event.preventDefault();
+      add(files);
+    },
   };
 }

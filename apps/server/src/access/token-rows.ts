@@ -1,0 +1,33 @@
+import type { TokenRow } from './token-row.js';
+
+/** The stored tokens of this server, found by the hash of their secret and by their id. */
+export class TokenRows {
+  readonly #byHash = new Map<string, TokenRow>();
+  readonly #byId = new Map<string, TokenRow>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  all(): TokenRow[] {
+    return [...this.#byId.values()];
+  }
+
+  withHash(hash: string): TokenRow | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  withId(id: string | undefined): TokenRow | undefined {
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  add(row: TokenRow): void {
+    this.#byHash.set(row.hash, row);
+    this.#byId.set(row.id, row);
+  }
+
+  /** False if it is not there any more with this secret. */
+  delete({ hash, id }: TokenRow): boolean {
+    return this.#byHash.delete(hash) && this.#byId.delete(id);
+  }
+}

@@ -1,0 +1,47 @@
+import {
+  calledOperation,
+  needsDecision,
+  type ApprovalMode,
+  type ApprovalRequest,
+  type ApprovalVerdict,
+} from '@belay/protocol';
+
+/** Whether a request waits for the approval of a plan, which nothing but another mode gives. */
+export const needsPlan = ({ risk }: ApprovalRequest, mode: ApprovalMode): boolean =>
+  mode === 'plan' && risk !== 'read';
+
+/**
+ * The verdict of a mode on a request, or how the mode has the user decide. Reading and writing in the sandbox is allowed
+ * except in the modes `plan` and `safe`; a host outside the policy always needs the user.
+ */
+export function decisionByMode(
+  request: ApprovalRequest,
+  mode: ApprovalMode,
+): ApprovalVerdict | 'ask' | 'delay' {
+  const { operation: name, risk, subject } = request;
+  if (mode === 'plan') return needsPlan(request, mode) ? refused(planFirst) : approved;
+  if (name === 'egress') return mode === 'auto' ? refused(asksNobody(subject)) : 'ask';
+  const operation = calledOperation(name);
+  if (mode === 'safe') return operation && !needsDecision(operation, mode) ? approved : 'ask';
+  if (risk === 'network' && staysInside(subject)) return approved;
+  if (risk === 'read' || risk === 'write' || mode === 'auto') return approved;
+  return mode;
+}
+
+const approved: ApprovalVerdict = { verdict: 'approved' };
+
+const refused = (reason: string): ApprovalVerdict => ({
+  verdict: 'rejected',
+  reason,
+  by: 'server',
+});
+
+const planFirst =
+  'The user wants a plan first: until they approve it, only reads run. Write the plan with plan.update, then ask for its approval.';
+
+const asksNobody = (subject: string): string =>
+  `The mode auto asks nobody, and no rule allows ${subject}.`;
+
+/** `localhost` is the sandbox itself, so such a request does not leave it. */
+const staysInside = (subject: string): boolean =>
+  /^(localhost|127\.\d+\.\d+\.\d+|\[::1\]):\d+$/.test(subject);
