@@ -230,7 +230,7 @@ describeSystem('a machine that makes containers', (server) => {
         machine: 'laptop',
       });
       await looked.finished();
-      await looked.until(() => looked.terminal().includes('CapEff'), 'what it sees');
+      await looked.until(() => looked.terminal().includes('CapEff:'), 'what it sees');
       expect(looked.terminal()).toContain('of the user');
       looked.close();
       await server.client.sessions.remove(looked.id);
