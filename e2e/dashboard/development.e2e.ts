@@ -52,7 +52,10 @@ describe('npm run dev', () => {
 
     const before = session.terminal().length;
     await session.until(() => session.terminal().length > before, 'the agent to go on');
-    await server.client.sessions.call(session.id, 'files.write', { path: 'go', content: '' });
+    // What it printed before can arrive while it is still being reconnected.
+    await eventually(async () => {
+      await server.client.sessions.call(session.id, 'files.write', { path: 'go', content: '' });
+    });
     await session.finished();
     await eventually(async () => expect(await state()).toEqual(kept));
     expect(chromium.complaints).toEqual([]);
