@@ -43,6 +43,8 @@ export interface NewRun {
   attempts?: number;
   concurrency?: number;
   out: string;
+  /** The run’s id on the board; by default derived from its content. */
+  boardId?: string;
   network?: 'none' | 'declared';
   /** The network for builds of the tasks’ untrusted Dockerfiles: the engine’s default, or none. */
   buildNetwork?: 'default' | 'none';
@@ -101,6 +103,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
     labels: {},
     provenance: await provenanceOf(new Engine()),
     created: new Date().toISOString(),
+    boardId: request.boardId,
   };
   const out = resolve(request.out);
   if (existsSync(join(out, 'run.json')))

@@ -12,4 +12,5 @@ export type { FromMap } from './engine/images.js';
 export type { Cause, Trial, Verdict } from './model.js';
 export type { Validity } from './validity.js';
 export type { Summary } from './results/summary.js';
+export { describeData } from './suites/describe-data.js';
 export { suites } from './suites/index.js';

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import { aboveZero, integer, wholeNumber, several } from './options.js';
+import { withJsonOption } from './server-options.js';
 
 /** Loaded on demand: other commands need no container engine. */
 const commands = () => import('./commands/eval.js');
@@ -26,6 +27,10 @@ export function addEvalCommands(to: Command, exit: (code: number) => void): void
     .argument('<folder>', 'results folder of a run')
     .option('--json', 'print the summary as JSON')
     .action(async (folder, options) => (await commands()).evalReport(folder, options));
+  withJsonOption(program.command('data'))
+    .description('find the suites that read these files or folders')
+    .argument('<paths...>', 'files or folders with the data of suites')
+    .action(async (paths, options) => (await commands()).evalData(paths, options));
   program
     .command('compare')
     .description('compare two runs task by task')
@@ -76,6 +81,8 @@ function addRun(program: Command, exit: (code: number) => void): void {
       'folder with clones of repositories, for tasks without a local image',
     )
     .option('--base-image <image>', 'base image for helper images (default: the sandbox image)')
+    // For the server, which shows a run before its process has reported it.
+    .addOption(new Option('--board-id <id>').hideHelp())
     .addOption(
       new Option('--network <mode>', 'network of task containers')
         .choices(['none', 'declared'])

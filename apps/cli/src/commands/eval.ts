@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { AppError, percentText, pointsText } from '@belay/protocol';
+import { AppError, percentText, pluralText, pointsText } from '@belay/protocol';
 import {
   compareRuns,
+  describeData,
   preflightRun,
   regradeRun,
   rebuildReport,
@@ -19,6 +20,7 @@ import { dataFolder, findServer, type Where } from '../connection.js';
 import { comparedValidity, scoreLine, validityLine, validitySentences } from '../eval-words.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, progressBar, type LineOutput } from '../output.js';
+import { printList } from '../print-list.js';
 
 /** The limit of an agent’s files, which are held in memory. */
 const maxAnswerBytes = 512 * 2 ** 20;
@@ -66,6 +68,16 @@ export function evalReport(out: string, { json }: { json?: boolean }): void {
   else printSummary(out, summary);
 }
 
+/** `belay eval data PATH…`: the suite that reads each path. */
+export function evalData(paths: string[], options: { json?: boolean }): void {
+  const found = paths.map((path) => ({ path, ...describeData(path) }));
+  printList(found, options, {
+    row: ({ path, suite, tasks, problem }) =>
+      suite === null ? [path, '—', problem ?? ''] : [path, suite, pluralText(tasks, 'task')],
+    empty: 'Name files or folders with the data of suites.',
+  });
+}
+
 /** `belay eval compare A B`: compares B with A, task by task. */
 export function evalCompare(a: string, b: string, { json }: { json?: boolean }): void {
   const output = outputTo(process.stdout);
@@ -84,7 +96,10 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
     output.line(`edited: ${found.edited} trials have changed since they were recorded`);
 }
 
-/** Ctrl-C stops the containers, keeps the finished trials, and prints the command that resumes the run. */
+/**
+ * Ctrl-C stops the containers, keeps the finished trials, and prints the command that resumes the run. So does the end
+ * of the server that started the process, which closes their channel.
+ */
 async function interruptible(
   out: string,
   where: Where,
@@ -92,8 +107,8 @@ async function interruptible(
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   const stop = new AbortController();
-  const onSignal = () => stop.abort(new AppError('cancelled', 'interrupted'));
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
+  const onSignal = () => stop.abort(new AppError('cancelled', 'It was interrupted.'));
+  for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(name, onSignal);
   const runOptions = {
     signal: stop.signal,
     cache: join(dataFolder(), 'evaluation'),
@@ -109,7 +124,7 @@ async function interruptible(
     progress.line(`Interrupted. Resume with: belay eval resume ${out}`);
     return exitCodes.interrupted;
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
+    for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.off(name, onSignal);
   }
 }
 
