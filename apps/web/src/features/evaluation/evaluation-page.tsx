@@ -51,6 +51,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
     refetchInterval: ({ state }) =>
       (state.data?.seq ?? 0) < summary.seq && (state.status === 'error' ? 5_000 : 250),
   });
+  if (tasks.length === 0) return <NoTasks summary={summary} now={now} />;
   if (!trials.data) return <Loading what="the trials" />;
   const rows = taskRows({ tasks, attempts, flagged: validity?.flagged ?? [] }, trials.data, filter);
   const { task, attempt = 1 } = filter;
@@ -92,6 +93,20 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
           />
         )}
       </div>
+    </>
+  );
+}
+
+/** A run that has not read its data yet, or could not. */
+function NoTasks({ summary, now }: { summary: EvaluationSummary; now: number }) {
+  return (
+    <>
+      <RunHeader run={summary} now={now} />
+      {summary.state === 'running' ? (
+        <Empty title="The run is starting">Its tasks appear here when it has read its data.</Empty>
+      ) : (
+        <Empty title="No task was run" />
+      )}
     </>
   );
 }
