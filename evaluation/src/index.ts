@@ -6,7 +6,8 @@ export {
   resumeRun,
   startRun,
 } from './evaluation.js';
-export type { NewRun, EvaluationOptions } from './evaluation.js';
+export type { EvaluationOptions } from './evaluation.js';
+export type { NewRun } from './new-run.js';
 export type { RunComparison } from './compare.js';
 export type { FromMap } from './engine/images.js';
 export type { Cause, Trial, Verdict } from './model.js';

@@ -34,6 +34,8 @@ export const runFile = z.object({
   created: z.string(),
   /** The run's id on the board, if the program that started it chose one. */
   boardId: z.string().optional(),
+  /** No more trials are started once they have cost this much. */
+  maxDollars: z.number().positive().optional(),
 });
 export type RunFile = z.infer<typeof runFile>;
 

@@ -18,6 +18,7 @@ import {
 import { createClient } from '@belay/client';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { comparedValidity, scoreLine, validityLine, validitySentences } from '../eval-words.js';
+import type { Limit } from '../options.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, progressBar, type LineOutput } from '../output.js';
 import { printList } from '../print-list.js';
@@ -28,17 +29,20 @@ const maxAnswerBytes = 512 * 2 ** 20;
 type Progress = { done: number; all: number };
 
 interface EvalOptions
-  extends Where, Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox'> {
+  extends
+    Where,
+    Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox' | 'maxDollars'> {
   suiteData: string;
   tasks?: string;
   out?: string;
   fromMap?: string[];
   baseImage?: string;
+  maxDollars?: Limit;
 }
 
 /** `belay eval run`: a suite with an agent. Returns the exit code: 0 when every trial has a verdict. */
 export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
-  const { url, data, suiteData, tasks, fromMap, baseImage, ...settings } = options;
+  const { url, data, suiteData, tasks, fromMap, baseImage, maxDollars, ...settings } = options;
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
   const request = {
@@ -49,12 +53,18 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
     tasks: tasks?.split(',').filter(Boolean),
     fromMap: fromMap?.map(fromLine),
     sandbox: baseImage,
+    maxDollars: maxDollars === 'none' ? undefined : maxDollars,
   };
   return interruptible(out, { url, data }, (runOptions) => startRun(request, runOptions));
 }
 
-export const evalResume = (out: string, options: Where): Promise<number> =>
-  interruptible(out, options, (runOptions) => resumeRun(out, runOptions));
+export const evalResume = (
+  out: string,
+  { maxDollars: given, ...options }: Where & { maxDollars?: Limit },
+): Promise<number> => {
+  const maxDollars = given === 'none' ? null : given;
+  return interruptible(out, options, (runOptions) => resumeRun(out, { ...runOptions, maxDollars }));
+};
 
 export const evalRegrade = (out: string, options: Where): Promise<number> =>
   interruptible(out, options, (runOptions) => regradeRun(out, runOptions));
