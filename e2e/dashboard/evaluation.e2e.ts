@@ -204,6 +204,7 @@ describeSystem('the board of benchmark runs', (server) => {
     await click(page, 'Stop', '[role=dialog]');
     await shows(page, 'main header', 'interrupted');
     await shows(page, 'main header', 'Owner stopped it.');
+    await hides(page, tasks, 'verifying');
     const id = await page.evaluate(() => location.pathname.split('/').at(-1) ?? '');
     const { summary } = await server.client.evaluations.get(id);
     expect(summary.done).toBeGreaterThan(0);

@@ -17,7 +17,7 @@ import {
 } from './queries';
 import { RunHeader } from './run-header';
 import { TaskLine } from './task-line';
-import { taskRows, type TaskRow } from './task-rows';
+import { taskRows, trialsAtRest, type TaskRow } from './task-rows';
 import { TrialDetail } from './trial-detail';
 import { TrialFilters } from './trial-filters';
 
@@ -53,7 +53,8 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
   });
   if (tasks.length === 0) return <NoTasks summary={summary} now={now} />;
   if (!trials.data) return <Loading what="the trials" />;
-  const rows = taskRows({ tasks, attempts, flagged: validity?.flagged ?? [] }, trials.data, filter);
+  const shown = summary.state === 'running' ? trials.data : trialsAtRest(trials.data);
+  const rows = taskRows({ tasks, attempts, flagged: validity?.flagged ?? [] }, shown, filter);
   const { task, attempt = 1 } = filter;
   const isOpen = task !== undefined && tasks.includes(task);
   return (
@@ -88,7 +89,7 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
             task={task}
             attempt={attempt}
             attempts={attempts}
-            trial={trials.data.byKey.get(trialCellKey(task, attempt))}
+            trial={shown.byKey.get(trialCellKey(task, attempt))}
             flagged={validity?.flagged.find((each) => each.task === task)?.why}
           />
         )}
