@@ -226,6 +226,7 @@ describeSystem('the board of benchmark runs', (server) => {
       sample: null,
       attempts: 2,
       concurrency: 1,
+      maxDollars: null,
       preflight: false,
     });
     const { id, folder: results } = started;

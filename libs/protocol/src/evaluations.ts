@@ -123,6 +123,12 @@ const evaluationChoice = z.object({
     .describe('Only this many tasks, chosen at random; null for all.'),
   attempts: z.int().positive().max(maxEvaluation.attempts).default(1),
   concurrency: z.int().positive().max(maxEvaluation.concurrency).default(2),
+  maxDollars: z
+    .number()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('No more trials are started once they have cost this much; null for no limit.'),
   preflight: z
     .boolean()
     .default(false)

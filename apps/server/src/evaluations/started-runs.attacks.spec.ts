@@ -120,6 +120,8 @@ describe('attacks: benchmark runs that the server starts', () => {
     ['too many attempts', { attempts: 101 }],
     ['too many at once', { concurrency: 33 }],
     ['half a task', { sample: 0.5 }],
+    ['a limit that is none', { maxDollars: 0 }],
+    ['a limit that is text', { maxDollars: 'none' }],
   ])('%s is refused', async (_, more) => {
     expect(await post({ data: 'good', ...more })).toMatchObject({ status: 400 });
   });

@@ -77,8 +77,14 @@ describe('a benchmark run that the server starts', () => {
   });
 
   it('is on the board at once, and its process reports what follows', async () => {
-    const wanted = { data: 'finishes', sample: 2, attempts: 4, concurrency: 3, preflight: true };
-    const started = await post(wanted);
+    const chosen = {
+      data: 'finishes',
+      sample: 2,
+      concurrency: 3,
+      maxDollars: 1.5,
+      preflight: true,
+    };
+    const started = await post({ ...chosen, attempts: 4 });
     expect(started).toMatchObject({
       status: 201,
       suite: 'human-eval',
@@ -87,7 +93,7 @@ describe('a benchmark run that the server starts', () => {
       phase: 'starting',
       tasks: 2,
       attempts: 4,
-      start: { data: 'finishes', sample: 2, concurrency: 3, preflight: true, by: 'Owner' },
+      start: { ...chosen, by: 'Owner' },
     });
     const { id, folder, start } = started;
     expect(await reaches(id, 'finished')).toMatchObject({ id, tasks: 1, start });
@@ -98,6 +104,7 @@ describe('a benchmark run that the server starts', () => {
       '--sample=2',
       '--attempts=4',
       '--concurrency=3',
+      '--max-dollars=1.5',
       '--preflight',
       '--base-image=sandbox:1',
       `--board-id=${id}`,

@@ -120,7 +120,7 @@ export class StartedRuns implements OnApplicationBootstrap, BeforeApplicationShu
     found: FoundData,
     caller: Caller,
   ): Promise<EvaluationSummary> {
-    const { data, agent, model, sample, attempts, concurrency, preflight } = wanted;
+    const { agent, model, attempts, ...chosen } = wanted;
     const id = randomBytes(8).toString('hex');
     const folder = join(this.config.data, 'benchmark-results', `${found.suite}-${id}`);
     const token = await this.tokens.create(
@@ -138,8 +138,8 @@ export class StartedRuns implements OnApplicationBootstrap, BeforeApplicationShu
         folder,
         host: hostname(),
         created: new Date().toISOString(),
-        tasks: Math.min(found.tasks, sample ?? Infinity),
-        start: { data, sample, concurrency, preflight, by: caller.label },
+        tasks: Math.min(found.tasks, chosen.sample ?? Infinity),
+        start: { ...chosen, by: caller.label },
       });
       const options = { id, folder, image: this.config.image };
       this.#begin(id, token, runArguments(wanted, found, options));
@@ -182,7 +182,7 @@ const rights = { scope: 'operate', sessions: 'all', expires: null } as const;
 
 /** Each value is part of its option, so that none can be read as another option. */
 const runArguments = (
-  { agent, model, sample, attempts, concurrency, preflight }: NewEvaluation,
+  { agent, model, sample, attempts, concurrency, maxDollars, preflight }: NewEvaluation,
   { suite, path }: FoundData,
   { id, folder, image }: { id: string; folder: string; image: string },
 ): string[] => [
@@ -194,6 +194,7 @@ const runArguments = (
   ...(sample === null ? [] : [`--sample=${sample}`]),
   `--attempts=${attempts}`,
   `--concurrency=${concurrency}`,
+  ...(maxDollars === null ? [] : [`--max-dollars=${maxDollars}`]),
   ...(preflight ? ['--preflight'] : []),
   `--base-image=${image}`,
   `--board-id=${id}`,

@@ -1,6 +1,7 @@
 import { Req, Res } from '@nestjs/common';
 import {
   api,
+  budgets,
   type BenchmarkData,
   type Evaluation,
   type EvaluationSummary,
@@ -49,7 +50,9 @@ export class EvaluationsController {
 
   async start({ body }: Inputs['start'], @Req() request: Request): Promise<EvaluationSummary> {
     const caller = callerOf(request);
-    if (body.model !== null) await this.models.choose(body.model, { caller });
+    const { model, maxDollars } = body;
+    const limit = budgets.parse({ dollars: maxDollars });
+    if (model !== null) await this.models.choose(model, { caller, budgets: limit });
     return this.runs.start(body, caller);
   }
 

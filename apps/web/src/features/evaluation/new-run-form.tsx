@@ -50,7 +50,7 @@ export function NewRunForm({ data, onStart, onCancel }: NewRunFormProps) {
       disabled={lacksModel}
       onSubmit={() => onStart(requestOf(form, chosen))}
       onCancel={onCancel}
-      aside={<Amount trials={trialsOf(form, chosen)} agent={values.agent} />}
+      aside={<span className="text-sm text-muted">{amountText(form, chosen)}</span>}
     >
       <SelectField
         label="Data"
@@ -71,12 +71,18 @@ export function NewRunForm({ data, onStart, onCancel }: NewRunFormProps) {
       {values.agent === 'model' && models.data && (
         <ModelField models={usable} value={model} onChange={(name) => change({ model: name })} />
       )}
-      <SizeFields data={chosen} bind={bind} />
+      <SizeFields data={chosen} agent={values.agent} bind={bind} />
       <CheckField {...bind('preflight')}>
         Preflight: first check each task with its reference solution and with no change
       </CheckField>
     </Form>
   );
+}
+
+/** How much the run will do; nothing while a number is invalid. */
+function amountText(form: RunForm, data: ReadableData): string {
+  const trials = trialsOf(form, data);
+  return Number.isInteger(trials) && trials > 0 ? pluralText(trials, 'trial') : '';
 }
 
 interface ModelFieldProps {
@@ -105,14 +111,15 @@ function ModelField({ models, ...field }: ModelFieldProps) {
 
 interface SizeFieldsProps {
   data: ReadableData;
+  agent: RunForm['agent'];
   bind: FormState<RunForm>['bind'];
 }
 
-/** How many tasks and trials, and how many at a time. */
-function SizeFields({ data, bind }: SizeFieldsProps) {
+/** How many tasks and trials, how many at a time, and what they may cost. */
+function SizeFields({ data, agent, bind }: SizeFieldsProps) {
   const limits = limitsOf(data);
   return (
-    <div className="grid grid-cols-3 gap-3 max-sm:grid-cols-1">
+    <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
       <NumberField
         label="Tasks"
         placeholder={`All ${data.tasks}`}
@@ -128,6 +135,16 @@ function SizeFields({ data, bind }: SizeFieldsProps) {
         max={limits.concurrency}
         {...bind('concurrency')}
       />
+      {agent === 'model' && (
+        <NumberField
+          label="Max cost (USD)"
+          placeholder="No limit"
+          hint="Then no more trials are started."
+          min={0.01}
+          step={0.01}
+          {...bind('maxDollars')}
+        />
+      )}
     </div>
   );
 }
@@ -137,22 +154,19 @@ interface NumberFieldProps {
   hint?: string;
   placeholder?: string;
   required?: boolean;
-  max: number;
+  min?: number;
+  max?: number;
+  step?: number;
   value: string;
   onChange(value: string): void;
 }
 
-const NumberField = (props: NumberFieldProps) => (
-  <TextField type="number" inputMode="numeric" min={1} step={1} {...props} />
+const NumberField = ({ min = 1, step = 1, ...field }: NumberFieldProps) => (
+  <TextField
+    type="number"
+    inputMode={step === 1 ? 'numeric' : 'decimal'}
+    min={min}
+    step={step}
+    {...field}
+  />
 );
-
-/** How much the run will do; nothing while a number is invalid. */
-function Amount({ trials, agent }: { trials: number; agent: RunForm['agent'] }) {
-  if (!Number.isInteger(trials) || trials < 1) return null;
-  return (
-    <span className="text-sm text-muted">
-      {pluralText(trials, 'trial')}
-      {agent === 'model' && ', with no limit for their total cost'}
-    </span>
-  );
-}

@@ -42,7 +42,8 @@ describe('the form for a benchmark run', () => {
   it('starts the first data with the first usable model, and opens the run', async () => {
     const page = await show();
     await ready();
-    screen.getByText('164 trials, with no limit for their total cost');
+    screen.getByText('164 trials');
+    write('Max cost', '2.50');
     await click('button', 'Start run');
     expect(page.rest.bodiesOf('evaluations.start')).toEqual([
       {
@@ -52,6 +53,7 @@ describe('the form for a benchmark run', () => {
         sample: null,
         attempts: 1,
         concurrency: 2,
+        maxDollars: 2.5,
         preflight: true,
       },
     ]);
@@ -61,6 +63,7 @@ describe('the form for a benchmark run', () => {
   it('sends what was chosen', async () => {
     const page = await show();
     await startButton();
+    write('Max cost', '3');
     write('Data', 'polyglot');
     await click('radio', 'Reference solution');
     write('Tasks', '5');
@@ -81,6 +84,7 @@ describe('the form for a benchmark run', () => {
         sample: 5,
         attempts: 3,
         concurrency: 4,
+        maxDollars: null,
         preflight: false,
       },
     ]);

@@ -20,6 +20,8 @@ export interface RunForm {
   sample: string;
   attempts: string;
   concurrency: string;
+  /** Empty for no limit. */
+  maxDollars: string;
   preflight: boolean;
 }
 
@@ -30,6 +32,7 @@ export const emptyRun: RunForm = {
   sample: '',
   attempts: '1',
   concurrency: '2',
+  maxDollars: '',
   preflight: true,
 };
 
@@ -43,6 +46,7 @@ export const requestOf = (form: RunForm, { name, tasks }: ReadableData): NewEval
   sample: tasksOf(form, tasks) < tasks ? tasksOf(form, tasks) : null,
   attempts: Number(form.attempts),
   concurrency: Number(form.concurrency),
+  maxDollars: form.agent === 'model' && form.maxDollars.trim() ? Number(form.maxDollars) : null,
   preflight: form.preflight,
 });
 

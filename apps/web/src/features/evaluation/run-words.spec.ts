@@ -37,11 +37,13 @@ it('does not call a run silent while the server watches its start', () => {
 
 it('says how a run was started', () => {
   expect(startWords(run())).toBe('Started in a terminal on here.');
-  const choice = { data: 'mine.jsonl', concurrency: 1, by: 'Ada' };
+  const choice = { data: 'mine.jsonl', concurrency: 1, maxDollars: null, by: 'Ada' };
   expect(
     startWords(run({ start: { ...choice, sample: null, preflight: false }, attempts: 1 })),
   ).toBe('Started by Ada on this server: mine.jsonl, all tasks, at most 1 trial at a time.');
-  expect(startWords(run({ start: { ...choice, sample: 20, preflight: true } }))).toBe(
-    'Started by Ada on this server: mine.jsonl, 20 tasks at random, 2 attempts each, at most 1 trial at a time, with preflight.',
+  expect(
+    startWords(run({ start: { ...choice, sample: 20, maxDollars: 5, preflight: true } })),
+  ).toBe(
+    'Started by Ada on this server: mine.jsonl, 20 tasks at random, 2 attempts each, at most 1 trial at a time, at most $5.00, with preflight.',
   );
 });

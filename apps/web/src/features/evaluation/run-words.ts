@@ -1,4 +1,5 @@
 import {
+  dollarsText,
   evaluationSilenceMs,
   percentText,
   pluralText,
@@ -17,12 +18,13 @@ export const isSilent = ({ state, phase, reported }: EvaluationSummary, now: num
 /** Who started a run where, and with what. */
 export function startWords({ start, attempts, host }: EvaluationSummary): string {
   if (!start) return `Started in a terminal on ${host}.`;
-  const { by, data, sample, concurrency, preflight } = start;
+  const { by, data, sample, concurrency, maxDollars, preflight } = start;
   const parts = [
     data,
     sample === null ? 'all tasks' : `${pluralText(sample, 'task')} at random`,
     ...(attempts > 1 ? [`${attempts} attempts each`] : []),
     `at most ${pluralText(concurrency, 'trial')} at a time`,
+    ...(maxDollars === null ? [] : [`at most ${dollarsText(maxDollars)}`]),
     ...(preflight ? ['with preflight'] : []),
   ];
   return `Started by ${by} on this server: ${parts.join(', ')}.`;
