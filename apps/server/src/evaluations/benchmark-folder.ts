@@ -79,9 +79,18 @@ export class BenchmarkFolder {
   async #describe(entries: readonly Entry[]): Promise<Description[]> {
     if (entries.length === 0) return [];
     const running = this.command.start(['data', '--json', ...entries.map(({ path }) => path)]);
-    const timer = setTimeout(() => running.interrupt(), readTimeoutMs);
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      running.interrupt();
+    }, readTimeoutMs);
     const end = await running.ended;
     clearTimeout(timer);
+    if (isLate)
+      throw new AppError(
+        'unavailable',
+        `The benchmark data could not be read within ${readTimeoutMs / 1_000} s. Take what is not data of a suite out of ${this.config.benchmarks}.`,
+      );
     if (end.code !== 0)
       throw new AppError('unavailable', `The benchmark data cannot be read: ${failureReason(end)}`);
     return described.parse(JSON.parse(end.output));

@@ -23,7 +23,7 @@ import { EvaluationCommand, type EvaluationProcess } from './evaluation-command.
 import { EvaluationService } from './evaluation.service.js';
 import { failureReason } from './failure-reason.js';
 
-/** How long the server waits for its run at its own end; less than the time that it has itself. */
+/** How long the server waits for its run to end; at its own end it has little more time itself. */
 const endTimeoutMs = 4_000;
 
 interface StartedRun {
@@ -101,18 +101,14 @@ export class StartedRuns implements OnApplicationBootstrap, BeforeApplicationShu
     const run = this.#run;
     if (!run) return;
     interrupt(run, serverEnded);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => (timer = setTimeout(resolve, endTimeoutMs)));
-    await Promise.race([run.ended, late]);
-    clearTimeout(timer);
+    await endedSoon(run);
   }
 
   /** A run that is over on the board may still be removing its containers. */
   async #assertFree(): Promise<void> {
     if (!this.#run) return;
     const { summary } = await this.board.get(this.#run.id);
-    if (summary.state === 'running') throw inProgress();
-    await this.#run.ended;
+    if (summary.state === 'running' || !(await endedSoon(this.#run))) throw inProgress();
   }
 
   async #start(
@@ -155,10 +151,10 @@ export class StartedRuns implements OnApplicationBootstrap, BeforeApplicationShu
     const caller = this.tokens.callerOf(token);
     if (!caller || this.#closing)
       throw new AppError('unavailable', 'The server is about to end, or your rights have ended.');
-    const process = this.command.start(args, token);
-    const run: StartedRun = { id, process, ended: Promise.resolve() };
+    const running = this.command.start(args, token);
+    const run: StartedRun = { id, process: running, ended: Promise.resolve() };
     const off = this.ends.on(caller, () => interrupt(run, 'Its token was revoked.'));
-    run.ended = process.ended.then(async (end) => {
+    run.ended = running.ended.then(async (end) => {
       off();
       await this.#revoke(tokenId);
       const how =
@@ -205,6 +201,15 @@ function interrupt(run: StartedRun, reason: string): void {
   if (run.stopped !== undefined) return;
   run.stopped = reason;
   run.process.interrupt();
+}
+
+/** Whether the run has ended, within a few seconds. */
+async function endedSoon({ ended }: StartedRun): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), endTimeoutMs);
+  const isOver = await Promise.race([ended.then(() => true), late]);
+  clearTimeout(timer);
+  return isOver;
 }
 
 const serverEnded = 'The server ended while it was in progress.';
