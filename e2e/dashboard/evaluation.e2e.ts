@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
+import { ProviderServer, streaming } from '../../apps/server/src/models/testing/provider-server.js';
+import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
 import {
   belay,
   choose,
@@ -31,12 +33,15 @@ const problem = (name: string, solution: string) => ({
 describeSystem('the board of benchmark runs', (server) => {
   const chromium = new Chromium();
   let folder: string;
+  let provider: ProviderServer;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-board-'));
+    provider = await ProviderServer.open();
     await chromium.start();
   });
   afterAll(async () => {
     await chromium.dispose();
+    await provider.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -214,6 +219,41 @@ describeSystem('the board of benchmark runs', (server) => {
     expect(resumed).toMatchObject({ code: 0 });
     await shows(page, 'main header', '8 of 8 trials');
     await shows(page, 'main header', 'finished');
+    expect(chromium.complaints).toEqual([]);
+  });
+
+  it('lets a model work, with a token that may only operate, up to a limit of the cost', async () => {
+    const url = `${provider.url}/v1`;
+    await server.client.models.setProvider('openai-compatible', { url, unchecked: true });
+    const solve = "printf 'def double(n):\\n    return 2 * n\\n' > solution.py";
+    for (const text of [
+      'ready',
+      `{{terminal.run(${JSON.stringify(solve)})}}`,
+      '{{finish("Done.")}}',
+    ])
+      provider.answer(streaming(chatCompletions.reply({ text })));
+    offer('priced.jsonl', [problem('first', '2 * n'), problem('second', '2 * n')]);
+    const { id } = await server.client.evaluations.start({
+      data: 'priced.jsonl',
+      agent: 'model',
+      model: 'openai-compatible:small?tools=tags&price=1000/1000',
+      sample: null,
+      attempts: 1,
+      concurrency: 1,
+      maxDollars: 0.01,
+      preflight: false,
+    });
+    const page = await chromium.open(server, `/evaluations/${id}`);
+    await shows(page, 'main header', 'interrupted');
+    await shows(page, 'main header', /The trials have cost \$\S+ of at most \$0\.01/);
+    await shows(page, tasks, /Own\/first\s*passed/);
+    await shows(page, tasks, /Own\/second\s*queued/);
+    const { trials } = await server.client.evaluations.trials(id);
+    const session = trials.find(({ task }) => task === 'Own/first')?.session ?? '';
+    expect(await server.client.sessions.get(session)).toMatchObject({
+      archived: true,
+      tags: ['evaluation', 'human-eval'],
+    });
     expect(chromium.complaints).toEqual([]);
   });
 
