@@ -178,7 +178,15 @@ module.exports = {
       ],
       ['model.ts', 'artifact-filter.ts', 'validity.ts'],
       ['engine', 'suites'],
-      ['artifacts.ts', 'compare.ts', 'results', 'run-refusal.ts', 'tell-refused.ts'],
+      [
+        'artifacts.ts',
+        'compare.ts',
+        'cost-limit.ts',
+        'new-run.ts',
+        'results',
+        'run-refusal.ts',
+        'tell-refused.ts',
+      ],
       ['agents'],
       [
         'references.ts',

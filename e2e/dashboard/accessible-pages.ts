@@ -98,6 +98,7 @@ export function describeAccessiblePages(
       ['/?show=archived', 'main', 'The archive is empty'],
       ['/new', 'main', 'Workspace'],
       ['/evaluations', 'main', 'human-eval'],
+      ['/evaluations/new', 'main', 'There are no benchmark data yet'],
       ['/evaluations/shown', 'main', 'flagged'],
       ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
       ['/evaluations/nothing', 'main', 'Go to the fleet'],

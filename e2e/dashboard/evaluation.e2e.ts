@@ -1,9 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'puppeteer-core';
+import { ProviderServer, streaming } from '../../apps/server/src/models/testing/provider-server.js';
+import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
 import {
   belay,
+  choose,
   Chromium,
   click,
   clickOn,
@@ -17,6 +20,7 @@ import {
   textOf,
   untilInPage,
 } from '@belay/testkit';
+import { until } from '@belay/testing';
 
 const problem = (name: string, solution: string) => ({
   task_id: `Own/${name}`,
@@ -29,12 +33,15 @@ const problem = (name: string, solution: string) => ({
 describeSystem('the board of benchmark runs', (server) => {
   const chromium = new Chromium();
   let folder: string;
+  let provider: ProviderServer;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'belay-board-'));
+    provider = await ProviderServer.open();
     await chromium.start();
   });
   afterAll(async () => {
     await chromium.dispose();
+    await provider.close();
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -142,6 +149,136 @@ describeSystem('the board of benchmark runs', (server) => {
     await shows(page, 'main header', '8 of 8 trials');
     await shows(page, 'main header', 'finished');
     await hides(page, 'main header', 'belay eval resume');
+  });
+
+  /** Puts problems where the server finds data for its own runs. */
+  const offer = (name: string, problems: object[]): void => {
+    const data = join(server.data, 'benchmarks');
+    mkdirSync(data, { recursive: true });
+    const lines = problems.map((each) => `${JSON.stringify(each)}\n`);
+    writeFileSync(join(data, name), lines.join(''));
+  };
+  const form = 'form[aria-label="New run"]';
+  /** Chooses data and an agent in the form, one trial at a time, and starts the run with the keyboard. */
+  const startRun = async (page: Page, data: string, agent: string): Promise<void> => {
+    await choose(page, `${form} select`, data);
+    await click(page, agent, form);
+    await fill(page, 'Trials at a time', '1');
+    await page.keyboard.press('Enter');
+    await untilInPage(page, () => /^\/evaluations\/[0-9a-f]{16}$/.test(location.pathname));
+  };
+  const many = Array.from({ length: 8 }, (_, index) => problem(`${index}`, '2 * n'));
+
+  it('starts a run of the data that the machine’s operator offers, and shows its verdicts', async () => {
+    const page = await chromium.open(server, '/evaluations');
+    await click(page, 'New run', 'main');
+    await shows(page, 'main', 'There are no benchmark data yet');
+    await shows(page, 'main', join(server.data, 'benchmarks'));
+    offer('two.jsonl', [problem('sound', '2 * n'), problem('unsound', 'n')]);
+    offer('notes.jsonl', [{ note: 'no task' }]);
+    await click(page, 'Look again', 'main');
+    await shows(page, form, 'two.jsonl (human-eval, 2 tasks)');
+    await click(page, 'Data that no suite reads', 'main');
+    await shows(page, 'main', 'notes.jsonl: ');
+    await startRun(page, 'two.jsonl', 'Reference solution');
+    await shows(page, 'main header', 'human-eval · oracle');
+    await shows(page, 'main header', 'Started by Owner on this server: two.jsonl, all tasks');
+    await shows(page, tasks, /Own\/sound\s*passed/);
+    await shows(page, tasks, /Own\/unsound\s*flagged\s*failed/);
+    await shows(page, 'main header', 'finished');
+    await shows(page, 'main header', /50\.0%/);
+    await hides(page, 'main header', 'Stop');
+    // Its token ended with it.
+    await until(
+      'its token has ended',
+      async () => (await server.client.tokens.list()).length === 0,
+    );
+    expect(chromium.complaints).toEqual([]);
+  });
+
+  it('stops a run, which can be resumed; viewers can do neither', async () => {
+    offer('many.jsonl', many);
+    const page = await chromium.open(server, '/evaluations/new');
+    await startRun(page, 'many.jsonl', 'No change');
+    await shows(page, 'main header', /[1-9] of 8 trials/);
+    const viewer = await chromium.open(server, '/evaluations', { token: server.viewerToken });
+    await shows(viewer, runs, 'human-eval · nop');
+    await hides(viewer, 'main', 'New run');
+    await click(page, 'Stop', 'main header');
+    await shows(page, '[role=dialog]', 'Stop this run?');
+    await click(page, 'Stop', '[role=dialog]');
+    await shows(page, 'main header', 'interrupted');
+    await shows(page, 'main header', 'Owner stopped it.');
+    await hides(page, tasks, 'verifying');
+    const id = await page.evaluate(() => location.pathname.split('/').at(-1) ?? '');
+    const { summary } = await server.client.evaluations.get(id);
+    expect(summary.done).toBeGreaterThan(0);
+    expect(summary.done).toBeLessThan(8);
+    await shows(page, 'main header', `belay eval resume ${summary.folder}`);
+    const resumed = await belay(server.data, ['eval', 'resume', summary.folder]);
+    expect(resumed).toMatchObject({ code: 0 });
+    await shows(page, 'main header', '8 of 8 trials');
+    await shows(page, 'main header', 'finished');
+    expect(chromium.complaints).toEqual([]);
+  });
+
+  it('lets a model work, with a token that may only operate, up to a limit of the cost', async () => {
+    const url = `${provider.url}/v1`;
+    await server.client.models.setProvider('openai-compatible', { url, unchecked: true });
+    const solve = "printf 'def double(n):\\n    return 2 * n\\n' > solution.py";
+    for (const text of [
+      'ready',
+      `{{terminal.run(${JSON.stringify(solve)})}}`,
+      '{{finish("Done.")}}',
+    ])
+      provider.answer(streaming(chatCompletions.reply({ text })));
+    offer('priced.jsonl', [problem('first', '2 * n'), problem('second', '2 * n')]);
+    const { id } = await server.client.evaluations.start({
+      data: 'priced.jsonl',
+      agent: 'model',
+      model: 'openai-compatible:small?tools=tags&price=1000/1000',
+      sample: null,
+      attempts: 1,
+      concurrency: 1,
+      maxDollars: 0.01,
+      preflight: false,
+    });
+    const page = await chromium.open(server, `/evaluations/${id}`);
+    await shows(page, 'main header', 'interrupted');
+    await shows(page, 'main header', /The trials have cost \$\S+ of at most \$0\.01/);
+    await shows(page, tasks, /Own\/first\s*passed/);
+    await shows(page, tasks, /Own\/second\s*queued/);
+    const { trials } = await server.client.evaluations.trials(id);
+    const session = trials.find(({ task }) => task === 'Own/first')?.session ?? '';
+    expect(await server.client.sessions.get(session)).toMatchObject({
+      archived: true,
+      tags: ['evaluation', 'human-eval'],
+    });
+    expect(chromium.complaints).toEqual([]);
+  });
+
+  it('ends a run whose server was killed, and says so after the next start', async () => {
+    offer('many.jsonl', many);
+    const started = await server.client.evaluations.start({
+      data: 'many.jsonl',
+      agent: 'nop',
+      model: null,
+      sample: null,
+      attempts: 2,
+      concurrency: 1,
+      maxDollars: null,
+      preflight: false,
+    });
+    const { id, folder: results } = started;
+    const now = async () => (await server.client.evaluations.get(id)).summary;
+    await until('it is at work', async () => (await now()).done > 0, { timeoutMs: 90_000 });
+    await server.end('SIGKILL');
+    await server.start();
+    const reason = 'The server ended while it was in progress.';
+    expect(await now()).toMatchObject({ state: 'interrupted', reason });
+    // Its process releases the folder.
+    expect(await belay(server.data, ['eval', 'resume', results])).toMatchObject({ code: 0 });
+    expect(await now()).toMatchObject({ state: 'finished', done: 16 });
   });
 });
 

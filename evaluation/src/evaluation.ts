@@ -11,9 +11,11 @@ import {
 } from './agents/agent-of-run.js';
 import { Board } from './board/board.js';
 import { compareTrials, type RunComparison } from './compare.js';
+import { costLimitReached } from './cost-limit.js';
 import { Engine } from './engine/engine.js';
-import { defaultFromMap, Images, type FromMap } from './engine/images.js';
+import { defaultFromMap, Images } from './engine/images.js';
 import type { Task, Trial } from './model.js';
+import type { NewRun } from './new-run.js';
 import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './tell-refused.js';
@@ -30,32 +32,6 @@ import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 import { randomSample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
 
-export interface NewRun {
-  suite: string;
-  data: string;
-  /** `oracle`, `nop`, `model`, `command:LINE` or `predictions:FILE`. */
-  agent: string;
-  model?: string;
-  /** Ids of tasks; all when omitted. */
-  tasks?: string[];
-  sample?: number;
-  seed?: number;
-  attempts?: number;
-  concurrency?: number;
-  out: string;
-  network?: 'none' | 'declared';
-  /** The network for builds of the tasks’ untrusted Dockerfiles: the engine’s default, or none. */
-  buildNetwork?: 'default' | 'none';
-  fromMap?: FromMap;
-  sandbox?: string;
-  /** A factor for all time limits, for slow machines. */
-  timeoutMultiplier?: number;
-  /** Clones of repositories, for SWE-Bench instances whose image is not on the engine. */
-  repos?: string;
-  /** Whether to check tasks without a preflight result before the trials; this calls no model. */
-  preflight?: boolean;
-}
-
 /** The connection, cache and callbacks of the program that starts a run. */
 export interface EvaluationOptions {
   signal: AbortSignal;
@@ -66,6 +42,8 @@ export interface EvaluationOptions {
   connect?: Connect;
   /** The folder for preflight results; without it, no preflight is read or run. */
   cache?: string;
+  /** Replaces the limit that a run was started with; null removes it. */
+  maxDollars?: number | null;
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
   /** Called for each trial of the preflight. */
   onCheck?(trial: Trial, progress: { done: number; all: number }): void;
@@ -101,6 +79,8 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
     labels: {},
     provenance: await provenanceOf(new Engine()),
     created: new Date().toISOString(),
+    boardId: request.boardId,
+    maxDollars: request.maxDollars,
   };
   const out = resolve(request.out);
   if (existsSync(join(out, 'run.json')))
@@ -130,8 +110,10 @@ async function inFolder(out: string, work: () => Promise<Summary>): Promise<Summ
 
 /** Runs the missing trials. The report equals that of a run that was never killed. */
 export async function resumeRun(out: string, options: EvaluationOptions): Promise<Summary> {
-  const opened = openRun(out);
-  return inFolder(out, () => resumeHeld(opened, options));
+  const { run, ...opened } = openRun(out);
+  const { maxDollars = run.maxDollars } = options;
+  const changed = { ...opened, run: { ...run, maxDollars: maxDollars ?? undefined } };
+  return inFolder(out, () => resumeHeld(changed, options));
 }
 
 async function resumeHeld(
@@ -143,7 +125,7 @@ async function resumeHeld(
   checkUnchanged(run, tasks);
   const agent = known ?? agentOf(run, options.connect);
   await checkModel(run, options.connect);
-  return onBoard(out, options, async (board) => {
+  return onBoard(opened, options, async (board) => {
     const { cache } = options;
     const validity =
       cache === undefined
@@ -153,13 +135,14 @@ async function resumeHeld(
     const broken = tasks.filter((task) => task.broken);
     for (const { id, unsupported } of broken)
       options.onNotice?.(`The task ${id} is not run and counts as 0: ${unsupported}`);
-    const { attempts, concurrency, network } = run;
+    const { attempts, concurrency, network, maxDollars } = run;
     const request: RunRequest = {
       tasks: withRunRefusals(tasks, run),
       agent,
       attempts,
       concurrency,
       network,
+      maxDollars,
       out,
       signal: options.signal,
       known: validity,
@@ -179,7 +162,7 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
   const opened = openRun(out);
   const { run, tasks, environments } = opened;
   return inFolder(out, () =>
-    onBoard(out, options, async (board) => {
+    onBoard(opened, options, async (board) => {
       board?.begin();
       const { trials } = countedTrials(out);
       const request = { out: opened.out, trials, tasks, network: run.network, ...options };
@@ -200,7 +183,7 @@ export async function preflightRun(
 ): Promise<Summary> {
   const opened = openRun(out);
   return inFolder(out, () =>
-    onBoard(out, options, async (board) => {
+    onBoard(opened, options, async (board) => {
       await checkTasks(opened, options, { board, all: true });
       return reportOf(opened, options);
     }),
@@ -231,7 +214,7 @@ async function checkTasks(
 
 /** Reports the run's progress and its end to the server's board. */
 async function onBoard(
-  out: string,
+  { out, run }: Pick<OpenRun, 'out' | 'run'>,
   { connect, onNotice, signal }: EvaluationOptions,
   work: (board: Board | undefined) => Promise<Summary>,
 ): Promise<Summary> {
@@ -244,10 +227,12 @@ async function onBoard(
   try {
     const summary = await work(board);
     const missing = summary.trials.all - summary.trials.done;
-    await end(
-      missing > 0 ? 'interrupted' : 'finished',
-      missing > 0 ? `${missing} trials have not been run yet.` : null,
-    );
+    if (missing === 0) await end('finished', null);
+    else {
+      const limit = costLimitReached(countedTrials(out).trials, run.maxDollars);
+      if (limit !== undefined) onNotice?.(limit);
+      await end('interrupted', limit ?? `${missing} trials have not been run yet.`);
+    }
     return summary;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -125,6 +125,26 @@ describe('a trial that failed because of the infrastructure', () => {
   });
 });
 
+it('starts no more trials once they have cost the limit, and runs them with a higher one', async () => {
+  const three = ['p', 'q', 'r'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
+  const data = write(join(folder, 'priced'), {
+    'human-eval.jsonl': three.map((each) => `${JSON.stringify(each)}\n`).join(''),
+  });
+  const tasks = suiteNamed('human-eval').read(join(data, 'human-eval.jsonl'));
+  const agent: Agent = {
+    name: 'priced',
+    model: null,
+    setup: async () => ({
+      ...(await fixedArtifacts(() => noArtifacts)),
+      usage: () => ({ session: null, tokens: 10, dollars: 0.5 }),
+    }),
+  };
+  const given = { out: join(folder, 'priced-run'), concurrency: 1 };
+  expect(await trialsOf(tasks, agent, { ...given, maxDollars: 0.8 })).toHaveLength(2);
+  expect(await trialsOf(tasks, agent, { ...given, maxDollars: 0.8 })).toHaveLength(2);
+  expect(await trialsOf(tasks, agent, { ...given, maxDollars: 2 })).toHaveLength(3);
+});
+
 describe('after an agent has ended', () => {
   const three = ['x', 'y', 'z'].map((name) => ({ ...doubling, task_id: `Own/${name}` }));
   const data = write(join(folder, 'three'), {

@@ -6,6 +6,7 @@ import { nop, oracle } from './agents/baselines.js';
 import type { Artifacts } from './artifacts.js';
 import type { Engine } from './engine/engine.js';
 import type { Images } from './engine/images.js';
+import { costLimitReached } from './cost-limit.js';
 import { contentHash } from './entries.js';
 import type { Task, Trial } from './model.js';
 import type { Validity } from './validity.js';
@@ -22,6 +23,8 @@ export interface RunRequest {
   out: string;
   network: 'none' | 'declared';
   signal: AbortSignal;
+  /** No more trials are started once they have cost this much. */
+  maxDollars?: number;
   /** Known preflight results for the tasks. */
   known?: Validity[];
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
@@ -38,7 +41,7 @@ export interface EnvironmentFactory {
 /**
  * Runs every trial that is missing from the results, so calling it again resumes the run: a trial
  * is identified by its task’s content, the agent, the model and its number. Rejects when the signal
- * is aborted; finished trials are kept.
+ * is aborted; finished trials are kept. Trials beyond the limit of the cost stay missing.
  */
 export async function runTrials(
   request: RunRequest,
@@ -83,13 +86,14 @@ export async function runTrials(
     journal.append(trial);
     request.onTrial?.(trial, { done: journal.trials.size, all: keyed.length });
   };
+  const isSpent = () => costLimitReached(journal.trials.values(), request.maxDollars) !== undefined;
   const again: typeof todo = [];
   try {
     await all(
       todo.map(
         (trial) => () =>
           resources.with(trial.task.environment, async () => {
-            if (signal.aborted) return;
+            if (signal.aborted || isSpent()) return;
             const done = await once(trial);
             if (done.verdict.cause !== 'infrastructure') return count(done);
             report(trial, 'queued');
@@ -98,7 +102,7 @@ export async function runTrials(
       ),
     );
     // A trial that failed because of the infrastructure is repeated once, alone, before it counts.
-    for (const trial of again) count(await once(trial));
+    for (const trial of again) if (!isSpent()) count(await once(trial));
     signal.throwIfAborted();
   } finally {
     journal.close();

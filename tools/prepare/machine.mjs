@@ -41,6 +41,7 @@ async function prepareProduct(docker) {
     BELAY_RUNTIME: ended[2],
     BELAY_SITE: join(root, 'apps/web/dist/site'),
     BELAY_EXAMPLES: join(root, 'examples'),
+    BELAY_CLI: join(root, 'apps/cli/bin/belay.mjs'),
   };
 }
 

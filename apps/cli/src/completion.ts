@@ -40,7 +40,10 @@ export async function completions(
   }
   const fitting = (found: readonly string[]) => found.filter((word) => word.startsWith(typed));
   if (before?.required) return fitting(before.argChoices ?? []);
-  if (typed.startsWith('-')) return fitting(command.options.map((option) => option.long ?? ''));
+  if (typed.startsWith('-')) {
+    const visible = command.options.filter(({ hidden }) => !hidden);
+    return fitting(visible.map((option) => option.long ?? ''));
+  }
   const [argument] = command.registeredArguments;
   if (argument?.name() === 'session') return fitting(['last', ...(await sessions())]);
   const names = command.createHelp().visibleCommands(command);

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
-import { aboveZero, integer, wholeNumber, several } from './options.js';
+import { aboveZero, dollarAmount, integer, limit, wholeNumber, several } from './options.js';
+import { withJsonOption } from './server-options.js';
 
 /** Loaded on demand: other commands need no container engine. */
 const commands = () => import('./commands/eval.js');
@@ -8,12 +9,16 @@ const commands = () => import('./commands/eval.js');
 export function addEvalCommands(to: Command, exit: (code: number) => void): void {
   const program = to.command('eval').description('run benchmarks');
   addRun(program, exit);
-  const onRun = (name: string, what: string, act: 'evalResume' | 'evalRegrade' | 'evalPreflight') =>
+  const onRun = (name: string, what: string, act: 'evalRegrade' | 'evalPreflight') =>
     withServer(program.command(name))
       .description(what)
       .argument('<folder>', 'results folder of a run')
       .action(async (folder, options) => exit(await (await commands())[act](folder, options)));
-  onRun('resume', 'run the trials that a run is still missing', 'evalResume');
+  withServer(program.command('resume'))
+    .description('run the trials that a run is still missing')
+    .argument('<folder>', 'results folder of a run')
+    .option(...maxDollars)
+    .action(async (folder, options) => exit(await (await commands()).evalResume(folder, options)));
   onRun('regrade', 'verify the stored artifacts again; calls no model', 'evalRegrade');
   onRun(
     'preflight',
@@ -26,6 +31,10 @@ export function addEvalCommands(to: Command, exit: (code: number) => void): void
     .argument('<folder>', 'results folder of a run')
     .option('--json', 'print the summary as JSON')
     .action(async (folder, options) => (await commands()).evalReport(folder, options));
+  withJsonOption(program.command('data'))
+    .description('find the suites that read these files or folders')
+    .argument('<paths...>', 'files or folders with the data of suites')
+    .action(async (paths, options) => (await commands()).evalData(paths, options));
   program
     .command('compare')
     .description('compare two runs task by task')
@@ -34,6 +43,12 @@ export function addEvalCommands(to: Command, exit: (code: number) => void): void
     .option('--json', 'print JSON')
     .action(async (a, b, options) => (await commands()).evalCompare(a, b, options));
 }
+
+const maxDollars = [
+  '--max-dollars <amount>',
+  'start no more trials once they have cost this much, in US dollars; `none` for no limit',
+  limit(dollarAmount),
+] as const;
 
 const withServer = (command: Command): Command =>
   command.option('--url <url>', 'URL of the server, for the live board and the agent `model`');
@@ -55,6 +70,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
       wholeNumber,
       2,
     )
+    .option(...maxDollars)
     .option('-o, --out <folder>', 'results folder (default: a new one in eval-results)')
     .option(
       '--preflight',
@@ -76,6 +92,8 @@ function addRun(program: Command, exit: (code: number) => void): void {
       'folder with clones of repositories, for tasks without a local image',
     )
     .option('--base-image <image>', 'base image for helper images (default: the sandbox image)')
+    // For the server, which shows a run before its process has reported it.
+    .addOption(new Option('--board-id <id>').hideHelp())
     .addOption(
       new Option('--network <mode>', 'network of task containers')
         .choices(['none', 'declared'])

@@ -201,6 +201,8 @@ describe('completion', () => {
     expect(await offered('lo')).toEqual(['log']);
     expect(await offered('eval', 're')).toEqual(['resume', 'regrade', 'report']);
     expect(await offered('run', '--ap')).toEqual(['--apply', '--approve']);
+    // `--board-id` is for the server only.
+    expect(await offered('eval', 'run', '--b')).toEqual(['--base-image', '--build-network']);
     expect(await offered('run', '--approve', '')).toEqual(['plan', 'safe', 'ask', 'delay', 'auto']);
     expect(await offered('log', '--json', '')).toEqual(['last', '0mwq-4b44']);
     expect(await offered('completion', 'f')).toEqual(['fish']);

@@ -52,6 +52,8 @@ const environment = z.object({
   BELAY_ACTION_IMAGE_MB: count(4096, 1),
   BELAY_SITE: text,
   BELAY_EXAMPLES: text,
+  BELAY_CLI: text,
+  BELAY_BENCHMARKS: text,
   BELAY_LOG_LEVEL: z.preprocess(
     blankIsUnset,
     z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -150,6 +152,10 @@ export class Config {
   readonly actionImageMb: number;
   readonly site: string | undefined;
   readonly examples: string | undefined;
+  /** The program of the command line, which runs benchmarks. */
+  readonly cli: string | undefined;
+  /** The folder with data of benchmarks, which the machine’s operator fills. */
+  readonly benchmarks: string;
   readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly searchUrl: string | undefined;
   /** Host names that requests may use, besides loopback and `host`. */
@@ -200,6 +206,8 @@ export class Config {
     this.actionImageMb = set.BELAY_ACTION_IMAGE_MB;
     this.site = set.BELAY_SITE;
     this.examples = set.BELAY_EXAMPLES;
+    this.cli = set.BELAY_CLI;
+    this.benchmarks = resolve(set.BELAY_BENCHMARKS ?? join(this.data, 'benchmarks'));
     this.logLevel = set.BELAY_LOG_LEVEL;
     this.searchUrl = set.BELAY_SEARCH_URL;
     this.allowedHosts = listOf(set.BELAY_ALLOWED_HOSTS).map((host) => host.toLowerCase());
@@ -221,6 +229,17 @@ export class Config {
     };
   }
 }
+
+/** The variables of this server that programs of the host use, too. */
+const ofTheHost: ReadonlySet<string> = new Set(['DOCKER_HOST', 'XDG_DATA_HOME', 'XDG_RUNTIME_DIR']);
+
+/** The environment without the server’s own settings and keys, for programs that it starts on the host. */
+export const hostEnvironment = ({ environment: all }: Config): Record<string, string | undefined> =>
+  Object.fromEntries(
+    Object.entries(all).filter(
+      ([name]) => ofTheHost.has(name) || !(name.startsWith('BELAY_') || name in environment.shape),
+    ),
+  );
 
 function oidcOf(set: z.output<typeof environment>): OidcConfig | undefined {
   const { BELAY_OIDC_ISSUER: issuer, BELAY_OIDC_CLIENT_ID: clientId } = set;

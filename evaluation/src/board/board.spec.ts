@@ -21,7 +21,7 @@ const tasks = ['a', 'b', 'c', 'd'];
 let runs = 0;
 
 /** A results folder with a run of four tasks. */
-function newRun(): string {
+function newRun(more: { boardId?: string } = {}): string {
   runs += 1;
   const out = join(folder, `run-${runs}`);
   saveRun(out, {
@@ -45,6 +45,7 @@ function newRun(): string {
     labels: {},
     provenance: null,
     created: '2026-01-01T00:00:00.000Z',
+    ...more,
   });
   return out;
 }
@@ -105,6 +106,15 @@ async function shows(
     { timeoutMs: 60_000, intervalMs: 50, state: async () => JSON.stringify(await now()) },
   );
 }
+
+it('has the id that its starter chose, also when it is resumed', async () => {
+  const out = newRun({ boardId: 'chosen' });
+  for (let times = 0; times < 2; times += 1) {
+    const board = await opened(out);
+    expect(idOf(board)).toBe('chosen');
+    await board.close('finished', null);
+  }
+});
 
 it('shows each trial in progress, with answer and test log, and the end', async () => {
   const out = newRun();

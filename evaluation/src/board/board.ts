@@ -58,7 +58,7 @@ export class Board {
     const { suite, agent, model, tasks, attempts, created } = run;
     const folder = resolve(out);
     const info = { suite, agent, model, tasks, attempts, created, folder, host: hostname() };
-    const id = contentHash(run).slice(0, 16);
+    const id = run.boardId ?? contentHash(run).slice(0, 16);
     const refused = ({ message }: AppError) =>
       onNotice?.(`The board no longer accepts reports: ${message}`);
     try {

@@ -32,6 +32,10 @@ export const runFile = z.object({
   /** Null in runs of older versions. */
   provenance: provenance.nullable().default(null),
   created: z.string(),
+  /** The run's id on the board, if the program that started it chose one. */
+  boardId: z.string().optional(),
+  /** No more trials are started once they have cost this much. */
+  maxDollars: z.number().positive().optional(),
 });
 export type RunFile = z.infer<typeof runFile>;
 

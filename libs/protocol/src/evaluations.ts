@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { blobId } from './models.js';
+import { blobId, isPlayedModel, modelName } from './models.js';
 
 /** The progress of one attempt at a task. In `working` the agent works; Belay’s own agent does so in a session. */
 export const trialState = z.enum(['queued', 'building', 'working', 'verifying', 'done']);
@@ -46,7 +46,9 @@ export type EvaluationInfo = z.infer<typeof evaluationInfo>;
 /** The progress of a run, in the numbers of its own summary. */
 export const evaluationProgress = z.object({
   state: z.enum(['running', 'finished', 'interrupted', 'failed']),
-  phase: z.enum(['preflight', 'trials']),
+  phase: z
+    .enum(['starting', 'preflight', 'trials'])
+    .describe('`starting` until the run’s process sends its first report.'),
   checks: z
     .object({ done: z.int().nonnegative(), all: z.int().positive() })
     .nullable()
@@ -85,12 +87,74 @@ export const evaluationChanges = z.object({
 });
 export type EvaluationChanges = z.infer<typeof evaluationChanges>;
 
+/** One entry of the folder with benchmark data on the server’s machine. */
+export const benchmarkDataEntry = z.object({
+  name: z.string(),
+  suite: z.string().nullable().describe('The suite that reads it; null if none does.'),
+  tasks: z.int().nonnegative(),
+  problem: z.string().nullable().describe('Why no suite reads it.'),
+});
+export type BenchmarkDataEntry = z.infer<typeof benchmarkDataEntry>;
+
+/** The data that a run can be started with on the server. */
+export const benchmarkData = z.object({
+  folder: z.string().describe('The folder on the server’s machine, which its operator fills.'),
+  entries: z.array(benchmarkDataEntry),
+});
+export type BenchmarkData = z.infer<typeof benchmarkData>;
+
+/** The maximum numbers of a run that is started on the server. */
+export const maxEvaluation = { sample: 100_000, attempts: 100, concurrency: 32 } as const;
+
+const evaluationChoice = z.object({
+  data: z.string().min(1).max(255).describe('The name of an entry of the folder with data.'),
+  agent: z.enum(['model', 'oracle', 'nop']).default('model'),
+  model: modelName
+    .refine((name) => !isPlayedModel(name), 'a benchmark needs a model of a provider')
+    .nullable()
+    .default(null)
+    .describe('For the agent `model`.'),
+  sample: z
+    .int()
+    .positive()
+    .max(maxEvaluation.sample)
+    .nullable()
+    .default(null)
+    .describe('Only this many tasks, chosen at random; null for all.'),
+  attempts: z.int().positive().max(maxEvaluation.attempts).default(1),
+  concurrency: z.int().positive().max(maxEvaluation.concurrency).default(2),
+  maxDollars: z
+    .number()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe('No more trials are started once they have cost this much; null for no limit.'),
+  preflight: z
+    .boolean()
+    .default(false)
+    .describe('Checks tasks with the reference solution and with no change first.'),
+});
+
+/** A run to be started on the server. No field names anything of its machine but an entry of that one folder. */
+export const newEvaluation = evaluationChoice.refine(
+  ({ agent, model }) => (agent === 'model') === (model !== null),
+  { message: 'the agent `model` needs a model, and no other agent takes one', path: ['model'] },
+);
+export type NewEvaluation = z.infer<typeof newEvaluation>;
+
+/** How a run was started on the server. */
+export const evaluationStart = evaluationChoice
+  .omit({ agent: true, model: true, attempts: true })
+  .extend({ by: z.string().describe('The label of the caller who started it.') });
+export type EvaluationStart = z.infer<typeof evaluationStart>;
+
 /** A run in one line. */
 export const evaluationSummary = evaluationInfo
   .omit({ tasks: true })
   .extend(evaluationProgress.shape)
   .extend({
     id: z.string(),
+    start: evaluationStart.optional().describe('Absent for a run that was started in a terminal.'),
     tasks: z.int().positive(),
     /** Counts the reports that changed trials. */
     seq: z.int().nonnegative(),

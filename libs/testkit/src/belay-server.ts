@@ -123,6 +123,7 @@ export class BelayServer {
       BELAY_RUNTIME: prepared('BELAY_RUNTIME'),
       BELAY_SITE: join(repositoryRoot, 'apps/web/dist/site'),
       BELAY_EXAMPLES: join(repositoryRoot, 'examples'),
+      BELAY_CLI: join(repositoryRoot, 'apps/cli/bin/belay.mjs'),
       BELAY_POOL: '0',
       ...this.environment,
     };

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import { AppError, percentText, pointsText } from '@belay/protocol';
+import { AppError, percentText, pluralText, pointsText } from '@belay/protocol';
 import {
   compareRuns,
+  describeData,
   preflightRun,
   regradeRun,
   rebuildReport,
@@ -17,8 +18,10 @@ import {
 import { createClient } from '@belay/client';
 import { dataFolder, findServer, type Where } from '../connection.js';
 import { comparedValidity, scoreLine, validityLine, validitySentences } from '../eval-words.js';
+import type { Limit } from '../options.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, progressBar, type LineOutput } from '../output.js';
+import { printList } from '../print-list.js';
 
 /** The limit of an agent’s files, which are held in memory. */
 const maxAnswerBytes = 512 * 2 ** 20;
@@ -26,17 +29,20 @@ const maxAnswerBytes = 512 * 2 ** 20;
 type Progress = { done: number; all: number };
 
 interface EvalOptions
-  extends Where, Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox'> {
+  extends
+    Where,
+    Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox' | 'maxDollars'> {
   suiteData: string;
   tasks?: string;
   out?: string;
   fromMap?: string[];
   baseImage?: string;
+  maxDollars?: Limit;
 }
 
 /** `belay eval run`: a suite with an agent. Returns the exit code: 0 when every trial has a verdict. */
 export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
-  const { url, data, suiteData, tasks, fromMap, baseImage, ...settings } = options;
+  const { url, data, suiteData, tasks, fromMap, baseImage, maxDollars, ...settings } = options;
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
   const request = {
@@ -47,12 +53,18 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
     tasks: tasks?.split(',').filter(Boolean),
     fromMap: fromMap?.map(fromLine),
     sandbox: baseImage,
+    maxDollars: maxDollars === 'none' ? undefined : maxDollars,
   };
   return interruptible(out, { url, data }, (runOptions) => startRun(request, runOptions));
 }
 
-export const evalResume = (out: string, options: Where): Promise<number> =>
-  interruptible(out, options, (runOptions) => resumeRun(out, runOptions));
+export const evalResume = (
+  out: string,
+  { maxDollars: given, ...options }: Where & { maxDollars?: Limit },
+): Promise<number> => {
+  const maxDollars = given === 'none' ? null : given;
+  return interruptible(out, options, (runOptions) => resumeRun(out, { ...runOptions, maxDollars }));
+};
 
 export const evalRegrade = (out: string, options: Where): Promise<number> =>
   interruptible(out, options, (runOptions) => regradeRun(out, runOptions));
@@ -64,6 +76,16 @@ export function evalReport(out: string, { json }: { json?: boolean }): void {
   const summary = rebuildReport(out, { connect: () => serverAt({}) });
   if (json) outputTo(process.stdout).json(summary, 2);
   else printSummary(out, summary);
+}
+
+/** `belay eval data PATH…`: the suite that reads each path. */
+export function evalData(paths: string[], options: { json?: boolean }): void {
+  const found = paths.map((path) => ({ path, ...describeData(path) }));
+  printList(found, options, {
+    row: ({ path, suite, tasks, problem }) =>
+      suite === null ? [path, '—', problem ?? ''] : [path, suite, pluralText(tasks, 'task')],
+    empty: 'Name files or folders with the data of suites.',
+  });
 }
 
 /** `belay eval compare A B`: compares B with A, task by task. */
@@ -84,7 +106,10 @@ export function evalCompare(a: string, b: string, { json }: { json?: boolean }):
     output.line(`edited: ${found.edited} trials have changed since they were recorded`);
 }
 
-/** Ctrl-C stops the containers, keeps the finished trials, and prints the command that resumes the run. */
+/**
+ * Ctrl-C stops the containers, keeps the finished trials, and prints the command that resumes the run. So does the end
+ * of the server that started the process, which closes their channel.
+ */
 async function interruptible(
   out: string,
   where: Where,
@@ -92,8 +117,8 @@ async function interruptible(
 ): Promise<number> {
   const progress = outputTo(process.stderr);
   const stop = new AbortController();
-  const onSignal = () => stop.abort(new AppError('cancelled', 'interrupted'));
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, onSignal);
+  const onSignal = () => stop.abort(new AppError('cancelled', 'It was interrupted.'));
+  for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(name, onSignal);
   const runOptions = {
     signal: stop.signal,
     cache: join(dataFolder(), 'evaluation'),
@@ -109,7 +134,7 @@ async function interruptible(
     progress.line(`Interrupted. Resume with: belay eval resume ${out}`);
     return exitCodes.interrupted;
   } finally {
-    for (const name of ['SIGINT', 'SIGTERM'] as const) process.off(name, onSignal);
+    for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.off(name, onSignal);
   }
 }
 

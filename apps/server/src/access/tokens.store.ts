@@ -37,6 +37,7 @@ const maxTokens = 10_000;
 const lastUsedMs = 60_000;
 
 type LinkColumns = Pick<TokenRow, 'link_session' | 'link_maker'>;
+type Storing = { stored: boolean };
 
 /**
  * Tokens made in addition to the server’s two. The database has only their hashes. Each is valid while its maker, who is
@@ -86,10 +87,13 @@ export class TokensStore implements OnModuleInit {
     return this.#isBacked({ link_maker: maker, link_session: null });
   }
 
-  /** Throws `unauthorized` for a maker that may not make tokens any more. */
-  create(wanted: NewToken, maker: Pick<Caller, 'id'>): Promise<MadeToken> {
-    const made = { link_session: null, link_maker: maker.id };
-    return this.#create(wanted, { id: newId(), ...noRefresh, ...made });
+  /**
+   * Throws `unauthorized` for a maker that may not make tokens any more. A token that is not stored ends with this
+   * server at the latest.
+   */
+  create(wanted: NewToken, { id }: Pick<Caller, 'id'>, options?: Storing): Promise<MadeToken> {
+    const made = { link_session: null, link_maker: id };
+    return this.#create(wanted, { id: newId(), ...noRefresh, ...made }, options);
   }
 
   /** A token of the scope `view` for a single session. */
@@ -124,6 +128,7 @@ export class TokensStore implements OnModuleInit {
   async #create(
     { label, scope, sessions, expires, sandbox }: NewToken,
     more: Pick<TokenRow, 'id'> & typeof noRefresh & LinkColumns,
+    { stored }: Storing = { stored: true },
   ): Promise<MadeToken> {
     if (this.#rows.size >= maxTokens) {
       throw new AppError('limit_reached', `There are ${maxTokens} tokens. Revoke some first.`);
@@ -141,7 +146,8 @@ export class TokensStore implements OnModuleInit {
       sandbox: sandbox ? JSON.stringify(sandbox) : null,
     };
     if (!this.#isBacked(row)) throw mayNotMake();
-    await this.database.kysely.insertInto('access_token').values(row).execute().catch(notStored);
+    const { kysely } = this.database;
+    if (stored) await kysely.insertInto('access_token').values(row).execute().catch(notStored);
     await this.#keep(row);
     return { ...tokenInfoOf(row), token };
   }

@@ -37,6 +37,23 @@ export class EvaluationService {
     return { seq: found.at(-1)?.seq ?? after, trials: found.map(({ trial }) => trial) };
   }
 
+  /** Shows a run whose process is about to start, and has not reported yet. */
+  async expect(id: string, info: ExpectedRun): Promise<EvaluationSummary> {
+    const summary: EvaluationSummary = {
+      ...fresh,
+      ...info,
+      ...starting,
+      phase: 'starting',
+      id,
+      reported: now(),
+    };
+    await this.store.transaction((connection) =>
+      this.store.put(connection, { epoch: 0, tasks: [], summary }),
+    );
+    this.#notify(id, summary);
+    return summary;
+  }
+
   /** A process starts to report a run; from now on, reports of earlier processes are refused. */
   async open(
     id: string,
@@ -78,6 +95,30 @@ export class EvaluationService {
     this.#notify(id, summary);
   }
 
+  /**
+   * The process of a run that this server started has ended: its own report of that has priority, except for the
+   * reason of an interruption, which it does not know. Changes nothing if another process has resumed the run.
+   */
+  async end(id: string, end: Pick<EvaluationSummary, 'state' | 'reason'>): Promise<void> {
+    const changed = await this.store.transaction(async (connection) => {
+      const record = await this.store.find(id, connection);
+      if (!record || record.epoch > ownEpoch) return undefined;
+      const { state } = record.summary;
+      if (state !== 'running' && !(state === 'interrupted' && end.state === state))
+        return undefined;
+      const summary = { ...record.summary, ...end, reported: now() };
+      await this.store.put(connection, { ...record, summary });
+      return summary;
+    });
+    if (changed) this.#notify(id, changed);
+  }
+
+  /** Ends the runs that an earlier process of this server started and did not see the end of. */
+  async endStarted(reason: string): Promise<void> {
+    for (const { id, state, start } of await this.list())
+      if (start && state === 'running') await this.end(id, { state: 'interrupted', reason });
+  }
+
   /** Removes a run from the board; its folder and the sessions of its trials stay. */
   async remove(id: string): Promise<void> {
     if (!(await this.store.remove(id))) throw unknownRun(id);
@@ -100,6 +141,12 @@ export class EvaluationService {
     for (const listener of this.#listeners) listener(id, summary);
   }
 }
+
+/** What is known of a run before it has read its data. */
+type ExpectedRun = Omit<EvaluationInfo, 'tasks'> & Pick<EvaluationSummary, 'tasks' | 'start'>;
+
+/** The process that this server starts for a run is the first to report it. */
+const ownEpoch = 1;
 
 /** The fields of a run that each reporting process sets at its start. */
 const starting = {

@@ -132,6 +132,12 @@ const evaluationsRoute = createRoute({
   component: lazyPage(() => import('@/features/evaluation/evaluations-page'), 'EvaluationsPage'),
 });
 
+const newRunRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/evaluations/new',
+  component: lazyPage(() => import('@/features/evaluation/new-run-page'), 'NewRunPage'),
+});
+
 const evaluationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations/$id',
@@ -165,6 +171,7 @@ export const router = createRouter({
     compareRoute,
     settingsRoute,
     evaluationsRoute,
+    newRunRoute,
     evaluationRoute,
     actionsRoute,
     actionRoute,

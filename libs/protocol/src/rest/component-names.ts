@@ -9,7 +9,13 @@ import {
 } from '../actions.js';
 import { approvalRequest, newRule, rule, rulePreview } from '../approvals.js';
 import { comparison, newComparison } from '../comparisons.js';
-import { evaluation, evaluationSummary, evaluationTrial } from '../evaluations.js';
+import {
+  benchmarkData,
+  evaluation,
+  evaluationSummary,
+  evaluationTrial,
+  newEvaluation,
+} from '../evaluations.js';
 import { event } from '../events.js';
 import { gitHost, preparedPublish, publishedChange } from '../git.js';
 import { machine } from '../machines.js';
@@ -35,6 +41,7 @@ export const responseNames: Names = new Map<z.core.$ZodType, string>([
   [actionOutput, 'ActionOutput'],
   [approvalRequest, 'ApprovalRequest'],
   [auditEntry, 'AuditEntry'],
+  [benchmarkData, 'BenchmarkData'],
   [check, 'Check'],
   [comparison, 'Comparison'],
   [describedOperation, 'Operation'],
@@ -74,6 +81,7 @@ export const responseNames: Names = new Map<z.core.$ZodType, string>([
 /** The same for what callers send. Generators for Go write a function `NewSession` for the type `Session`. */
 export const requestNames: Names = new Map<z.core.$ZodType, string>([
   [newComparison, 'CreateComparison'],
+  [newEvaluation, 'CreateEvaluation'],
   [newMcpServer, 'CreateMcpServer'],
   [newMessage, 'CreateMessage'],
   [newRule, 'CreateRule'],

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import {
+  benchmarkData,
   evaluation,
   evaluationChanges,
   evaluationInfo,
   evaluationSummary,
   evaluationTrial,
+  newEvaluation,
   reportedTrials,
 } from '../evaluations.js';
 import { count } from './count.js';
@@ -13,6 +15,8 @@ import { bytes, nothing, route } from './route.js';
 
 /** The size of the tasks of a whole suite, or of all trials during a long disconnect. */
 const longReport = { bodyBytes: 16 * 2 ** 20 };
+
+const params = z.object({ id: z.string().regex(/^[\w-]{1,64}$/) });
 
 /** Benchmark runs on the board; their results are files on the machine that runs them. */
 export const evaluationRoutes = {
@@ -23,6 +27,33 @@ export const evaluationRoutes = {
     query: pageQuery,
     paged: true,
     response: z.array(evaluationSummary),
+  }),
+  data: route({
+    method: 'GET',
+    path: '/api/evaluation-data',
+    summary: 'Lists the benchmark data that a run can be started with on the server',
+    response: benchmarkData,
+    access: 'admin',
+  }),
+  /** Its containers run on the engine of the server’s machine, so only an admin may start it. */
+  start: route({
+    method: 'POST',
+    path: '/api/evaluations',
+    summary: 'Starts a benchmark run on the server’s machine; only one runs at a time',
+    body: newEvaluation,
+    nameField: 'data',
+    response: evaluationSummary,
+    status: 201,
+    access: 'admin',
+  }),
+  /** Returns at once; the run ends as by Ctrl-C in a terminal. */
+  stop: route({
+    method: 'POST',
+    path: '/api/evaluations/:id/stop',
+    summary: 'Stops a run that was started on the server; its results are kept',
+    params,
+    response: nothing,
+    access: 'admin',
   }),
   get: route({
     method: 'GET',
@@ -50,7 +81,7 @@ export const evaluationRoutes = {
     path: '/api/evaluations/:id',
     summary:
       'Starts or resumes reporting a run; reports of an older process are refused from then on',
-    params: z.object({ id: z.string().regex(/^[\w-]{1,64}$/) }),
+    params,
     body: evaluationInfo,
     ...longReport,
     response: z.object({ epoch: z.int().positive(), trials: z.array(evaluationTrial) }),

@@ -6,7 +6,7 @@ export const tags: Record<keyof typeof api, string> = {
   comparisons: 'One task for several models or runs.',
   operations: 'What an agent can do in a sandbox; users call the same operations.',
   actionCalls: 'Calls of installed actions outside of sessions.',
-  evaluations: 'The board of benchmark runs.',
+  evaluations: 'Benchmark runs: those on the board, and starting one on the server.',
   uploads: 'Workspaces and pictures for sessions.',
   models: 'The models, and the providers that they come from.',
   git: 'The git hosts that sessions are cloned from and published to.',

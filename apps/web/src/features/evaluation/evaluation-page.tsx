@@ -17,7 +17,7 @@ import {
 } from './queries';
 import { RunHeader } from './run-header';
 import { TaskLine } from './task-line';
-import { taskRows, type TaskRow } from './task-rows';
+import { taskRows, trialsAtRest, type TaskRow } from './task-rows';
 import { TrialDetail } from './trial-detail';
 import { TrialFilters } from './trial-filters';
 
@@ -51,8 +51,10 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
     refetchInterval: ({ state }) =>
       (state.data?.seq ?? 0) < summary.seq && (state.status === 'error' ? 5_000 : 250),
   });
+  if (tasks.length === 0) return <NoTasks summary={summary} now={now} />;
   if (!trials.data) return <Loading what="the trials" />;
-  const rows = taskRows({ tasks, attempts, flagged: validity?.flagged ?? [] }, trials.data, filter);
+  const shown = summary.state === 'running' ? trials.data : trialsAtRest(trials.data);
+  const rows = taskRows({ tasks, attempts, flagged: validity?.flagged ?? [] }, shown, filter);
   const { task, attempt = 1 } = filter;
   const isOpen = task !== undefined && tasks.includes(task);
   return (
@@ -87,11 +89,25 @@ function Board({ summary, tasks }: { summary: EvaluationSummary; tasks: string[]
             task={task}
             attempt={attempt}
             attempts={attempts}
-            trial={trials.data.byKey.get(trialCellKey(task, attempt))}
+            trial={shown.byKey.get(trialCellKey(task, attempt))}
             flagged={validity?.flagged.find((each) => each.task === task)?.why}
           />
         )}
       </div>
+    </>
+  );
+}
+
+/** A run that has not read its data yet, or could not. */
+function NoTasks({ summary, now }: { summary: EvaluationSummary; now: number }) {
+  return (
+    <>
+      <RunHeader run={summary} now={now} />
+      {summary.state === 'running' ? (
+        <Empty title="The run is starting">Its tasks appear here when it has read its data.</Empty>
+      ) : (
+        <Empty title="No task was run" />
+      )}
     </>
   );
 }

@@ -12,12 +12,20 @@ const evaluations = liveList<EvaluationSummary>({
 });
 export const evaluationsQuery = evaluations.query;
 
-/** A run’s tasks. Its summary comes with the live list of runs. */
+/** The data that a run can be started with; the folder may have changed since the last visit. */
+export const benchmarkDataQuery = queryOptions({
+  queryKey: ['benchmark-data'],
+  queryFn: () => client.evaluations.data(),
+});
+
+/** A run’s tasks, once it has read its data. Its summary comes with the live list of runs. */
 export const evaluationQuery = (id: string) =>
   queryOptions({
     queryKey: ['evaluation', id],
     queryFn: () => client.evaluations.get(id),
     staleTime: Infinity,
+    refetchInterval: ({ state: { data } }) =>
+      data?.tasks.length === 0 && data.summary.state === 'running' ? 1_000 : false,
   });
 
 export interface Trials {

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { ChevronLeft } from 'lucide-react';
 import {
   countText,
@@ -8,13 +9,25 @@ import {
   percentText,
   type EvaluationSummary,
 } from '@belay/protocol';
+import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
+import { attemptConfirmed } from '@/lib/ask';
+import { useAdmin } from '@/lib/role';
+import { client } from '@/lib/server';
 import { RunState } from './run-state';
-import { isSilent, secondsLeft, intervalText, trialCount, validityWords } from './run-words';
+import {
+  isSilent,
+  secondsLeft,
+  intervalText,
+  startWords,
+  trialCount,
+  validityWords,
+} from './run-words';
 
 /** Score, counts, progress, cost and time of a run. */
 export function RunHeader({ run, now }: { run: EvaluationSummary; now: number }) {
   const { outcomes, score } = run;
+  const isAdmin = useAdmin();
   const left = secondsLeft(run, now);
   const all = trialCount(run);
   return (
@@ -30,6 +43,11 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
           {run.suite} · {run.model ?? run.agent}
         </h1>
         <RunState run={run} now={now} />
+        {isAdmin && run.start && run.state === 'running' && (
+          <Button small look="danger" className="ml-auto" onClick={() => stop(run)}>
+            Stop
+          </Button>
+        )}
       </div>
       <dl className="mt-2 flex flex-wrap gap-x-8 gap-y-2">
         <Figure name="Score">
@@ -69,18 +87,32 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         </div>
         {run.done} of {all} trials
       </div>
+      <p className="mt-1 text-xs break-words text-faint">{startWords(run)}</p>
       <Note run={run} now={now} />
     </header>
   );
 }
 
+const stop = ({ id }: EvaluationSummary) =>
+  attemptConfirmed(
+    {
+      title: 'Stop this run?',
+      text: 'Its trials in progress end without a verdict. Finished trials are kept, and the run can be resumed.',
+      verb: 'Stop',
+      danger: true,
+    },
+    () => client.evaluations.stop(id),
+  );
+
 /** Why a run has stopped and how to continue it. */
 function Note({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   if (!silent && !run.reason) return null;
-  const goOn = silent || run.state === 'interrupted' || run.state === 'failed';
+  // There is nothing to continue until a run has read its data.
+  const goOn =
+    run.phase !== 'starting' && (silent || run.state === 'interrupted' || run.state === 'failed');
   return (
-    <p className="mt-2 text-sm text-muted">
+    <p className={clsx('mt-2 text-sm', run.state === 'failed' ? 'text-fail' : 'text-muted')}>
       {silent ? 'Its process was killed or cannot reach this server. ' : `${run.reason} `}
       {goOn && (
         <>

@@ -12,7 +12,7 @@ const colours = {
 /** The state of a run; for a silent one, the time since its last report. */
 export function RunState({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
-  const word = run.state === 'running' && run.phase === 'preflight' ? 'preflight' : run.state;
+  const word = run.state === 'running' && run.phase !== 'trials' ? run.phase : run.state;
   return (
     <span
       title={silent ? `Last report ${dateTimeText(run.reported)}` : undefined}

@@ -1,35 +1,12 @@
 import type { EvaluationSummary } from '@belay/protocol';
-import { isSilent, secondsLeft, validityWords } from './run-words';
+import { evaluationWith } from '@/testing/evaluation-with';
+import { isSilent, secondsLeft, startWords, validityWords } from './run-words';
 
 const start = Date.parse('2026-01-01T00:00:00.000Z');
 const at = (seconds: number) => new Date(start + seconds * 1_000).toISOString();
 
-const run = (more: Partial<EvaluationSummary> = {}): EvaluationSummary => ({
-  id: 'r',
-  suite: 'human-eval',
-  agent: 'oracle',
-  model: null,
-  tasks: 10,
-  attempts: 2,
-  folder: '/out',
-  host: 'here',
-  created: at(0),
-  state: 'running',
-  phase: 'trials',
-  checks: null,
-  reason: null,
-  score: null,
-  validity: null,
-  seq: 1,
-  reported: at(100),
-  begun: at(0),
-  doneBefore: 10,
-  done: 15,
-  outcomes: { pass: 15, fail: 0, invalid: 0 },
-  tokens: 0,
-  dollars: 0,
-  ...more,
-});
+const run = (more: Partial<EvaluationSummary> = {}) =>
+  evaluationWith({ created: at(0), reported: at(100), begun: at(0), ...more });
 
 it('counts a run without recent reports as silent, unless it has ended', () => {
   expect(isSilent(run(), start + 120_000)).toBe(false);
@@ -50,5 +27,23 @@ it('describes how many tasks are valid', () => {
   expect(validityWords(run({ validity: { checked: 10, flagged } }))).toBe('9 of 10 valid');
   expect(validityWords(run({ validity: { checked: 8, flagged } }))).toBe(
     '7 of 10 valid, 2 not checked',
+  );
+});
+
+it('does not call a run silent while the server watches its start', () => {
+  expect(isSilent(run(), start + 200_000)).toBe(true);
+  expect(isSilent(run({ phase: 'starting' }), start + 200_000)).toBe(false);
+});
+
+it('says how a run was started', () => {
+  expect(startWords(run())).toBe('Started in a terminal on here.');
+  const choice = { data: 'mine.jsonl', concurrency: 1, maxDollars: null, by: 'Ada' };
+  expect(
+    startWords(run({ start: { ...choice, sample: null, preflight: false }, attempts: 1 })),
+  ).toBe('Started by Ada on this server: mine.jsonl, all tasks, at most 1 trial at a time.');
+  expect(
+    startWords(run({ start: { ...choice, sample: 20, maxDollars: 5, preflight: true } })),
+  ).toBe(
+    'Started by Ada on this server: mine.jsonl, 20 tasks at random, 2 attempts each, at most 1 trial at a time, at most $5.00, with preflight.',
   );
 });

@@ -1,14 +1,34 @@
 import {
+  dollarsText,
   evaluationSilenceMs,
   percentText,
+  pluralText,
   type EvaluationSummary,
   type TrialOutcome,
   type TrialState,
 } from '@belay/protocol';
 
-/** Whether a run counts as running but has not reported within `evaluationSilenceMs`. */
-export const isSilent = ({ state, reported }: EvaluationSummary, now: number): boolean =>
-  state === 'running' && now - Date.parse(reported) > evaluationSilenceMs;
+/**
+ * Whether a run counts as running but has not reported within `evaluationSilenceMs`. While it
+ * starts, the server itself watches its process.
+ */
+export const isSilent = ({ state, phase, reported }: EvaluationSummary, now: number): boolean =>
+  state === 'running' && phase !== 'starting' && now - Date.parse(reported) > evaluationSilenceMs;
+
+/** Who started a run where, and with what. */
+export function startWords({ start, attempts, host }: EvaluationSummary): string {
+  if (!start) return `Started in a terminal on ${host}.`;
+  const { by, data, sample, concurrency, maxDollars, preflight } = start;
+  const parts = [
+    data,
+    sample === null ? 'all tasks' : `${pluralText(sample, 'task')} at random`,
+    ...(attempts > 1 ? [`${attempts} attempts each`] : []),
+    `at most ${pluralText(concurrency, 'trial')} at a time`,
+    ...(maxDollars === null ? [] : [`at most ${dollarsText(maxDollars)}`]),
+    ...(preflight ? ['with preflight'] : []),
+  ];
+  return `Started by ${by} on this server: ${parts.join(', ')}.`;
+}
 
 export const trialCount = ({ tasks, attempts }: EvaluationSummary): number => tasks * attempts;
 

@@ -1,11 +1,12 @@
-/** The text of an empty board: what it will show, and the command that starts a run. */
+/** The text of an empty board: what it will show, and the commands that start a run. */
 export function StartHint() {
   return (
     <div className="mx-auto max-w-2xl p-6 max-sm:p-4">
       <h2 className="text-lg font-semibold">No benchmark runs yet</h2>
       <p className="mt-1 mb-3 text-muted">
-        A run started in a terminal on this machine appears here trial by trial, with its score,
-        answers and test logs. Tasks are read from your own copy of a suite.
+        A run appears here trial by trial, with its score, answers and test logs. Tasks are read
+        from your own copy of a suite. An admin starts one with <em>New run</em>; in a terminal on
+        this machine, a run has more options.
       </p>
       <p className="text-sm text-muted">First check that the tasks work, without a model:</p>
       <Command text="npx belay eval run human-eval --data HumanEval.jsonl.gz --agent oracle" />

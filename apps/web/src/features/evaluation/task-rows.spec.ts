@@ -1,6 +1,6 @@
 import type { EvaluationTrial } from '@belay/protocol';
 import { trialCellKey, type Trials } from './queries';
-import { shownOf, taskRows } from './task-rows';
+import { shownOf, taskRows, trialsAtRest } from './task-rows';
 
 const trial = (task: string, attempt: number, more: Partial<EvaluationTrial>): EvaluationTrial => ({
   task,
@@ -59,4 +59,13 @@ it('filters by name and by the status of any attempt', () => {
   expect(shown({ show: 'running' })).toEqual(['Own/b']);
   expect(shown({ show: 'queued', q: 'other' })).toEqual(['Other/c']);
   expect(shown({ show: 'invalid' })).toEqual([]);
+});
+
+it('shows no trial at work in a run that has ended', () => {
+  const rows = taskRows(run, trialsAtRest(trials), {});
+  expect(rows.map((row) => row.trials.map(shownOf))).toEqual([
+    ['pass', 'fail'],
+    ['queued', 'queued'],
+    ['queued', 'queued'],
+  ]);
 });

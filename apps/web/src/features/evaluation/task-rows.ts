@@ -38,6 +38,17 @@ export function taskRows(run: Run, trials: Trials, { q, show }: TrialFilter): Ta
     .filter((row) => !show || row.trials.some((trial) => kindOf(shownOf(trial)) === show));
 }
 
+/**
+ * The trials of a run that has ended: those that it was working on have no verdict and wait for it
+ * to be resumed.
+ */
+export const trialsAtRest = ({ seq, byKey }: Trials): Trials => ({
+  seq,
+  byKey: new Map(
+    [...byKey].map(([key, trial]) => [key, trial.verdict ? trial : { ...trial, state: 'queued' }]),
+  ),
+});
+
 export const shownOf = (trial: EvaluationTrial | undefined): TrialStatus =>
   trial?.verdict?.outcome ?? (trial && trial.state !== 'done' ? trial.state : 'queued');
 
