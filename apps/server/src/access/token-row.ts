@@ -47,3 +47,10 @@ export function sessionsOfToken({ sessions }: Pick<TokenRow, 'sessions'>): Sessi
     return 'own';
   }
 }
+
+export const isOver = ({ expires }: TokenRow): boolean =>
+  expires !== null && Date.parse(expires) <= Date.now();
+
+/** Whether an application can renew its token no longer. */
+export const hasLapsed = ({ refresh_expires: end }: TokenRow): boolean =>
+  Date.parse(end ?? '') <= Date.now();

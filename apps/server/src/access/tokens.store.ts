@@ -22,6 +22,8 @@ import {
 } from './refresh-token.js';
 import { SessionOwners } from './session-owners.js';
 import {
+  hasLapsed,
+  isOver,
   linkInfoOf,
   sandboxOfToken,
   sessionsOfToken,
@@ -343,12 +345,5 @@ const noToken = (id: string): AppError =>
 
 const matches = (pattern: string, session: string): boolean =>
   pattern.endsWith('*') ? session.startsWith(pattern.slice(0, -1)) : session === pattern;
-
-const isOver = ({ expires }: TokenRow): boolean =>
-  expires !== null && Date.parse(expires) <= Date.now();
-
-/** Whether an application can renew its token no longer. */
-const hasLapsed = ({ refresh_expires: end }: TokenRow): boolean =>
-  Date.parse(end ?? '') <= Date.now();
 
 const newToken = (): string => tokenPrefix + randomSecret();
