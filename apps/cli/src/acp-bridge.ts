@@ -81,8 +81,9 @@ export class AcpBridge {
     const lines = createInterface({ input });
     lines.on('line', (line) => {
       if (line.trim() === '') return;
-      if (!isJson(line)) return this.#write(unreadable);
-      const read = parsed(line);
+      const json = parsed(line);
+      if (!json) return this.#write(unreadable);
+      const read = messageIn(json);
       if (read) this.#noticeEnd(read);
       asked = asked.then(async () => {
         // The server answers JSON that is not a message, with its id.
@@ -203,7 +204,7 @@ export class AcpBridge {
   }
 
   async #fromServer(text: string): Promise<void> {
-    const read = parsed(text);
+    const read = messageIn(parsed(text));
     const id = read?.id ?? undefined;
     const awaited = id !== undefined && !read?.method ? this.#awaited.get(id) : undefined;
     if (!read || !awaited || id === undefined) return this.options.write(`${text}\n`);
@@ -267,17 +268,18 @@ export class AcpBridge {
   }
 }
 
-function isJson(text: string): boolean {
+type Json = { value: unknown } | undefined;
+
+const messageIn = (json: Json): Message | undefined => message.safeParse(json?.value).data;
+
+/** Undefined for text that is not JSON. */
+function parsed(text: string): Json {
   try {
-    JSON.parse(text);
-    return true;
+    return { value: JSON.parse(text) as unknown };
   } catch {
-    return false;
+    return undefined;
   }
 }
-
-const parsed = (text: string): Message | undefined =>
-  isJson(text) ? message.safeParse(JSON.parse(text)).data : undefined;
 
 const unreadable = {
   jsonrpc: '2.0',
