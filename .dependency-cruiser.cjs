@@ -144,6 +144,7 @@ module.exports = {
         'user-separation.ts',
         'with-package-tools.ts',
       ],
+      ['find-program.ts'],
       [
         'browser',
         'dial-server.ts',

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { ignoreError } from '@belay/protocol';
+import { ownProgram } from '../find-program.js';
 import { asUser } from '../user-separation.js';
-import { findProgram, usualPath } from './find-program.js';
 import { openPseudoterminal, resizePseudoterminal, type Pseudoterminal } from './pseudoterminal.js';
 
 const readSize = 64 * 1024;
@@ -91,8 +91,8 @@ export function openPty({ onData, onExit, ...options }: PtyOptions): Pty {
   };
 }
 
-/** Makes its standard input the terminal of a new session. The runtime contains it, beside its Node. */
-const setsid = findProgram('setsid', [dirname(process.execPath), usualPath].join(delimiter));
+/** Makes its standard input the terminal of a new session. */
+const setsid = ownProgram('setsid');
 
 type Start = Pick<PtyOptions, 'file' | 'args' | 'cwd' | 'env' | 'columns' | 'rows'>;
 

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { findProgram } from '../find-program.js';
 import { BackgroundEnd, type BackgroundEndEvents } from './background-end.js';
-import { findProgram } from './find-program.js';
 import { MarkFilter } from './mark-filter.js';
 import { openPty, type Pty, type PtyOptions } from './pty.js';
 import { ReadyReports, type Claim } from './ready-reports.js';

@@ -1,10 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '@belay/protocol';
 import { whileTransferring } from '@belay/rpc';
+import { ownProgram } from '../find-program.js';
 import { asUser } from '../user-separation.js';
 import { CheckedTar } from './checked-tar.js';
 
@@ -15,7 +14,7 @@ import { CheckedTar } from './checked-tar.js';
  * `forbidden`, `disk_full`, …); already unpacked files stay.
  */
 export async function importWorkspace(workspace: string, tar: Readable): Promise<void> {
-  const binary = findTar();
+  const binary = ownProgram('tar');
   if (binary === undefined)
     throw new AppError(
       'unavailable',
@@ -61,12 +60,6 @@ const flags = [
   '--read-full-records',
   '--blocking-factor=512',
 ];
-
-/** The runtime’s tar, beside its Node, otherwise the system’s. */
-const findTar = (): string | undefined =>
-  [join(dirname(process.execPath), 'tar'), '/usr/bin/tar', '/bin/tar'].find((path) =>
-    statSync(path, { throwIfNoEntry: false })?.isFile(),
-  );
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
