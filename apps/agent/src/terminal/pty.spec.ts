@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pause, staysTrue, until } from '@belay/testing';
@@ -89,6 +89,14 @@ it('is inherited by no other program, so that it is hung up when it is closed', 
   expect(pseudoterminals.size).toBe(1);
   first.pty.write('\r');
   await first.ended;
+});
+
+it('leaves nothing open when the program cannot be started', () => {
+  const open = () => readdirSync('/proc/self/fd').length;
+  const before = open();
+  // Longer than the system takes.
+  expect(() => start('x'.repeat(3_000_000))).toThrow('No process');
+  expect(open()).toBe(before);
 });
 
 it('reports by its exit that a program cannot be found', async () => {

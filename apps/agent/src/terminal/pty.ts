@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ReadStream } from 'node:tty';
 import { ignoreError } from '@belay/protocol';
 import { ownProgram } from '../find-program.js';
-import { asUser } from '../user-separation.js';
+import { asUser, type Invocation } from '../user-separation.js';
 import { openPseudoterminal, resizePseudoterminal, type Pseudoterminal } from './pseudoterminal.js';
 
 const readSize = 64 * 1024;
@@ -96,33 +96,47 @@ const setsid = ownProgram('setsid');
 
 type Start = Pick<PtyOptions, 'file' | 'args' | 'cwd' | 'env' | 'columns' | 'rows'>;
 
-interface Started extends Pseudoterminal {
+interface Started {
   child: ChildProcess;
   pid: number;
 }
 
-/** The slave stays open until the process has exited, so that it cannot be gone before the process opens it. */
-function start({ cwd, env, columns, rows, ...program }: Start): Started {
+function start({ file, args, cwd, env, columns, rows }: Start): Started & Pseudoterminal {
   if (setsid === undefined) {
     throw new Error('The program setsid is missing here. Install the package util-linux.');
   }
+  const program = asUser(setsid, ['-c', file, ...args]);
   try {
     if (freeProcesses() < spareProcesses) throw new Error('Too few processes are free.');
     const pseudoterminal = openPseudoterminal(columns, rows);
-    const { master, slave } = pseudoterminal;
-    const { file, args } = asUser(setsid, ['-c', program.file, ...program.args]);
+    return { ...pseudoterminal, ...startIn(pseudoterminal, program, { cwd, env }) };
+  } catch (cause) {
+    const error = new Error('No process or pseudoterminal is free.', { cause });
+    throw Object.assign(error, { code: 'EAGAIN' });
+  }
+}
+
+/**
+ * The slave stays open until the process has exited, so that it cannot be gone before the process opens it. Closes both
+ * sides if nothing was started.
+ */
+function startIn(
+  { master, slave }: Pseudoterminal,
+  { file, args }: Invocation,
+  { cwd, env }: Pick<PtyOptions, 'cwd' | 'env'>,
+): Started {
+  try {
     const child = spawn(file, args, {
       cwd,
       env: { ...env, PWD: cwd, TERM: 'xterm-256color' },
       stdio: [slave, slave, slave],
     });
-    if (child.pid !== undefined) return { ...pseudoterminal, child, pid: child.pid };
-    child.once('error', ignoreError('it is thrown as one that is known at once'));
+    child.once('error', ignoreError('a missing pid says at once that it was not started'));
+    if (child.pid === undefined) throw new Error('No process can be started.');
+    return { child, pid: child.pid };
+  } catch (error) {
     for (const fd of [master, slave]) closeSync(fd);
-    throw new Error('No process can be started.');
-  } catch (cause) {
-    const error = new Error('No process or pseudoterminal is free.', { cause });
-    throw Object.assign(error, { code: 'EAGAIN' });
+    throw error;
   }
 }
 
