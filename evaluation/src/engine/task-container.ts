@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
-import { isGone, isNotFound, outputPieces } from '@belay/docker';
+import { containerOutput, isGone, isNotFound } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
 import type { Container } from 'dockerode';
 import { readArchive, packArchive, type Entry } from '../entries.js';
 import type { ReadBudget } from '../read-budget.js';
-import { endOfOutput } from './end-of-output.js';
 
 export interface TaskContainerSpec {
   /** The id of the run that the container belongs to. */
@@ -73,7 +72,7 @@ export class TaskContainer {
   async output(): Promise<string> {
     // With `follow`, dockerode returns a stream, which ends because the container has ended.
     const logs = await this.#container.logs({ stdout: true, stderr: true, follow: true });
-    return endOfOutput(outputPieces(logs as AsyncIterable<Buffer>));
+    return containerOutput(logs as AsyncIterable<Buffer>);
   }
 
   /**

@@ -1,14 +1,29 @@
+import { outputPieces } from './output-pieces.js';
+
+const blockBytes = 2 ** 20;
+const maxBlocks = 32;
+
 /**
  * The output of a container without a terminal, standard output and error in order, from the bytes of the engine’s
- * `logs`. The engine puts eight bytes before each piece: stream, three zeros, length (Docker Engine API, “Stream
- * format”). An incomplete last piece is kept.
+ * `logs`; of a longer one at least its last 32 MiB. An incomplete last piece is kept. A program can print millions of
+ * pieces, each of which would need much more memory than its bytes, so they are copied to blocks.
  */
-export function containerOutput(logs: Buffer): string {
-  const pieces: Buffer[] = [];
-  for (let at = 0; at + 8 <= logs.length;) {
-    const end = at + 8 + logs.readUInt32BE(at + 4);
-    pieces.push(logs.subarray(at + 8, end));
-    at = end;
-  }
-  return Buffer.concat(pieces).toString();
+export async function containerOutput(
+  logs: AsyncIterable<Buffer> | Iterable<Buffer>,
+): Promise<string> {
+  const full: Buffer[] = [];
+  let block = Buffer.allocUnsafe(blockBytes);
+  let used = 0;
+  for await (const { data } of outputPieces(logs))
+    for (let at = 0; at < data.length;) {
+      const copied = data.copy(block, used, at);
+      at += copied;
+      used += copied;
+      if (used < blockBytes) continue;
+      full.push(block);
+      if (full.length > maxBlocks) full.shift();
+      block = Buffer.allocUnsafe(blockBytes);
+      used = 0;
+    }
+  return Buffer.concat([...full, block.subarray(0, used)]).toString();
 }

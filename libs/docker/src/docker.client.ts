@@ -293,7 +293,7 @@ export class DockerClient {
   async lastLines(container: string, lines = 20): Promise<string> {
     const options = { stdout: true, stderr: true, follow: false as const, tail: lines };
     const raw = await this.#found(this.#docker.getContainer(container).logs(options));
-    return raw ? containerOutput(raw).trim() : '';
+    return raw ? (await containerOutput([raw])).trim() : '';
   }
 
   /**

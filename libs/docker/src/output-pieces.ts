@@ -6,10 +6,13 @@ export interface OutputPiece {
 }
 
 /**
- * A container’s output from the bytes of the engine’s `attach`: eight bytes before each piece, see `containerOutput`.
- * Bytes of a piece are passed on as they arrive, so none are buffered, however long the piece is.
+ * A container’s output from the bytes of the engine’s `attach` or `logs`, which have eight bytes before each piece:
+ * stream, three zeros, length (Docker Engine API, “Stream format”). Bytes of a piece are passed on as they arrive, so
+ * none are buffered, however long the piece is.
  */
-export async function* outputPieces(stream: AsyncIterable<Buffer>): AsyncIterable<OutputPiece> {
+export async function* outputPieces(
+  stream: AsyncIterable<Buffer> | Iterable<Buffer>,
+): AsyncIterable<OutputPiece> {
   const head = Buffer.alloc(8);
   let headLength = 0;
   let left = 0;
