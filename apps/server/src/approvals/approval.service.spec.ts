@@ -1,6 +1,7 @@
-import { newEvent, type ApprovalMode } from '@belay/protocol';
+import { newEvent } from '@belay/protocol';
 import { staysTrue, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
+import { ApprovalBench } from '../testing/approval-bench.js';
 import {
   hostRequest as egress,
   terminalRequest as run,
@@ -8,29 +9,23 @@ import {
 } from '../testing/approval-requests.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
-import { ApprovalService } from './approval.service.js';
+import type { ApprovalService } from './approval.service.js';
 import { RulePreviews } from './rule-preview.js';
-import { RulesStore } from './rules.store.js';
+import type { RulesStore } from './rules.store.js';
 
 const never = new AbortController().signal;
 
 onEveryDatabase('approvals', (databases) => {
   let logs: TestLogs;
+  let bench: ApprovalBench;
   let rules: RulesStore;
   let approvals: ApprovalService;
 
   const wire = () => {
-    rules = new RulesStore(logs.database, logs.log);
-    approvals = new ApprovalService(logs.log, logs.store, rules);
-    approvals.onModuleInit();
+    bench = new ApprovalBench(logs);
+    ({ rules, approvals } = bench);
   };
   const summary = () => logs.log.summary('s');
-  const waits = (count: number) =>
-    until(`${count} questions`, async () => (await summary()).waitingFor.length === count);
-  const turnTo = (session: string, mode: ApprovalMode) =>
-    logs.log.append(session, [
-      newEvent('user', 'change', { args: { approvals: mode }, message: mode }),
-    ]);
   const actions = async () => (await logs.log.read('s', { after: 3 })).map((event) => event.action);
 
   beforeEach(async () => {
@@ -42,7 +37,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('asks the user before an execution, and continues once it is answered', async () => {
     const verdict = approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     expect(await summary()).toMatchObject({
       state: 'waiting',
       reason: expect.stringContaining('npm test'),
@@ -54,7 +49,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('takes a rule only if it decides the call that was asked about', async () => {
     const verdict = approvals.request('s', run('c1', 'npm test 2>&1 | tail -20'), never);
-    await waits(1);
+    await bench.waits(1);
     const answer = (pattern: string) => {
       const remember = { scope: 'session', operation: 'terminal.run', pattern } as const;
       const always = { verdict: 'approved', remember: { ...remember, expires: null } } as const;
@@ -65,7 +60,7 @@ onEveryDatabase('approvals', (databases) => {
       message:
         'The pattern npm test* does not match npm test 2>&1 | tail -20. Change the pattern, or allow the call once.',
     });
-    await waits(1);
+    await bench.waits(1);
     expect(await rules.list()).toEqual([]);
     await answer('npm test 2>&1 | tail *');
     expect(await verdict).toEqual({ verdict: 'approved' });
@@ -76,7 +71,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('lets the user change the command, and nothing else, before it is allowed', async () => {
     const verdict = approvals.request('s', run('c1', 'rm -rf /'), never);
-    await waits(1);
+    await bench.waits(1);
     const answer = (edited: Record<string, string>, more: object = {}) =>
       approvals.answer(
         's',
@@ -113,7 +108,7 @@ onEveryDatabase('approvals', (databases) => {
     await until('all questions', async () => (await waiting()).length === 3);
     await approvals.answer('safe', { id: 'w', caller: ownerCaller }, { verdict: 'rejected' });
     expect(await verdicts[0]).toMatchObject({ verdict: 'rejected' });
-    await turnTo('safe', 'ask');
+    await bench.turnTo('safe', 'ask');
     expect(await Promise.all(verdicts.slice(1))).toEqual([
       { verdict: 'approved' },
       { verdict: 'approved' },
@@ -125,9 +120,9 @@ onEveryDatabase('approvals', (databases) => {
     const verdicts = [run('c1', 'npm publish'), run('c2')].map((call) =>
       approvals.request('s', call, never),
     );
-    await waits(2);
+    await bench.waits(2);
     await rules.create(newRule({ pattern: 'npm publish', verdict: 'rejected' }));
-    await turnTo('s', 'auto');
+    await bench.turnTo('s', 'auto');
     expect(await Promise.all(verdicts)).toMatchObject([
       { verdict: 'rejected', by: 'rule' },
       { verdict: 'approved' },
@@ -141,7 +136,7 @@ onEveryDatabase('approvals', (databases) => {
       return approvals.request('s', { ...question, operation: 'egress' }, never);
     };
     const verdicts = ['github.com', 'codeload.github.com', 'evil.example'].map(egress);
-    await waits(3);
+    await bench.waits(3);
     const remember = {
       scope: 'session',
       operation: 'egress',
@@ -162,7 +157,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('returns the reason of a rejection to the caller', async () => {
     const verdict = approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     await approvals.answer(
       's',
       { id: 'c1', caller: ownerCaller },
@@ -174,7 +169,7 @@ onEveryDatabase('approvals', (databases) => {
   it('lets several wait at once, each with its own answer', async () => {
     const first = approvals.request('s', run('c1'), never);
     const second = approvals.request('s', run('c2', 'make'), never);
-    await waits(2);
+    await bench.waits(2);
     await approvals.answer(
       's',
       { id: 'c2', caller: ownerCaller },
@@ -195,7 +190,7 @@ onEveryDatabase('approvals', (databases) => {
       { ...run('c2', 'rm -rf x'), risk: 'read', subject: 'ls' },
       never,
     );
-    await waits(1);
+    await bench.waits(1);
     expect((await summary()).waitingFor[0]).toMatchObject({ risk: 'execute', subject: 'rm -rf x' });
     await approvals.answer('s', { id: 'c2', caller: ownerCaller }, { verdict: 'rejected' });
     expect((await sly).verdict).toBe('rejected');
@@ -210,7 +205,7 @@ onEveryDatabase('approvals', (databases) => {
       );
     expect(await open('b1', 'http://localhost:8080/a')).toEqual({ verdict: 'approved' });
     const elsewhere = open('b2', 'https://localhost.example.org/');
-    await waits(1);
+    await bench.waits(1);
     expect((await summary()).waitingFor[0]?.subject).toBe('localhost.example.org:443');
     await approvals.answer('s', { id: 'b2', caller: ownerCaller }, { verdict: 'rejected' });
     await elsewhere;
@@ -256,7 +251,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('an answer during a pause leaves the session paused', async () => {
     const verdict = approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     await logs.log.append('s', [newEvent('user', 'pause', { args: {}, message: 'Paused.' })]);
     await approvals.answer('s', { id: 'c1', caller: ownerCaller }, { verdict: 'approved' });
     expect((await verdict).verdict).toBe('approved');
@@ -265,7 +260,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('a stop rejects everything that waits', async () => {
     const verdict = approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     await logs.log.append('s', [newEvent('user', 'stop', { args: {}, message: 'Stopped.' })]);
     expect(await verdict).toMatchObject({ verdict: 'rejected' });
     expect(await summary()).toMatchObject({ state: 'stopped', waitingFor: [] });
@@ -273,7 +268,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('a question that waits still waits after the server was killed', async () => {
     void approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     await logs.reopen();
     wire();
     expect(await summary()).toMatchObject({ state: 'waiting', waitingFor: [{ id: 'c1' }] });
@@ -285,7 +280,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('an answer given while the agent was away is there when it asks again', async () => {
     void approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     await logs.reopen();
     wire();
     await approvals.answer(
@@ -300,8 +295,8 @@ onEveryDatabase('approvals', (databases) => {
   it('turning a session to auto lets run what waits, but opens no host', async () => {
     const call = approvals.request('s', run('c1'), never);
     const host = approvals.request('s', egress, never);
-    await waits(2);
-    await turnTo('s', 'auto');
+    await bench.waits(2);
+    await bench.turnTo('s', 'auto');
     expect(await call).toEqual({ verdict: 'approved' });
     expect((await summary()).waitingFor).toMatchObject([{ id: 'e1' }]);
     await approvals.answer('s', { id: 'e1', caller: ownerCaller }, { verdict: 'rejected' });
@@ -311,7 +306,7 @@ onEveryDatabase('approvals', (databases) => {
   it('a call that is cancelled no longer waits', async () => {
     const cancel = new AbortController();
     const verdict = approvals.request('s', run('c1'), cancel.signal);
-    await waits(1);
+    await bench.waits(1);
     cancel.abort();
     expect((await verdict).verdict).toBe('rejected');
     expect((await summary()).waitingFor).toEqual([]);
@@ -328,7 +323,7 @@ onEveryDatabase('approvals', (databases) => {
 
   it('remembers an answer as a rule, counts its uses, and forgets it when revoked', async () => {
     const verdict = approvals.request('s', run('c1'), never);
-    await waits(1);
+    await bench.waits(1);
     await approvals.answer(
       's',
       { id: 'c1', caller: ownerCaller },
@@ -356,7 +351,7 @@ onEveryDatabase('approvals', (databases) => {
     );
     await rules.remove(rule?.id ?? '');
     void approvals.request('s', run('c3'), never);
-    await waits(1);
+    await bench.waits(1);
     await expect(rules.remove('x')).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -377,7 +372,7 @@ onEveryDatabase('approvals', (databases) => {
     await rules.create(newRule({ scope: 'workspace', session: 'w1' }));
     expect(await approvals.request('w2', run('c1'), never)).toEqual({ verdict: 'approved' });
     const asked = approvals.request('s', run('c2'), never);
-    await waits(1);
+    await bench.waits(1);
     await approvals.answer('s', { id: 'c2', caller: ownerCaller }, { verdict: 'rejected' });
     await asked;
     await expect(rules.create(newRule({ scope: 'session' }))).rejects.toMatchObject({

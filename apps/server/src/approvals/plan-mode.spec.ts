@@ -1,6 +1,7 @@
-import { newEvent, type ApprovalMode } from '@belay/protocol';
+import { newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
+import { ApprovalBench } from '../testing/approval-bench.js';
 import {
   hostRequest as egress,
   terminalRequest as run,
@@ -8,8 +9,8 @@ import {
 } from '../testing/approval-requests.js';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
-import { ApprovalService } from './approval.service.js';
-import { RulesStore } from './rules.store.js';
+import type { ApprovalService } from './approval.service.js';
+import type { RulesStore } from './rules.store.js';
 
 const never = new AbortController().signal;
 const forPlan = {
@@ -20,23 +21,17 @@ const forPlan = {
 
 onEveryDatabase('the mode plan', (databases) => {
   let logs: TestLogs;
+  let bench: ApprovalBench;
   let rules: RulesStore;
   let approvals: ApprovalService;
 
   const wire = () => {
-    rules = new RulesStore(logs.database, logs.log);
-    approvals = new ApprovalService(logs.log, logs.store, rules);
-    approvals.onModuleInit();
+    bench = new ApprovalBench(logs);
+    ({ rules, approvals } = bench);
   };
   const summary = () => logs.log.summary('s');
-  const waits = (count: number) =>
-    until(`${count} questions`, async () => (await summary()).waitingFor.length === count);
   const isAsked = (session: string) =>
     until('a question', async () => (await logs.log.lastSeq(session)) >= 4);
-  const turnTo = (session: string, mode: ApprovalMode) =>
-    logs.log.append(session, [
-      newEvent('user', 'change', { args: { approvals: mode }, message: mode }),
-    ]);
 
   beforeEach(async () => {
     logs = await new TestLogs(databases).open();
@@ -71,7 +66,7 @@ onEveryDatabase('the mode plan', (databases) => {
       ['plan.update', { markdown: '- [ ] a' }],
     ] as const)
       expect(await call(operation, input)).toEqual({ verdict: 'approved' });
-    await turnTo('p', 'ask');
+    await bench.turnTo('p', 'ask');
     for (const [operation, input] of changing.slice(0, 2))
       expect(await call(operation, input)).toMatchObject({ verdict: 'approved' });
   });
@@ -93,9 +88,9 @@ onEveryDatabase('the mode plan', (databases) => {
     const delayed = approvals.request('d', run('c1'), never);
     const asked = approvals.request('s', run('c1'), never);
     const host = approvals.request('s', egress, never);
-    await waits(2);
+    await bench.waits(2);
     await isAsked('d');
-    for (const session of ['d', 's']) await turnTo(session, 'plan');
+    for (const session of ['d', 's']) await bench.turnTo(session, 'plan');
     expect(await Promise.all([delayed, asked])).toMatchObject([forPlan, forPlan]);
     // A host can still be allowed: a rejected one would stay rejected after the plan was approved.
     expect((await summary()).waitingFor).toMatchObject([{ id: 'e1' }]);
@@ -108,7 +103,7 @@ onEveryDatabase('the mode plan', (databases) => {
     const held = approvals.request('d', run('c1'), never);
     await isAsked('d');
     await logs.log.append('d', [newEvent('user', 'pause', { args: {}, message: 'Paused.' })]);
-    await turnTo('d', 'plan');
+    await bench.turnTo('d', 'plan');
     await logs.log.append('d', [newEvent('user', 'resume', { args: {}, message: 'On.' })]);
     expect(await held).toMatchObject(forPlan);
   });
@@ -125,8 +120,8 @@ onEveryDatabase('the mode plan', (databases) => {
     }
     await logs.reopen();
     wire();
-    await turnTo('d', 'plan');
-    await turnTo('a', 'plan');
+    await bench.turnTo('d', 'plan');
+    await bench.turnTo('a', 'plan');
     expect(await approvals.request('d', run('c1'), never)).toMatchObject(forPlan);
     expect(await approvals.request('a', run('c1'), never)).toMatchObject(forPlan);
     const again = approvals.request('same', run('c1'), never);
