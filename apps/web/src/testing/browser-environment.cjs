@@ -1,6 +1,9 @@
 const { TestEnvironment } = require('jest-environment-jsdom');
 
-/** Fake heights in pixels, since jsdom has no layout: all rows of a virtual list are visible. */
+/**
+ * Fake heights in pixels, since jsdom has no layout: all rows of a virtual list are visible. Tests
+ * can replace them.
+ */
 const clientHeight = 10_000;
 const offsetHeight = 20;
 
@@ -18,10 +21,12 @@ class BrowserEnvironment extends TestEnvironment {
     global.scrollTo = () => undefined;
     global.URL.createObjectURL = () => 'blob:picture';
     global.URL.revokeObjectURL = () => undefined;
-    Object.defineProperty(prototype, 'clientHeight', { value: clientHeight });
-    Object.defineProperty(prototype, 'offsetHeight', { value: offsetHeight });
+    Object.defineProperty(prototype, 'clientHeight', fake(clientHeight));
+    Object.defineProperty(prototype, 'offsetHeight', fake(offsetHeight));
   }
 }
+
+const fake = (value) => ({ value, configurable: true, writable: true });
 
 const unchanging = { addEventListener: () => undefined, removeEventListener: () => undefined };
 

@@ -1,7 +1,13 @@
 import { act, fireEvent, screen } from '@testing-library/react';
 
-/** Chooses a folder `app` with these files, as a browser lists them. */
+/** Chooses a folder `app` with these files, and waits until they have been read. */
 export async function chooseFolder(contents: Record<string, string>): Promise<void> {
+  await pickFolder(contents);
+  await screen.findByRole('button', { name: 'Choose another folder' });
+}
+
+/** Picks a folder `app` with these files, as a browser lists them. */
+export async function pickFolder(contents: Record<string, string>): Promise<void> {
   const files = Object.entries(contents).map(([path, text]) =>
     Object.assign(new File([text], path), { webkitRelativePath: `app/${path}` }),
   );
@@ -20,5 +26,4 @@ export async function chooseFolder(contents: Record<string, string>): Promise<vo
     await act(async () => fireEvent.click(found));
   }
   Reflect.deleteProperty(HTMLInputElement.prototype, 'click');
-  await screen.findByRole('button', { name: 'Choose another folder' });
 }

@@ -13,6 +13,7 @@ import type { Role } from '@belay/protocol';
 import { Toasts } from '@/components/ui/toasts';
 import { usePreferences } from '@/lib/preferences';
 import { queryClient } from '@/lib/query-client';
+import { useToasts } from '@/lib/toasts';
 import { RestStub, type RestReplies } from './rest-stub';
 
 type Preferences = Omit<ReturnType<typeof usePreferences.getState>, 'set'>;
@@ -29,14 +30,15 @@ export interface RenderOptions {
 }
 
 /**
- * Renders an element as a page of the app, with an empty cache, default preferences and a server
- * with the given replies.
+ * Renders an element as a page of the app, with an empty cache, no toasts, default preferences and a
+ * server with the given replies.
  */
 export async function renderWeb(
   element: ReactNode,
   { replies = {}, role = 'user', preferences, storage = {}, path = '/' }: RenderOptions = {},
 ) {
   queryClient.clear();
+  useToasts.setState(useToasts.getInitialState());
   localStorage.clear();
   for (const [name, value] of Object.entries(storage)) localStorage.setItem(name, value);
   usePreferences.setState({ ...usePreferences.getInitialState(), ...preferences });

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { act, fireEvent, screen } from '@testing-library/react';
-import { chooseFolder } from '@/testing/choose-folder';
+import { chooseFolder, pickFolder } from '@/testing/choose-folder';
 import { renderWeb } from '@/testing/render-web';
 import type { SessionForm } from './session-form';
 import { WorkspaceField } from './workspace-field';
@@ -19,11 +19,10 @@ it('keeps another workspace that was chosen while the folder was read', async ()
   let finish = (): void => undefined;
   const read = new Promise<string>((resolve) => (finish = () => resolve('hello')));
   const slow = jest.spyOn(File.prototype, 'text').mockImplementation(() => read);
-  const reading = chooseFolder({ 'a.txt': 'hello' }).catch(() => 'not chosen');
+  await pickFolder({ 'a.txt': 'hello' });
   await screen.findByText(/^Reading the folder/);
   await choose('Git repository');
-  finish();
-  expect(await reading).toBe('not chosen');
+  await act(async () => finish());
   expect(slow).toHaveBeenCalled();
   screen.getByLabelText(/^Repository/);
   slow.mockRestore();
