@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
-import { cacheFolder, productEnvironment, productNode, root } from './product-node.mjs';
+import { productEnvironment, productNode, root } from './product-node.mjs';
 import { usualDataFolder, runningServer } from './running-server.mjs';
 import { startInBackground } from './start-in-background.mjs';
 import { parseStart, startUsage } from './start-options.mjs';
@@ -90,8 +90,6 @@ function commandOf({ port, folder, environment, tunnel, dev, inspect, types }) {
       BELAY_PORT: String(port),
       BELAY_DATA: folder,
       ...(tunnel && { BELAY_TUNNEL: tunnel }),
-      // Keeps compiled code between starts.
-      NODE_COMPILE_CACHE: join(cacheFolder, 'belay-compile'),
       NODE_ENV: 'production',
     }),
   };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isCheckout, root } from '../product-node.mjs';
+import { cacheFolder, isCheckout, root } from '../product-node.mjs';
 import { prepareChromium } from './chromium.mjs';
 import { assertEngine, prepareEngine } from './engine.mjs';
 import {
@@ -42,6 +42,8 @@ async function prepareProduct(docker) {
     BELAY_SITE: join(root, 'apps/web/dist/site'),
     BELAY_EXAMPLES: join(root, 'examples'),
     BELAY_CLI: join(root, 'apps/cli/bin/belay.mjs'),
+    // Keeps compiled code between starts of the server and the command line.
+    NODE_COMPILE_CACHE: join(cacheFolder, 'belay-compile'),
   };
 }
 
