@@ -20,8 +20,12 @@ const slowest = [
   'e2e/system/conformance/debian.long.container.ts',
   'e2e/dashboard/accessibility.long.e2e.ts',
   'e2e/dashboard/accessibility.e2e.ts',
-  'e2e/system/docs.container.ts',
+  'e2e/system/docs.long.container.ts',
+  'e2e/dashboard/development.long.e2e.ts',
+  'e2e/dashboard/evaluation.e2e.ts',
   'e2e/system/machines.container.ts',
+  'evaluation/src/harbor.spec.ts',
+  'evaluation/src/run.spec.ts',
   'e2e/system/conformance/default.container.ts',
 ];
 
