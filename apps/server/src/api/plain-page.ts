@@ -9,12 +9,15 @@ export const plainPage = (title: string, body: string): string => `<!doctype htm
 <style>
   body { font: 14px/20px system-ui, sans-serif; max-width: 26rem; margin: 20vh auto; padding: 0 1rem; overflow-wrap: anywhere; background: light-dark(#f7f7f5, #0f1012); color: light-dark(#1b1d1f, #e7e8ea) }
   h1 { font-size: 20px; line-height: 28px; font-weight: 600; margin: 0 }
-  label { display: block; font-weight: 500; margin-bottom: 4px }
+  label, legend { display: block; padding: 0; font-weight: 500; margin-bottom: 4px }
   form { margin-top: 20px }
-  form > :is(input, select), form > div + label { margin-bottom: 12px; width: 100% }
+  form > input, form > div + label { margin-bottom: 12px; width: 100% }
   form > div { display: flex; gap: 8px }
-  input, select, button, .button { font: inherit; height: 32px; box-sizing: border-box; border-radius: 5px; padding: 0 12px; border: 1px solid #8a8a85; background: light-dark(#fff, #15171a); color: inherit }
+  input, button, .button { font: inherit; height: 32px; box-sizing: border-box; border-radius: 5px; padding: 0 12px; border: 1px solid #8a8a85; background: light-dark(#fff, #15171a); color: inherit }
   input { flex: 1; min-width: 0 }
+  fieldset { margin: 0 0 12px; border: 0; padding: 0 }
+  fieldset label { display: flex; gap: 8px; font-weight: 400 }
+  [type=radio] { flex: none; height: 20px; margin: 0; accent-color: currentColor }
   button, .button { font-weight: 500; cursor: pointer; text-decoration: none }
   button:not(.secondary), .button { border-color: transparent; background: light-dark(#24272a, #e7e8ea); color: light-dark(#fff, #15171a) }
   .button { display: inline-flex; align-items: center }

@@ -10,14 +10,12 @@ export function consentPage(client: OAuthClient, request: AuthorizationRequest):
 <code>${escapedHtml(origin)}</code>.</p>
 ${warning && `<p role="note"><b>${escapedHtml(warning)}</b></p>`}
 <form id="consent" data-request="${escapedHtml(JSON.stringify(request))}">
-<label for="grant">It may</label>
-<select id="grant" name="grant">
-<option value="operate">start sessions, talk to agents and run commands in their sandboxes</option>
-<option value="view">read only</option></select>
-<label for="sessions">In</label>
-<select id="sessions" name="sessions">
-<option value="own">sessions that it starts</option>
-<option value="all">all sessions</option></select>
+<fieldset><legend>It may</legend>
+<label><input type="radio" name="grant" value="operate" checked>start sessions, talk to agents and run commands in their sandboxes</label>
+<label><input type="radio" name="grant" value="view">read only</label></fieldset>
+<fieldset><legend>In</legend>
+<label><input type="radio" name="sessions" value="own" checked>sessions that it starts</label>
+<label><input type="radio" name="sessions" value="all">all sessions</label></fieldset>
 <div><button name="allow" value="yes">Allow</button><button class="secondary" name="allow" value="no">Reject</button></div>
 </form>
 <p id="problem" role="alert"></p>
