@@ -166,13 +166,13 @@ describeSystem('the board of benchmark runs', (server) => {
   it('starts a run of the data that the machine’s operator offers, and shows its verdicts', async () => {
     const page = await chromium.open(server, '/evaluations');
     await click(page, 'New run', 'main');
-    await shows(page, 'main', 'There are no benchmark data yet');
+    await shows(page, 'main', 'No benchmark data yet');
     await shows(page, 'main', join(server.data, 'benchmarks'));
     offer('two.jsonl', [problem('sound', '2 * n'), problem('unsound', 'n')]);
     offer('notes.jsonl', [{ note: 'no task' }]);
     await click(page, 'Look again', 'main');
     await shows(page, form, 'two.jsonl (human-eval, 2 tasks)');
-    await click(page, 'Data that no suite reads', 'main');
+    await click(page, 'Data that no suite can read', 'main');
     await shows(page, 'main', 'notes.jsonl: ');
     await startRun(page, 'two.jsonl', 'Reference solution');
     await shows(page, 'main header', 'human-eval · oracle');

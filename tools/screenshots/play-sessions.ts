@@ -71,6 +71,7 @@ const scripts = {
         calls: [
           run(
             'for i in $(seq 1 500); do printf "run %d: %d ms\\n" $i $((180 + RANDOM % 40)); sleep 2; done',
+            { wait: 3_600 },
           ),
         ],
       },

@@ -1,4 +1,4 @@
-import { click, fill, hides, shows, untilInPage } from '@belay/testkit';
+import { click, fill, shows, untilInPage } from '@belay/testkit';
 import type { Page } from 'puppeteer-core';
 import type { PlayedSessions } from './play-sessions.ts';
 
@@ -22,7 +22,6 @@ export const screenshots: Screenshot[] = [
     ready: async (page) => {
       await shows(page, 'main', 'Watch the demo');
       await shows(page, 'main', 'Check again');
-      await hides(page, 'header', 'connecting');
     },
   },
   // First, because each login adds an entry.

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BelayServer, Chromium } from '@belay/testkit';
+import { BelayServer, Chromium, untilInPage } from '@belay/testkit';
 import { step } from '../prepare/steps.mjs';
 import { root } from '../product-node.mjs';
 import { screenshots, type Screenshot } from './screenshots.ts';
@@ -56,6 +56,7 @@ async function take(
       await tab.evaluate(choose, theme);
       await tab.goto(server.url + page.path(sessions));
       await page.ready(tab, { phone: suffix !== '' });
+      await untilInPage(tab, isSettled);
       await tab.evaluate(tidy, { [server.data]: '~/.local/share/belay', [root]: '~/belay' });
       const name = `${page.name}${suffix}${theme === 'dark' ? '-dark' : ''}.png`;
       writeFileSync(join(folder, name), withPalette(Buffer.from(await tab.screenshot())));
@@ -68,6 +69,13 @@ async function take(
 function choose(theme: string): void {
   const saved = { state: { theme }, version: 0 };
   localStorage.setItem('belay.preferences', JSON.stringify(saved));
+}
+
+/** Runs in the page: whether it has its fonts, its connection and all that it loads. */
+function isSettled(): boolean {
+  const states = [...document.querySelectorAll('[role=status]')];
+  const isLoading = states.some(({ textContent }) => /^(Loading|connecting)/.test(textContent));
+  return document.fonts.status === 'loaded' && !isLoading;
 }
 
 /** Runs in the page: replaces folders of this machine by typical ones, and hides the caret. */

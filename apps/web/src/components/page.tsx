@@ -13,7 +13,8 @@ export const Page = ({ title, className, children }: PageProps) => (
   <>
     <title>{title}</title>
     <TopBar />
-    <main id="content" className={clsx('min-h-0 flex-1', className)}>
+    {/* Hidden inputs and texts for screen readers are absolute: they must scroll with the page. */}
+    <main id="content" className={clsx('relative min-h-0 flex-1', className)}>
       {children}
     </main>
   </>

@@ -1,24 +1,25 @@
 import type { AuthorizationRequest } from '@belay/protocol';
+import { escapedHtml, plainPage } from '../plain-page.js';
 import type { OAuthClient } from './oauth-clients.store.js';
 
 /** The page on which the user allows an application; its script sends the decision with the page’s key. */
 export function consentPage(client: OAuthClient, request: AuthorizationRequest): string {
   const { origin, warning } = describedRedirect(request.redirect_uri);
   return page(`<h1>Allow an application</h1>
-<p><b>${escaped(client.name)}</b> wants to use this Belay server. It chose this name itself. The answer goes to
-<code>${escaped(origin)}</code>.</p>
-${warning && `<p role="note"><b>${escaped(warning)}</b></p>`}
-<form id="consent" data-request="${escaped(JSON.stringify(request))}">
-<p><label>It may <select name="grant">
-<option value="operate">start sessions, talk to agents and run commands in their sandboxes</option>
-<option value="view">read only</option></select></label></p>
-<p><label>in <select name="sessions">
-<option value="own">sessions that it starts</option>
-<option value="all">all sessions</option></select></label></p>
-<p><button name="allow" value="yes">Allow</button> <button name="allow" value="no">Reject</button></p>
+<p><b>${escapedHtml(client.name)}</b> wants to use this Belay server. It chose this name itself. The answer goes to
+<code>${escapedHtml(origin)}</code>.</p>
+${warning && `<p role="note"><b>${escapedHtml(warning)}</b></p>`}
+<form id="consent" data-request="${escapedHtml(JSON.stringify(request))}">
+<fieldset><legend>It may</legend>
+<label><input type="radio" name="grant" value="operate" checked>start sessions, talk to agents and run commands in their sandboxes</label>
+<label><input type="radio" name="grant" value="view">read only</label></fieldset>
+<fieldset><legend>In</legend>
+<label><input type="radio" name="sessions" value="own" checked>sessions that it starts</label>
+<label><input type="radio" name="sessions" value="all">all sessions</label></fieldset>
+<div><button name="allow" value="yes">Allow</button><button class="secondary" name="allow" value="no">Reject</button></div>
 </form>
 <p id="problem" role="alert"></p>
-<p>Access ends after 30 days without use. <code>belay tokens</code> lists and revokes it.</p>
+<p class="hint">Access ends after 30 days without use. <code>belay tokens</code> lists and revokes it.</p>
 <script src="/oauth/authorize.js"></script>`);
 }
 
@@ -34,7 +35,8 @@ function describedRedirect(redirect: string): { origin: string; warning: string 
   return { origin, warning: `That is not a website. The answer goes to ${receiver}.` };
 }
 
-export const messagePage = (text: string): string => page(`<p role="alert">${escaped(text)}</p>`);
+export const messagePage = (text: string): string =>
+  page(`<p role="status">${escapedHtml(text)}</p>`);
 
 export const consentScript = `const form = document.getElementById('consent');
 const problem = document.getElementById('problem');
@@ -54,12 +56,4 @@ form.addEventListener('submit', async (event) => {
 });
 `;
 
-const page = (body: string): string => `<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Belay</title>
-<style>body{font:16px/1.5 system-ui;max-width:40rem;margin:3rem auto;padding:0 1rem}</style>
-${body}
-</html>`;
-
-const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const page = (body: string): string => plainPage('Belay', body);

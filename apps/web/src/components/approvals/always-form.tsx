@@ -58,7 +58,7 @@ export function AlwaysForm({ session, request, onAnswer, onCancel }: AlwaysFormP
   });
   return (
     <form
-      className="grid gap-2 rounded-md border border-line bg-panel p-2"
+      className="grid max-w-2xl gap-2 rounded-md border border-line bg-panel p-2"
       onSubmit={(event) => {
         event.preventDefault();
         onAnswer(remember);

@@ -149,7 +149,7 @@ function DenyForm({ onAnswer, onCancel }: { onAnswer(reason: string): void; onCa
       <Input
         autoFocus
         aria-label="Reason"
-        placeholder="Reason, or what to do instead (the agent reads it)"
+        placeholder="Reason or advice (optional)"
         value={reason}
         onChange={(event) => setReason(event.target.value)}
         className="h-7 min-w-48 flex-1 max-md:h-8"

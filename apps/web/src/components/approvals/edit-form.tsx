@@ -26,7 +26,7 @@ export function EditForm({ field, text: first, onAnswer, onCancel }: EditFormPro
         spellCheck={false}
         value={text}
         onChange={(event) => setText(event.target.value)}
-        className="font-mono text-xs"
+        className="max-h-[20vh] font-mono text-xs"
       />
       <div className="flex gap-2">
         <Button small type="submit" look="amber" disabled={text.trim() === ''}>

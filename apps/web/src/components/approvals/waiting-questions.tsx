@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { requestedCall, durationText, type SessionSummary } from '@belay/protocol';
 import { ApprovalActions } from './approval-actions';
 import { approvalQuestion } from './approval-question';
@@ -14,9 +15,7 @@ export function WaitingQuestions({ session }: { session: SessionSummary }) {
         <div key={request.id} className="space-y-1.5">
           <p className="text-sm">
             <VisibleText text={approvalQuestion(request)} />{' '}
-            <code className="break-all whitespace-pre-wrap">
-              <VisibleText text={requestedCall(request)} />
-            </code>
+            <RequestedCall text={requestedCall(request)} />
           </p>
           <ApprovalActions session={session.id} request={request} />
         </div>
@@ -32,6 +31,13 @@ export function WaitingQuestions({ session }: { session: SessionSummary }) {
     </div>
   );
 }
+
+/** A script has lines of its own, all of them in sight. */
+const RequestedCall = ({ text }: { text: string }) => (
+  <code className={clsx('break-all whitespace-pre-wrap', text.includes('\n') && 'mt-1 block')}>
+    <VisibleText text={text} />
+  </code>
+);
 
 /** How long the session has waited for the user; shown after a minute. */
 function WaitingTime({ since }: { since: string }) {

@@ -34,10 +34,10 @@ export const ApprovalField = ({ form }: DefaultFieldsProps) => (
 );
 
 const limitFields: Record<BudgetField, { label: string; hint: string; step: 1 | 'any' }> = {
-  steps: { label: 'Step limit', hint: 'Model calls', step: 1 },
-  tokens: { label: 'Token limit', hint: 'Prompts and replies together', step: 1 },
-  dollars: { label: 'Spending limit ($)', hint: 'Needs a model with a known price', step: 'any' },
-  minutes: { label: 'Time limit (minutes)', hint: 'Wall-clock time', step: 'any' },
+  steps: { label: 'Step limit', hint: 'Model calls.', step: 1 },
+  tokens: { label: 'Token limit', hint: 'Prompts and replies together.', step: 1 },
+  dollars: { label: 'Spending limit ($)', hint: 'Needs a model with a known price.', step: 'any' },
+  minutes: { label: 'Time limit (minutes)', hint: 'Wall-clock time.', step: 'any' },
 };
 
 export const BudgetFields = ({ form }: DefaultFieldsProps) =>
@@ -47,11 +47,11 @@ export const BudgetFields = ({ form }: DefaultFieldsProps) =>
       <TextField
         key={name}
         label={label}
-        hint={`${hint}. Leave empty for no limit.`}
+        hint={hint}
         type="number"
         min={step === 1 ? 1 : 0.01}
         step={step}
-        placeholder="no limit"
+        placeholder="No limit"
         {...form.bind(name)}
       />
     );
@@ -77,7 +77,7 @@ function HostSets({ form: { values, change } }: DefaultFieldsProps) {
             key={name}
             small
             aria-pressed={chosen.includes(name)}
-            look={chosen.includes(name) ? 'amber' : undefined}
+            look={chosen.includes(name) ? 'solid' : undefined}
             title={hostsOfSet(name).join(', ')}
             onClick={() => toggle(name)}
           >
@@ -109,7 +109,7 @@ export const NetworkFields = ({ form }: DefaultFieldsProps) => (
     />
     <TextField
       label="Allowed hosts"
-      hint="name, name:port, *.name or a set such as @npm; read-only:name allows plain HTTP without uploads. Ignored without network."
+      hint="A name, name:port, *.name or a set such as @npm; read-only:name allows plain HTTP without uploads. Ignored without network."
       placeholder="api.example.com"
       {...form.bind('hosts')}
     />

@@ -30,3 +30,15 @@ export function Choice<T extends string>({ label, value, options, onChange }: Ch
     </RadioGroup.Root>
   );
 }
+
+/** A segmented control below its label, with an optional hint. */
+export const ChoiceField = <T extends string>({
+  hint,
+  ...choice
+}: ChoiceProps<T> & { hint?: string }) => (
+  <div>
+    <p className="mb-1 text-sm font-medium">{choice.label}</p>
+    <Choice {...choice} />
+    {hint && <p className="mt-1 text-xs text-faint">{hint}</p>}
+  </div>
+);

@@ -46,7 +46,8 @@ export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLText
   return (
     <textarea
       className={clsx(
-        'field-sizing-content block max-h-[40vh] min-h-16 w-full rounded-md border border-line-strong bg-panel px-2 py-1.5 text-sm',
+        'field-sizing-content block min-h-16 w-full rounded-md border border-line-strong bg-panel px-2 py-1.5 text-sm',
+        !/(^|\s)max-h-/.test(className ?? '') && 'max-h-[40vh]',
         className,
       )}
       {...rest}
@@ -122,12 +123,12 @@ interface CheckFieldProps extends Bound<boolean> {
 
 export function CheckField({ value, onChange, className, title, children }: CheckFieldProps) {
   return (
-    <label className={clsx('flex items-center gap-2 text-sm', className)} title={title}>
+    <label className={clsx('flex items-start gap-2 text-sm', className)} title={title}>
       <input
         type="checkbox"
         checked={value}
         onChange={({ target }) => onChange(target.checked)}
-        className="accent-[var(--amber)]"
+        className="mt-1 shrink-0 accent-solid"
       />
       {children}
     </label>

@@ -43,16 +43,16 @@ export function Form({
         </p>
       )}
       <div className="flex items-center gap-2">
-        <Button type="submit" small look="solid" disabled={saving || disabled}>
+        <Button type="submit" look="solid" disabled={saving || disabled}>
           {saving ? submitting : submit}
         </Button>
         {warning?.anyway && (
-          <Button small onClick={submitAnyway} disabled={saving}>
+          <Button onClick={submitAnyway} disabled={saving}>
             {warning.anyway.label}
           </Button>
         )}
         {onCancel && (
-          <Button small look="ghost" onClick={onCancel}>
+          <Button look="ghost" onClick={onCancel}>
             {warning ? 'Close' : 'Cancel'}
           </Button>
         )}

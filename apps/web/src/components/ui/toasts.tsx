@@ -4,16 +4,16 @@ import { useToasts, type Toast } from '@/lib/toasts';
 import { VisibleText } from './visible-text';
 
 /**
- * Shows toasts in the corner that has neither titles nor states nor tabs; on phones, where the
- * bottom has the message box, below the header and the settings. They let clicks through, except
- * for their buttons.
+ * Shows toasts in the corner that has neither titles nor states nor tabs; in a session on a phone,
+ * where the bottom has the message box, below the header and the settings. They let clicks through,
+ * except for their buttons.
  */
 export function Toasts() {
   const { toasts, dismiss } = useToasts();
   return (
     <div
       aria-live="polite"
-      className="pointer-events-none fixed right-3 bottom-14 z-50 flex w-100 max-w-[calc(100vw-24px)] flex-col gap-1 max-md:top-22 max-md:bottom-auto"
+      className="pointer-events-none fixed right-3 bottom-14 z-50 flex w-100 max-w-[calc(100vw-24px)] flex-col gap-1 max-sm:bottom-[calc(68px+env(safe-area-inset-bottom))] max-md:[body:not(:has(.page-bar))_&]:top-22 max-md:[body:not(:has(.page-bar))_&]:bottom-auto"
     >
       {toasts.map((toast) => (
         <ToastLine key={toast.id} toast={toast} onDismiss={() => dismiss(toast.id)} />

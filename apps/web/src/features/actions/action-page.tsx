@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { permissionSentences, type FoundActions, type InstalledAction } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
 import { Page } from '@/components/page';
+import { BackLink } from '@/components/ui/back-link';
 import { Button } from '@/components/ui/button';
 import { QueryState } from '@/components/ui/query-state';
 import { Markdown } from '@/components/ui/markdown';
@@ -30,9 +31,7 @@ export function ActionPage() {
   return (
     <Page title={`${action?.manifest.name_for_human ?? name} · Belay`} className="overflow-y-auto">
       <div className="mx-auto max-w-3xl space-y-6 p-6 max-sm:p-4">
-        <Link to="/actions" className="block w-fit text-sm text-muted hover:text-ink">
-          ← Actions
-        </Link>
+        <BackLink to="/actions">All actions</BackLink>
         <QueryState query={actions} what="the action" />
         {action && <Action key={action.name} action={action} />}
       </div>

@@ -13,7 +13,7 @@ export function BrowserPanel() {
   if (!canAct) return <AgentBrowser />;
   return (
     <div className="flex h-full flex-col">
-      <div className="shrink-0 border-b px-1 py-0.5">
+      <div className="shrink-0 border-b px-2 py-1">
         <Choice
           label="Show"
           value={side}

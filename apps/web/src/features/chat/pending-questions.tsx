@@ -35,7 +35,7 @@ export function PendingQuestions() {
   return (
     <section
       aria-label="Waiting for you"
-      className="max-h-[50%] shrink-0 overflow-y-auto border-t px-3 py-1"
+      className="max-h-[70%] shrink-0 overflow-y-auto border-t px-3 py-1"
     >
       {pending.map((entry) => (
         <ChatEntry key={entry.event.seq} entry={entry} />

@@ -22,11 +22,30 @@ const look = {
   renderLineHighlight: 'none',
   smoothScrolling: false,
   overviewRulerBorder: false,
+  scrollbar: { verticalScrollbarSize: 8, horizontalScrollbarSize: 8 },
   padding: { top: 6 },
   stickyScroll: { enabled: false },
   fixedOverflowWidgets: true,
   links: false,
 } as const;
+
+/** The colours of tokens, as in the changes. */
+const codeColours = [
+  ['comment', 'code-comment'],
+  ['keyword', 'code-keyword'],
+  ['string', 'code-string'],
+  ['regexp', 'code-string'],
+  ['number', 'code-number'],
+  ['type', 'code-type'],
+  ['tag', 'code-keyword'],
+  ['attribute.name', 'code-attribute'],
+] as const;
+
+/** Brackets have a colour for each of six depths. */
+const bracketColours = (): Record<string, string> =>
+  Object.fromEntries(
+    [1, 2, 3, 4, 5, 6].map((depth) => [`editorBracketHighlight.foreground${depth}`, colour('ink')]),
+  );
 
 /** A Monaco editor that shows one file at a time. The caller disposes of it. */
 export class Editor {
@@ -114,12 +133,17 @@ export class Editor {
     monaco.editor.defineTheme('belay', {
       base: dark ? 'vs-dark' : 'vs',
       inherit: true,
-      rules: [],
+      rules: codeColours.map(([token, name]) => ({ token, foreground: colour(name).slice(1) })),
       colors: {
         'editor.background': colour('panel'),
+        'editor.foreground': colour('ink'),
+        ...bracketColours(),
         'editorGutter.background': colour('panel'),
         'editorLineNumber.foreground': colour('faint'),
         focusBorder: colour('amber'),
+        'scrollbarSlider.background': colour('line-strong'),
+        'scrollbarSlider.hoverBackground': colour('faint'),
+        'scrollbarSlider.activeBackground': colour('faint'),
       },
     });
     monaco.editor.setTheme('belay');

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { isPlayedModel, pluralText, type ModelChoice, type NewEvaluation } from '@belay/protocol';
-import { Choice } from '@/components/ui/choice';
+import { ChoiceField } from '@/components/ui/choice';
 import { CheckField, optionsOf, SelectField, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { QueryState } from '@/components/ui/query-state';
@@ -62,11 +62,12 @@ export function NewRunForm({ data, onStart, onCancel }: NewRunFormProps) {
         // A number of tasks belongs to the data that it was chosen for.
         onChange={(name) => change({ data: name, sample: '' })}
       />
-      <div>
-        <p className="mb-1 text-sm font-medium">Agent</p>
-        <Choice label="Agent" options={agents} {...bind('agent')} />
-        <p className="mt-1 text-xs text-faint">{agentHints[values.agent]}</p>
-      </div>
+      <ChoiceField
+        label="Agent"
+        hint={agentHints[values.agent]}
+        options={agents}
+        {...bind('agent')}
+      />
       {values.agent === 'model' && <QueryState query={models} what="the models" />}
       {values.agent === 'model' && models.data && (
         <ModelField models={usable} value={model} onChange={(name) => change({ model: name })} />
@@ -123,14 +124,14 @@ function SizeFields({ data, agent, bind }: SizeFieldsProps) {
       <NumberField
         label="Tasks"
         placeholder={`All ${data.tasks}`}
-        hint="Chosen at random; empty for all."
+        hint="Chosen at random. Leave empty for all."
         max={limits.sample}
         {...bind('sample')}
       />
       <NumberField label="Attempts per task" required max={limits.attempts} {...bind('attempts')} />
       <NumberField
         label="Trials at a time"
-        hint="As processors and memory allow."
+        hint="As many as the machine can run at once."
         required
         max={limits.concurrency}
         {...bind('concurrency')}
@@ -139,7 +140,7 @@ function SizeFields({ data, agent, bind }: SizeFieldsProps) {
         <NumberField
           label="Max cost (USD)"
           placeholder="No limit"
-          hint="Then no more trials are started."
+          hint="When it is reached, no more trials start."
           min={0.01}
           step={0.01}
           {...bind('maxDollars')}

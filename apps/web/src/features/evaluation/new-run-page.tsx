@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Page } from '@/components/page';
+import { BackLink } from '@/components/ui/back-link';
 import { Button } from '@/components/ui/button';
 import { Disclosure } from '@/components/ui/disclosure';
 import { QueryState } from '@/components/ui/query-state';
@@ -18,6 +19,7 @@ export function NewRunPage() {
   return (
     <Page title="New run · Belay" className="overflow-y-auto">
       <div className="mx-auto max-w-2xl space-y-4 p-6 max-sm:p-4">
+        <BackLink to="/evaluations">All runs</BackLink>
         <h1 className="text-xl font-semibold">New run</h1>
         <p className="text-sm text-muted">
           The run uses this server’s machine: its trials are containers on its engine.
@@ -41,7 +43,7 @@ export function NewRunPage() {
           />
         )}
         {unread.length > 0 && (
-          <Disclosure title="Data that no suite reads">
+          <Disclosure title="Data that no suite can read">
             <ul className="mt-1 space-y-1 text-sm text-muted">
               {unread.map(({ name, problem }) => (
                 <li key={name} className="break-words">
@@ -65,7 +67,7 @@ interface NoDataProps {
 function NoData({ folder, busy, onRetry }: NoDataProps) {
   return (
     <section aria-label="No data" className="space-y-2 rounded-md border bg-panel p-4 text-sm">
-      <p className="font-medium">There are no benchmark data yet</p>
+      <p className="font-medium">No benchmark data yet</p>
       <p className="text-muted">
         Put your copy of a suite into this folder on the server’s machine, as a file or a folder
         such as <code>HumanEval.jsonl.gz</code> or Aider’s <code>polyglot-benchmark</code>:

@@ -31,11 +31,14 @@ export function RecordSection({ title, run, blob }: { title: string; run: string
           className="max-h-[60vh] overflow-auto rounded-md border bg-sunken p-3 text-xs leading-[18px]"
         >
           {record.data.startsWith('diff --git ')
-            ? record.data.split('\n').map((line, index) => (
-                <span key={index} className={clsx('block', lookOf(line))}>
-                  {line || ' '}
-                </span>
-              ))
+            ? record.data
+                .trimEnd()
+                .split('\n')
+                .map((line, index) => (
+                  <span key={index} className={clsx('block', lookOf(line))}>
+                    {line || ' '}
+                  </span>
+                ))
             : stripAnsi(record.data) || 'Empty'}
         </pre>
       )}

@@ -1,7 +1,5 @@
 import type { ReactNode } from 'react';
-import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { ChevronLeft } from 'lucide-react';
 import {
   countText,
   dollarsText,
@@ -9,6 +7,7 @@ import {
   percentText,
   type EvaluationSummary,
 } from '@belay/protocol';
+import { BackLink } from '@/components/ui/back-link';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
 import { attemptConfirmed } from '@/lib/ask';
@@ -33,12 +32,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
   return (
     <header className="shrink-0 border-b bg-panel px-4 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <Link
-          to="/evaluations"
-          className="-ml-1 inline-flex h-6 items-center gap-1 rounded-md px-1 text-sm text-muted hover:text-ink"
-        >
-          <ChevronLeft size={14} aria-hidden /> All runs
-        </Link>
+        <BackLink to="/evaluations">All runs</BackLink>
         <h1 className="min-w-0 truncate text-lg font-semibold">
           {run.suite} · {run.model ?? run.agent}
         </h1>

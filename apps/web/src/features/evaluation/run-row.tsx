@@ -74,8 +74,7 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         <Meter label={`Trials of ${name}`} value={run.done} max={trialCount(run)} plain />
         <p className="mt-1">
           {run.done} of {trialCount(run)} <span className="sr-only">trials done</span>
-          <span className="lg:hidden">
-            {' · '}
+          <span className="ml-3 lg:hidden">
             <RunState run={run} now={now} />
           </span>
         </p>

@@ -33,9 +33,9 @@ export function TrialDetail({ run, task, attempt, attempts, trial, flagged }: Tr
       className="w-[46%] shrink-0 overflow-y-auto border-l bg-panel p-4 max-md:w-full max-md:border-l-0"
     >
       <div className="flex items-start gap-2">
-        <h2 className="min-w-0 flex-1 font-mono text-sm font-medium break-all">
+        <h2 className="min-w-0 flex-1 py-1 font-mono text-sm font-medium break-all">
           {task}
-          {attempts > 1 && <span className="text-faint"> · attempt {attempt}</span>}
+          {attempts > 1 && <span className="font-sans text-faint"> · attempt {attempt}</span>}
         </h2>
         <IconButton label="Close the trial" icon={X} onClick={close} />
       </div>

@@ -30,7 +30,7 @@ export function ComparisonRow({ row, onToggle }: ComparisonRowProps) {
         params={{ id: comparison }}
         data-session={comparison}
         title={title}
-        className="min-w-0 flex-1 basis-40 truncate font-medium hover:underline"
+        className="min-w-0 flex-1 basis-40 truncate font-medium hover:underline max-sm:order-first max-sm:basis-full"
       >
         {title}
       </Link>

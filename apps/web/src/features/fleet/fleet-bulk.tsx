@@ -29,7 +29,7 @@ export function FleetBulk({ picked, onDone }: FleetBulkProps) {
     <div
       role="toolbar"
       aria-label="Selected sessions"
-      className="fixed bottom-4 left-1/2 z-20 flex max-w-[calc(100vw-32px)] -translate-x-1/2 flex-wrap items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 max-sm:bottom-18"
+      className="fixed inset-x-4 bottom-4 z-20 mx-auto flex w-fit flex-wrap items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 max-sm:bottom-18"
     >
       <span className="mr-1 text-sm font-medium tabular-nums">{picked.length} selected</span>
       {asking.length > 0 && (

@@ -28,7 +28,7 @@ export function FleetHeader({ picked, onPick }: FleetHeaderProps) {
           aria-label="Select all shown"
           checked={picked}
           onChange={(event) => onPick(event.target.checked)}
-          className="accent-[var(--amber)]"
+          className="accent-solid"
         />
       )}
       <span aria-hidden>State</span>

@@ -58,7 +58,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
             aria-label={`Select ${session.title}`}
             checked={picked}
             onChange={() => onPick(session.id)}
-            className="accent-[var(--amber)] opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 max-md:hidden"
+            className="accent-solid opacity-0 group-hover:opacity-100 checked:opacity-100 focus-visible:opacity-100 max-md:hidden"
           />
         )}
         <StateDot state={session.state} queued={needOf(session) === 'Queued'} />

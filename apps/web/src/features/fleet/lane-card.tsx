@@ -33,7 +33,7 @@ export const LaneCard = memo(function LaneCard({ session, lane }: LaneCardProps)
     <article
       aria-label={title}
       className={clsx(
-        'space-y-1.5 rounded-md border bg-panel p-2.5 focus-within:border-line-strong',
+        'flex flex-col gap-1.5 rounded-md border bg-panel p-2.5 focus-within:border-line-strong',
         waits && 'border-amber-fill bg-amber-soft/60',
       )}
     >

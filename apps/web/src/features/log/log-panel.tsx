@@ -46,7 +46,7 @@ export function LogPanel() {
             className="flex w-full gap-2 border-b px-2 py-0.5 text-left font-mono text-xs leading-5 hover:bg-hover"
           >
             <span className="w-10 shrink-0 text-right text-faint">{event.seq}</span>
-            <span className="shrink-0 text-faint">{clockText(event.time)}</span>
+            <span className="shrink-0 text-faint max-sm:hidden">{clockText(event.time)}</span>
             <span className="w-28 shrink-0 truncate">
               <VisibleText text={event.action} />
             </span>

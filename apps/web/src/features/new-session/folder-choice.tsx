@@ -119,11 +119,15 @@ function FolderContents({
         </ul>
       )}
       <Disclosure title={`Sent: ${pluralText(files.length, 'file')}`}>
-        <PathList label="Files that are sent" paths={files} />
+        <div className="pl-4">
+          <PathList label="Files that are sent" paths={files} />
+        </div>
       </Disclosure>
       {plan.ignored.length > 0 && (
-        <Disclosure title={`Left out, because git ignores it: ${numberText(plan.ignored.length)}`}>
-          <PathList label="Ignored files and folders" paths={plan.ignored} />
+        <Disclosure title={`Left out because git ignores them: ${numberText(plan.ignored.length)}`}>
+          <div className="pl-4">
+            <PathList label="Ignored files and folders" paths={plan.ignored} />
+          </div>
         </Disclosure>
       )}
     </>
@@ -173,7 +177,7 @@ function PathList({ label, paths }: { label: string; paths: readonly string[] })
       estimate={20}
       className="mt-1 max-h-40 overflow-auto font-mono text-xs"
       render={(path) => (
-        <span className="block truncate leading-5">
+        <span className="block leading-5 break-all">
           <VisibleText text={path} />
         </span>
       )}

@@ -33,10 +33,10 @@ export function ModelPicker({ choices, error, chosen, onChange }: ModelPickerPro
                 type="checkbox"
                 checked={chosen.includes(name)}
                 onChange={() => toggle(name)}
-                className="translate-y-0.5 accent-[var(--amber)]"
+                className="translate-y-0.5 accent-solid"
               />
               <span className="min-w-0 flex-1 text-sm break-words">
-                {title !== name && <span className="mr-2">{title}</span>}
+                {title !== name && <span className="mr-2 max-sm:block">{title}</span>}
                 <span className="font-mono text-xs break-all text-faint">{name}</span>
               </span>
             </label>

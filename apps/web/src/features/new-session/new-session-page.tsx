@@ -111,7 +111,7 @@ function StartButton({ phase, count, missing }: StartButtonProps) {
         </div>
       )}
       {!phase && missing === undefined && (
-        <kbd className="text-xs text-faint">{formatKeys('mod+enter')}</kbd>
+        <kbd className="text-xs text-faint max-sm:hidden">{formatKeys('mod+enter')}</kbd>
       )}
       {missing !== undefined && <span className="text-sm text-muted">{missing}</span>}
     </div>

@@ -54,7 +54,6 @@ export function TemplateField({ form, models, onChoose }: TemplateFieldProps) {
       {task && (
         <Button
           small
-          look="ghost"
           onClick={() =>
             attempt(async () => {
               const saved = await save(name, form, models);

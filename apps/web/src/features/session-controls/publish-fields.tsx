@@ -174,7 +174,7 @@ function Refusals({ refusals, allow, onChange }: RefusalsProps) {
         onChange={({ target: { checked } }) =>
           onChange(checked ? [...allow, needs] : allow.filter((one) => one !== needs))
         }
-        className="mt-1 accent-[var(--amber)]"
+        className="mt-1 accent-solid"
       />
       <span>
         <span className="font-medium">{allowances[needs]}</span>

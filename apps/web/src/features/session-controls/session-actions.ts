@@ -54,6 +54,7 @@ export function sessionActions(session: SessionSummary, readOnly: boolean): (Men
     item(archiveControl(session)),
     null,
     ...exports,
+    null,
     { ...item(remove), danger: true, hint: ended ? '' : 'stop it first' },
   ];
 }

@@ -84,8 +84,8 @@ function NewLink({ session: { id } }: { session: SessionSummary }) {
         <div className="space-y-1" role="status">
           <CopyText label="Copy the link" text={address} />
           <p className="text-xs text-faint">
-            The link is shown only once. It logs the browser that opens it in as a viewer, so try it
-            in another browser.
+            The link is shown only once. Opening it logs the browser in as a viewer, so try it in
+            another one.
           </p>
         </div>
       )}

@@ -30,8 +30,11 @@ export function EndedBar() {
   if (readOnly || !summary || !isEnded(summary.state) || summary.state === 'finished') return null;
   const reason = stripMarkdown(summary.reason ?? '');
   return (
-    <div className="flex shrink-0 items-center gap-3 border-t bg-sunken px-4 py-1.5 text-sm">
-      <p className="line-clamp-2 min-w-0 flex-1 break-words" title={visibleText(reason)}>
+    <div className="flex shrink-0 items-center gap-x-3 gap-y-1.5 border-t bg-sunken px-4 py-1.5 text-sm max-md:flex-wrap">
+      <p
+        className="line-clamp-2 min-w-0 flex-1 break-words max-md:basis-full"
+        title={visibleText(reason)}
+      >
         <span className="font-medium">{words[summary.state]}</span>{' '}
         <span className="text-muted">
           <VisibleText text={reason || 'Send a message to continue.'} /> Its log and files are kept.

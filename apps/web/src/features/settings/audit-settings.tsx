@@ -70,7 +70,7 @@ function AuditRow({ entry }: { entry: AuditEntry }) {
         title={dateTimeText(time)}
       >
         {at.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}{' '}
-        <span className="text-muted">{at.toLocaleTimeString()}</span>
+        <span className="whitespace-nowrap text-muted">{at.toLocaleTimeString()}</span>
       </td>
       <td className="max-w-40 px-3 py-1.5 max-sm:max-w-20 max-sm:px-2">
         <p className="truncate">{label ?? 'Not logged in'}</p>

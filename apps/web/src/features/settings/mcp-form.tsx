@@ -1,5 +1,5 @@
 import type { McpServer } from '@belay/protocol';
-import { Choice } from '@/components/ui/choice';
+import { ChoiceField } from '@/components/ui/choice';
 import { Field, optionsOf, TextArea, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { client } from '@/lib/server';
@@ -46,11 +46,12 @@ export function McpForm({ server, onSaved, onCancel }: McpFormProps) {
           required
           maxLength={24}
           pattern="[a-z0-9][a-z0-9\-]*"
+          title="Lowercase letters, digits and hyphens"
           placeholder="github"
           {...form.bind('name')}
         />
       )}
-      <Choice label="Connection" options={kinds} {...form.bind('type')} />
+      <ChoiceField label="Connection" options={kinds} {...form.bind('type')} />
       {form.values.type === 'http' ? <HttpFields form={form} /> : <StdioFields form={form} />}
     </Form>
   );
@@ -78,7 +79,7 @@ function StdioFields({ form }: FieldsProps) {
   const { values, change, bind } = form;
   return (
     <>
-      <Choice label="Where it runs" options={places} {...bind('where')} />
+      <ChoiceField label="Where it runs" options={places} {...bind('where')} />
       {values.where === 'host' ? (
         <p className="rounded-md bg-amber-soft px-3 py-2 text-sm">
           It runs on the server’s host, as the user that runs Belay and outside any sandbox: it can

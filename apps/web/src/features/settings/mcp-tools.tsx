@@ -27,7 +27,7 @@ export function McpTools({ server: { offered, tools }, disabled, onChange }: Mcp
                 disabled={disabled}
                 checked={isChosen(name)}
                 onChange={({ target }) => choose(name, target.checked)}
-                className="mt-0.5 accent-[var(--amber)]"
+                className="mt-0.5 accent-solid"
               />
               <span className="min-w-0">
                 <code className="text-xs">{name}</code>

@@ -1,5 +1,5 @@
 import { sessionPattern, type MadeToken, type NewToken, type Scope } from '@belay/protocol';
-import { Choice } from '@/components/ui/choice';
+import { ChoiceField } from '@/components/ui/choice';
 import { optionsOf, SelectField, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { client } from '@/lib/server';
@@ -58,11 +58,12 @@ export function NewTokenForm({ onMade, onCancel }: NewTokenProps) {
         maxLength={100}
         {...bind('label')}
       />
-      <div>
-        <p className="mb-1 text-sm font-medium">Scope</p>
-        <Choice label="Scope" options={scopes} {...bind('scope')} />
-        <p className="mt-1 text-xs text-faint">{scopeHints[values.scope]}</p>
-      </div>
+      <ChoiceField
+        label="Scope"
+        hint={scopeHints[values.scope]}
+        options={scopes}
+        {...bind('scope')}
+      />
       <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
         <SelectField
           label="Sessions"

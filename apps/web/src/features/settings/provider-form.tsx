@@ -124,7 +124,6 @@ function ProviderFields({ provider, taken, onClose }: ProviderFieldsProps) {
       aside={
         removal && (
           <Button
-            small
             look="danger"
             className="ml-auto"
             onClick={() => attempt(() => save(removal, done))}

@@ -19,27 +19,29 @@ export function RuleSettings() {
   return (
     <div className="space-y-6">
       <ApprovalDefault />
-      <h2 className="font-medium">Rules</h2>
-      <QueryState query={rules} what="the rules" />
-      {rules.data?.length === 0 && (
-        <Empty title="No rules">
-          Choose “Always…” on a request to create one, or create one below.
-        </Empty>
-      )}
-      <ul className="divide-y rounded-md border bg-panel empty:hidden">
-        {rules.data?.map((rule) => (
-          <RuleLine
-            key={rule.id}
-            rule={rule}
-            onRevoke={() =>
-              attempt(async () => {
-                await client.rules.remove(rule.id);
-                await again();
-              }, 'Revoked. You’ll be asked again.')
-            }
-          />
-        ))}
-      </ul>
+      <section aria-label="Rules" className="space-y-3">
+        <h2 className="font-medium">Rules</h2>
+        <QueryState query={rules} what="the rules" />
+        {rules.data?.length === 0 && (
+          <Empty title="No rules">
+            Choose “Always…” on a request to create one, or create one below.
+          </Empty>
+        )}
+        <ul className="divide-y rounded-md border bg-panel empty:hidden">
+          {rules.data?.map((rule) => (
+            <RuleLine
+              key={rule.id}
+              rule={rule}
+              onRevoke={() =>
+                attempt(async () => {
+                  await client.rules.remove(rule.id);
+                  await again();
+                }, 'Revoked. You’ll be asked again.')
+              }
+            />
+          ))}
+        </ul>
+      </section>
       <NewRuleForm onMade={again} />
     </div>
   );

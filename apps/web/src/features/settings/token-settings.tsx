@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ageText, pluralText, type MadeToken, type TokenInfo } from '@belay/protocol';
+import { ageText, dateTimeText, pluralText, type MadeToken, type TokenInfo } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { CopyText } from '@/components/ui/copy-text';
 import { Empty } from '@/components/ui/empty';
@@ -105,7 +105,7 @@ function TokenLine({ token, onRotate, onRevoke }: TokenLineProps) {
           {expires !== null && (
             <span className={expired ? 'text-fail' : undefined}>
               {' · '}
-              {expired ? 'expired' : 'expires'} {new Date(expires).toLocaleDateString()}
+              {expired ? 'expired' : 'expires'} {dateTimeText(expires)}
             </span>
           )}
         </p>

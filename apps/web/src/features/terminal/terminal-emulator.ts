@@ -135,6 +135,9 @@ export class TerminalEmulator {
       background: colour('panel'),
       foreground: colour('ink'),
       cursor: colour('ink'),
+      scrollbarSliderBackground: colour('line-strong'),
+      scrollbarSliderHoverBackground: colour('faint'),
+      scrollbarSliderActiveBackground: colour('faint'),
       ...(dark ? darkTheme : lightTheme),
     };
     this.#terminal.options.fontSize = size;

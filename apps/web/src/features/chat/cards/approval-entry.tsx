@@ -23,7 +23,7 @@ export function ApprovalEntry({ event }: { event: Event & EventOf<'approval'> })
   return (
     <div className="py-2">
       <div
-        className={`space-y-2 rounded-lg border px-3 py-2 ${over ? '' : 'border-amber-fill bg-amber-soft'}`}
+        className={`space-y-2 rounded-lg border px-3 py-2 [&:has(textarea)_pre]:max-h-[24vh] ${over ? '' : 'border-amber-fill bg-amber-soft'}`}
       >
         <p className="flex items-start gap-1.5 text-sm font-medium">
           <ShieldQuestion size={15} aria-hidden className="mt-0.5 shrink-0" />
