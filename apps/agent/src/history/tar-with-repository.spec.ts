@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { until } from '@belay/testing';
+import { openFilesBelow, until } from '@belay/testing';
 import { extract, pack } from 'tar-stream';
 import { tarWithRepository } from './tar-with-repository.js';
 
@@ -22,16 +22,6 @@ function noFiles(): Readable {
   tar.finalize();
   return tar;
 }
-
-/** The files of the workspace that this process holds open. */
-const openFiles = () =>
-  readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(workspace);
-    } catch {
-      return false; // It was closed meanwhile.
-    }
-  });
 
 describe.each([
   ['empty files', ''],
@@ -51,16 +41,19 @@ describe.each([
     });
     await new Promise((resolve) => archive.once('finish', resolve).end(bytes));
     expect(names).toHaveLength(count + 1);
-    expect(openFiles()).toEqual([]);
+    expect(openFilesBelow(workspace)).toEqual([]);
   });
 
   it('is left with nothing open when its reader goes away', async () => {
     // The spy keeps what was opened: otherwise the garbage collection closes it.
     const opened = jest.spyOn(promises, 'open');
     const tar = tarWithRepository(noFiles(), workspace);
-    await until('it waits for its reader, in the middle of a file', () => openFiles().length > 0);
+    await until(
+      'it waits for its reader, in the middle of a file',
+      () => openFilesBelow(workspace).length > 0,
+    );
     tar.destroy();
-    await until('nothing is open', () => openFiles().length === 0);
+    await until('nothing is open', () => openFilesBelow(workspace).length === 0);
     opened.mockRestore();
   });
 });

@@ -1,8 +1,8 @@
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { PrivateRepository } from '@belay/host';
-import { until } from '@belay/testing';
+import { openFilesBelow, until } from '@belay/testing';
 import { repositoryTar, type WorkingCopy } from './repository-tar.js';
 
 const packBytes = 4_000_000;
@@ -29,24 +29,17 @@ beforeEach(async () => {
 });
 afterEach(() => repository.remove());
 
-/** The files of the repository that this process holds open. */
-const openFiles = () =>
-  readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(repository.folder);
-    } catch {
-      return false; // It was closed meanwhile.
-    }
-  });
-
 it('closes the files of a repository that was read', async () => {
   expect((await buffer(repositoryTar(repository, copy))).length).toBeGreaterThan(packBytes);
-  expect(openFiles()).toEqual([]);
+  expect(openFilesBelow(repository.folder)).toEqual([]);
 });
 
 it('closes the files of a repository whose reader goes away', async () => {
   const tar = repositoryTar(repository, copy);
-  await until('it waits for its reader, in the middle of the pack', () => openFiles().length > 0);
+  await until(
+    'it waits for its reader, in the middle of the pack',
+    () => openFilesBelow(repository.folder).length > 0,
+  );
   tar.destroy();
-  await until('nothing is open', () => openFiles().length === 0);
+  await until('nothing is open', () => openFilesBelow(repository.folder).length === 0);
 });
