@@ -8,10 +8,6 @@ import { prepareMachine, runCommand } from './prepare/machine.mjs';
 import { Instruction } from './prepare/steps.mjs';
 import { productEnvironment, productNode, root } from './product-node.mjs';
 
-// npm run bench:suites -- --data FOLDER [--out FOLDER] [--repos FOLDER] [FAMILY…]: runs whole
-// suites with the reference solutions and with an agent that does nothing, and compares each
-// verdict with FOLDER/verified.tsv. With --out the runs are kept, and the same command resumes
-// interrupted ones.
 interface Suite {
   suite: string;
   path: string;
@@ -78,6 +74,17 @@ const fixtures: Record<string, Fixture> = {
   },
 };
 
+const names = [...Object.keys(families), ...Object.keys(fixtures)];
+
+const usage = `Usage: npm run bench:suites -- --data FOLDER [--out FOLDER] [--repos FOLDER] [NAMES…]
+
+  Runs whole suites with the reference solutions and with an agent that does nothing, and compares each verdict with
+  FOLDER/verified.tsv. Names: ${names.join(', ')}; without names: all.
+
+  --data FOLDER    the suites and verified.tsv
+  --out FOLDER     keeps the runs; the same command resumes interrupted ones
+  --repos FOLDER   clones of the repositories, which swebench/multimodal-js needs`;
+
 const words: Record<string, boolean> = {
   pass: true,
   resolved: true,
@@ -89,11 +96,22 @@ const words: Record<string, boolean> = {
 
 await runCommand(async () => {
   const { values, positionals } = parseArgs({
-    options: { data: { type: 'string' }, out: { type: 'string' }, repos: { type: 'string' } },
+    options: {
+      help: { type: 'boolean', short: 'h' },
+      data: { type: 'string' },
+      out: { type: 'string' },
+      repos: { type: 'string' },
+    },
     allowPositionals: true,
   });
+  if (values.help) {
+    console.log(usage);
+    return 0;
+  }
+  const unknown = positionals.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Instruction(`There is no suite ${unknown}.\n\n${usage}`);
   if (!values.data || !existsSync(join(values.data, 'verified.tsv')))
-    throw new Instruction('Name a folder with verified.tsv: npm run bench:suites -- --data FOLDER');
+    throw new Instruction(`--data must name a folder with verified.tsv.\n\n${usage}`);
   const environment = await prepareMachine({ tests: true });
   const data = resolve(values.data);
   const out = resolve(values.out ?? mkdtempSync(join(tmpdir(), 'belay-suites-')));

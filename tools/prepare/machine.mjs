@@ -89,10 +89,14 @@ export async function runCommand(main) {
     assertNode(process.version);
     process.exitCode = (await main()) ?? 0;
   } catch (error) {
-    console.error(`\n${error instanceof Instruction ? error.message : (error.stack ?? error)}`);
+    console.error(`\n${isForUser(error) ? error.message : (error.stack ?? error)}`);
     process.exitCode = 1;
   }
 }
+
+/** Whether the message alone says what to do, as those of `parseArgs` about wrong options do. */
+const isForUser = (error) =>
+  error instanceof Instruction || String(error?.code).startsWith('ERR_PARSE_ARGS_');
 
 /** The npm of other Node versions silently skips packages for specific platforms. */
 export function assertNode(version) {

@@ -1,5 +1,6 @@
 export { eventually } from './eventually.js';
 export { keptBytes, memoryInUse } from './memory.js';
+export { openFilesBelow } from './open-files.js';
 export { pause, staysTrue } from './pauses.js';
 export { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
 export { until, type UntilOptions } from './until.js';

@@ -12,9 +12,11 @@ import { extract, pack, type Headers, type Pack } from 'tar-stream';
 export function tarWithRepository(files: Readable, workspace: string): Readable {
   const tar = pack();
   const out = new PassThrough();
+  const closed = new AbortController();
+  tar.once('close', () => closed.abort());
   const write = async () => {
     await copyEntries(files, tar);
-    await addTree(tar, workspace, '.git');
+    await addTree({ tar, closed: closed.signal }, workspace, '.git');
     tar.finalize();
   };
   write().catch((error: Error) => out.destroy(error));
@@ -31,44 +33,57 @@ async function copyEntries(files: Readable, tar: Pack): Promise<void> {
   await pipeline(files, archive);
 }
 
-async function addTree(tar: Pack, workspace: string, path: string): Promise<void> {
+/** An archive, and whether its reader has closed it: then the archive ignores further entries without a word. */
+interface Target {
+  tar: Pack;
+  closed: AbortSignal;
+}
+
+async function addTree(target: Target, workspace: string, path: string): Promise<void> {
   const full = join(workspace, path);
   const stats = await lstat(full).catch(() => null);
   if (!stats) return;
   const header: Headers = { name: path, mode: stats.mode & 0o777, mtime: stats.mtime };
   if (stats.isDirectory()) {
-    await addEntry(tar, { ...header, type: 'directory' });
+    await addEntry(target, { ...header, type: 'directory' });
     const names = await readdir(full).catch(() => []);
     for (const name of names) {
       // In the copy, a lock would have no owner to release it.
-      if (!name.endsWith('.lock')) await addTree(tar, workspace, `${path}/${name}`);
+      if (!name.endsWith('.lock')) await addTree(target, workspace, `${path}/${name}`);
     }
   } else if (stats.isSymbolicLink()) {
-    await addEntry(tar, { ...header, type: 'symlink', linkname: await readlink(full) });
+    await addEntry(target, { ...header, type: 'symlink', linkname: await readlink(full) });
   } else if (stats.isFile()) {
-    await addFile(tar, full, header);
+    await addFile(target, full, header);
   }
 }
 
-const addEntry = (tar: Pack, header: Headers): Promise<void> =>
-  new Promise((resolve, reject) => {
-    tar.entry(header, '', (error) => (error ? reject(error) : resolve()));
-  });
-
 /** Writes exactly the number of bytes in the header, whatever happens to the file meanwhile. */
-async function addFile(tar: Pack, full: string, header: Headers): Promise<void> {
+async function addFile(target: Target, full: string, header: Headers): Promise<void> {
   const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
   if (!file) return;
   try {
     const { size } = await file.stat();
-    if (size === 0) return await addEntry(tar, { ...header, size });
-    const bytes = file.createReadStream({ end: size - 1, autoClose: false });
-    await new Promise<void>((resolve, reject) => {
-      bytes.once('error', reject);
-      tar.once('close', reject);
-      bytes.pipe(tar.entry({ ...header, size }, (error) => (error ? reject(error) : resolve())));
-    });
+    const bytes = size > 0 ? file.createReadStream({ end: size - 1, autoClose: false }) : undefined;
+    await addEntry(target, { ...header, size }, bytes);
   } finally {
     await file.close();
   }
+}
+
+/** Resolves when the entry is written; rejects when its content cannot be read or the archive is closed. */
+function addEntry({ tar, closed }: Target, header: Headers, content?: Readable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    closed.throwIfAborted();
+    const stop = () => reject(new Error('The archive was closed.'));
+    closed.addEventListener('abort', stop);
+    const done = (error?: Error | null) => {
+      closed.removeEventListener('abort', stop);
+      if (error) reject(error);
+      else resolve();
+    };
+    if (!content) return void tar.entry(header, '', done);
+    content.once('error', done);
+    content.pipe(tar.entry(header, done));
+  });
 }

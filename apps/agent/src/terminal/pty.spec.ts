@@ -59,7 +59,7 @@ it('keeps what was printed before the end when the agent is held up', async () =
 });
 
 it('ends though a background process keeps the terminal open', async () => {
-  const { pty, printed, ended } = start(`(trap '' HUP; exec sleep 60) & echo $!; exit 3`);
+  const { pty, printed, ended } = start(`trap '' HUP; sleep 60 & echo $!; exit 3`);
   expect(await ended).toBe(3);
   process.kill(Number(printed()), 'SIGKILL');
   expect(() => pty.resize(100, 40)).not.toThrow();

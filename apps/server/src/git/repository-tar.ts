@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, Transform, type Readable } from 'node:stream';
+import { PassThrough, Transform, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '@belay/protocol';
 import type { PrivateRepository } from '@belay/host';
@@ -99,14 +99,10 @@ const addEntry = (archive: Pack, header: Headers, content = ''): Promise<void> =
 
 async function addFile(archive: Pack, path: string, name: string): Promise<void> {
   const { size } = await stat(path);
-  await new Promise<void>((resolve, reject) => {
-    const entry = archive.entry({ name, mode: 0o644, size }, (error) =>
-      error ? reject(error) : resolve(),
-    );
-    createReadStream(path, { highWaterMark: 1 << 18 })
-      .on('error', reject)
-      .pipe(entry);
-  });
+  // A closed archive adds nothing, which its type does not say.
+  const entry: Writable | undefined = archive.entry({ name, mode: 0o644, size });
+  if (!entry) throw new Error('The archive was closed.');
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), entry);
 }
 
 async function addFiles(

@@ -144,6 +144,7 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
     await expect(terminals.append('bad', 'main', 0, Buffer.from('x'))).rejects.toMatchObject({
       code: 'disk_full',
     });
+    await terminals.onApplicationShutdown();
   });
 
   it.each([

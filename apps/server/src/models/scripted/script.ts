@@ -66,7 +66,9 @@ export async function readScript(file: string, name = file): Promise<Script> {
 
 export function parseScript(source: string, file: string): Script {
   const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false });
+  // The parser's warnings would print parts of the file.
+  const options = { lineCounter: lines, prettyErrors: false, logLevel: 'error' } as const;
+  const document = parseDocument(source, options);
   const fault = document.errors[0];
   if (fault) throw malformed(file, lines.linePos(fault.pos[0]).line, withoutText(fault.message));
   const parsed = script.safeParse(valueOf(document, file));

@@ -148,4 +148,11 @@ turns:
       `The script /a.yaml is malformed at ${where}`,
     );
   });
+
+  it('prints nothing of a file that is not a script', () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    expect(() => parseScript('[a secret]: key\n', '/a.yaml')).toThrow('is malformed at line 1: ');
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+  });
 });

@@ -90,6 +90,7 @@ describe('followers of sessions', () => {
   });
   afterEach(async () => {
     followers.close();
+    await terminals.onApplicationShutdown();
     await logs.log.remove('s');
   });
   afterAll(() => logs.close());
