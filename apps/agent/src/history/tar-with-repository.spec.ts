@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -56,4 +57,21 @@ describe.each([
     await until('nothing is open', () => openFilesBelow(workspace).length === 0);
     opened.mockRestore();
   });
+});
+
+it('attack: a pipe that takes the place of a file does not hold the archive up', async () => {
+  const file = join(workspace, '.git/config');
+  writeFileSync(file, 'content');
+  const { lstat } = promises;
+  const looked = jest.spyOn(promises, 'lstat').mockImplementation(async (path) => {
+    const stats = await lstat(path);
+    if (path === file) {
+      rmSync(file);
+      execFileSync('mkfifo', [file]);
+    }
+    return stats;
+  });
+  const bytes = await buffer(tarWithRepository(noFiles(), workspace));
+  expect(bytes.toString()).toContain('.git/config');
+  looked.mockRestore();
 });

@@ -58,9 +58,12 @@ async function addTree(target: Target, workspace: string, path: string): Promise
   }
 }
 
+/** A pipe that took the file’s place has no writer, whom opening it would wait for. */
+const withoutWaiting = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /** Writes exactly the number of bytes in the header, whatever happens to the file meanwhile. */
 async function addFile(target: Target, full: string, header: Headers): Promise<void> {
-  const file = await open(full, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => null);
+  const file = await open(full, withoutWaiting).catch(() => null);
   if (!file) return;
   try {
     const { size } = await file.stat();
