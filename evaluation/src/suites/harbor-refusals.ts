@@ -72,7 +72,7 @@ function composeServices(text: string): string[] {
   try {
     const { services } = z
       .object({ services: z.record(z.string(), z.unknown()) })
-      .parse(parse(text));
+      .parse(parse(text, { logLevel: 'error' }));
     return Object.keys(services).filter((name) => name !== 'main');
   } catch {
     return [];

@@ -35,7 +35,7 @@ export const terminalBench: Suite = {
 const hidden = /^(solution\.(sh|yaml)|run-tests\.sh|task\.yaml|docker-compose\.yaml|tests\/)/;
 
 function taskOf({ name, files }: TaskFolder): Task {
-  const given = description.parse(parse(fileText(files, 'task.yaml') ?? ''));
+  const given = description.parse(parse(fileText(files, 'task.yaml') ?? '', { logLevel: 'error' }));
   const context = [...files.values()].filter(({ path }) => !hidden.test(path));
   const limits = {
     build: 1_200,
@@ -106,7 +106,9 @@ function oracleOf(files: Map<string, Entry>): Oracle {
 
 /** A solution typed into a terminal, as a script that waits for each command. */
 function typedSolution(yaml: string): string {
-  const commands = z.array(z.object({ command: z.string() })).parse(parse(yaml));
+  const commands = z
+    .array(z.object({ command: z.string() }))
+    .parse(parse(yaml, { logLevel: 'error' }));
   return commands.map(({ command }) => `${command}\n`).join('');
 }
 
