@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, type Readable } from 'node:stream';
+import { PassThrough, Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { extract, pack, type Headers, type Pack } from 'tar-stream';
 
@@ -12,11 +12,9 @@ import { extract, pack, type Headers, type Pack } from 'tar-stream';
 export function tarWithRepository(files: Readable, workspace: string): Readable {
   const tar = pack();
   const out = new PassThrough();
-  const closed = new AbortController();
-  tar.once('close', () => closed.abort());
   const write = async () => {
     await copyEntries(files, tar);
-    await addTree({ tar, closed: closed.signal }, workspace, '.git');
+    await addTree(tar, workspace, '.git');
     tar.finalize();
   };
   write().catch((error: Error) => out.destroy(error));
@@ -33,28 +31,22 @@ async function copyEntries(files: Readable, tar: Pack): Promise<void> {
   await pipeline(files, archive);
 }
 
-/** An archive, and whether its reader has closed it: then the archive ignores further entries without a word. */
-interface Target {
-  tar: Pack;
-  closed: AbortSignal;
-}
-
-async function addTree(target: Target, workspace: string, path: string): Promise<void> {
+async function addTree(tar: Pack, workspace: string, path: string): Promise<void> {
   const full = join(workspace, path);
   const stats = await lstat(full).catch(() => null);
   if (!stats) return;
   const header: Headers = { name: path, mode: stats.mode & 0o777, mtime: stats.mtime };
   if (stats.isDirectory()) {
-    await addEntry(target, { ...header, type: 'directory' });
+    await addEntry(tar, { ...header, type: 'directory' });
     const names = await readdir(full).catch(() => []);
     for (const name of names) {
       // In the copy, a lock would have no owner to release it.
-      if (!name.endsWith('.lock')) await addTree(target, workspace, `${path}/${name}`);
+      if (!name.endsWith('.lock')) await addTree(tar, workspace, `${path}/${name}`);
     }
   } else if (stats.isSymbolicLink()) {
-    await addEntry(target, { ...header, type: 'symlink', linkname: await readlink(full) });
+    await addEntry(tar, { ...header, type: 'symlink', linkname: await readlink(full) });
   } else if (stats.isFile()) {
-    await addFile(target, full, header);
+    await addFile(tar, full, header);
   }
 }
 
@@ -62,31 +54,21 @@ async function addTree(target: Target, workspace: string, path: string): Promise
 const withoutWaiting = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** Writes exactly the number of bytes in the header, whatever happens to the file meanwhile. */
-async function addFile(target: Target, full: string, header: Headers): Promise<void> {
+async function addFile(tar: Pack, full: string, header: Headers): Promise<void> {
   const file = await open(full, withoutWaiting).catch(() => null);
   if (!file) return;
   try {
     const { size } = await file.stat();
     const bytes = size > 0 ? file.createReadStream({ end: size - 1, autoClose: false }) : undefined;
-    await addEntry(target, { ...header, size }, bytes);
+    await addEntry(tar, { ...header, size }, bytes);
   } finally {
     await file.close();
   }
 }
 
-/** Resolves when the entry is written; rejects when its content cannot be read or the archive is closed. */
-function addEntry({ tar, closed }: Target, header: Headers, content?: Readable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    closed.throwIfAborted();
-    const stop = () => reject(new Error('The archive was closed.'));
-    closed.addEventListener('abort', stop);
-    const done = (error?: Error | null) => {
-      closed.removeEventListener('abort', stop);
-      if (error) reject(error);
-      else resolve();
-    };
-    if (!content) return void tar.entry(header, '', done);
-    content.once('error', done);
-    content.pipe(tar.entry(header, done));
-  });
+/** Rejects once the reader has closed the archive: then it adds nothing, which its type does not say. */
+async function addEntry(tar: Pack, header: Headers, content = Readable.from([])): Promise<void> {
+  const entry: Writable | undefined = tar.entry(header);
+  if (!entry) throw new Error('The archive was closed.');
+  await pipeline(content, entry);
 }

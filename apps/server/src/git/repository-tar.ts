@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PassThrough, Transform, type Readable, type Writable } from 'node:stream';
+import { PassThrough, Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '@belay/protocol';
 import type { PrivateRepository } from '@belay/host';
@@ -62,7 +62,7 @@ function withoutEnd(): Transform {
 async function addRepository(archive: Pack, folder: string, copy: WorkingCopy): Promise<void> {
   const { branch, commit } = copy;
   const text = (name: string, content: string) =>
-    addEntry(archive, { name: `.git/${name}`, mode: 0o644 }, content);
+    addText(archive, { name: `.git/${name}`, mode: 0o644 }, content);
   for (const name of ['', 'objects/', 'objects/pack/', 'objects/info/', 'refs/', 'refs/heads/'])
     await addEntry(archive, { name: `.git/${name}`, mode: 0o755, type: 'directory' });
   await text('HEAD', branch === null ? `${commit}\n` : `ref: refs/heads/${branch}\n`);
@@ -92,17 +92,29 @@ const settings = ({ url, branch }: WorkingCopy): string =>
 const quoted = (text: string): string =>
   `"${text.replaceAll('\\', '\\\\').replaceAll('"', String.raw`\"`)}"`;
 
-const addEntry = (archive: Pack, header: Headers, content = ''): Promise<void> =>
-  new Promise((resolve, reject) => {
-    archive.entry(header, content, (error) => (error ? reject(error) : resolve()));
-  });
+async function addText(archive: Pack, header: Headers, text: string): Promise<void> {
+  const bytes = Buffer.from(text);
+  await addEntry(archive, { ...header, size: bytes.length }, Readable.from([bytes]));
+}
 
 async function addFile(archive: Pack, path: string, name: string): Promise<void> {
   const { size } = await stat(path);
-  // A closed archive adds nothing, which its type does not say.
-  const entry: Writable | undefined = archive.entry({ name, mode: 0o644, size });
-  if (!entry) throw new Error('The archive was closed.');
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), entry);
+  const content = createReadStream(path, { highWaterMark: 1 << 18 });
+  await addEntry(archive, { name, mode: 0o644, size }, content);
+}
+
+/** Rejects once the reader has closed the archive: then it adds nothing, which its type does not say. */
+async function addEntry(
+  archive: Pack,
+  header: Headers,
+  content = Readable.from([]),
+): Promise<void> {
+  const entry: Writable | undefined = archive.entry(header);
+  if (!entry) {
+    content.destroy();
+    throw new Error('The archive was closed.');
+  }
+  await pipeline(content, entry);
 }
 
 async function addFiles(
