@@ -10,7 +10,10 @@ const inputLook = 'rounded-md border border-line-strong bg-panel px-2 text-sm di
 
 /** Makes an input fill its container unless the given classes set its size. */
 const sized = (given = ''): string =>
-  clsx(!/(^|\s)w-/.test(given) && 'w-full', !/(^|\s)h-/.test(given) && 'h-8', given);
+  clsx(unlessSet('w-', 'w-full', given), unlessSet('h-', 'h-8', given), given);
+
+const unlessSet = (prefix: string, usual: string, given = ''): string | false =>
+  !given.split(/\s/).some((one) => one.startsWith(prefix)) && usual;
 
 interface Labelled {
   label: string;
@@ -47,7 +50,7 @@ export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLText
     <textarea
       className={clsx(
         'field-sizing-content block min-h-16 w-full rounded-md border border-line-strong bg-panel px-2 py-1.5 text-sm',
-        !/(^|\s)max-h-/.test(className ?? '') && 'max-h-[40vh]',
+        unlessSet('max-h-', 'max-h-[40vh]', className),
         className,
       )}
       {...rest}
