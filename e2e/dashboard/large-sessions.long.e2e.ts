@@ -12,12 +12,14 @@ import {
   untilInPage,
 } from '@belay/testkit';
 
-describeSystem('a session of 30,000 events', (server) => {
+const changes = '[aria-label="Changes"]';
+
+describeSystem('a large session', (server) => {
   const chromium = new Chromium();
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
 
-  it('opens at its end, scrolls back to its beginning, and stays live', async () => {
+  it('of 30,000 events opens at its end, scrolls back to its beginning, and stays live', async () => {
     const model = script(server.data, [
       { finish: 'The first end.' },
       { say: 'I am back.', finish: 'The second end.' },
@@ -45,16 +47,8 @@ describeSystem('a session of 30,000 events', (server) => {
     await shows(page, '[aria-label="Chat"]', 'Word 29999.');
     expect(chromium.complaints).toEqual([]);
   });
-});
 
-const changes = '[aria-label="Changes"]';
-
-describeSystem('a session with 2,000 changed files', (server) => {
-  const chromium = new Chromium();
-  beforeAll(() => chromium.start());
-  afterAll(() => chromium.dispose());
-
-  it('can be read through, and only the visible files are rendered', async () => {
+  it('of 2,000 changed files can be read through, and only the visible files are rendered', async () => {
     const write =
       'for i in $(seq -w 2000); do seq -f "line %.0f of many in the file $i" 30 > $i.txt; done';
     const model = script(server.data, [{ calls: [run(write)] }, { finish: 'All written.' }]);
