@@ -78,22 +78,19 @@ export function describeConformance({ title, image, has, every = 1 }: TestImage)
 }
 
 /** The target at its limit of processes. */
-function testProcessLimit(current: () => ConformanceTarget): void {
-  let target: ConformanceTarget;
-  beforeAll(() => {
-    target = current();
-  });
-
+function testProcessLimit(target: () => ConformanceTarget): void {
   it('at the limit of processes a new terminal reports it, and opens once there are fewer', async () => {
     let said = '';
     const opens = () =>
-      target.run('echo on', { terminal: 'fresh' }).then(
-        () => true,
-        (error: Error) => void (said = error.message),
-      );
+      target()
+        .run('echo on', { terminal: 'fresh' })
+        .then(
+          () => true,
+          (error: Error) => void (said = error.message),
+        );
     // An interactive shell that cannot fork retries for a while; it stays busy meanwhile and
     // keeps its own process.
-    const fill = () => target.run('while :; do sleep 600 & done', { wait: 0.1 });
+    const fill = () => target().run('while :; do sleep 600 & done', { wait: 0.1 });
     // Processes of the previous test may end just after the loop gave up, which frees places
     // again.
     await until(
@@ -101,24 +98,24 @@ function testProcessLimit(current: () => ConformanceTarget): void {
       async () => {
         await fill().catch((error: Error) => void (said = error.message));
         if (!(await opens()) && /process limit/.test(said)) return true;
-        await target.close('fresh');
+        await target().close('fresh');
         return false;
       },
       { timeoutMs: 120_000, intervalMs: 200, state: () => said },
     );
-    await Promise.all(['main', 'fresh'].map((terminal) => target.close(terminal)));
-    expect((await target.run('echo on', { terminal: 'fresh' })).text).toBe('on\n');
+    await Promise.all(['main', 'fresh'].map((terminal) => target().close(terminal)));
+    expect((await target().run('echo on', { terminal: 'fresh' })).text).toBe('on\n');
   });
 
   it('attack: terminals opened while programs take the last processes leave the agent alive', async () => {
     const round = async () => {
-      await target.run('while :; do sleep 600 & done', { wait: 0.1 });
+      await target().run('while :; do sleep 600 & done', { wait: 0.1 });
       const names = Array.from({ length: 4 }, (_, index) => `opened-${index}`);
-      await Promise.allSettled(names.map((terminal) => target.run(':', { terminal, wait: 0.1 })));
-      await Promise.all((await target.list()).map(({ terminal }) => target.close(terminal)));
+      await Promise.allSettled(names.map((terminal) => target().run(':', { terminal, wait: 0.1 })));
+      await Promise.all((await target().list()).map(({ terminal }) => target().close(terminal)));
     };
     for (let rounds = 0; rounds < 5; rounds += 1) await round();
-    expect((await target.run('echo on', { wait: 60 })).text).toBe('on\n');
+    expect((await target().run('echo on', { wait: 60 })).text).toBe('on\n');
   });
 }
 
