@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { connect, defaultArgs, launch, type Browser } from 'puppeteer-core';
+import { loopbackNames } from '../egress/loopback-names.js';
 import { isThere } from '../permissions.js';
 import { asUser } from '../user-separation.js';
 
@@ -131,6 +132,11 @@ function flags(proxy: string | null): string[] {
     '--disable-crash-reporter',
     '--mute-audio',
     '--hide-scrollbars',
-    ...(proxy ? [`--proxy-server=${proxy}`, `--proxy-bypass-list=${ownHosts.join(';')}`] : []),
+    ...(proxy
+      ? [
+          `--proxy-server=${proxy}`,
+          `--proxy-bypass-list=${[...ownHosts, ...loopbackNames()].join(';')}`,
+        ]
+      : []),
   ];
 }

@@ -43,7 +43,7 @@ export async function startProgram(
   const env = {
     ...(existsSync(certificates) && trustVariables(certificates)),
     ...own,
-    ...(proxy && proxyVariables(`http://127.0.0.1:${proxy.port}`, Object.keys(services))),
+    ...(proxy && proxyVariables(`http://127.0.0.1:${proxy.port}`)),
   };
   const code = await run(command, args, env);
   if (output) await sendFiles(output, () => askServer(socket, { kind: 'output' }));

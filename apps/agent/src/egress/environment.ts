@@ -1,11 +1,8 @@
-/**
- * Variables with which programs in the sandbox use the proxy on loopback; `names` are additional names of loopback.
- */
-export function proxyVariables(
-  proxy: string,
-  names: readonly string[] = [],
-): Record<string, string> {
-  const direct = ['localhost', '127.0.0.1', '::1', ...names].join(',');
+import { loopbackNames } from './loopback-names.js';
+
+/** Variables with which programs in the sandbox use the proxy on loopback, except for loopback itself. */
+export function proxyVariables(proxy: string): Record<string, string> {
+  const direct = ['localhost', '127.0.0.1', '::1', ...loopbackNames()].join(',');
   return {
     HTTP_PROXY: proxy,
     HTTPS_PROXY: proxy,

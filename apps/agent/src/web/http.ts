@@ -5,6 +5,7 @@ import { getCACertificates } from 'node:tls';
 import { createBrotliDecompress, createUnzip, createZstdDecompress } from 'node:zlib';
 import type { Readable } from 'node:stream';
 import { AppError } from '@belay/protocol';
+import { loopbackNames } from '../egress/loopback-names.js';
 
 export interface HttpOptions {
   /** The proxy out of the sandbox; loopback is reached directly. Null if there is none. */
@@ -31,14 +32,18 @@ export interface HttpResponse {
 
 const mostBytes = 10_000_000;
 const mostRedirects = 10;
-const loopback = 'localhost,127.0.0.1,::1,[::1],*.localhost';
+const loopback = ['localhost', '127.0.0.1', '::1', '[::1]', '*.localhost'];
 
 export type Http = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
 
 /** HTTP through the sandbox’s proxy, following redirects. Throws `rejected`, `unavailable`, `timeout`, `cancelled`. */
 export function createHttp({ proxy, certificates }: HttpOptions): Http {
   const proxyEnv = proxy
-    ? { HTTP_PROXY: proxy, HTTPS_PROXY: proxy, NO_PROXY: loopback }
+    ? {
+        HTTP_PROXY: proxy,
+        HTTPS_PROXY: proxy,
+        NO_PROXY: [...loopback, ...loopbackNames()].join(','),
+      }
     : undefined;
   const plain = new HttpAgent({ proxyEnv });
   let secure: HttpsAgent | undefined;
