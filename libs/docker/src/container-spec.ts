@@ -16,6 +16,8 @@ export const labels = {
   action: 'belay.action',
   /** The user that a sandbox’s programs run as. */
   user: 'belay.user',
+  /** On an image: names of its sandboxes' own loopback address, separated by spaces. */
+  hosts: 'belay.hosts',
 } as const;
 
 /** The names of the volumes with a sandbox’s files. */
@@ -67,7 +69,12 @@ export const seedsVolumes = 'belay.seeds-volumes';
  */
 export const hosts = {
   file: 'hosts',
-  content: '127.0.0.1\tlocalhost\n::1\tip6-localhost ip6-loopback\n',
+  /** `names` also lead to the loopback address. */
+  content: (names: readonly string[] = []) =>
+    [
+      '127.0.0.1\tlocalhost\n::1\tip6-localhost ip6-loopback\n',
+      ...names.map((name) => `127.0.0.1\t${name}\n`),
+    ].join(''),
 } as const;
 /**
  * With these, the agent, which starts as root, can switch to another user than its programs; the programs have none.

@@ -135,10 +135,10 @@ export class DockerClient {
     return z.object({ SizeRw: z.number() }).safeParse(found).data?.SizeRw ?? 0;
   }
 
-  /** Also false when the image does not exist. */
-  async imageHasLabel(image: string, label: string): Promise<boolean> {
+  /** The value of an image's label; undefined when it has none, or does not exist. */
+  async imageLabel(image: string, label: string): Promise<string | undefined> {
     const found = await this.#found(this.#docker.getImage(image).inspect());
-    return found?.Config?.Labels?.[label] !== undefined;
+    return found?.Config?.Labels?.[label];
   }
 
   /** The labels of a volume; undefined if it does not exist. */

@@ -34,7 +34,9 @@ export class AgentSockets {
     const relay = relayAgent({ server, url: this.#url, token });
     // The container’s user has no account here; access is limited by the folder.
     await folder.listen('agent.sock', server);
-    await folder.place(hosts.file, 0o644, (path) => writeFile(path, hosts.content, { flag: 'wx' }));
+    await folder.place(hosts.file, 0o644, (path) =>
+      writeFile(path, hosts.content(), { flag: 'wx' }),
+    );
     this.#open.set(sandbox, { server, relay });
     return folder.path;
   }

@@ -23,8 +23,7 @@ export class ProgramSockets {
   async open(services: ProgramServices, names: readonly string[] = []): Promise<ProgramSocket> {
     await (this.#made ??= this.#makeRoot());
     const id = randomBytes(6).toString('hex');
-    const content = hosts.content + names.map((name) => `127.0.0.1\t${name}\n`).join('');
-    return openProgramSocket({ root: this.#root, id, hosts: content }, services);
+    return openProgramSocket({ root: this.#root, id, hosts: hosts.content(names) }, services);
   }
 
   async #makeRoot(): Promise<void> {

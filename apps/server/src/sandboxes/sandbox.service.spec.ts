@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { labels } from '@belay/docker';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
@@ -46,7 +48,17 @@ describe('a start', () => {
     ).resolves.toEqual({ output: null });
   });
 
-  it.each(['volumeLabels', 'imageHasLabel', 'cpus', 'create', 'start'] as const)(
+  it('gives the sandbox the names that its image has for it, and nothing else', async () => {
+    server.engine.imageLabels = { [labels.hosts]: 'db cache.test a,b 1.2.3.4\tpypi.org /x' };
+    await server.logs.session('one', { image: 'own/image' });
+    await server.startSession('one');
+    const [container] = [...server.engine.containers.values()];
+    const hosts = container?.spec.HostConfig?.Mounts?.find(({ Target }) => Target === '/etc/hosts');
+    const lines = readFileSync(String(hosts?.Source), 'utf8').trim().split('\n');
+    expect(lines.slice(2)).toEqual(['127.0.0.1\tdb', '127.0.0.1\tcache.test']);
+  });
+
+  it.each(['volumeLabels', 'imageLabel', 'cpus', 'create', 'start'] as const)(
     'that fails in the engine at %s leaves nothing behind, and the next one succeeds',
     async (method) => {
       server.engine.fail(method, failure('disk_full'));

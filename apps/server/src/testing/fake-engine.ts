@@ -148,9 +148,12 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return 0;
   }
 
-  async imageHasLabel(): Promise<boolean> {
-    await this.#call('imageHasLabel');
-    return true;
+  /** The labels of all images; others are empty. */
+  imageLabels: Readonly<Record<string, string>> = {};
+
+  async imageLabel(_image: string, label: string): Promise<string> {
+    await this.#call('imageLabel');
+    return this.imageLabels[label] ?? '';
   }
 
   async volumeLabels(): Promise<Record<string, string>> {

@@ -44,7 +44,7 @@ export class Volumes {
     if (profile === 'root') return false;
     // Images based on the default image inherit its label, but may have files of their own there.
     const isDefault = image === this.config.image;
-    if (isDefault && (await this.docker.imageHasLabel(image, seedsVolumes))) return true;
+    if (isDefault && (await this.docker.imageLabel(image, seedsVolumes)) !== undefined) return true;
     const spec = {
       name: containerName({ id: sandbox, session }, 'volumes'),
       image: runtime,

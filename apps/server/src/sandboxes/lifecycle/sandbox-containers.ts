@@ -156,7 +156,7 @@ export class SandboxContainers {
     await this.#stillWanted(sandbox);
     try {
       const [listening, prepared] = await Promise.allSettled([
-        this.#prepareFolder(sandbox),
+        this.#prepareFolder(sandbox, launch),
         this.#prepareVolumes(sandbox, launch),
       ]);
       if (listening.status === 'rejected') throw listening.reason;
@@ -214,9 +214,11 @@ export class SandboxContainers {
     return { memoryMb: this.config.memoryMb, cpus };
   }
 
-  async #prepareFolder(sandbox: Sandbox): Promise<void> {
+  async #prepareFolder(sandbox: Sandbox, { image }: Launch): Promise<void> {
     await this.listen(sandbox);
-    await this.connections.putFile(sandbox.id, hosts.file, hosts.content);
+    const names = image ? await this.docker.imageLabel(image, labels.hosts) : undefined;
+    const valid = names?.split(' ').filter((name) => /^[\w.-]{1,253}$/.test(name));
+    await this.connections.putFile(sandbox.id, hosts.file, hosts.content(valid));
   }
 
   /** Returns whether fresh volumes get their owner from the sandbox’s image. */
