@@ -19,7 +19,7 @@ import type { NewRun } from './new-run.js';
 import { knownValidity, preflight } from './preflight.js';
 import type { Validity } from './validity.js';
 import { tellRefused } from './tell-refused.js';
-import { regradeTrials } from './regrade.js';
+import { regradeTrials, usesServices } from './regrade.js';
 import { lockResultsSoon } from './results/lock-results.js';
 import { trialLine, writeFileAtomically } from './results/journal.js';
 import { saveValidity, countedTrials, readValidity, writeReport } from './results/report.js';
@@ -165,6 +165,10 @@ export async function regradeRun(out: string, options: EvaluationOptions): Promi
     onBoard(opened, options, async (board) => {
       board?.begin();
       const { trials } = countedTrials(out);
+      for (const { id } of tasks.filter(usesServices))
+        options.onNotice?.(
+          `The task ${id} keeps its verdicts: its tests use services, which are gone.`,
+        );
       const request = { out: opened.out, trials, tasks, network: run.network, ...options };
       const regraded = await regradeTrials(request, environments);
       writeFileAtomically(join(out, 'regraded.jsonl'), regraded.map(trialLine).join(''));

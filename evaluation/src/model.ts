@@ -9,7 +9,14 @@ import type { PythonSetup } from './repository-spec.js';
 export type ImageSource =
   | { kind: 'image'; name: string }
   | { kind: 'toolchain'; name: ToolchainName }
-  | { kind: 'build'; files: Entry[]; published?: string }
+  | {
+      kind: 'build';
+      files: Entry[];
+      published?: string;
+      args?: Record<string, string>;
+      /** A stage of the Dockerfile; its last one if absent. */
+      target?: string;
+    }
   | TaskRepository;
 
 /** A repository at a commit: an image by the format's authors, or one built from a local clone. */
@@ -47,6 +54,40 @@ export interface TaskEnvironment {
    * Checks the service that the image's entrypoint starts; the command waits until it is healthy.
    */
   healthcheck?: Healthcheck;
+  /** Run beside the agent's container, in this order. */
+  services?: Service[];
+  /** What must be ready before the agent starts. */
+  needs?: ServiceNeeds;
+}
+
+/** By service: it has been started, is healthy, or has ended with exit code 0. */
+export type ServiceNeeds = Record<string, 'started' | 'healthy' | 'completed'>;
+
+/** A program beside the agent's container, such as a database. Null stands for the image's own. */
+export interface Service {
+  name: string;
+  /** The host names by which the others reach it, including its own name. */
+  hosts: string[];
+  image: ImageSource;
+  entrypoint: string[] | null;
+  command: string[] | null;
+  env: Record<string, string>;
+  user: string | null;
+  workdir: string | null;
+  /** By absolute path. */
+  files: Entry[];
+  /** In Docker's form, with `test` as in a HEALTHCHECK; times in seconds. */
+  healthcheck: {
+    test: string[];
+    interval: number;
+    timeout: number;
+    startPeriod: number;
+    retries: number;
+  } | null;
+  /** What must be ready before it starts. */
+  needs: ServiceNeeds;
+  cpus: number;
+  memoryMb: number;
 }
 
 /** Docker's HEALTHCHECK, in seconds; failures within the start period do not count. */
@@ -91,6 +132,8 @@ export interface ArtifactPath {
   path: string;
   /** Patterns of `tar --exclude` for the content of a folder. */
   exclude: string[];
+  /** The service whose file it is; the agent's container if absent. */
+  service?: string;
 }
 
 /** A command that runs in what an agent left, before its artifacts are read. */
@@ -100,6 +143,8 @@ export interface CollectCommand {
   seconds: number;
   /** Null for the image's own user. */
   user: string | null;
+  /** The service in which it runs; the agent's container if absent. */
+  service?: string;
 }
 
 /** The verifier’s output, read from the engine after its container has exited. */

@@ -88,6 +88,10 @@ const byTask = (found: Validity[]) => new Map(found.map((validity) => [validity.
  * location of its data.
  */
 async function fileOf(task: Task, { cache, images }: { cache: string; images: Images }) {
-  const stamp = await images.stamp(task.environment.image);
-  return join(cache, `${contentHash(task.suite, task.content, stamp)}.json`);
+  const { image, services = [] } = task.environment;
+  const stamps = [image, ...services.map((each) => each.image)].map((each) => images.stamp(each));
+  return join(
+    cache,
+    `${contentHash(task.suite, task.content, ...(await Promise.all(stamps)))}.json`,
+  );
 }

@@ -1,5 +1,6 @@
 import { oracle } from './agents/baselines.js';
 import type { TrialContext } from './agents/agent.js';
+import { withServices } from './agents/with-services.js';
 import type { Artifacts } from './artifacts.js';
 import { fail, type Step, type Verdict } from './model.js';
 import type { Validity } from './validity.js';
@@ -52,7 +53,8 @@ export class References {
     verdict: Verdict,
     run: Omit<Verified, 'reference' | 'failing'>,
   ): Promise<Verdict> {
-    if (verdict.outcome !== 'pass') return verdict;
+    // Services keep what the first run of the tests did to them.
+    if (verdict.outcome !== 'pass' || run.context.services) return verdict;
     const { context, step } = run;
     const isListed = verdict.tests && !context.task.tests;
     const reference = isListed ? await this.#passedIn(context, step) : [];
@@ -101,7 +103,9 @@ export class References {
   ): Promise<CheckResult | null> {
     const { context, step } = trial;
     return onceIn(this.#checked, `${name} ${keyOf(context, step)}`, () =>
-      withReference(context, step, (artifacts) => checks[name](verdict, { ...trial, artifacts })),
+      withReference(context, step, (artifacts, own) =>
+        checks[name](verdict, { ...trial, artifacts, context: own }),
+      ),
     );
   }
 
@@ -110,8 +114,8 @@ export class References {
     const verifier = passing.length > 0 ? step.verifier.withWrongTests?.() : null;
     if (!verifier) return Promise.resolve([]);
     return onceIn(this.#failing, keyOf(context, step), () =>
-      withReference(context, step, async (artifacts) => {
-        const { verdict } = await verify(context, { ...step, verifier }, artifacts);
+      withReference(context, step, async (artifacts, own) => {
+        const { verdict } = await verify(own, { ...step, verifier }, artifacts);
         return passing.filter(isFailedIn(verdict.tests ?? {}));
       }),
     );
@@ -152,23 +156,25 @@ const referenceRun = (context: TrialContext, step: Step): Promise<string[]> =>
   withReference(
     context,
     step,
-    async (artifacts) => passingOf((await verify(context, step, artifacts)).verdict) ?? [],
+    async (artifacts, own) => passingOf((await verify(own, step, artifacts)).verdict) ?? [],
   );
 
 /** Each step of a task builds on the previous ones, so the reference makes those first. */
-async function withReference<T>(
+function withReference<T>(
   context: TrialContext,
   step: Step,
-  work: (artifacts: Artifacts) => Promise<T>,
+  work: (artifacts: Artifacts, context: TrialContext) => Promise<T>,
 ): Promise<T> {
   const { steps } = context.task;
-  const instance = await oracle.setup(context);
-  try {
-    for (const before of steps.slice(0, steps.indexOf(step))) await instance.run(before, null);
-    return await work(await instance.run(step, null));
-  } finally {
-    await instance.stop();
-  }
+  return withServices(context, async (own) => {
+    const instance = await oracle.setup(own);
+    try {
+      for (const before of steps.slice(0, steps.indexOf(step))) await instance.run(before, null);
+      return await work(await instance.run(step, null), own);
+    } finally {
+      await instance.stop();
+    }
+  });
 }
 
 const pick = ({ tests }: Verdict): Partial<Verdict> => (tests ? { tests } : {});

@@ -18,7 +18,10 @@ export interface RegradeRequest {
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
 }
 
-/** New verdicts for stored artifacts; the agent’s cost stays the same. */
+/**
+ * New verdicts for stored artifacts; the agent’s cost stays the same. Trials whose tests use
+ * services keep their verdict.
+ */
 export async function regradeTrials(
   { out, trials, tasks, network, signal, onTrial }: RegradeRequest,
   { engine, images }: EnvironmentFactory,
@@ -29,6 +32,10 @@ export async function regradeTrials(
   for (const before of trials) {
     const task = tasks.find(({ id }) => id === before.task);
     if (!task) continue;
+    if (usesServices(task)) {
+      regraded.push(before);
+      continue;
+    }
     const after = await runTrial(
       {
         task,
@@ -48,6 +55,10 @@ export async function regradeTrials(
   }
   return regraded;
 }
+
+/** Whether the tests depend on what the agent did to running services, which are gone. */
+export const usesServices = ({ environment, steps }: Task): boolean =>
+  Boolean(environment.services?.length) && steps.some(({ verifier }) => !verifier.environment);
 
 /** Returns the stored artifacts, or those of the last try if there were several. */
 function replayAgent(folder: string, { tries }: Trial): Agent {

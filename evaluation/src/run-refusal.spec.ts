@@ -55,3 +55,11 @@ it('the agent `model` has no healthchecks and setups, with a reason', () => {
   expect(refused(stepped, { agent: 'model' }, setup)).toMatch(/^Its setup.sh .* not for the agent/);
   expect(refused(stepped, { agent: 'model' })).toBeNull();
 });
+
+it('services run beside one session', () => {
+  const files = { 'environment/docker-compose.yaml': 'services:\n  db: { image: a }\n' };
+  const steps = '[[steps]]\nname = "a"\n[[steps]]\nname = "b"\n';
+  expect(refused(steps, { agent: 'model' }, files)).toMatch(/^Its services would outlive/);
+  expect(refused(steps, { agent: 'command:true' }, files)).toBeNull();
+  expect(refused('', { agent: 'model' }, files)).toBeNull();
+});

@@ -20,6 +20,8 @@ export function runRefusal(
     return 'Its healthcheck runs only for agents of the form command:LINE, not for the agent `model`.';
   if (isModel && steps.some(({ files, setup }) => files.some(({ path }) => path === setup)))
     return 'Its setup.sh runs only for agents of the form command:LINE, not for the agent `model`.';
+  if (isModel && environment.services?.length && steps.length > 1)
+    return 'Its services would outlive the session of a step: use agents of the form command:LINE, not the agent `model`.';
   if (network === 'none') return null;
   const hosts = hostsOf(environment.network);
   if (!isModel && hosts.length > 0)

@@ -8,7 +8,7 @@ import type { Engine } from './engine/engine.js';
 import type { Images } from './engine/images.js';
 import { costLimitReached } from './cost-limit.js';
 import { contentHash } from './entries.js';
-import type { Task, Trial } from './model.js';
+import type { Task, TaskEnvironment, Trial } from './model.js';
 import type { Validity } from './validity.js';
 import { References } from './references.js';
 import { Journal, trialFolder, writeInside } from './results/journal.js';
@@ -92,7 +92,7 @@ export async function runTrials(
     await all(
       todo.map(
         (trial) => () =>
-          resources.with(trial.task.environment, async () => {
+          resources.with(resourcesOf(trial.task.environment), async () => {
             if (signal.aborted || isSpent()) return;
             const done = await once(trial);
             if (done.verdict.cause !== 'infrastructure') return count(done);
@@ -111,6 +111,13 @@ export async function runTrials(
   }
   return keyed.flatMap(({ key }) => journal.trials.get(key) ?? []);
 }
+
+/** What a trial needs, with the services of its task. */
+const resourcesOf = ({ cpus, memoryMb, services = [] }: TaskEnvironment) =>
+  [{ cpus, memoryMb }, ...services].reduce((sum, each) => ({
+    cpus: sum.cpus + each.cpus,
+    memoryMb: sum.memoryMb + each.memoryMb,
+  }));
 
 /**
  * Waits for all even when one rejects, so that nothing is left running; then rejects with the first

@@ -1,5 +1,6 @@
 import { AppError, type TrialState } from '@belay/protocol';
 import type { Agent, AgentInstance, RunContext, TaskImage, TrialContext } from './agents/agent.js';
+import { withServices } from './agents/with-services.js';
 import type { Artifacts } from './artifacts.js';
 import type { Images } from './engine/images.js';
 import {
@@ -68,7 +69,9 @@ export async function runTrial(
       hooks.onState?.('working', session);
     };
     const context = { ...runContext, ...built, task, attempt, signal, onSession };
-    await runSteps({ agent, context, references, hooks, inPhase }, trial);
+    await withServices(context, (own) =>
+      runSteps({ agent, context: own, references, hooks, inPhase }, trial),
+    );
   } catch (error) {
     signal.throwIfAborted();
     trial.verdict = verdictOf(error);
@@ -190,16 +193,19 @@ async function buildImages(
   task: Task,
   images: Images,
   signal: AbortSignal,
-): Promise<{ image: TaskImage; verifierImages: Map<string, TaskImage> }> {
+): Promise<Pick<TrialContext, 'image' | 'verifierImages' | 'serviceImages'>> {
   const limit = task.steps[0]?.limits.build ?? 600;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limit * 1000))]);
   const verifierImages = new Map<string, TaskImage>();
+  const serviceImages = new Map<string, TaskImage>();
   try {
     const image = await images.ensure(task.environment.image, deadline);
     for (const { name, verifier } of task.steps)
       if (verifier.environment)
         verifierImages.set(name, await images.ensure(verifier.environment.image, deadline));
-    return { image, verifierImages };
+    for (const { name, image: source } of task.environment.services ?? [])
+      serviceImages.set(name, await images.ensure(source, deadline));
+    return { image, verifierImages, serviceImages };
   } catch (error) {
     signal.throwIfAborted();
     if (deadline.aborted)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { containerNetwork, startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
+import type { ContainerNetwork } from './engine/task-container.js';
 import { whenReady } from './engine/readiness.js';
 import { fileEntry, folderEntry, nulEnded, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
@@ -123,9 +124,19 @@ async function createContainer(
     ),
     cpus: environment.cpus,
     memoryMb: environment.memoryMb,
-    network: containerNetwork(context, verifier.network ?? environment.network),
+    ...(await verifierNetwork(context, verifier)),
     files: inline ? [] : files,
   });
+}
+
+/** A verifier without a container of its own uses the services as the agent left them. */
+async function verifierNetwork(
+  context: TrialContext,
+  { network, environment = context.task.environment }: Step['verifier'],
+): Promise<ContainerNetwork> {
+  return context.services && environment === context.task.environment
+    ? context.services.network()
+    : { network: containerNetwork(context, network ?? environment.network) };
 }
 
 /** Deletes files before the command runs, using only programs of the image. */

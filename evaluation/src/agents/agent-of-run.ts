@@ -79,5 +79,5 @@ export function agentOf(run: RunFile, connect?: Connect): Agent {
       'unavailable',
       'The agent `model` needs a Belay server. Start one with `npm start`.',
     );
-  return modelAgent({ client: connect().client, model: run.model });
+  return modelAgent({ ...connect(), model: run.model });
 }

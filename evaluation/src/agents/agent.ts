@@ -1,5 +1,7 @@
 import type { Artifacts } from '../artifacts.js';
 import type { Engine, ImageInfo } from '../engine/engine.js';
+import type { Services } from '../engine/services.js';
+import type { ContainerNetwork } from '../engine/task-container.js';
 import { folderEntry, parentFolders, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task, TaskNetwork } from '../model.js';
 
@@ -21,12 +23,24 @@ export interface RunContext {
 export const containerNetwork = (run: RunContext, declared: TaskNetwork): 'none' | 'bridge' =>
   run.network === 'declared' && declared === 'bridge' ? 'bridge' : 'none';
 
+/** The network of the agent's container, and of others in its place: that of its services, if it has any. */
+export async function agentNetwork(context: TrialContext): Promise<ContainerNetwork> {
+  const { services, task } = context;
+  return services
+    ? services.network()
+    : { network: containerNetwork(context, task.environment.network) };
+}
+
 /** The input of the agent and the verifier of a trial. */
 export interface TrialContext extends RunContext {
   task: Task;
   image: TaskImage;
   /** By step name, for steps whose verifier has its own environment. */
   verifierImages: Map<string, TaskImage>;
+  /** The images of the task's services, by name. */
+  serviceImages: Map<string, TaskImage>;
+  /** Null for a task without services. */
+  services: Services | null;
   attempt: number;
   signal: AbortSignal;
   /** Called once the agent has a session on the server. */

@@ -10,7 +10,7 @@ import { runCollectCommands } from './collect-commands.js';
 import { declaredArtifacts } from './declared-artifacts.js';
 import {
   agentFolders,
-  containerNetwork,
+  agentNetwork,
   noUsage,
   startingFiles,
   workdirOf,
@@ -118,7 +118,7 @@ class ContainerAgent implements AgentInstance {
       env: { ...task.environment.env, ...env },
       cpus,
       memoryMb,
-      network: containerNetwork(this.context, task.environment.network),
+      ...(await agentNetwork(this.context)),
       files: [
         ...agentFolders(task),
         ...startingFiles(this.context, step),
@@ -141,7 +141,10 @@ class ContainerAgent implements AgentInstance {
     }
     if (artifacts.kind === 'patch') return patchOf(this.context, await changesOf(last));
     if (artifacts.kind === 'paths')
-      return { ...noArtifacts, entries: await declaredArtifacts(last, artifacts.paths) };
+      return {
+        ...noArtifacts,
+        entries: await declaredArtifacts(this.context, last, artifacts.paths),
+      };
     const workdir = workdirOf(this.context);
     const entries: Entry[] = [];
     const budget = new ReadBudget();

@@ -4,10 +4,10 @@ import {
   isEnded,
   isEvent,
   needsUser,
+  sentWorkspace,
   type EgressPolicy,
   type Event,
   type SessionState,
-  type SessionSummary,
 } from '@belay/protocol';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { readArchive, packArchive, type Entry } from '../entries.js';
@@ -23,10 +23,14 @@ import {
   type AgentInstance,
 } from './agent.js';
 import { patchOf } from './repository.js';
+import { assertSameMachine, endBeside, startBeside } from './services-of-session.js';
+import { sessionImage } from './session-image.js';
 import { workArtifacts } from './work-artifacts.js';
 
 export interface ModelAgentOptions {
   client: BelayClient;
+  /** The server's address. */
+  url: string;
   /** In the form `provider:model`. */
   model: string;
   budgets?: { steps?: number; tokens?: number; dollars?: number };
@@ -62,8 +66,7 @@ class SessionAgent implements AgentInstance {
   async run(step: Step, feedback: string | null): Promise<Artifacts> {
     const { client } = this.options;
     if (this.#id === null) {
-      this.#id = (await this.#create(step)).id;
-      this.context.onSession?.(this.#id);
+      this.#id = await this.#create(step);
     } else {
       // The end of the previous try must not be mistaken for the end of this one.
       this.#seen = (await client.sessions.get(this.#id)).lastSeq;
@@ -75,6 +78,7 @@ class SessionAgent implements AgentInstance {
     const isBroken = state === 'failed' || Boolean(modelError);
     const broken = isBroken ? (reason ?? 'The session failed.') : null;
     const artifacts = await this.#collect(this.#id, step);
+    if (this.context.services) await endBeside(this.context, { client, id: this.#id });
     const note = [reason ?? state, artifacts.note].filter(Boolean).join('\n');
     return { ...artifacts, timedOut, note, broken };
   }
@@ -108,19 +112,19 @@ class SessionAgent implements AgentInstance {
     }
   }
 
-  async #create(step: Step): Promise<SessionSummary> {
-    const { task, image, attempt } = this.context;
-    const { client, model, budgets } = this.options;
+  async #create(step: Step): Promise<string> {
+    const { task, attempt } = this.context;
+    const { client, url, model, budgets } = this.options;
+    const { services } = this.context;
+    if (services) assertSameMachine(url);
     this.#initial = await this.#workspace(step);
-    const uploaded = await client.uploads.workspace(
-      new Uint8Array(await packArchive(this.#initial)),
-    );
-    return client.sessions.create({
+    const archive = new Uint8Array(await packArchive(this.#initial));
+    const session = await client.sessions.create({
       task: this.#message(step, null),
       title: `${task.id} · ${attempt}`.slice(0, 200),
       model,
-      image: image.name,
-      workspace: uploaded.workspace,
+      image: await sessionImage(this.context),
+      workspace: services ? sentWorkspace : (await client.uploads.workspace(archive)).workspace,
       approvals: 'auto',
       egress: this.#egress(),
       mcp: [],
@@ -128,6 +132,10 @@ class SessionAgent implements AgentInstance {
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
     });
+    this.#id = session.id;
+    this.context.onSession?.(session.id);
+    if (services) await startBeside(this.context, services, { client, session, archive });
+    return session.id;
   }
 
   /** The network that the task declares, through the server's egress proxy. */

@@ -44,6 +44,8 @@ async function contextOf(task: Task): Promise<TrialContext> {
     task,
     image,
     verifierImages: new Map(),
+    serviceImages: new Map(),
+    services: null,
     attempt: 1,
     signal,
   };

@@ -59,7 +59,7 @@ export async function workArtifacts(
       return kept;
     };
     const faults = await runCollectCommands(context, step, { containers, keep });
-    const entries = await declaredArtifacts(containers.at(-1) ?? first, paths);
+    const entries = await declaredArtifacts(context, containers.at(-1) ?? first, paths);
     return { ...noArtifacts, entries, note: faults.join('\n') };
   } finally {
     for (const container of containers) engine.discard(container);

@@ -24,6 +24,12 @@ it('names in FROM and COPY --from become local ones, except for those of stages'
   ]);
 });
 
+it('arguments of the build count in FROM instead of their defaults', async () => {
+  const text = 'ARG VERSION=3\nFROM hub/tool:${VERSION}';
+  const built = await withLocalImages(text, local, { VERSION: '4' });
+  expect(built).toBe('ARG VERSION=3\nFROM local/tool:4');
+});
+
 it('lines like instructions within a command or a here-document stay unchanged', async () => {
   const text =
     'FROM scratch\nRUN psql -c "select a \\\n  FROM hub/b"\nRUN <<EOF\nFROM hub/c\nEOF\nCMD x';

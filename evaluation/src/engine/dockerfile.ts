@@ -40,17 +40,23 @@ export function needsBuildKit(text: string): string | null {
 
 /**
  * The Dockerfile with names of local images in `FROM` and `COPY --from`. Removes the line `#
- * syntax=`, which names an image in a registry; the engine's own parser is used instead.
+ * syntax=`, which names an image in a registry; the engine's own parser is used instead. `args` are
+ * those of the build.
  */
 export async function withLocalImages(
   text: string,
   local: (name: string) => Promise<string>,
+  args: Record<string, string> = {},
 ): Promise<string> {
   const lines = text.split('\n');
   const stages = new Set<string>();
-  const defaults = new Map<string, string>();
+  const values = new Map<string, string>();
   const filled = (name: string) =>
-    name.replace(/\$\{?(\w+)\}?/g, (all, key: string) => defaults.get(key) ?? all);
+    name.replace(/\$\{?(\w+)\}?/g, (all, key: string) => args[key] ?? values.get(key) ?? all);
+  const noteDefault = (line: string) => {
+    const [, key, value] = /^\s*ARG\s+(\w+)=["']?([^\s"']*)/i.exec(line) ?? [];
+    if (key && value && stages.size === 0) values.set(key, value);
+  };
   const found = async (name: string) => {
     const whole = filled(name);
     return stages.has(name.toLowerCase()) || whole.includes('$') || whole === 'scratch'
@@ -59,8 +65,7 @@ export async function withLocalImages(
   };
   for (const { at } of instructionsOf(lines)) {
     const line = lines[at] ?? '';
-    const [, key, value] = /^\s*ARG\s+(\w+)=["']?([^\s"']*)/i.exec(line) ?? [];
-    if (key && value && stages.size === 0) defaults.set(key, value);
+    noteDefault(line);
     const [, name, rest = ''] = /^\s*FROM\s+(?:--\S+\s+)*(\S+)(.*)$/i.exec(line) ?? [];
     if (name) {
       lines[at] = `FROM ${await found(name)}${rest}`;

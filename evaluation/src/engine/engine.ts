@@ -1,9 +1,10 @@
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { isConflict, isGone, isNotFound } from '@belay/docker';
+import { containerName, hosts, isConflict, isGone, isNotFound } from '@belay/docker';
 import Docker from 'dockerode';
 import { AppError, ignoreError } from '@belay/protocol';
-import { packArchive, type Entry } from '../entries.js';
+import { fileEntry, packArchive, type Entry } from '../entries.js';
+import type { Service } from '../model.js';
 import { TaskContainer, type TaskContainerSpec } from './task-container.js';
 import { needsBuildKit } from './dockerfile.js';
 import { startReaper, type EngineAddress } from './reaper.js';
@@ -32,6 +33,15 @@ export const runLabel = 'belay.evaluation';
 
 /** Linux capabilities of root, limited to the files and processes of its own container. */
 const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
+
+export interface BuildOptions {
+  signal: AbortSignal;
+  args?: Record<string, string>;
+  /** A stage of the Dockerfile; its last one if absent. */
+  target?: string | undefined;
+  /** Without a network. */
+  offline?: boolean;
+}
 
 /** The parts of the Docker engine that evaluation needs. */
 export class Engine {
@@ -79,11 +89,7 @@ export class Engine {
   async build(
     tag: string,
     files: Entry[],
-    {
-      signal,
-      args = {},
-      offline = false,
-    }: { signal: AbortSignal; args?: Record<string, string>; offline?: boolean },
+    { signal, args = {}, target, offline = false }: BuildOptions,
   ): Promise<void> {
     const dockerfile = files.find(({ path }) => path === 'Dockerfile')?.bytes.toString() ?? '';
     const special = needsBuildKit(dockerfile);
@@ -93,6 +99,7 @@ export class Engine {
         rm: true,
         forcerm: true,
         buildargs: args,
+        ...(target !== undefined && { target }),
         labels: { [runLabel]: 'image' },
         abortSignal: signal,
         ...(offline && { networkmode: 'none' }),
@@ -136,8 +143,9 @@ export class Engine {
     const bytes = spec.memoryMb * 2 ** 20;
     const created = await this.#docker.createContainer({
       Image: spec.image,
-      Entrypoint: [],
-      Cmd: spec.command,
+      ...(spec.entrypoint !== null && { Entrypoint: spec.entrypoint ?? [] }),
+      ...(spec.command && { Cmd: spec.command }),
+      ...(spec.healthcheck && { Healthcheck: engineHealthcheck(spec.healthcheck) }),
       ...(spec.user && { User: spec.user }),
       ...(spec.workdir && { WorkingDir: spec.workdir }),
       Env: Object.entries(spec.env).map(([name, value]) => `${name}=${value}`),
@@ -145,6 +153,9 @@ export class Engine {
       StopTimeout: 1,
       HostConfig: {
         NetworkMode: spec.network,
+        ...(!spec.network.startsWith('container:') && {
+          ExtraHosts: spec.hosts?.map((name) => `${name}:127.0.0.1`),
+        }),
         CapDrop: ['ALL'],
         CapAdd: rootCapabilities,
         SecurityOpt: ['no-new-privileges'],
@@ -163,7 +174,9 @@ export class Engine {
     });
     const container = new TaskContainer(created);
     try {
-      await container.put(spec.files);
+      // The engine writes this file only where a container has a network of its own.
+      const named = spec.hosts ? [fileEntry('/etc/hosts', hosts.content(spec.hosts))] : [];
+      await container.put([...named, ...spec.files]);
     } catch (error) {
       await container.remove();
       throw error;
@@ -177,6 +190,14 @@ export class Engine {
    */
   guard(run: string): () => void {
     return startReaper(`${runLabel}=${run}`, this.#docker.modem as EngineAddress);
+  }
+
+  /** The id of a session's running container, if it is on this engine. */
+  async containerOfSession(session: string): Promise<string | undefined> {
+    const name = containerName({ id: '', session });
+    const filters = JSON.stringify({ name: [`^/${name}$`] });
+    const [found] = await this.#docker.listContainers({ filters });
+    return found?.Id;
   }
 
   /** Removes an ended container in the background. If this fails, `sweep` removes it. */
@@ -206,6 +227,21 @@ export class Engine {
     return left.length;
   }
 }
+
+/** Docker counts in nanoseconds. */
+const engineHealthcheck = ({
+  test,
+  interval,
+  timeout,
+  startPeriod,
+  retries,
+}: NonNullable<Service['healthcheck']>) => ({
+  Test: test,
+  Interval: Math.round(interval * 1e9),
+  Timeout: Math.round(timeout * 1e9),
+  StartPeriod: Math.round(startPeriod * 1e9),
+  Retries: retries,
+});
 
 /** An image that is gone needs no removal, and one that a running container uses stays. */
 function ignoreGone(error: unknown): void {

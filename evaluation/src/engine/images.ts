@@ -7,7 +7,7 @@ import {
   type ToolchainName,
 } from '../model.js';
 import { withLocalImages } from './dockerfile.js';
-import type { Engine, ImageInfo } from './engine.js';
+import type { BuildOptions, Engine, ImageInfo } from './engine.js';
 import { commitOf, fileAtCommit, hasCommit, mirrorOf } from './mirror.js';
 import { buildRequirements, pythonRepositoryImage } from './python-repository-image.js';
 import { repositoryImage } from './repository-image.js';
@@ -94,9 +94,11 @@ export class Images {
     const { published } = source;
     const info = published ? await this.options.engine.image(published) : undefined;
     if (info && published) return { ...info, name: published };
-    const files = await this.#localDockerfile(source.files, signal);
+    const files = await this.#localDockerfile(source, signal);
     return this.#built(`belay/evaluation-task:${contentHash(key, files).slice(0, 16)}`, files, {
       signal,
+      ...(source.args && { args: source.args }),
+      target: source.target,
       offline: this.options.buildNetwork === 'none',
     });
   }
@@ -191,11 +193,7 @@ export class Images {
     return this.#built(tag, files, { signal, args });
   }
 
-  async #built(
-    tag: string,
-    files: Entry[],
-    options: { signal: AbortSignal; args?: Record<string, string>; offline?: boolean },
-  ) {
+  async #built(tag: string, files: Entry[], options: BuildOptions) {
     if (!(await this.options.engine.image(tag)))
       await this.options.engine.build(tag, files, options);
     const info = await this.options.engine.image(tag);
@@ -228,15 +226,16 @@ export class Images {
     return (await this.ensure({ kind: 'toolchain', name: 'base' }, signal)).name;
   }
 
-  async #localDockerfile(files: Entry[], signal: AbortSignal): Promise<Entry[]> {
+  async #localDockerfile({ files, args }: Built, signal: AbortSignal): Promise<Entry[]> {
     const dockerfile = files.find(({ path }) => path === 'Dockerfile');
     if (!dockerfile) throw new AppError('invalid_input', 'The task has no Dockerfile.');
-    const text = await withLocalImages(dockerfile.bytes.toString(), (name) =>
-      this.#mapped(name, signal),
-    );
+    const local = (name: string) => this.#mapped(name, signal);
+    const text = await withLocalImages(dockerfile.bytes.toString(), local, args);
     return [...files.filter((entry) => entry !== dockerfile), fileEntry('Dockerfile', text)];
   }
 }
+
+type Built = Extract<ImageSource, { kind: 'build' }>;
 
 const buildRequires = async (mirror: string, commit: string, signal: AbortSignal) =>
   buildRequirements(await fileAtCommit(mirror, { commit, path: 'pyproject.toml', signal }));
@@ -272,10 +271,11 @@ async function namesIn(source: Exclude<ImageSource, { kind: 'toolchain' }>): Pro
   }
   const dockerfile = source.files.find(({ path }) => path === 'Dockerfile');
   const names = source.published ? [source.published] : [];
-  await withLocalImages(dockerfile?.bytes.toString() ?? '', async (name) => {
+  const noted = async (name: string) => {
     names.push(name);
     return name;
-  });
+  };
+  await withLocalImages(dockerfile?.bytes.toString() ?? '', noted, source.args);
   return names;
 }
 

@@ -1,22 +1,41 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { containerOutput, isGone, isNotFound } from '@belay/docker';
 import { ignoreError } from '@belay/protocol';
 import type { Container } from 'dockerode';
 import { readArchive, packArchive, type Entry } from '../entries.js';
+import type { Service } from '../model.js';
 import type { ReadBudget } from '../read-budget.js';
 
-export interface TaskContainerSpec {
+export interface TaskContainerSpec extends ContainerNetwork {
   /** The id of the run that the container belongs to. */
   run: string;
   image: string;
-  command: string[];
+  /** Null for the image's own. */
+  command: string[] | null;
+  /** None if absent; null for the image's own. */
+  entrypoint?: string[] | null;
   user: string | null;
   workdir: string | null;
   env: Record<string, string>;
   cpus: number;
   memoryMb: number;
-  network: 'none' | 'bridge';
+  healthcheck?: Service['healthcheck'];
   files: Entry[];
+}
+
+/** Where a container's network is. */
+export interface ContainerNetwork {
+  /** The last one is the network of another container, by its id. */
+  network: 'none' | 'bridge' | `container:${string}`;
+  /** Names that lead to its own loopback address. */
+  hosts?: string[];
+}
+
+/** The state of a started container. Without a healthcheck, its health is null. */
+export interface ContainerState {
+  running: boolean;
+  exitCode: number;
+  health: 'starting' | 'healthy' | 'unhealthy' | null;
 }
 
 export interface ContainerExit {
@@ -66,6 +85,51 @@ export class TaskContainer {
       clearTimeout(timer);
       signal.removeEventListener('abort', kill);
     }
+  }
+
+  get id(): string {
+    return this.#container.id;
+  }
+
+  async start(): Promise<void> {
+    await this.#container.start();
+  }
+
+  async state(): Promise<ContainerState> {
+    const { State } = await this.#container.inspect();
+    const health = State.Health?.Status;
+    return {
+      running: State.Running,
+      exitCode: State.ExitCode,
+      health: health === undefined || health === 'none' ? null : (health as 'starting'),
+    };
+  }
+
+  /** The end of what a container has printed so far. */
+  async tail(lines: number): Promise<string> {
+    const logs: unknown = await this.#container.logs({ stdout: true, stderr: true, tail: lines });
+    return containerOutput(Readable.from([logs as Buffer]));
+  }
+
+  /**
+   * Runs a command beside the container's own program. After `seconds` it is left to itself, and
+   * counts as timed out.
+   */
+  async exec(
+    command: string[],
+    { user, seconds, signal }: { user: string | null; seconds: number; signal: AbortSignal },
+  ): Promise<ContainerExit & { output: string }> {
+    const exec = await this.#container.exec({
+      Cmd: ['timeout', '-s', 'KILL', `${Math.ceil(seconds)}`, ...command],
+      ...(user && { User: user }),
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const stream = await exec.start({ abortSignal: signal });
+    const output = await containerOutput(stream as AsyncIterable<Buffer>);
+    const { ExitCode } = await exec.inspect();
+    const exitCode = ExitCode ?? 1;
+    return { exitCode, timedOut: exitCode === 137, output };
   }
 
   /** At least the last 32 MB of the standard output and error of an ended container, in order. */

@@ -1,6 +1,4 @@
-import { parse } from 'yaml';
-import { z } from 'zod';
-import { fileText, type TaskFolder } from './reading.js';
+import type { TaskFolder } from './reading.js';
 import {
   isSeparate,
   stepsOf,
@@ -9,12 +7,19 @@ import {
   type HarborEnvironment,
 } from './harbor-config.js';
 import { networkOf } from './harbor-network.js';
+import { shownName } from './shown-name.js';
 
-/** Why a task cannot be run as intended, in one sentence; null when it can. */
-export function harborRefusal(config: HarborConfig, files: TaskFolder['files']): string | null {
+/**
+ * Why a task with these services beside its agent cannot be run as intended, in one sentence; null when it can.
+ */
+export function harborRefusal(
+  config: HarborConfig,
+  files: TaskFolder['files'],
+  services: string[],
+): string | null {
   return (
     machineFault(config) ??
-    servicesFault(config, files) ??
+    servicesFault(config, files, services) ??
     stepsFault(config, files) ??
     variablesFault(config)
   );
@@ -33,50 +38,38 @@ function machineFault(config: HarborConfig): string | null {
   return null;
 }
 
-/** Other services would need a network between containers. */
-function servicesFault(config: HarborConfig, files: TaskFolder['files']): string | null {
+function servicesFault(
+  config: HarborConfig,
+  files: TaskFolder['files'],
+  services: string[],
+): string | null {
   const servers = environmentsOf(config).flatMap(({ mcp_servers: all }) => all);
   if (servers.length > 0)
     return `It needs the MCP servers ${namesOf(servers.map(({ name }) => name))}, which are not started for tasks.`;
-  const compose = composeFiles(config).find((path) => files.has(path));
-  if (compose) {
-    const services = composeServices(fileText(files, compose) ?? '');
-    return services.length > 0
-      ? `Its ${compose} starts the services ${namesOf(services)} beside the agent’s container, and containers of tasks have no network between them.`
-      : `Its ${compose} changes how its container is started, which is not done here.`;
-  }
+  const tests = verifierComposeFiles(config).find((path) => files.has(path));
+  if (tests)
+    return `Its ${tests} starts services beside a verifier with a container of its own, which is not done here.`;
   const collected = [
     ...config.artifacts,
     ...config.steps.flatMap(({ artifacts }) => artifacts),
     ...[config.verifier, ...config.steps.map(({ verifier }) => verifier)].flatMap(
       ({ collect }) => collect,
     ),
-  ].find(({ service }) => service !== 'main');
+  ].find(({ service }) => service !== 'main' && !services.includes(service));
   return collected
-    ? `It collects from the service ${shown(collected.service)}, but it has no compose file that starts it.`
+    ? `It collects from the service ${shownName(collected.service)}, but it has no compose file that starts it.`
     : null;
 }
 
-/** Where Harbor looks for one; without a separate verifier, those of tests are only files. */
-function composeFiles({ verifier: own, steps }: HarborConfig): string[] {
+/** Without a separate verifier, compose files of tests are only files. */
+function verifierComposeFiles({ verifier: own, steps }: HarborConfig): string[] {
   const verified = [
     ...(isSeparate(own) ? ['tests'] : []),
     ...steps
       .filter(({ verifier: of }) => isSeparate(of) ?? isSeparate(own))
       .map(({ name }) => `steps/${name}/tests`),
   ];
-  return ['environment', ...verified].map((folder) => `${folder}/docker-compose.yaml`);
-}
-
-function composeServices(text: string): string[] {
-  try {
-    const { services } = z
-      .object({ services: z.record(z.string(), z.unknown()) })
-      .parse(parse(text, { logLevel: 'error' }));
-    return Object.keys(services).filter((name) => name !== 'main');
-  } catch {
-    return [];
-  }
+  return verified.map((folder) => `${folder}/docker-compose.yaml`);
 }
 
 function stepsFault(config: HarborConfig, files: TaskFolder['files']): string | null {
@@ -108,7 +101,4 @@ function variablesFault(config: HarborConfig): string | null {
   return missing ? `It needs ${missing[1]} from the host, which tasks do not get.` : null;
 }
 
-const namesOf = (names: string[]): string => names.slice(0, 8).map(shown).join(', ');
-
-/** Names come from the data, and terminals show the sentence. */
-const shown = (name: string): string => name.slice(0, 80).replace(/[^\p{L}\p{N}\p{P} ]/gu, '?');
+const namesOf = (names: string[]): string => names.slice(0, 8).map(shownName).join(', ');

@@ -147,19 +147,6 @@ it.each<[string, string | RegExp, Record<string, string>?]>([
   ['[environment]\ngpus = 1', 'It needs a GPU or a TPU.'],
   ['[[environment.mcp_servers]]\nname = "a"\nurl = "http://a"', /the MCP servers a, which/],
   [
-    '[[verifier.collect]]\ncommand = "pg_dump"\nservice = "db"',
-    'Its environment/docker-compose.yaml starts the services db, cache beside the agent’s container, and containers of tasks have no network between them.',
-    {
-      'environment/docker-compose.yaml':
-        'services:\n  main: {}\n  db:\n    image: postgres\n  cache: {}\n',
-    },
-  ],
-  [
-    '',
-    'Its environment/docker-compose.yaml changes how its container is started, which is not done here.',
-    { 'environment/docker-compose.yaml': 'services:\n  main:\n    privileged: true\n' },
-  ],
-  [
     '[verifier]\nenvironment_mode = "separate"',
     /^Its tests\/docker-compose.yaml /,
     { 'tests/docker-compose.yaml': ': not yaml [' },

@@ -2,16 +2,17 @@ import { AppError } from '@belay/protocol';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 import { folderEntry, contentHash, type Entry } from '../entries.js';
-import type {
-  ArtifactPath,
-  CollectCommand,
-  ImageSource,
-  SecondRun,
-  Step,
-  Task,
-  TaskEnvironment,
-  TaskNetwork,
-  Verifier,
+import {
+  type ArtifactPath,
+  type CollectCommand,
+  type ImageSource,
+  type SecondRun,
+  type Step,
+  type Task,
+  type TaskEnvironment,
+  type TaskNetwork,
+  type Verifier,
+  Unsupported,
 } from '../model.js';
 import {
   harborConfig,
@@ -29,6 +30,7 @@ import { datasetAt, packageAt, readDataset } from './harbor-dataset.js';
 import { networkOf } from './harbor-network.js';
 import { packageOf } from './harbor-package.js';
 import { harborRefusal } from './harbor-refusals.js';
+import { harborServices } from './harbor-services.js';
 import { judgeReward, writableRewards } from './harbor-reward.js';
 import { labelsOf } from './labels.js';
 import { pytestChecks, sealFiles, seedOf, withPytestPlugin } from './seal.js';
@@ -58,12 +60,16 @@ function taskOf({ name, path, files }: TaskFolder): Task {
   const { environment, artifacts, steps } = config;
   const { user = null, ...agent } = stepsOf(config)[0]?.agent ?? config.agent;
   const image = imageOf(files, 'environment/', environment);
-  const declared = [...artifacts, ...steps.flatMap((step) => step.artifacts)];
+  const declared = [...artifacts, ...steps.flatMap((step) => step.artifacts)].map(inMain);
+  const main = environmentOf(environment, image ?? { kind: 'build', files: [] });
+  const beside = servicesOf(files, main);
   return {
     suite: 'harbor',
     id: name,
     environment: {
-      ...environmentOf(environment, image ?? { kind: 'build', files: [] }),
+      ...main,
+      ...beside.services,
+      env: { ...beside.env, ...main.env },
       network: networkOf(agent, environment),
     },
     user,
@@ -74,11 +80,33 @@ function taskOf({ name, path, files }: TaskFolder): Task {
     package: packageOf(path, files, config.task),
     content: contentHash('harbor', [...files.values()]),
     unsupported:
-      harborRefusal(config, files) ??
+      beside.fault ??
+      harborRefusal(
+        config,
+        files,
+        beside.services.services.map(({ name: of }) => of),
+      ) ??
       (image ? null : 'It has neither environment/Dockerfile nor a docker_image.'),
     steps: stepsOf(config).map((step) => stepOf(files, config, { step, separate })),
   };
 }
+
+/** What the compose file adds, or why it cannot be done. */
+function servicesOf(files: Files, main: TaskEnvironment) {
+  try {
+    const { env, ...services } = harborServices(files, main);
+    return { services, env, fault: null };
+  } catch (error) {
+    if (!(error instanceof Unsupported)) throw error;
+    return { services: { services: [], needs: {} }, env: {}, fault: error.message };
+  }
+}
+
+/** Only files and commands of other services name theirs. */
+const inMain = <Given extends { service: string }>({ service, ...given }: Given) => ({
+  ...given,
+  ...(service !== 'main' && { service }),
+});
 
 function configOf(name: string, toml: string): HarborConfig {
   const found = harborConfig.safeParse(parse(toml));
@@ -90,7 +118,7 @@ function configOf(name: string, toml: string): HarborConfig {
 function withPublished(declared: ArtifactPath[]): ArtifactPath[] {
   const all = [publishedArtifacts, ...declared];
   // The last entry of a path counts.
-  return [...new Map(all.map(({ path, exclude }) => [path, { path, exclude }])).values()];
+  return [...new Map(all.map((each) => [`${each.service ?? ''}:${each.path}`, each])).values()];
 }
 
 /** The named image if the engine has it, or else one that is built from the context. */
@@ -196,11 +224,10 @@ function collectOf(files: Files, commands: HarborCollect[]): CollectCommand[] {
     ...(script
       ? [{ files: [{ ...script, path }], command: ['bash', path], seconds: 300, user: null }]
       : []),
-    ...commands.map(({ command, seconds, user }) => ({
+    ...commands.map(inMain).map(({ command, ...given }) => ({
+      ...given,
       files: [],
-      command: ['bash', '-c', command],
-      seconds,
-      user,
+      command: [given.service === undefined ? 'bash' : 'sh', '-c', command],
     })),
   ];
 }

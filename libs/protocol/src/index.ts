@@ -25,6 +25,7 @@ export * from './git.js';
 export * from './git-identity.js';
 export * from './git-name.js';
 export * from './glob-matcher.js';
+export * from './host-entry.js';
 export * from './host-folders.js';
 export * from './host-sets.js';
 export * from './ignores.js';
