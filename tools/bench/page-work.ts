@@ -9,11 +9,16 @@ interface TraceEvent {
   args: { name?: string };
 }
 
-/**
- * The longest task of a page’s main thread during `work`, in milliseconds of processor time. In
- * contrast to frame times, waiting for a busy processor does not count.
- */
-export async function mostPageWork(page: Page, work: () => Promise<void>): Promise<number> {
+/** Processor time of a page’s main thread in milliseconds. */
+export interface PageWork {
+  /** That of the longest task. */
+  longest: number;
+  /** That of all tasks. */
+  total: number;
+}
+
+/** In contrast to frame times, waiting for a busy processor does not count. */
+export async function pageWork(page: Page, work: () => Promise<void>): Promise<PageWork> {
   await page.tracing.start({ categories: ['-*', 'toplevel'] });
   let trace: Uint8Array | undefined;
   try {
@@ -24,8 +29,8 @@ export async function mostPageWork(page: Page, work: () => Promise<void>): Promi
   const { traceEvents } = JSON.parse(Buffer.from(trace ?? []).toString()) as {
     traceEvents: TraceEvent[];
   };
-  const tasks = traceEvents.filter(threadOf(traceEvents));
-  return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1_000;
+  const tasks = traceEvents.filter(threadOf(traceEvents)).map(({ tdur = 0 }) => tdur / 1_000);
+  return { longest: Math.max(...tasks), total: tasks.reduce((sum, each) => sum + each, 0) };
 }
 
 /** Selects the main thread that did the most work, as Chromium also keeps spare pages ready. */

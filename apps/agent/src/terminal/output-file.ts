@@ -6,6 +6,10 @@ import { PlainOutput } from './plain-output.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 
+/** A pty gives 4 KiB at a time, and each write has a cost. */
+const gatheredBytes = 64 * 1024;
+/** How long a program that reads the file during the command may wait for the latest output. */
+const gatherDelayMs = 20;
 /** The folder may be in memory, which the sandbox’s limit includes. */
 const largest = { bytes: 64_000_000, text: '64 MB' };
 
@@ -19,6 +23,10 @@ export class OutputFile {
   #size = 0;
   #failed = false;
   readonly #output = new PlainOutput();
+  /** Output that is not in the file yet. */
+  readonly #gathered = Buffer.allocUnsafe(gatheredBytes);
+  #length = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   /** Throws if there is no space or the folder is missing. */
   constructor(terminal: string, folder = tmpdir()) {
@@ -26,22 +34,20 @@ export class OutputFile {
     this.#file = openSync(this.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   }
 
-  /** The path for a reader; null if the file could not be written. */
-  get name(): string | null {
+  /** The path, once all output until now is in the file; null if it could not be written. */
+  pathToRead(): string | null {
+    this.#flush();
     if (this.#failed) return null;
     return this.#size > largest.bytes ? `${this.path} (the first ${largest.text})` : this.path;
   }
 
-  write(bytes: Uint8Array): void {
-    if (this.#file === null) return;
-    const plain = this.#output.take(bytes);
-    this.#size += plain.length;
-    try {
-      if (this.#size > largest.bytes) return this.#close();
-      for (let done = 0; done < plain.length;) done += writeSync(this.#file, plain, done);
-    } catch {
-      this.#failed = true; // A part would look like the whole.
-      this.remove();
+  write(bytes: Buffer): void {
+    for (let done = 0; done < bytes.length && this.#file !== null;) {
+      const copied = bytes.copy(this.#gathered, this.#length, done);
+      this.#length += copied;
+      done += copied;
+      if (this.#length === gatheredBytes) this.#flush();
+      else this.#timer ??= setTimeout(() => this.#flush(), gatherDelayMs);
     }
   }
 
@@ -54,7 +60,24 @@ export class OutputFile {
     }
   }
 
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#file === null) return;
+    const plain = this.#output.take(this.#gathered.subarray(0, this.#length));
+    this.#length = 0;
+    this.#size += plain.length;
+    try {
+      if (this.#size > largest.bytes) return this.#close();
+      for (let done = 0; done < plain.length;) done += writeSync(this.#file, plain, done);
+    } catch {
+      this.#failed = true; // A part would look like the whole.
+      this.remove();
+    }
+  }
+
   #close(): void {
+    clearTimeout(this.#timer);
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }

@@ -16,7 +16,16 @@ export class PlainOutput {
     // One more for a carriage return that was held back.
     const plain = Buffer.allocUnsafe(bytes.length + 1);
     let length = 0;
-    for (const byte of bytes) {
+    for (let at = 0; at < bytes.length; at++) {
+      let byte = bytes[at];
+      // Nearly all output is text, and the program that prints it waits for this.
+      if (this.#state === 'text' && !this.#carriageReturn) {
+        while (byte !== undefined && byte !== escape && byte !== carriageReturn) {
+          plain[length++] = byte;
+          byte = bytes[++at];
+        }
+      }
+      if (byte === undefined) break;
       const isText = this.#isText(byte);
       if (this.#carriageReturn && byte !== newline) plain[length++] = carriageReturn;
       this.#carriageReturn = isText && byte === carriageReturn;

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@belay/testing';
 import { Changes } from './changes.js';
 import { mostShown, TerminalOutput } from './terminal-output.js';
 
@@ -31,6 +32,23 @@ it('writes the output of a command to a file once it is long', () => {
   const from = begin();
   receive();
   expect(existsSync(output.fileFrom(from) ?? '')).toBe(true);
+});
+
+it('has all of the output in the file when a result names it', () => {
+  mkdirSync(folder);
+  const from = begin();
+  receive();
+  output.receive(Buffer.from('\r\nlast'), false);
+  expect(readFileSync(output.fileFrom(from) ?? '', 'utf8')).toMatch(/x\nlast$/);
+});
+
+it('has new output in the file soon, for programs that read it meanwhile', async () => {
+  mkdirSync(folder);
+  const from = begin();
+  receive();
+  const file = output.fileFrom(from) ?? '';
+  output.receive(Buffer.from('later'), false);
+  await eventually(() => expect(readFileSync(file, 'utf8')).toMatch(/later$/));
 });
 
 it('tries once for each command to create its file', () => {

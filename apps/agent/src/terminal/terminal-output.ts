@@ -79,7 +79,7 @@ export class TerminalOutput {
   /** The file with all output of the latest command, if that includes all from an offset on. */
   fileFrom(from: number): string | null {
     if (!this.#file || this.#file.from !== this.#from || from < this.#from) return null;
-    return this.#file.file?.name ?? null;
+    return this.#file.file?.pathToRead() ?? null;
   }
 
   /** Shows a command; returns the offset of its output. */

@@ -18,6 +18,15 @@ describe('attacks: text that looks like another', () => {
     expect(container.querySelectorAll('[title]')).toHaveLength(0);
   });
 
+  it('has an element of its own only where it could look different', () => {
+    const elements = (text: string) =>
+      render(<VisibleText text={text} />).container.querySelectorAll('*').length;
+    expect(elements("const name = 'x'; // \t~\n")).toBe(0);
+    expect(['א', '\r', '\u007f', '\u200b'].map((sign) => elements(`a${sign}`) > 0)).toEqual(
+      Array(4).fill(true),
+    );
+  });
+
   it('is shown in replies as well', () => {
     const { container } = render(<Markdown text={'Run `a\u202eb`, or\u3164not'} />);
     expect(container.textContent).toBe('Run a<U+202E>b, or<U+3164>not');
