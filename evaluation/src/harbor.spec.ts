@@ -1,44 +1,10 @@
-import { join } from 'node:path';
 import { command, nop, oracle } from './agents/baselines.js';
-import type { Agent } from './agents/agent.js';
-import { Engine } from './engine/engine.js';
-import { defaultFromMap, Images } from './engine/images.js';
-import type { Trial } from './model.js';
-import { trialFolder } from './results/journal.js';
-import { loadArtifacts, runTrials } from './run.js';
-import { suiteNamed } from './suites/index.js';
-import { temporary, write } from './testing/fixtures.js';
+import { HarborBench } from './testing/harbor-bench.js';
 
-const engine = new Engine();
-const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
-const images = new Images({ engine, sandbox, fromMap: defaultFromMap });
-const { folder, remove } = temporary();
-beforeAll(
-  () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
-  300_000,
-);
-afterAll(remove);
-let runs = 0;
-
-async function trial(files: Record<string, string>, agent: Agent): Promise<Trial> {
-  const data = write(join(folder, `data-${++runs}`), {
-    'environment/Dockerfile': 'FROM ubuntu:24.04\nWORKDIR /app\n',
-    ...files,
-  });
-  const [found] = await runTrials(
-    {
-      tasks: suiteNamed('harbor').read(data),
-      agent,
-      attempts: 1,
-      concurrency: 1,
-      network: 'none',
-      out: join(folder, `out-${runs}`),
-      signal: new AbortController().signal,
-    },
-    { engine, images },
-  );
-  return found!;
-}
+const bench = new HarborBench(process.env.BELAY_TEST_IMAGE ?? null);
+beforeAll(() => bench.start(), 300_000);
+afterAll(() => bench.remove());
+const { trial } = bench;
 
 const service = {
   'task.toml':
@@ -137,7 +103,7 @@ command = "cat /app/answer > /logs/artifacts/answer; touch /app/kept/collected"
 it('collect commands run in what the agent left, without its processes', async () => {
   const solved = await trial(collecting, oracle);
   expect(solved.verdict).toMatchObject({ outcome: 'pass', reward: 1 });
-  const { note } = loadArtifacts(join(trialFolder(join(folder, `out-${runs}`), solved), 'solve'));
+  const { note } = bench.artifacts();
   expect(note).toBe('Collect command 1 exited with code 3. not yet');
   expect((await trial(collecting, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
   // A process of the agent would take the answer back while the commands run.

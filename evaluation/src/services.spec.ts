@@ -1,52 +1,14 @@
-import { join } from 'node:path';
-import { command, nop, oracle } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
-import { Engine } from './engine/engine.js';
-import { defaultFromMap, Images } from './engine/images.js';
-import type { Trial } from './model.js';
-import { trialFolder } from './results/journal.js';
-import { regradeTrials } from './regrade.js';
-import { loadArtifacts, runTrials } from './run.js';
-import { suiteNamed } from './suites/index.js';
-import { temporary, write } from './testing/fixtures.js';
+import { command, nop, oracle } from './agents/baselines.js';
+import { HarborBench } from './testing/harbor-bench.js';
 import { putText, replaceStore, storeCompose, storeTask } from './testing/store-task.js';
 
-const engine = new Engine();
-const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
-const images = new Images({ engine, sandbox, fromMap: defaultFromMap });
-const { folder, remove } = temporary();
-beforeAll(
-  () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
-  300_000,
-);
-afterAll(remove);
-let runs = 0;
+const bench = new HarborBench(process.env.BELAY_TEST_IMAGE ?? null);
+beforeAll(() => bench.start(), 300_000);
+afterAll(() => bench.remove());
 
-/** Each trial has data and results of its own. */
-const outFolder = () => join(folder, `out-${runs}`);
-
-const tasks = () => suiteNamed('harbor').read(join(folder, `data-${runs}`));
-
-async function trial(files: Record<string, string>, agent: Agent): Promise<Trial> {
-  write(join(folder, `data-${++runs}`), { ...storeTask, ...files });
-  const [found] = await runTrials(
-    {
-      tasks: tasks(),
-      agent,
-      attempts: 1,
-      concurrency: 1,
-      network: 'none',
-      out: outFolder(),
-      signal: new AbortController().signal,
-    },
-    { engine, images },
-  );
-  return found!;
-}
-
-/** The artifacts of the step of the last trial. */
-const artifacts = () =>
-  loadArtifacts(join(trialFolder(outFolder(), { task: `data-${runs}`, attempt: 1 }), 'solve'));
+const trial = (files: Record<string, string>, agent: Agent) =>
+  bench.trial({ ...storeTask, ...files }, agent);
 
 it('agent and tests reach the services of a task, as the agent left them', async () => {
   expect((await trial({}, oracle)).verdict).toMatchObject({ outcome: 'pass', reward: 1 });
@@ -57,14 +19,7 @@ it('agent and tests reach the services of a task, as the agent left them', async
 
 it('a trial whose tests used services keeps its verdict when it is verified again', async () => {
   const before = await trial({}, oracle);
-  const request = {
-    out: outFolder(),
-    trials: [before],
-    network: 'none' as const,
-    signal: new AbortController().signal,
-  };
-  const again = await regradeTrials({ ...request, tasks: tasks() }, { engine, images });
-  expect(again).toEqual([before]);
+  expect(await bench.regrade(before)).toEqual([before]);
 });
 
 it('commands collect in a service, and its files are artifacts', async () => {
@@ -80,7 +35,7 @@ service = "store"
       '[ "$(cat /dump /kept.txt)" = changedchanged ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
   };
   expect((await trial(separate, oracle)).verdict).toMatchObject({ outcome: 'pass' });
-  const paths = artifacts().entries.map(({ path }) => path);
+  const paths = bench.artifacts().entries.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(['/kept.txt', '/dump']));
 });
 
@@ -94,7 +49,8 @@ it('a service that does not become healthy makes the trial invalid, with what it
 it('attack: an agent that answers in place of a crashed service does not pass', async () => {
   const { verdict } = await trial({}, command(`${replaceStore} > /app/answer`));
   expect(
-    artifacts()
+    bench
+      .artifacts()
       .entries.find(({ path }) => path === '/app/answer')
       ?.bytes.toString(),
   ).toBe('changed\n');
@@ -118,7 +74,7 @@ it('attack: agent and services reach nothing outside, and services get no rights
   expect(found).toContain('CapEff:\t00000000000000eb');
   expect(found).toMatch(/docker\.sock.*No such file/);
   await trial({}, command('ls /sys/class/net > /app/interfaces'));
-  const { entries } = artifacts();
+  const { entries } = bench.artifacts();
   expect(entries.map(({ path, bytes }) => [path, bytes.toString()])).toContainEqual([
     '/app/interfaces',
     'lo\n',
