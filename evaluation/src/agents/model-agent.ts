@@ -65,20 +65,15 @@ class SessionAgent implements AgentInstance {
 
   async run(step: Step, feedback: string | null): Promise<Artifacts> {
     const { client } = this.options;
-    if (this.#id === null) {
-      this.#id = await this.#create(step);
-    } else {
-      // The end of the previous try must not be mistaken for the end of this one.
-      this.#seen = (await client.sessions.get(this.#id)).lastSeq;
-      await client.sessions.message(this.#id, { text: this.#message(step, feedback) });
-    }
-    const timedOut = await this.#ended(this.#id, step.limits.agent, this.context.signal);
-    const { state, reason, modelError } = await client.sessions.get(this.#id);
+    const id =
+      this.#id === null ? await this.#create(step) : await this.#continue(this.#id, step, feedback);
+    const timedOut = await this.#ended(id, step.limits.agent, this.context.signal);
+    const { state, reason, modelError } = await client.sessions.get(id);
     // A failure of a provider or a sandbox is not the model’s fault.
     const isBroken = state === 'failed' || Boolean(modelError);
     const broken = isBroken ? (reason ?? 'The session failed.') : null;
-    const artifacts = await this.#collect(this.#id, step);
-    if (this.context.services) await endBeside(this.context, { client, id: this.#id });
+    const artifacts = await this.#collect(id, step);
+    if (this.context.services) await endBeside(this.context, { client, id });
     const note = [reason ?? state, artifacts.note].filter(Boolean).join('\n');
     return { ...artifacts, timedOut, note, broken };
   }
@@ -132,10 +127,19 @@ class SessionAgent implements AgentInstance {
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
     });
+    // Before its services start: `stop` ends the session even if they do not.
     this.#id = session.id;
     this.context.onSession?.(session.id);
     if (services) await startBeside(this.context, services, { client, session, archive });
     return session.id;
+  }
+
+  async #continue(id: string, step: Step, feedback: string | null): Promise<string> {
+    const { client } = this.options;
+    // The end of the previous try must not be mistaken for the end of this one.
+    this.#seen = (await client.sessions.get(id)).lastSeq;
+    await client.sessions.message(id, { text: this.#message(step, feedback) });
+    return id;
   }
 
   /** The network that the task declares, through the server's egress proxy. */

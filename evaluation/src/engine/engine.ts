@@ -36,7 +36,7 @@ const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', '
 
 export interface BuildOptions {
   signal: AbortSignal;
-  args?: Record<string, string>;
+  args?: Record<string, string> | undefined;
   /** A stage of the Dockerfile; its last one if absent. */
   target?: string | undefined;
   /** Without a network. */

@@ -97,7 +97,7 @@ export class Images {
     const files = await this.#localDockerfile(source, signal);
     return this.#built(`belay/evaluation-task:${contentHash(key, files).slice(0, 16)}`, files, {
       signal,
-      ...(source.args && { args: source.args }),
+      args: source.args,
       target: source.target,
       offline: this.options.buildNetwork === 'none',
     });

@@ -35,13 +35,12 @@ const conditions = {
   service_healthy: 'healthy',
   service_completed_successfully: 'completed',
 } as const;
-export type Condition = (typeof conditions)[keyof typeof conditions];
 
 const needs = z.union([
   z
     .array(z.string())
     .transform((names) =>
-      Object.fromEntries(names.map((name): [string, Condition] => [name, 'started'])),
+      Object.fromEntries(names.map((name) => [name, conditions.service_started])),
     ),
   z.record(
     z.string(),
