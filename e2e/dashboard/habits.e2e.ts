@@ -34,7 +34,8 @@ async function lookAway(page: Page): Promise<void> {
 }
 
 describeSystem('preferences and notifications', (server) => {
-  const chromium = new Chromium();
+  // The shell has no windows and no notifications.
+  const chromium = new Chromium({ whole: true });
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
   afterEach(() => expect(chromium.complaints).toEqual([]));

@@ -32,12 +32,13 @@ export class Chromium {
 
   /**
    * Without `motion`, pages see a preference for reduced motion, as animations use processor time.
+   * Without `whole`, it is the shell, which uses less of it but has no windows and no notifications.
    */
-  constructor(private readonly options: { motion?: boolean } = {}) {}
+  constructor(private readonly options: { motion?: boolean; whole?: boolean } = {}) {}
 
   async start(): Promise<void> {
     this.#browser = await puppeteer.launch({
-      executablePath: prepared('CHROMIUM'),
+      executablePath: prepared(this.options.whole ? 'CHROMIUM' : 'CHROMIUM_SHELL'),
       userDataDir: this.#profile,
       args: this.options.motion ? flags : [...flags, '--force-prefers-reduced-motion'],
       protocolTimeout: 120_000,
