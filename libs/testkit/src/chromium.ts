@@ -105,6 +105,12 @@ export class Chromium {
     }
   }
 
+  /** Closes all pages, because an open one uses processor time as long as its session runs. */
+  async closePages(): Promise<void> {
+    const [_default, ...contexts] = this.#browser?.browserContexts() ?? [];
+    await Promise.all(contexts.map((context) => context.close()));
+  }
+
   async dispose(): Promise<void> {
     await this.#browser?.close();
     await rm(this.#profile, { recursive: true, force: true, maxRetries: 10 });
