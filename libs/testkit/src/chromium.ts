@@ -59,7 +59,9 @@ export class Chromium {
         this.complaints.push(`left: ${url}`);
     });
     await page.goto(`${server.url}/?token=${token}`);
-    await page.waitForFunction(() => location.pathname !== '/login', polled);
+    // The page may still be the empty one that it was before.
+    const isIn = (origin: string) => location.origin === origin && location.pathname !== '/login';
+    await page.waitForFunction(isIn, polled, new URL(server.url).origin);
     if (path !== '/') await page.goto(`${server.url}${path}`);
     return page;
   }
