@@ -3,8 +3,8 @@ import { describeCheating } from './testing/describe-cheating.js';
 import { TrialBench } from './testing/trial-bench.js';
 
 /**
- * A subset of cheating.long.spec.ts: one cheat and one leftover in each suite, other ones in each
- * as far as there are others.
+ * A sample of cheating.long.spec.ts: one cheat and one leftover in each suite, different ones as far
+ * as possible.
  */
 const bench = new TrialBench();
 const tried = new Set<string>();
