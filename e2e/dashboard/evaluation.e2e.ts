@@ -16,7 +16,7 @@ import {
   untilInPage,
 } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { evaluationCommand, manyProblems, offerData, problem } from './own-problems.js';
+import { evaluationCommand, manyProblems, offerData, ownProblem } from '../own-problems.js';
 
 describeSystem('the board of benchmark runs', (server) => {
   const chromium = new Chromium();
@@ -38,7 +38,11 @@ describeSystem('the board of benchmark runs', (server) => {
     const page = await chromium.open(server, '/evaluations');
     await shows(page, 'main', 'No benchmark runs yet');
     await shows(page, 'main', 'npx belay eval run human-eval');
-    const problems = [problem('good', '2 * n'), problem('broken', 'n'), problem('fine', 'n + n')];
+    const problems = [
+      ownProblem('good', '2 * n'),
+      ownProblem('broken', 'n'),
+      ownProblem('fine', 'n + n'),
+    ];
     const command = evaluationCommand(
       join(folder, 'oracle'),
       problems,
@@ -94,7 +98,7 @@ describeSystem('the board of benchmark runs', (server) => {
     await click(page, 'New run', 'main');
     await shows(page, 'main', 'No benchmark data yet');
     await shows(page, 'main', join(server.data, 'benchmarks'));
-    offerData(server, 'two.jsonl', [problem('sound', '2 * n'), problem('unsound', 'n')]);
+    offerData(server, 'two.jsonl', [ownProblem('sound', '2 * n'), ownProblem('unsound', 'n')]);
     offerData(server, 'notes.jsonl', [{ note: 'no task' }]);
     await click(page, 'Look again', 'main');
     await shows(page, form, 'two.jsonl (human-eval, 2 tasks)');

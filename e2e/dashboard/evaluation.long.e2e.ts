@@ -6,7 +6,7 @@ import { ProviderServer, streaming } from '../../apps/server/src/models/testing/
 import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
 import { belay, Chromium, click, describeSystem, hides, run, script, shows } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { evaluationCommand, manyProblems, offerData, problem } from './own-problems.js';
+import { evaluationCommand, manyProblems, offerData, ownProblem } from '../own-problems.js';
 
 const runs = '[aria-label="Benchmark runs"]';
 const tasks = '[aria-label="Tasks"]';
@@ -37,7 +37,7 @@ describeSystem('benchmark runs by models, and runs that are resumed', (server) =
     ]);
     const command = evaluationCommand(
       join(folder, 'model'),
-      [problem('only', '2 * n')],
+      [ownProblem('only', '2 * n')],
       '--model',
       model,
     );
@@ -61,7 +61,7 @@ describeSystem('benchmark runs by models, and runs that are resumed', (server) =
   });
 
   it('shows how to resume an interrupted run, and fills when it is resumed', async () => {
-    const problems = Array.from({ length: 5 }, (_, index) => problem(`${index}`, '2 * n'));
+    const problems = Array.from({ length: 5 }, (_, index) => ownProblem(`${index}`, '2 * n'));
     const out = join(folder, 'cut');
     const command = evaluationCommand(
       join(folder, 'cut'),
@@ -101,7 +101,10 @@ describeSystem('benchmark runs by models, and runs that are resumed', (server) =
       '{{finish("Done.")}}',
     ])
       provider.answer(streaming(chatCompletions.reply({ text })));
-    offerData(server, 'priced.jsonl', [problem('first', '2 * n'), problem('second', '2 * n')]);
+    offerData(server, 'priced.jsonl', [
+      ownProblem('first', '2 * n'),
+      ownProblem('second', '2 * n'),
+    ]);
     const { id } = await server.client.evaluations.start({
       data: 'priced.jsonl',
       agent: 'model',

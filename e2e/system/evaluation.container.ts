@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { until } from '@belay/testing';
 import { built, describeSystem, prepared } from '@belay/testkit';
 import Docker from 'dockerode';
-import { doublings } from './doublings.js';
+import { jsonLines, ownProblem } from '../own-problems.js';
 
 describeSystem('belay eval', (server) => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-eval-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const data = join(folder, 'problems.jsonl');
-  writeFileSync(data, doublings(['a', 'b']));
+  writeFileSync(data, jsonLines(['a', 'b'].map((name) => ownProblem(name, '2 * n'))));
 
   it('kill -9 of the command, or of the npm that started it, ends all of its processes and containers', async () => {
     const engine = new Docker();

@@ -2,19 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { belay, describeSystem, prepared } from '@belay/testkit';
-import { doublings } from './doublings.js';
+import { jsonLines, ownProblem } from '../own-problems.js';
 
 describeSystem('belay eval that is killed', (server) => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-eval-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const lines = (values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
   const data = join(folder, 'problems.jsonl');
   const samples = join(folder, 'samples.jsonl');
-  writeFileSync(data, doublings(names));
+  writeFileSync(data, jsonLines(names.map((name) => ownProblem(name, '2 * n'))));
   writeFileSync(
     samples,
-    lines(
+    jsonLines(
       names.map((name, index) => ({
         task_id: `Own/${name}`,
         completion: index % 2 ? '    return 2 * n\n' : '    return n\n',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type BelayServer, prepared } from '@belay/testkit';
 
 /** A task of the suite human-eval: to double a number. */
-export const problem = (name: string, solution: string) => ({
+export const ownProblem = (name: string, solution: string) => ({
   task_id: `Own/${name}`,
   prompt: 'def double(n):\n    """Twice n."""\n',
   entry_point: 'double',
@@ -11,21 +11,22 @@ export const problem = (name: string, solution: string) => ({
   test: 'def check(candidate):\n    assert candidate(4) == 8\n',
 });
 
-type Problem = ReturnType<typeof problem>;
+type Problem = ReturnType<typeof ownProblem>;
 
 /** More than are tried before a run is stopped or killed. */
 export const manyProblems: Problem[] = Array.from({ length: 100 }, (_, index) =>
-  problem(`${index}`, '2 * n'),
+  ownProblem(`${index}`, '2 * n'),
 );
 
-const linesOf = (problems: object[]): string =>
+/** The lines of a data file. */
+export const jsonLines = (problems: object[]): string =>
   problems.map((each) => `${JSON.stringify(each)}\n`).join('');
 
 /** Puts problems where the server finds data for its own runs. */
 export function offerData(server: BelayServer, name: string, problems: object[]): void {
   const data = join(server.data, 'benchmarks');
   mkdirSync(data, { recursive: true });
-  writeFileSync(join(data, name), linesOf(problems));
+  writeFileSync(join(data, name), jsonLines(problems));
 }
 
 /**
@@ -34,7 +35,7 @@ export function offerData(server: BelayServer, name: string, problems: object[])
  */
 export function evaluationCommand(out: string, problems: Problem[], ...more: string[]): string[] {
   const data = `${out}.jsonl`;
-  writeFileSync(data, linesOf(problems));
+  writeFileSync(data, jsonLines(problems));
   const image = ['--base-image', prepared('BELAY_TEST_IMAGE')];
   return ['eval', 'run', 'human-eval', '--data', data, '--out', out, ...image, ...more];
 }
