@@ -9,6 +9,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const slowest = [
   'evaluation/src/cheating.long.spec.ts',
   'evaluation/src/second-check.attacks.long.spec.ts',
+  'apps/agent/src/terminal/conformance/conformance.long.spec.ts',
   'apps/agent/src/terminal/conformance/conformance.spec.ts',
   'apps/agent/src/browser/browser.spec.ts',
   'evaluation/src/instance-check.attacks.long.spec.ts',
@@ -21,11 +22,17 @@ const slowest = [
   'e2e/dashboard/accessibility.long.e2e.ts',
   'e2e/dashboard/accessibility.e2e.ts',
   'e2e/system/docs.long.container.ts',
+  'e2e/system/evaluation.long.container.ts',
+  'e2e/dashboard/evaluation.long.e2e.ts',
+  'evaluation/src/harbor.long.spec.ts',
+  'apps/server/src/publishing/pull-requests.long.spec.ts',
   'e2e/dashboard/development.long.e2e.ts',
   'e2e/dashboard/evaluation.e2e.ts',
   'e2e/system/machines.container.ts',
+  'e2e/dashboard/timeline.e2e.ts',
   'evaluation/src/harbor.spec.ts',
   'evaluation/src/run.spec.ts',
+  'apps/server/src/publishing/pull-requests.spec.ts',
   'e2e/system/conformance/default.container.ts',
 ];
 

@@ -1,12 +1,15 @@
 import { chord, click, clickOn, fill, shows, untilInPage } from '@belay/testkit';
 import { accessibilityFaults, describeAccessiblePages } from './accessible-pages.js';
 
-/** Each theme and each size once; accessibility.long.e2e.ts covers the other combinations. */
+/** Each page, theme and size once; accessibility.long.e2e.ts covers all combinations. */
 describeAccessiblePages(
-  [
-    ['light', 1440, 900],
-    ['dark', 390, 844],
-  ],
+  {
+    looks: [
+      ['light', 1440, 900],
+      ['dark', 390, 844],
+    ],
+    isSample: true,
+  },
   ({ server, chromium, ended }) => {
     it('is met in every panel, in a menu, in the palette and in a question', async () => {
       const page = await chromium.open(server, `/sessions/${ended()}`);

@@ -62,9 +62,12 @@ export interface AccessibleScene {
   ended: () => string;
 }
 
-/** Tests every page in each of these looks; `more` adds further tests. */
+/**
+ * Tests every page: in each of these looks, or, in a sample, in one of them in turn; `more` adds
+ * further tests.
+ */
 export function describeAccessiblePages(
-  looks: Look[],
+  { looks, isSample = false }: { looks: Look[]; isSample?: boolean },
   more: (scene: AccessibleScene) => void = () => {},
 ): void {
   describeSystem('WCAG 2.2 AA', (server) => {
@@ -99,32 +102,12 @@ export function describeAccessiblePages(
     });
     afterAll(() => chromium.dispose());
 
-    const places = (): [path: string, within: string, text: string][] => [
-      ['/', 'main', 'Show everything'],
-      ['/?sort=tag&q=everything', 'main', 'in the logs'],
-      ['/?show=archived', 'main', 'The archive is empty'],
-      ['/new', 'main', 'Workspace'],
-      ['/evaluations', 'main', 'human-eval'],
-      ['/evaluations/new', 'main', 'No benchmark data yet'],
-      ['/evaluations/shown', 'main', 'flagged'],
-      ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
-      ['/evaluations/nothing', 'main', 'Go to the fleet'],
-      ['/settings', 'main', 'Notifications'],
-      ['/settings?section=models', 'main', 'ready'],
-      ['/settings?section=budgets', 'main', 'Step limit'],
-      ['/settings?section=network', 'main', 'Allowed hosts'],
-      ['/settings?section=approvals', 'main', 'New rule'],
-      ['/settings?section=mcp', 'main', 'tools in use'],
-      ['/settings?section=shortcuts', 'main', 'Click a shortcut'],
-      ['/doctor', 'main', 'Docker'],
-      [`/sessions/${ended}`, 'main', 'Done.'],
-      [`/sessions/${ended}?at=5`, 'main', 'Showing event 5'],
-      [`/sessions/${waiting}`, 'main', 'Allow once'],
-      ['/sessions/nothing', 'main', 'Go to the fleet'],
-      ['/nowhere', 'main', 'Page not found'],
-    ];
+    const tested = (look: number) =>
+      places(ended, waiting).filter((_, at) => !isSample || at % looks.length === look);
+    const cases = looks.map(([theme, width, height], look) => ({ theme, width, height, look }));
 
-    it.each(looks)('holds on every page, %s, %d pixels wide', async (theme, width, height) => {
+    it.each(cases)('holds on pages, $theme, $width pixels wide', async (one) => {
+      const { theme, width, height } = one;
       const page = await chromium.open(server, '/', { width, height });
       await page.evaluate((name) => {
         localStorage.setItem(
@@ -132,7 +115,7 @@ export function describeAccessiblePages(
           JSON.stringify({ state: { theme: name }, version: 0 }),
         );
       }, theme);
-      for (const [path, within, text] of places()) {
+      for (const [path, within, text] of tested(one.look)) {
         await page.goto(`${server.url}${path}`);
         await shows(page, within, text);
         expect({ path, faults: await accessibilityFaults(page) }).toEqual({ path, faults: [] });
@@ -147,3 +130,29 @@ export function describeAccessiblePages(
     more({ server, chromium, ended: () => ended });
   });
 }
+
+/** The address of each page, and a text that it shows there. */
+const places = (ended: string, waiting: string): [path: string, within: string, text: string][] => [
+  ['/', 'main', 'Show everything'],
+  ['/?sort=tag&q=everything', 'main', 'in the logs'],
+  ['/?show=archived', 'main', 'The archive is empty'],
+  ['/new', 'main', 'Workspace'],
+  ['/evaluations', 'main', 'human-eval'],
+  ['/evaluations/new', 'main', 'No benchmark data yet'],
+  ['/evaluations/shown', 'main', 'flagged'],
+  ['/evaluations/shown?task=Own/2&attempt=1', 'aside', 'AssertionError'],
+  ['/evaluations/nothing', 'main', 'Go to the fleet'],
+  ['/settings', 'main', 'Notifications'],
+  ['/settings?section=models', 'main', 'ready'],
+  ['/settings?section=budgets', 'main', 'Step limit'],
+  ['/settings?section=network', 'main', 'Allowed hosts'],
+  ['/settings?section=approvals', 'main', 'New rule'],
+  ['/settings?section=mcp', 'main', 'tools in use'],
+  ['/settings?section=shortcuts', 'main', 'Click a shortcut'],
+  ['/doctor', 'main', 'Docker'],
+  [`/sessions/${ended}`, 'main', 'Done.'],
+  [`/sessions/${ended}?at=5`, 'main', 'Showing event 5'],
+  [`/sessions/${waiting}`, 'main', 'Allow once'],
+  ['/sessions/nothing', 'main', 'Go to the fleet'],
+  ['/nowhere', 'main', 'Page not found'],
+];

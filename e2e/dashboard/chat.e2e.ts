@@ -21,6 +21,7 @@ describeSystem('the chat', (server) => {
   const chromium = new Chromium();
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
+  afterEach(() => chromium.closePages());
 
   it('streams Markdown without loading or running its content; approvals, questions and cards work', async () => {
     const said = [

@@ -14,6 +14,7 @@ describeSystem('the demo in the dashboard', (server) => {
   const chromium = new Chromium();
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
+  afterEach(() => chromium.closePages());
 
   it('is offered on an empty fleet; all panels follow it to its end, and a reload loses and repeats nothing', async () => {
     const page = await chromium.open(server);
@@ -23,6 +24,8 @@ describeSystem('the demo in the dashboard', (server) => {
     const session = new Followed(server, id);
     // On a slow page, the agent may be done before its first output is shown.
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
+    // A module whose import is cut off by the reload would count as an error of the page.
+    await page.waitForNetworkIdle({ idleTime: 100 });
     await page.reload();
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
     await session.finished();
@@ -50,7 +53,6 @@ describeSystem('the demo in the dashboard', (server) => {
     expect(session.events.filter((event) => event.action === 'egress')).toEqual([]);
     expect(chromium.complaints).toEqual([]);
     session.close();
-    await page.close();
   });
 
   it('asks one question and one approval in its ask-first form, and does what the user decides', async () => {

@@ -40,6 +40,7 @@ describeSystem('control of many sessions', (server) => {
   const chromium = new Chromium();
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
+  afterEach(() => chromium.closePages());
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
   /** Starts sessions that each ask for approval of one call. */
@@ -107,7 +108,6 @@ describeSystem('control of many sessions', (server) => {
     await untilInPage(page, () => location.pathname.startsWith('/sessions/'));
     expect(await page.evaluate(() => location.pathname)).toContain(newer?.id);
     for (const session of [older, newer]) await stop(session);
-    await page.close();
   });
 
   it('a click anywhere on a row except its menu opens the session', async () => {
@@ -123,7 +123,6 @@ describeSystem('control of many sessions', (server) => {
     await clickOn(page, '[aria-label="wide"] [title^="Started"]');
     await untilInPage(page, () => location.pathname.startsWith('/sessions/'));
     await stop(session);
-    await page.close();
   });
 
   it('selected sessions are allowed, stopped and archived together', async () => {
@@ -156,7 +155,6 @@ describeSystem('control of many sessions', (server) => {
       expect(sessions.filter(({ archived }) => archived)).toHaveLength(3);
     });
     for (const session of sessions) session.close();
-    await page.close();
   });
 
   it('sorts by cost or tag, and saves a view by name with a URL of its own', async () => {
@@ -204,7 +202,6 @@ describeSystem('control of many sessions', (server) => {
     await shows(page, '[role=menu]', 'Changes as a patch');
     expect(await textOf(page, '[role=menu]')).not.toMatch(/Stop|Archive|Delete/);
     await stop(session);
-    await page.close();
   });
 
   it('a page that fails to load shows an error, and loads once the server is back', async () => {
@@ -222,6 +219,5 @@ describeSystem('control of many sessions', (server) => {
       buttons.find((button) => button.innerText.trim() === 'Try again')?.click();
       return document.querySelector('main')?.innerText.includes('No benchmark runs yet');
     });
-    await page.close();
   });
 });

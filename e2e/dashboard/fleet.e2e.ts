@@ -26,6 +26,7 @@ describeSystem(
     const chromium = new Chromium();
     beforeAll(() => chromium.start());
     afterAll(() => chromium.dispose());
+    afterEach(() => chromium.closePages());
     const asks = [
       { calls: [{ operation: 'ask', input: { question: 'Which colour?' } }] },
       {

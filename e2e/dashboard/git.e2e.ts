@@ -35,6 +35,7 @@ describeSystem('cloning, publishing, and actions from git', (server) => {
     await git.close();
     await provider.close();
   });
+  afterEach(() => chromium.closePages());
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
   it('begins with a clone, and opens a pull request with the changes that were shown', async () => {

@@ -34,9 +34,11 @@ async function lookAway(page: Page): Promise<void> {
 }
 
 describeSystem('preferences and notifications', (server) => {
-  const chromium = new Chromium();
+  // The shell has no windows and no notifications.
+  const chromium = new Chromium({ whole: true });
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
+  afterEach(() => chromium.closePages());
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
   it('the palette and shortcuts cover every action; shortcuts can be changed', async () => {
@@ -63,7 +65,6 @@ describeSystem('preferences and notifications', (server) => {
     // In a text field, a plain key types its letter.
     await fill(page, 'Task', 'g s');
     expect(new URL(page.url()).pathname).toBe('/new');
-    await page.close();
   });
 
   it('the theme is light, dark or the system’s, and survives a reload', async () => {
@@ -78,7 +79,6 @@ describeSystem('preferences and notifications', (server) => {
     expect(await theme(page)).toBe('light');
     await click(page, 'System');
     await becomes('dark');
-    await page.close();
   });
 
   it('a user in another window is notified when a call needs approval and when the turn ends', async () => {
@@ -118,7 +118,6 @@ describeSystem('preferences and notifications', (server) => {
     await server.client.sessions.answer(session.id, id ?? '', { verdict: 'approved' });
     await untilInPage(page, () => document.body.dataset['notified']?.endsWith('Ring: It is done.'));
     for (const each of [seen, session]) each.close();
-    await page.close();
   });
 
   it('a phone can watch, approve and stop', async () => {
@@ -154,7 +153,6 @@ describeSystem('preferences and notifications', (server) => {
     await session.state('stopped');
     await shows(page, 'main', 'This session was stopped.');
     session.close();
-    await page.close();
   });
 
   it('rules are written, tested, listed and revoked; models and the doctor show what to do', async () => {
@@ -191,6 +189,5 @@ describeSystem('preferences and notifications', (server) => {
     const checks = await server.client.server.checks();
     for (const { name } of checks) await shows(page, 'main', name);
     for (const { ok, remedy } of checks) if (!ok && remedy) await shows(page, 'main', remedy);
-    await page.close();
   });
 });

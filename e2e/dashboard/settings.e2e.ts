@@ -25,6 +25,7 @@ describeSystem('the settings of the server', (server) => {
   const chromium = new Chromium();
   beforeAll(() => chromium.start());
   afterAll(() => chromium.dispose());
+  afterEach(() => chromium.closePages());
   afterEach(() => expect(chromium.complaints).toEqual([]));
 
   it('budgets, network and approvals apply to the next session', async () => {
@@ -71,7 +72,6 @@ describeSystem('the settings of the server', (server) => {
         expect.arrayContaining(['delay', '12', '1.5', 'list', 'api.example, *.example.org:8443']),
       );
     });
-    await page.close();
   });
 
   it('an MCP server is added, tested, restricted, fixed, used by a session and removed', async () => {
@@ -142,7 +142,6 @@ describeSystem('the settings of the server', (server) => {
     await click(page, 'Remove', '[role=dialog]');
     await shows(page, 'main', 'No MCP servers');
     await eventually(async () => expect(await server.client.mcp.list()).toEqual([]));
-    await page.close();
   });
 
   it('an MCP server that asks for a login is connected on its own page', async () => {
@@ -168,7 +167,6 @@ describeSystem('the settings of the server', (server) => {
     await click(page, 'Remove remote');
     await click(page, 'Remove', '[role=dialog]');
     await shows(page, 'main', 'No MCP servers');
-    await page.close();
   });
 
   it('a machine joins with the command from the page, is chosen for a session, and is removed', async () => {
@@ -217,7 +215,6 @@ describeSystem('the settings of the server', (server) => {
     expect((await joined).stderr).toMatch(/was removed|is not valid, or was revoked/);
     // Processes of the joined machine may end a moment later.
     rmSync(home, { recursive: true, force: true, maxRetries: 10 });
-    await page.close();
   });
 
   it('the API reference loads from this server alone', async () => {
@@ -232,6 +229,5 @@ describeSystem('the settings of the server', (server) => {
         .map(({ name }) => name),
     );
     expect(foreign).toEqual([]);
-    await page.close();
   });
 });

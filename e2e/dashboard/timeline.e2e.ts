@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { isEvent } from '@belay/protocol';
 import { eventually } from '@belay/testing';
 import type { Page } from 'puppeteer-core';
 import {
@@ -12,25 +10,16 @@ import {
   focusOn,
   Followed,
   hides,
-  run,
   runFromPalette,
-  script,
   shows,
-  start,
   textOf,
   untilInPage,
 } from '@belay/testkit';
+import { confirmFork, startTwoSteps } from './two-steps.js';
 
 const chat = '[aria-label="Chat"]';
 const screen = '[aria-label="Terminal"] .xterm-rows';
 const file = '[aria-label="Code"] .view-lines';
-
-const write = (content: string) => ({
-  operation: 'files.write',
-  input: { path: 'a.txt', content },
-});
-const read = { operation: 'files.read', input: { path: 'a.txt' } };
-const plan = (markdown: string) => ({ operation: 'plan.update', input: { markdown } });
 
 describeSystem('the timeline', (server) => {
   const chromium = new Chromium();
@@ -39,40 +28,15 @@ describeSystem('the timeline', (server) => {
   /** The last event of the first step. */
   let early = 0;
 
-  /** Confirms the dialog and follows the session that the page opens. */
-  const confirmFork = async () => {
-    await click(page, 'Fork', '[role=dialog]');
-    await page.waitForFunction(
-      (id) => !location.pathname.endsWith(id),
-      { polling: 100 },
-      session.id,
-    );
-    const id = (await page.evaluate(() => location.pathname)).split('/')[2] ?? '';
-    return new Followed(server, id);
-  };
-
   beforeAll(async () => {
     await chromium.start();
-    const model = script(server.data, [
-      {
-        say: 'First step.',
-        calls: [write('version one\n'), read, plan('- [ ] early'), run('echo early-print')],
-      },
-      {
-        say: 'Second step.',
-        calls: [write('version two\n'), plan('- [x] late'), run('echo late-print')],
-      },
-      { finish: 'Two steps.' },
-    ]);
-    session = await start(server, { task: 'Take two steps', title: 'Two steps', model });
-    await session.finished();
-    const second = session.events.filter((event) => isEvent(event, 'say'))[1];
-    early = (second?.seq ?? 0) - 1;
+    ({ session, early } = await startTwoSteps(server));
   });
   afterAll(async () => {
     session.close();
     await chromium.dispose();
   });
+  afterEach(() => chromium.closePages());
   beforeEach(async () => {
     page = await chromium.open(server, `/sessions/${session.id}`);
   });
@@ -116,7 +80,7 @@ describeSystem('the timeline', (server) => {
   it('forks at a moment: the new session has the files and conversation of that moment', async () => {
     await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
     await click(page, 'Fork here…');
-    const forked = await confirmFork();
+    const forked = await confirmFork(server, page);
     await forked.finished();
     await shows(page, chat, 'First step.');
     await shows(page, 'header', 'finished');
@@ -127,19 +91,6 @@ describeSystem('the timeline', (server) => {
     // The fork ran the second step itself.
     await shows(page, file, 'version two');
     forked.close();
-
-    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
-    await click(page, 'Fork here…');
-    await fill(page, 'Message', 'Go another way.');
-    await choose(page, '[role=dialog] select', 'scripted:example:ask-first');
-    const other = await confirmFork();
-    const sent = await other.event((event) => isEvent(event, 'message'));
-    expect(sent.args.text).toBe('Go another way.');
-    await shows(page, chat, 'Go another way.');
-    // The second turn of the chosen model’s script.
-    await shows(page, chat, 'In which unit should the guide show distances?');
-    await server.client.sessions.stop(other.id);
-    other.close();
   });
 
   it('is exported as one file that plays without any request', async () => {
@@ -162,22 +113,6 @@ describeSystem('the timeline', (server) => {
     await shows(shared, chat, `Showing event ${early} of`);
     await shows(shared, file, 'version one');
     await hides(shared, file, 'version two');
-  });
-
-  it('shows durations as of then, whatever the clock says now', async () => {
-    const later = await chromium.open(server);
-    await later.evaluateOnNewDocument(() => {
-      const now = Date.now.bind(Date);
-      Date.now = () => now() + 30 * 3_600_000;
-    });
-    for (const at of ['', `?at=${early}`]) {
-      await later.goto(`${server.url}/sessions/${session.id}${at}`);
-      await shows(later, chat, 'First step.');
-      await shows(later, 'header', /step 3/);
-      expect(await textOf(later, 'header')).not.toMatch(/1d0/);
-      expect(await textOf(later, chat)).not.toMatch(/1d0/);
-    }
-    await later.browserContext().close();
   });
 
   it('a link leads to its moment; a viewer watches with another until it is revoked', async () => {
@@ -203,21 +138,6 @@ describeSystem('the timeline', (server) => {
     await viewer.reload();
     await shows(viewer, 'main', 'Log in with the address');
     await viewer.browserContext().close();
-  });
-
-  it('saves a terminal as asciicast v3', async () => {
-    await shows(page, screen, 'late-print');
-    await click(page, 'Save as a recording (asciicast)');
-    const path = await chromium.downloaded(/\.cast$/);
-    const [head, ...lines] = readFileSync(path, 'utf8').trim().split('\n');
-    expect(JSON.parse(head ?? '')).toMatchObject({
-      version: 3,
-      term: { cols: expect.any(Number), rows: expect.any(Number) },
-    });
-    const events = lines.map((line) => JSON.parse(line) as [number, string, string]);
-    expect(events.every(([after, kind]) => after >= 0 && /^[oimrx]$/.test(kind))).toBe(true);
-    const printed = events.filter(([, kind]) => kind === 'o').map(([, , text]) => text);
-    expect(printed.join('')).toContain('early-print');
   });
 
   it('rewinds files and conversation after a preview of what is undone', async () => {

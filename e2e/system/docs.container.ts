@@ -1,4 +1,4 @@
 import { describeDocsPages } from './describe-docs-pages.js';
 
 // docs.long.container.ts runs the other pages.
-describeDocsPages(['first-action.md', 'rest.md']);
+describeDocsPages(['rest.md']);

@@ -15,6 +15,7 @@ describeDocsPages([
   'acp.md',
   'chatgpt.md',
   'compare.md',
+  'first-action.md',
   'machines.md',
   'mcp-server.md',
   'websocket.md',

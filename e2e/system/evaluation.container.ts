@@ -3,79 +3,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
-import { belay, built, describeSystem, prepared } from '@belay/testkit';
+import { built, describeSystem, prepared } from '@belay/testkit';
 import Docker from 'dockerode';
+import { jsonLines, ownProblem } from '../own-problems.js';
 
 describeSystem('belay eval', (server) => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-eval-'));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const lines = (values: object[]) => values.map((value) => `${JSON.stringify(value)}\n`).join('');
   const data = join(folder, 'problems.jsonl');
-  const samples = join(folder, 'samples.jsonl');
-  writeFileSync(
-    data,
-    lines(
-      names.map((name) => ({
-        task_id: `Own/${name}`,
-        prompt: 'def double(n):\n    """Twice n."""\n',
-        entry_point: 'double',
-        canonical_solution: '    return 2 * n\n',
-        test: 'def check(candidate):\n    assert candidate(4) == 8\n',
-      })),
-    ),
-  );
-  writeFileSync(
-    samples,
-    lines(
-      names.map((name, index) => ({
-        task_id: `Own/${name}`,
-        completion: index % 2 ? '    return 2 * n\n' : '    return n\n',
-      })),
-    ),
-  );
-  const evaluate = (out: string): string[] => {
-    const agent = ['--agent', `predictions:${samples}`];
-    const where = ['--out', join(folder, out), '--base-image', prepared('BELAY_TEST_IMAGE')];
-    return ['eval', 'run', 'human-eval', '--data', data, ...agent, ...where, '--preflight'];
-  };
-  const read = (out: string, name: string) => readFileSync(join(folder, out, name), 'utf8');
-  const summaryOf = (out: string) =>
-    read(out, 'summary.json')
-      .replace(/"created": ".*?"/, '')
-      .replace(/"seconds": \{[^}]*\}/, '');
-
-  it('killed at any time, also after it resumed, ends in the report of an undisturbed run', async () => {
-    expect(await belay(server.data, evaluate('whole'))).toMatchObject({ code: 0 });
-    expect(summaryOf('whole')).toMatch(/"score": 0\.5,[^]*"checked": 6,/);
-
-    const command = evaluate('killed');
-    // The kills should also hit the preflight, so the cached one of the previous run is removed.
-    rmSync(join(server.data, 'evaluation'), { recursive: true });
-    const startOrResume = () =>
-      existsSync(join(folder, 'killed/run.json'))
-        ? ['eval', 'resume', join(folder, 'killed')]
-        : command;
-    for (let kills = 0; kills < 6; kills += 1)
-      await belay(server.data, startOrResume(), { killAfter: Math.ceil(Math.random() * 2_500) });
-    expect(await belay(server.data, startOrResume())).toMatchObject({ code: 0 });
-    expect(summaryOf('killed')).toBe(summaryOf('whole'));
-    for (const name of ['native/samples.jsonl', 'native/samples.jsonl_results.jsonl'])
-      expect(read('killed', name)).toBe(read('whole', name));
-    const verdicts = (out: string) =>
-      read(out, 'results.jsonl')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as { task: string; verdict: object })
-        .toSorted((a, b) => a.task.localeCompare(b.task))
-        .map(({ task, verdict }) => [task, verdict]);
-    expect(verdicts('killed')).toEqual(verdicts('whole'));
-
-    const runs = await server.client.evaluations.list();
-    expect(runs).toHaveLength(2);
-    const end = { state: 'finished', done: 6, outcomes: { pass: 3, fail: 3, invalid: 0 } };
-    for (const run of runs) expect(run).toMatchObject(end);
-  });
+  writeFileSync(data, jsonLines(['a', 'b'].map((name) => ownProblem(name, '2 * n'))));
 
   it('kill -9 of the command, or of the npm that started it, ends all of its processes and containers', async () => {
     const engine = new Docker();

@@ -35,7 +35,7 @@ export async function withServer<T>(
 
 /** Runs a measurement with a new browser. */
 export async function withChromium<T>(measure: (chromium: Chromium) => Promise<T>): Promise<T> {
-  const chromium = new Chromium({ motion: true });
+  const chromium = new Chromium({ motion: true, whole: true });
   await chromium.start();
   try {
     return await measure(chromium);

@@ -58,7 +58,7 @@ function prepareTests({ docker, product, install }) {
         BELAY_TEST_BUSYBOX: bare.busybox,
       };
     }),
-    step('Chromium', (say) => prepareChromium(say, { install })).then((CHROMIUM) => ({ CHROMIUM })),
+    step('Chromium', (say) => prepareChromium(say, { install })),
     step('PostgreSQL', (say) => preparePostgres(say, { install })).then((folder) => ({
       BELAY_TEST_POSTGRES: folder,
     })),

@@ -16,7 +16,7 @@ const sizes = [
 /** Takes screenshots of the named pages, or of all, on a new server. */
 export async function takeScreenshots(wanted: string[]): Promise<number> {
   const server = new BelayServer({ BELAY_LOG_LEVEL: 'warn' });
-  const chromium = new Chromium();
+  const chromium = new Chromium({ whole: true });
   try {
     await server.start();
     await chromium.start();

@@ -32,12 +32,13 @@ export class Chromium {
 
   /**
    * Without `motion`, pages see a preference for reduced motion, as animations use processor time.
+   * Without `whole`, it is the shell, which uses less of it but has no windows and no notifications.
    */
-  constructor(private readonly options: { motion?: boolean } = {}) {}
+  constructor(private readonly options: { motion?: boolean; whole?: boolean } = {}) {}
 
   async start(): Promise<void> {
     this.#browser = await puppeteer.launch({
-      executablePath: prepared('CHROMIUM'),
+      executablePath: prepared(this.options.whole ? 'CHROMIUM' : 'CHROMIUM_SHELL'),
       userDataDir: this.#profile,
       args: this.options.motion ? flags : [...flags, '--force-prefers-reduced-motion'],
       protocolTimeout: 120_000,
@@ -58,7 +59,9 @@ export class Chromium {
         this.complaints.push(`left: ${url}`);
     });
     await page.goto(`${server.url}/?token=${token}`);
-    await page.waitForFunction(() => location.pathname !== '/login', polled);
+    // The page may still be the empty one that it was before.
+    const isIn = (origin: string) => location.origin === origin && location.pathname !== '/login';
+    await page.waitForFunction(isIn, polled, new URL(server.url).origin);
     if (path !== '/') await page.goto(`${server.url}${path}`);
     return page;
   }
@@ -102,6 +105,12 @@ export class Chromium {
       before = now;
       await sleep(100);
     }
+  }
+
+  /** Closes all pages, because an open one uses processor time as long as its session runs. */
+  async closePages(): Promise<void> {
+    const [_default, ...contexts] = this.#browser?.browserContexts() ?? [];
+    await Promise.all(contexts.map((context) => context.close()));
   }
 
   async dispose(): Promise<void> {

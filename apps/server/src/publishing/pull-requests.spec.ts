@@ -1,37 +1,12 @@
 import type { PullRequestStatus, SessionSummary } from '@belay/protocol';
-import { gitIn, PullRequestServer, put } from '@belay/testkit';
-import { GitScene } from '../testing/git-scene.js';
+import { gitIn, put } from '@belay/testkit';
+import { PullRequestScene, pullRequestPage } from '../testing/pull-request-scene.js';
 
-const scene = new GitScene();
-const { belay, git, cloned, edit, prepare, publish } = scene;
+const scene = new PullRequestScene();
+const { belay, git, cloned, edit, prepare, publish, hubOf, withPullRequest } = scene;
 beforeAll(() => scene.start());
 afterAll(() => scene.close());
-afterEach(() => {
-  git.intercept = () => false;
-});
-
-type Kind = 'github' | 'gitlab' | 'gitea';
-const page = 'https://git.example.com';
-
-/** The server of pull requests beside the git server, for the repository of a session. */
-async function hubOf(kind: Kind, url: string, fork?: string) {
-  const repository = new URL(url).pathname.slice(1).replace('.git', '');
-  const hub = new PullRequestServer(kind, { repository, fork, token: git.token, page });
-  git.intercept = (request, response) => hub.handle(request, response);
-  await belay.json('PUT', `/api/git/hosts/${git.host}`, { kind });
-  return { hub, repository };
-}
-
-/** A session with a pull request, and how the API shows it. */
-async function withPullRequest(kind: Kind) {
-  const { session, url } = await cloned();
-  const { hub } = await hubOf(kind, url);
-  edit((work) => put(work, 'a.txt', 'a\n'));
-  const { id } = await prepare(session, { branch: 'x' });
-  await publish(session, { branch: 'x', id, message: 'm', pullRequest: { title: 'Add a' } });
-  const path = `/api/sessions/${session}/pull-request`;
-  return { hub, path, shown: () => belay.json('GET', path) };
-}
+afterEach(() => scene.forgetHub());
 
 describe.each(['github', 'gitlab', 'gitea'] as const)('a pull request on %s', (kind) => {
   it('is opened, found again, and its failure told beside the push', async () => {
@@ -124,7 +99,11 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s
     expect((await summary()).published).toBeNull();
     expect(await status()).toBeNull();
     await push('1\n', { pullRequest: { title: 'Add a', body: '' } });
-    const pullRequest = { number: 1, into: url, url: expect.stringContaining(page) as string };
+    const pullRequest = {
+      number: 1,
+      into: url,
+      url: expect.stringContaining(pullRequestPage) as string,
+    };
     const known = { url, branch: 'agent/x', base: 'main', pullRequest };
     expect((await summary()).published).toMatchObject(known);
     const [opened] = hub.opened;
@@ -139,62 +118,17 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s
     expect(gitIn(bare, 'log', '--format=%s', 'agent/x')).toBe('m\nm\nfirst\n');
     expect(hub.opened).toHaveLength(1);
   });
-
-  it.each([
-    ['open', null, { state: 'open', checks: 'none' }],
-    ['open', 'pending', { state: 'open', checks: 'running' }],
-    ['open', 'failure', { state: 'open', checks: 'failed' }],
-    ['merged', 'success', { state: 'merged', checks: 'passed' }],
-    ['closed', null, { state: 'closed', checks: 'none' }],
-  ] as const)('that is %s with checks %j is shown so', async (state, checks, expected) => {
-    const { hub, shown } = await withPullRequest(kind);
-    Object.assign(hub.opened[0] ?? {}, { state, checks });
-    expect(await shown()).toMatchObject({ pullRequest: expected });
-    hub.failure = { status: 200, body: { html_url: 'javascript:alert(1)', web_url: 'x' } };
-    expect(await shown()).toMatchObject({ pullRequest: expected });
-  });
 });
 
-describe('the checks of a pull request', () => {
-  /** A published session; `change` is how the pull request is by the time its status is read. */
-  async function statusOf(
-    kind: Kind,
-    change: Partial<PullRequestServer['opened'][number]>,
-    forbidden?: RegExp,
-  ) {
+// pull-requests.long.spec.ts has the other states.
+it.each(['github', 'gitlab', 'gitea'] as const)(
+  'on %s, a merge and its checks are shown',
+  async (kind) => {
     const { hub, shown } = await withPullRequest(kind);
-    Object.assign(hub.opened[0] ?? {}, change);
-    if (forbidden)
-      hub.failure = { status: 403, body: { message: 'Not accessible' }, paths: forbidden };
-    return shown();
-  }
-
-  it.each([
-    ['failed', { passedRuns: 60, checks: 'failure' }],
-    ['passed', { passedRuns: 60, checks: 'success' }],
-    ['unknown', { passedRuns: 200, checks: 'failure' }],
-  ] as const)('are %s with %j, however many runs there are', async (checks, change) => {
-    expect(await statusOf('github', change)).toMatchObject({ pullRequest: { checks } });
-  });
-
-  it.each([
-    ['github', /check-runs/],
-    ['github', /commits/],
-    ['gitea', /commits/],
-  ] as const)('at %s are unknown if the token may not read %s', async (kind, forbidden) => {
-    const change = { state: 'merged', checks: 'success' } as const;
-    expect(await statusOf(kind, change, forbidden)).toMatchObject({
-      pullRequest: { number: 1, title: 'Add a', state: 'merged', checks: 'unknown' },
-    });
-  });
-
-  it('do not matter to a merge in progress, which is still open', async () => {
-    const change = { state: 'locked', checks: 'success' } as const;
-    expect(await statusOf('gitlab', change)).toMatchObject({
-      pullRequest: { state: 'open', checks: 'passed' },
-    });
-  });
-});
+    Object.assign(hub.opened[0] ?? {}, { state: 'merged', checks: 'success' });
+    expect(await shown()).toMatchObject({ pullRequest: { state: 'merged', checks: 'passed' } });
+  },
+);
 
 it('a host whose response makes no sense, and a viewer, are told so in one sentence', async () => {
   const { hub, path, shown } = await withPullRequest('gitea');

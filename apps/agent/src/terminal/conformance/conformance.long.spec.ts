@@ -1,0 +1,3 @@
+import { describeShellConformance } from '../testing/describe-shell-conformance.js';
+
+describeShellConformance('sh');
