@@ -45,13 +45,17 @@ export class Scrollback {
 
   /** The bytes of a range, as far as they are still here. */
   slice(from: number, to: number): Buffer {
-    const parts: Buffer[] = [];
-    for (let at = Math.max(from, this.#start); at < Math.min(to, this.#end);) {
-      const part = this.piece(at).subarray(0, to - at);
-      parts.push(part);
-      at += part.length;
-    }
+    const parts = [...this.pieces(from, to)];
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** The bytes of a range, as far as they are still here, in pieces that are not copied. */
+  *pieces(from: number, to = this.#end): Generator<Buffer> {
+    for (let at = Math.max(from, this.#start); at < Math.min(to, this.#end);) {
+      const piece = this.piece(at).subarray(0, to - at);
+      yield piece;
+      at += piece.length;
+    }
   }
 
   /** Bytes from an offset to the end of its page at most, without copying; empty if there are none. */

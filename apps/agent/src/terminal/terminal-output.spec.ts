@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '@belay/testing';
 import { Changes } from './changes.js';
 import { mostShown, TerminalOutput } from './terminal-output.js';
+import { MemoryStream } from './testing/memory-stream.js';
 
 /** Its files are in a folder of their own, because of the slash. */
 const name = `belay-${randomUUID()}`;
@@ -14,7 +15,7 @@ beforeEach(() => {
   output = new TerminalOutput({
     terminal: `${name}/main`,
     start: 0,
-    openStream: () => Promise.withResolvers<never>().promise,
+    openStream: async () => new MemoryStream(async () => undefined),
     changes: new Changes(),
     onHold: () => undefined,
   });
@@ -27,19 +28,27 @@ afterEach(() => {
 const begin = () => output.begin('print', { background: false });
 const receive = () => output.receive(Buffer.from('x'.repeat(mostShown + 1)), false);
 
-it('writes the output of a command to a file once it is long', () => {
-  mkdirSync(folder);
-  const from = begin();
-  receive();
-  expect(existsSync(output.fileFrom(from) ?? '')).toBe(true);
-});
-
-it('has all of the output in the file when a result names it', () => {
+it('writes the output of a command to a file when a result names it', () => {
   mkdirSync(folder);
   const from = begin();
   receive();
   output.receive(Buffer.from('\r\nlast'), false);
-  expect(readFileSync(output.fileFrom(from) ?? '', 'utf8')).toMatch(/x\nlast$/);
+  output.prompt('$ ', { replace: false });
+  expect(readdirSync(folder)).toEqual([]);
+  expect(readFileSync(output.fileFrom(from) ?? '', 'utf8')).toMatch(/^x+\nlast$/);
+});
+
+it('has the last part of output that is too long to keep, and says so', async () => {
+  mkdirSync(folder);
+  const from = begin();
+  await eventually(() => {
+    output.receive(Buffer.alloc(2 ** 20, 'x'), false);
+    expect(output.scrollback.start).toBeGreaterThan(from);
+  });
+  output.receive(Buffer.from('last'), false);
+  const [, path = '', size] = /^(\S+) \(only (.+) of it\)$/.exec(output.fileFrom(from) ?? '') ?? [];
+  expect(size).toMatch(/^1[67](\.\d)? MiB$/);
+  expect(readFileSync(path, 'utf8').endsWith('xlast')).toBe(true);
 });
 
 it('has new output in the file soon, for programs that read it meanwhile', async () => {
@@ -54,6 +63,7 @@ it('has new output in the file soon, for programs that read it meanwhile', async
 it('tries once for each command to create its file', () => {
   const from = begin();
   receive();
+  expect(output.fileFrom(from)).toBeNull();
   mkdirSync(folder);
   receive();
   expect(output.fileFrom(from)).toBeNull();

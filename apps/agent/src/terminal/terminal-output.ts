@@ -45,7 +45,7 @@ export class TerminalOutput {
   #partialLineTimer: NodeJS.Timeout | undefined;
   /** The positions of the agent's latest prompts, which no program printed. */
   readonly #prompts: Span[] = [];
-  /** The whole output since `from`, once it is too long for a result; null if there is no space for it. */
+  /** The output since `from`, once a result did not show all of it; null if there is no space for it. */
   #file: { from: number; file: OutputFile | null } | undefined;
   #from: number;
 
@@ -76,10 +76,14 @@ export class TerminalOutput {
     return scrollbackText(this.scrollback, { ...range, skipped: this.#prompts });
   }
 
-  /** The file with all output of the latest command, if that includes all from an offset on. */
+  /**
+   * The file with the output of the latest command, if that includes all from an offset on. Output goes to a file only
+   * from the first call on: the program that prints it waits for this, and few results need it.
+   */
   fileFrom(from: number): string | null {
-    if (!this.#file || this.#file.from !== this.#from || from < this.#from) return null;
-    return this.#file.file?.pathToRead() ?? null;
+    if (from < this.#from) return null;
+    if (this.#file?.from !== this.#from) this.#startFile();
+    return this.#file?.file?.pathToRead() ?? null;
   }
 
   /** Shows a command; returns the offset of its output. */
@@ -116,7 +120,7 @@ export class TerminalOutput {
   /** Adds output of programs. */
   receive(bytes: Buffer, partialLine: boolean): void {
     this.#append(bytes);
-    this.#keepWhole(bytes);
+    if (this.#file?.from === this.#from) this.#file.file?.write(bytes);
     this.lastTime = Date.now();
     if (!partialLine) clearTimeout(this.#partialLineTimer);
     else if (!this.#partialLine)
@@ -152,14 +156,13 @@ export class TerminalOutput {
     this.#file = undefined;
   }
 
-  /** Writes the output of the latest command to a file, once it is too long for a result. */
-  #keepWhole(bytes: Buffer): void {
-    if (this.#file?.from === this.#from) return this.#file.file?.write(bytes);
-    if (this.scrollback.end - this.#from <= mostShown) return;
+  #startFile(): void {
+    const { scrollback } = this;
+    const from = this.#from;
     this.#file?.file?.remove();
-    const file = outputFile(this.#options.terminal);
-    this.#file = { from: this.#from, file };
-    file?.write(this.scrollback.slice(this.#from, this.scrollback.end));
+    const file = outputFile(this.#options.terminal, { whole: scrollback.start <= from });
+    this.#file = { from, file };
+    for (const piece of scrollback.pieces(from, this.end)) file?.write(piece);
   }
 
   #endPartialLine(): void {
@@ -175,9 +178,9 @@ export class TerminalOutput {
 }
 
 /** Null without space for it: the scrollback has the end. */
-function outputFile(terminal: string): OutputFile | null {
+function outputFile(terminal: string, options: { whole: boolean }): OutputFile | null {
   try {
-    return new OutputFile(terminal);
+    return new OutputFile(terminal, options);
   } catch {
     return null;
   }
