@@ -6,7 +6,10 @@ import {
   click,
   describeSystem,
   fill,
+  focusOn,
   type Followed,
+  hides,
+  runFromPalette,
   shows,
   textOf,
 } from '@belay/testkit';
@@ -14,6 +17,7 @@ import { confirmFork, startTwoSteps } from './two-steps.js';
 
 const chat = '[aria-label="Chat"]';
 const screen = '[aria-label="Terminal"] .xterm-rows';
+const file = '[aria-label="Code"] .view-lines';
 
 describeSystem('moments of a session', (server) => {
   const chromium = new Chromium();
@@ -77,5 +81,54 @@ describeSystem('moments of a session', (server) => {
     await shows(page, chat, 'In which unit should the guide show distances?');
     await server.client.sessions.stop(other.id);
     other.close();
+  });
+
+  it('is exported as one file that plays without any request', async () => {
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    await click(page, 'Share');
+    await click(page, 'Save the file');
+    const path = await chromium.downloaded('two-steps.html');
+    const shared = await chromium.openFile(path);
+    await shows(shared, chat, 'Second step.');
+    await shows(shared, screen, 'late-print');
+    await shows(shared, 'header', 'recording');
+    await click(shared, 'Step back');
+    await click(shared, 'Step back');
+    await shows(shared, chat, 'Showing event');
+    await hides(shared, chat, 'Two steps.');
+    expect(await shared.$('#message')).toBeNull();
+    // The workspace was empty, so the first commit has no parent.
+    await focusOn(shared, '[aria-label="Moment of the session"]');
+    await shared.keyboard.press('Home');
+    for (let at = 1; at < early; at += 1) await shared.keyboard.press('ArrowRight');
+    await shows(shared, chat, `Showing event ${early} of`);
+    await shows(shared, file, 'version one');
+    await hides(shared, file, 'version two');
+  });
+
+  it('a link leads to its moment; a viewer watches with another until it is revoked', async () => {
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    const context = page.browserContext();
+    await context.overridePermissions(server.url, ['clipboard-read', 'clipboard-sanitized-write']);
+    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
+    await shows(page, chat, 'Showing event');
+    await runFromPalette(page, 'Copy a link');
+    await shows(page, '[aria-live=polite]', 'Link copied.');
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    expect(link).toBe(`${server.url}/sessions/${session.id}?at=${early}`);
+
+    await runFromPalette(page, 'Share this session');
+    await fill(page, 'Recipient', 'Ada');
+    await click(page, 'Create link', '[role=dialog]');
+    await shows(page, '[role=dialog] code', 'token=');
+    const token = new URL(await textOf(page, '[role=dialog] code')).searchParams.get('token') ?? '';
+    const viewer = await chromium.open(server, `/sessions/${session.id}`, { token });
+    await shows(viewer, chat, 'Two steps.');
+    await shows(viewer, 'header', 'view only');
+    await click(page, 'Revoke the link for Ada');
+    await hides(page, '[role=dialog]', 'Ada');
+    await viewer.reload();
+    await shows(viewer, 'main', 'Log in with the address');
+    await viewer.browserContext().close();
   });
 });
