@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { belay, docker, type BelayServer } from '@belay/testkit';
+
+/** The folder with what a machine has of the server that it joined. */
+export const joinedFolderIn = (home: string): string => {
+  const folder = join(home, 'belay/joined');
+  return join(folder, readdirSync(folder)[0] ?? '');
+};
+
+/** Containers and volumes that the joined machine has created and not removed. */
+export async function leftOf(home: string): Promise<{ containers: number; volumes: number }> {
+  const filters = { label: [`belay.data=${joinedFolderIn(home)}`] };
+  const containers = await docker.listContainers({ all: true, filters });
+  const { Volumes } = await docker.listVolumes({ filters: JSON.stringify(filters) as never });
+  return { containers: containers.length, volumes: (Volumes ?? []).length };
+}
+
+export async function invite(server: BelayServer, name: string): Promise<{ token: string }> {
+  const { stdout } = await belay(server.data, ['machines', 'add', name, '--json']);
+  return JSON.parse(stdout) as { token: string };
+}
+
+/** A proxy that terminates TLS with a self-signed certificate. */
+export async function tlsInFrontOf(
+  server: BelayServer,
+  folder: string,
+): Promise<{ url: string; cut(): void; close(): void }> {
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  execFileSync(
+    'openssl',
+    [
+      'req',
+      '-x509',
+      '-newkey',
+      'rsa:2048',
+      '-nodes',
+      '-days',
+      '2',
+      ...subject,
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ],
+    { stdio: 'ignore' },
+  );
+  const open = new Set<TLSSocket>();
+  const cut = () => open.forEach((socket) => void socket.destroy());
+  const front: Server = createServer(
+    { key: readFileSync(key), cert: readFileSync(cert) },
+    (socket) => {
+      open.add(socket.once('close', () => open.delete(socket)));
+      const behind = connect(Number(new URL(server.url).port), '127.0.0.1');
+      socket.on('error', () => {}).once('close', () => behind.destroy());
+      socket.pipe(behind);
+      behind.on('error', () => socket.destroy()).pipe(socket);
+    },
+  );
+  front.on('tlsClientError', () => {});
+  await new Promise<void>((resolve) => front.listen(0, '127.0.0.1', resolve));
+  const { port } = front.address() as { port: number };
+  return {
+    url: `https://localhost:${port}`,
+    cut,
+    close: () => {
+      front.close();
+      cut();
+    },
+  };
+}
