@@ -95,7 +95,7 @@ module.exports = {
     }),
   ],
   // More than a two-core machine has cores, as most tests wait more than they compute.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // Workers are restarted above this size: memory that tests leave behind adds up, and collecting
   // it would slow down the other workers.
   workerIdleMemoryLimit: '600MB',
