@@ -13,7 +13,7 @@ import type { Servers } from '@belay/rpc';
 import { connectPort } from './egress/connect-port.js';
 import type { ServerConnection } from './server-connection.js';
 import type { AgentServices, CreateServices } from './agent-services.js';
-import { SessionRun } from './session-run.js';
+import { SessionRun, type SessionRunOptions } from './session-run.js';
 
 export interface AgentOptions {
   connection: ServerConnection;
@@ -21,6 +21,7 @@ export interface AgentOptions {
   createServices: CreateServices;
   /** Called once, when the server knows the agent; from then on, preparation delays no session. */
   prepare?(): void;
+  idle?: SessionRunOptions['idle'];
   /** Unpacks a tar archive into the workspace. */
   unpack(tar: Readable): Promise<void>;
 }
@@ -35,9 +36,11 @@ export async function runAgent({
   version,
   createServices,
   prepare,
+  idle,
   unpack,
 }: AgentOptions): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const given = { connection, createServices, onEnd: reject, idle };
   let run: SessionRun | undefined;
   let begun: Promise<void> = Promise.resolve();
   let imported: Promise<void> = Promise.resolve();
@@ -46,7 +49,7 @@ export async function runAgent({
   const begin = async (startPayload: StartPayload): Promise<void> => {
     if (run?.session === startPayload.session) return begun;
     if (run) throw new AppError('conflict', `This agent works on session ${run.session}.`);
-    run = new SessionRun({ connection, startPayload, services, createServices, onEnd: reject });
+    run = new SessionRun({ ...given, startPayload, services });
     begun = imported.then(() => run?.begin());
     return begun;
   };

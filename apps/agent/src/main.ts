@@ -13,8 +13,8 @@ import { separateFromPrograms } from './user-separation.js';
 import { dialServer } from './dial-server.js';
 import type { CreateServices } from './agent-services.js';
 
-/** An agent without a session for this long belongs to a pool. */
-const idleDelayMs = 3_000;
+/** An agent without a session for this long belongs to a pool; one without events waits for its user. */
+const idleDelaysMs = { noSession: 3_000, noEvent: 10_000 };
 
 async function main(): Promise<void> {
   const environment = readEnvironment();
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     const isConnected = () => connection.connected;
     onOrphaned({ record, isConnected }, () => void connection.close());
   }
-  const idle = setTimeout(releaseMemory, idleDelayMs);
+  const idle = setTimeout(releaseMemory, idleDelaysMs.noSession);
   const shell = environment.bare ? environment.shell : withPackageTools(environment.shell, home);
   const { createServices, prepare } = servicesBeforehand({ ...environment, shell }, connection);
   await runAgent({
@@ -41,6 +41,7 @@ async function main(): Promise<void> {
       return createServices(session);
     },
     prepare,
+    idle: { afterMs: idleDelaysMs.noEvent, run: releaseMemory },
     unpack: async (tar) => {
       const { importWorkspace } = await import('./workspace/import-workspace.js');
       return importWorkspace(environment.workspace, tar);

@@ -30,7 +30,6 @@ import { promptParts, toolOf } from './loop/prompt-parts.js';
 import { putBackgroundResult } from './mcp/actions.js';
 import { OperationRunner } from './operation-runner.js';
 import { Outbox } from './outbox.js';
-import { releaseMemory } from './release-memory.js';
 import type { ServerConnection } from './server-connection.js';
 import { AgentLog } from './agent-log.js';
 
@@ -42,10 +41,9 @@ export interface SessionRunOptions {
   createServices: CreateServices;
   /** The agent can do no more for this session: a newer agent has it, or it failed. */
   onEnd(error: AppError): void;
+  /** What to do each time that no event has been stored for this long, in milliseconds. */
+  idle?: { afterMs: number; run(): void };
 }
-
-/** An agent without events for this long is idle. */
-const idleDelayMs = 10_000;
 
 /** One session in this agent: its log, its services and its loop. */
 export class SessionRun {
@@ -55,6 +53,7 @@ export class SessionRun {
   readonly services: Promise<AgentServices>;
   readonly #connection: ServerConnection;
   readonly #onEnd: SessionRunOptions['onEnd'];
+  readonly #idle: SessionRunOptions['idle'];
   readonly #outbox: Outbox;
   readonly #runner: OperationRunner;
   readonly #loop: Loop;
@@ -63,7 +62,7 @@ export class SessionRun {
   readonly #closing = new AbortController();
   #page: () => string | null = () => null;
   #recorded: Promise<void> = Promise.resolve();
-  #idle: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(options: SessionRunOptions) {
     const { connection, startPayload, createServices, onEnd } = options;
@@ -72,6 +71,7 @@ export class SessionRun {
     this.epoch = epoch;
     this.#connection = connection;
     this.#onEnd = onEnd;
+    this.#idle = options.idle;
     this.#callable = callableIn(startPayload.settings);
     this.log = new AgentLog(withStart(startPayload));
     this.#outbox = new Outbox({
@@ -182,7 +182,7 @@ export class SessionRun {
   /** Ends the loop and running work, and waits until the remaining events are logged. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError('cancelled', 'The agent was stopped.'));
-    clearTimeout(this.#idle);
+    clearTimeout(this.#idleTimer);
     const services = await this.services;
     await services.close();
     await this.recorded();
@@ -258,10 +258,10 @@ export class SessionRun {
     await guide(this.#loopOptions, this.log.conversation, pathsOf(operation, input, output));
   }
 
-  /** An agent that waits for its user releases the memory that its work needed. */
   #restartIdleTimer(): void {
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(releaseMemory, idleDelayMs).unref();
+    clearTimeout(this.#idleTimer);
+    if (!this.#idle || this.#closing.signal.aborted) return;
+    this.#idleTimer = setTimeout(this.#idle.run, this.#idle.afterMs).unref();
   }
 
   async #killRunning(): Promise<void> {

@@ -26,7 +26,7 @@ import {
 import { memoryConnections, type RpcConnection } from '@belay/rpc';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { runAgent } from '../agent.js';
+import { runAgent, type AgentOptions } from '../agent.js';
 import type { EventWriter } from '../event-writer.js';
 import { createPlan } from '../plan/plan.js';
 import type { OperationHandlers, AgentServices, CreateServices } from '../agent-services.js';
@@ -37,7 +37,7 @@ type Reply = Partial<Omit<ModelReply, 'calls'>> & {
 export type ScriptedReply =
   Reply | Error | ((request: ModelRequest, signal: AbortSignal) => Promise<Reply> | Reply);
 
-export interface StageOptions {
+export interface StageOptions extends Pick<AgentOptions, 'idle'> {
   settings?: Partial<SessionSettingsInput>;
   /** The model’s replies, in order; after them it calls finish. */
   turns: ScriptedReply[];
@@ -102,6 +102,7 @@ export class Stage {
       version: 'test',
       createServices: options.createServices ?? (async ({ writer }) => this.#services(writer)),
       unpack: options.unpack ?? (async () => {}),
+      idle: options.idle,
     });
     this.ended.catch(ignoreError('tests await `ended`'));
   }
