@@ -56,8 +56,8 @@ describe.each(Object.entries(targets))('the reader of %s', (_name, target) => {
     for (const each of target.seeds) {
       const bytes = Buffer.from(each);
       const repeated = (times: number) => Buffer.concat(Array.from({ length: times }, () => bytes));
-      const short = fastest(() => mustHold(target, repeated(100)));
-      const long = fastest(() => mustHold(target, repeated(800)));
+      const short = fastest(() => mustHold(target, repeated(250)));
+      const long = fastest(() => mustHold(target, repeated(2_000)));
       // For eight times the length, quadratic time would be 64 times as long. Short times are
       // mostly noise.
       expect(long).toBeLessThan(Math.max(300, 32 * short));

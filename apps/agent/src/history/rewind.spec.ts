@@ -70,7 +70,7 @@ it('comes back to any of many random states, and a patch leads to each from the 
   const start = join(bench.elsewhere, 'start');
   cpSync(bench.workspace, start, { recursive: true, verbatimSymlinks: true });
   const states = [{ commit: String(bench.commits()[0]?.args['commit']), tree: treeOf(start) }];
-  for (let step = 0; step < 15; step++) {
+  for (let step = 0; step < 25; step++) {
     for (let change = below(4); change >= 0; change--) changeSomething();
     const before = bench.commits().length;
     await bench.history.commit({ id: `${step}`, message: `step ${step}` });
@@ -78,8 +78,8 @@ it('comes back to any of many random states, and a patch leads to each from the 
     if (!commit) continue;
     states.push({ commit: String(commit.args['commit']), tree: treeOf(bench.workspace) });
   }
-  expect(states.length).toBeGreaterThan(8);
-  for (let round = 0; round < 8; round++) {
+  expect(states.length).toBeGreaterThan(15);
+  for (let round = 0; round < 20; round++) {
     const { commit, tree } = states[below(states.length)] ?? states[0]!;
     await bench.call('workspace.rewind', { commit });
     expect(treeOf(bench.workspace)).toEqual(tree);

@@ -211,7 +211,7 @@ describe('the conversation of a growing log', () => {
   });
 
   it('equals a fold of the whole log after every event of logs that may never happen', () => {
-    for (let seed = 1; seed <= 15; seed++) {
+    for (let seed = 1; seed <= 40; seed++) {
       const log = generated(seed, 60);
       expectEqualAfterEach(log);
       expectEqualAfterEach(shuffled(log, seed));

@@ -53,7 +53,7 @@ it('a suite has run if its runner counts tests, but not if it counts none', () =
 });
 
 describe('attacks: logs that are made to be slow to read', () => {
-  const long = (text: string) => text.repeat(Math.ceil(2 ** 18 / text.length));
+  const long = (text: string) => text.repeat(Math.ceil(2 ** 19 / text.length));
   const hostile = [
     long('  1) '),
     long('  1) a\n'),

@@ -346,7 +346,7 @@ it('makes the same tree as git from its diffs of random changes', async () => {
       { length: count },
       () => `w${random.below(words)}${random.pick(['', ' \xc3\xa9', ' --', '\t'])}${end()}`,
     );
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 25; round++) {
     for (const root of [before, after, bench.root]) {
       rmSync(root, { recursive: true, force: true });
       mkdirSync(root);
