@@ -7,7 +7,8 @@ import { agentNetwork, workdirOf, type TrialContext } from './agent.js';
 /**
  * Runs a step's collect commands, each in a new container from what the one before left, so that no
  * process of the agent runs beside them, or in a running service. `containers` starts with the
- * agent's own, which has ended; the new ones are added, and the caller removes all. `keep` makes an image of an ended container.
+ * agent's own, which has ended; the new ones are added, and the caller removes all. `keep` makes an
+ * image of an ended container.
  *
  * Returns a sentence for each command that failed. As in Harbor, that does not end the trial.
  */
