@@ -26,6 +26,7 @@ const summary = {
   waitingFor: [],
   question: null,
   options: [],
+  attention: null,
   plan: null,
   forkedFrom: null,
   machine: null,
