@@ -8,6 +8,7 @@ import {
   isEvent,
   newEvent,
   pathsOf,
+  type AgentProgram,
   type ServerService,
   type Event,
   type EventOf,
@@ -16,7 +17,8 @@ import {
 import type { z } from 'zod';
 import type { AgentServices, CreateServices } from './agent-services.js';
 import { callableIn, checkCall, type CheckedCall } from './check-call.js';
-import type { AgentDriver } from './drivers/agent-driver.js';
+import { AcpDriver } from './drivers/acp/acp-driver.js';
+import type { AgentDriver, DriverOptions } from './drivers/agent-driver.js';
 import { OwnDriver } from './drivers/own-driver.js';
 import type { Conversation } from './loop/conversation.js';
 import { putBackgroundResult } from './mcp/actions.js';
@@ -81,7 +83,7 @@ export class SessionRun {
       settings: startPayload.settings,
     });
     this.#runner = new OperationRunner(connection, this.services, this.#outbox);
-    this.#driver = new OwnDriver({
+    this.#driver = driverOf(startPayload.program, {
       connection,
       log: this.log,
       writer: this.#outbox,
@@ -224,6 +226,11 @@ export class SessionRun {
       );
     }
   }
+}
+
+/** What works on the session: Belay’s own loop, unless it has a program of another vendor. */
+function driverOf(program: AgentProgram | undefined, options: DriverOptions): AgentDriver {
+  return program ? new AcpDriver({ ...options, program }) : new OwnDriver(options);
 }
 
 /** The log of a new session may still be empty here, but its first event is known. */

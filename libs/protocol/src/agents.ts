@@ -38,3 +38,15 @@ export const newSessionAgent = z.object({
     .describe('`acp` if the agent speaks it, or else `terminal`, where the user types.'),
   small: smallModel,
 });
+
+/** Choices of the options that an agent’s program offers. */
+export const agentChoices = z
+  .record(z.string().max(200), z.string().max(200))
+  .describe('Settings that the agent’s program offers, such as its mode, by their ids.');
+
+/** Why a program waits for its user. */
+export const attentionReason = z
+  .string()
+  .nullable()
+  .default(null)
+  .describe('Why the agent’s program waits for the user in its terminal.');
