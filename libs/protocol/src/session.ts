@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
-import { agentChoices, attentionReason, newSessionAgent, sessionAgent } from './agents.js';
+import { chosenAgentOptions, attentionReason, newSessionAgent, sessionAgent } from './agents.js';
 import { approvalMode, approvalRequest } from './approvals.js';
 import { checkCommand, sessionCheck } from './check.js';
 import { clonedRepository, newRepository, sessionPublication } from './git.js';
@@ -160,7 +160,7 @@ export const sessionChange = z
     approvals: approvalMode,
     budgets,
     model: modelName.describe('Used from the next step on.'),
-    agentOptions: agentChoices,
+    agentOptions: chosenAgentOptions,
     egress: z.object({ ...way, hosts: checkedHosts }).partial(),
   })
   .partial();
