@@ -87,7 +87,7 @@ export class AcpDriver implements AgentDriver {
       if (!signal.aborted) throw thrown;
     } finally {
       signal.removeEventListener('abort', stop);
-      await this.#conversation.end();
+      await this.#conversation.close();
     }
   }
 
@@ -204,6 +204,7 @@ export class AcpDriver implements AgentDriver {
       writer,
       runner,
       heldCall: (id) => this.#held.get(id)?.event,
+      isOwnTool: (report) => this.#conversation.isOwnTool(report),
       live: (kind, text) =>
         void connection
           .call('reply.delta', { kind, text: text.slice(0, 100_000) })

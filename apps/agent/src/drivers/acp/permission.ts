@@ -2,6 +2,7 @@ import type {
   PermissionOptionKind,
   RequestPermissionRequest,
   RequestPermissionResponse,
+  ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
 import type { DriverOptions } from '../agent-driver.js';
@@ -11,6 +12,8 @@ import type { TurnRecorder } from './turn-recorder.js';
 export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'log' | 'writer'> {
   recorder: TurnRecorder;
   questions: Questions;
+  /** Whether a call is one of Belay’s operations, which is approved where it runs. */
+  isOwnTool(call: ToolCallUpdate): boolean;
   /** Whether a call was held on its way from the model, and what was decided; undefined for any other call. */
   heldVerdict(id: string): 'approved' | 'rejected' | undefined;
   /** Aborted when the turn is cancelled. */
@@ -32,6 +35,7 @@ export async function decidePermission(
   try {
     options.signal.throwIfAborted();
     if (toolCall.kind === 'switch_mode') return await chosen(request, options);
+    if (options.isOwnTool(toolCall)) return selected(request, 'allow_once');
     const verdict = options.heldVerdict(toolCall.toolCallId);
     if (verdict) return selected(request, verdict === 'approved' ? 'allow_once' : 'reject_once');
     await approved(request, options);

@@ -29,6 +29,8 @@ export interface RecorderOptions {
   runner: Pick<OperationRunner, 'record'>;
   /** A call that the server has read from the program’s model and logged under this id. */
   heldCall(id: string): Event | undefined;
+  /** Whether a call is one of Belay’s operations, which are logged where they run. */
+  isOwnTool(report: ToolCallUpdate): boolean;
   /** Shows a part of a reply to viewers before it is complete. */
   live(kind: 'text' | 'reasoning', text: string): void;
 }
@@ -136,11 +138,18 @@ export class TurnRecorder {
   #report(report: ToolCall | ToolCallUpdate): void {
     const call = this.#known(report);
     if (!call) return;
+    if (!call.logged && this.#options.isOwnTool(call.report)) return this.#leave(call);
     const { status } = call.report;
     const isEnded = status === 'completed' || status === 'failed';
     // What a program has not told yet would be missing in the log for good.
     if (isEnded || hasInput(call.report)) this.#begin(call);
     if (isEnded) this.#end(call);
+  }
+
+  #leave({ report: { toolCallId } }: OngoingCall): void {
+    this.#flush();
+    this.#ongoing.delete(toolCallId);
+    this.#ended.add(toolCallId);
   }
 
   #known(report: ToolCall | ToolCallUpdate): OngoingCall | undefined {
