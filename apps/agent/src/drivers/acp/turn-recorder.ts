@@ -13,7 +13,7 @@ import type { SessionWriter } from '../../event-writer.js';
 import type { OperationRunner } from '../../operation-runner.js';
 import {
   changedPaths,
-  hasInput,
+  isTold,
   operationOf,
   outputOf,
   reported,
@@ -142,7 +142,7 @@ export class TurnRecorder {
     const { status } = call.report;
     const isEnded = status === 'completed' || status === 'failed';
     // What a program has not told yet would be missing in the log for good.
-    if (isEnded || hasInput(call.report)) this.#begin(call);
+    if (isEnded || isTold(call.report)) this.#begin(call);
     if (isEnded) this.#end(call);
   }
 
