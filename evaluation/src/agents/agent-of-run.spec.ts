@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BelayServer } from '@belay/testkit';
 import type { RunFile } from '../results/run-file.js';
-import { agentOf, checkModel } from './agent-of-run.js';
+import { checkModel } from './agent-of-run.js';
 
 /** A provider with one model. */
 const provider = createServer((request, response) => {
@@ -48,16 +48,6 @@ it('calls a model once before the first trial', async () => {
 it('makes no call for scripts or other agents', async () => {
   await expect(check('scripted:none.json')).resolves.toBeUndefined();
   await expect(check('openai-compatible:nope', 'oracle')).resolves.toBeUndefined();
-});
-
-it('gives trials to an agent that is installed on the server', () => {
-  const run = (agent: string, model: string | null = 'openai-compatible:known') =>
-    agentOf({ agent, model } as RunFile, () => ({ client: server.client, url: server.url }));
-  expect(run('agent:other').name).toBe('agent:other');
-  expect(run('model').name).toBe('model');
-  expect(() => run('agent:other', null)).toThrow('Name a model with --model');
-  expect(() => run('agent:Not One')).toThrow('There is no agent agent:Not One.');
-  expect(() => run('agent:')).toThrow('There is no agent');
 });
 
 it('calls the model of such an agent before the first trial, too', async () => {

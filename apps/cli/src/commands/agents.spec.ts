@@ -30,6 +30,7 @@ describe('belay agents', () => {
   const options = () => ({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
 
   beforeEach(async () => {
+    process.env.BELAY_TOKEN = 'token';
     requests.length = 0;
     printed.length = 0;
     lists = [[agent]];
@@ -52,6 +53,7 @@ describe('belay agents', () => {
   });
   afterEach(async () => {
     jest.restoreAllMocks();
+    delete process.env.BELAY_TOKEN;
     await new Promise((done) => server.close(done));
   });
 

@@ -63,11 +63,12 @@ export async function addAgent(
   command: string[],
   options: PrintOptions & { title?: string; env?: string[]; protocol: AgentProtocol },
 ): Promise<void> {
-  const { title, env = [], protocol } = options;
+  const { title, env: given = [], protocol } = options;
+  const env = Object.fromEntries(given.map(variableIn));
   const agent = await clientFor(options).agents.saveCustom(name, {
     title,
     command,
-    env: Object.fromEntries(env.map(variableIn)),
+    env,
     protocol,
   });
   printResult(

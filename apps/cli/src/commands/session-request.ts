@@ -78,14 +78,12 @@ const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions)
   actions: options.actions === false ? [] : options.actions,
 });
 
-function agentOf({ agent, agentProtocol, smallModel }: SessionRequestOptions): NewSession['agent'] {
-  if (agent !== undefined) return { name: agent, protocol: agentProtocol, small: smallModel };
-  if (smallModel === undefined && agentProtocol === undefined) return undefined;
-  throw new AppError(
-    'invalid_input',
-    '--small-model and --agent-protocol need --agent. Name the agent.',
-  );
-}
+const agentOf = ({
+  agent,
+  agentProtocol,
+  smallModel,
+}: SessionRequestOptions): NewSession['agent'] =>
+  agent === undefined ? undefined : { name: agent, protocol: agentProtocol, small: smallModel };
 
 function settingsOf(
   { approvals, budgets, egress }: SessionDefaultsChange,

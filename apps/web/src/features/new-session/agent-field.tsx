@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { wireFormatsOf, type AgentChoice } from '@belay/protocol';
 import { Field, Select, TextField } from '@/components/ui/field';
-import { providersOf } from '@/lib/providers-of';
+import { whoseModels } from '@/lib/whose-models';
 import { agentsQuery } from '@/lib/queries';
 import { usableAgents } from '@/lib/usable-agents';
 
@@ -27,7 +27,7 @@ export function AgentField({ agent, small, models, onChange }: AgentFieldProps) 
         hint={
           misfits.length > 0 ? (
             <strong className="text-fail">
-              {chosen?.title} is for {providersOf(chosen?.formats ?? [])}: choose one of these.
+              {chosen?.title} is for {whoseModels(chosen?.formats ?? [])}: choose one of these.
             </strong>
           ) : (
             chosen?.about

@@ -1,5 +1,5 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
-import { AppError, sessionDefaults, type AgentChoice } from '@belay/protocol';
+import { AppError, sessionDefaults } from '@belay/protocol';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { chooseFolder } from '@/testing/choose-folder';
 import { renderWeb, type RenderOptions } from '@/testing/render-web';
@@ -25,7 +25,7 @@ const replies = {
   settings: { read: () => sessionDefaults.parse({}) },
   mcp: { list: () => [] },
   actions: { list: () => [] },
-  agents: { list: (): AgentChoice[] => [] },
+  agents: { list: () => [] },
   sessions: { create: () => summaryWith({ id: 'new' }) },
 } satisfies RenderOptions['replies'];
 
@@ -485,51 +485,5 @@ describe('the further options', () => {
     await waitFor(() =>
       expect(rest.bodiesOf('sessions.create')).toMatchObject([{ mcp: ['docs'] }]),
     );
-  });
-});
-
-describe('the agent', () => {
-  const agent: AgentChoice = {
-    name: 'other',
-    title: 'Other',
-    about: 'Another one.',
-    kind: 'installable',
-    protocols: ['acp'],
-    formats: ['gemini'],
-    licence: null,
-    state: 'ready',
-    version: '1.2.0',
-    newest: '1.2.0',
-    bytes: { done: 0, total: 0 },
-    error: null,
-    sessions: 0,
-    command: [],
-    variables: [],
-  };
-  const withAgents = (...agents: AgentChoice[]) =>
-    show({ replies: { ...replies, agents: { list: () => agents } } });
-
-  it('cannot be chosen while none is installed', async () => {
-    await withAgents({ ...agent, state: 'missing', version: null });
-    expect(screen.queryByRole('combobox', { name: /^Agent/ })).toBeNull();
-  });
-
-  it('is sent with its model for small tasks, and says whose models it needs', async () => {
-    const { rest } = await withAgents(agent);
-    const select = await screen.findByRole('combobox', { name: /^Agent/ });
-    expect(screen.queryByLabelText(/^Model for small tasks/)).toBeNull();
-    fireEvent.change(select, { target: { value: 'other' } });
-    await screen.findByText('Other is for models of Google: choose one of these.');
-    fireEvent.click(screen.getByRole('checkbox', { name: /openai:small/ }));
-    fireEvent.click(screen.getByRole('checkbox', { name: /google:large/ }));
-    await screen.findByText('Another one.');
-    fireEvent.change(screen.getByLabelText(/^Model for small tasks/), {
-      target: { value: 'google:little' },
-    });
-    fireEvent.change(screen.getByRole('textbox', { name: 'Task' }), { target: { value: 'Do it' } });
-    await act(async () => fireEvent.click(screen.getByRole('button', { name: 'Start' })));
-    expect(rest.bodiesOf('sessions.create')).toMatchObject([
-      { model: 'google:large', agent: { name: 'other', small: 'google:little' } },
-    ]);
   });
 });

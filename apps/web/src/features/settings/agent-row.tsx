@@ -2,7 +2,7 @@ import { bytesText, pluralText, type AgentChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
 import { attemptConfirmed } from '@/lib/ask';
-import { providersOf } from '@/lib/providers-of';
+import { whoseModels } from '@/lib/whose-models';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
 
@@ -25,7 +25,7 @@ export function AgentRow({ agent, isAdmin, onChange }: AgentRowProps) {
           </p>
           <p className="text-sm text-muted">{about}</p>
           <p className="text-xs text-faint">
-            For {providersOf(formats)}
+            For {whoseModels(formats)}
             {licence && (
               <>
                 {' · '}

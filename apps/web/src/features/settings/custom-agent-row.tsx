@@ -16,10 +16,13 @@ export function CustomAgentRow({ agent, isAdmin, onChange }: CustomAgentRowProps
   const { name, title, command, protocols, variables } = agent;
   const remove = () => {
     const text = 'New sessions can no longer use it, and sessions with it do not start again.';
-    attemptConfirmed({ title: `Remove ${title}?`, text, verb: 'Remove', danger: true }, async () => {
-      await client.agents.remove(name);
-      await onChange();
-    });
+    attemptConfirmed(
+      { title: `Remove ${title}?`, text, verb: 'Remove', danger: true },
+      async () => {
+        await client.agents.remove(name);
+        await onChange();
+      },
+    );
   };
   return (
     <li aria-label={title} className="flex items-start justify-between gap-4 px-3 py-3">

@@ -8,7 +8,7 @@ const providers: Readonly<Record<WireFormatName, string>> = {
 };
 
 /** Whose models an agent can use, as a list for people. */
-export function providersOf(formats: readonly WireFormatName[]): string {
+export function whoseModels(formats: readonly WireFormatName[]): string {
   if (formats.length === Object.keys(providers).length) return 'models of every provider';
   const names = formats.map((format) => providers[format]);
   return `models of ${names.join(', ').replace(/, ([^,]*)$/, ' and $1')}`;
