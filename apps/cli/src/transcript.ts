@@ -256,6 +256,7 @@ export class Transcript {
     guidance: ({ message }) => this.#dim(message),
     exit: ({ message }) => this.#dim(message),
     terminal: () => [],
+    request: () => [],
     usage: () => [],
   };
 }

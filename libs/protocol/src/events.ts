@@ -10,6 +10,7 @@ import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
 import { sessionChange, sessionSettings, sessionState } from './session.js';
 import { newMessage } from './session-messages.js';
+import { wireFormatName } from './wire-format-name.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
@@ -19,6 +20,8 @@ export const userCallPrefix = 'user-';
 
 /** The longest id of a call; providers give up to 64 characters. */
 const callId = z.string().min(1).max(200);
+/** The id of a program’s request to the model, which the server makes up. */
+const requestId = z.string().min(1).max(100);
 /** The maximum number of queued messages that one event delivers to the model. */
 export const maxDelivered = 1_000;
 /** The longest path that Linux accepts. */
@@ -210,13 +213,40 @@ export const eventArgs = {
   stop: z.object({}),
   /** user: settings changed while the session runs. */
   change: sessionChange,
+  /**
+   * server: a program of the sandbox calls the model; stored before the provider gets a byte. `usage` with the same
+   * `request` settles it.
+   */
+  request: z.object({
+    request: requestId,
+    format: wireFormatName,
+    model: z.string(),
+    purpose: z
+      .enum(['turn', 'side'])
+      .describe('`side`: the request offers no tools, such as one for a title.'),
+    bytes: z.int().nonnegative().describe('The size of its body.'),
+    messages: z.int().nonnegative(),
+    tools: z.int().nonnegative(),
+    reserved: usage
+      .omit({ cachedTokens: true })
+      .describe('The estimated usage, which counts if the real one never becomes known.'),
+  }),
   /** server: the usage of one model call. */
   usage: usage.extend({
     model: z.string(),
     purpose: z
-      .enum([...modelRequest.shape.purpose.options, 'draft'])
+      .enum([...modelRequest.shape.purpose.options, 'draft', 'side', 'failed'])
       .default('turn')
-      .describe('`draft`: a text for the user, not a call of the agent.'),
+      .describe(
+        '`draft`: a text for the user, not a call of the agent; `side`: a call without tools; `failed`: the provider refused the call, which is no step.',
+      ),
+    request: requestId
+      .optional()
+      .describe('The `request` that this settles; omitted for calls of Belay’s own agent.'),
+    estimated: z
+      .literal(true)
+      .optional()
+      .describe('The provider did not say how many tokens it counted.'),
     contextTokens: z.int().nonnegative(),
     contextWindow: z.int().positive().nullable(),
   }),

@@ -225,6 +225,12 @@ export const sessionSettings = z.object({
     .array(sessionMount)
     .default([])
     .describe('Host folders that are mounted into the sandbox.'),
+  modelForPrograms: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Programs in the sandbox may call the session’s model, within its budgets: OPENAI_BASE_URL, ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL are set in terminals.',
+    ),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;
 export type SessionSettingsInput = z.input<typeof sessionSettings>;
@@ -290,6 +296,11 @@ export const sessionSummary = z.object({
     .describe('Model calls for summaries, which are not steps.'),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
+  openRequests: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Model requests of programs in the sandbox that are under way.'),
   contextTokens: z.int().nonnegative().describe('The number of tokens in the last prompt.'),
   contextWindow: z.int().positive().nullable(),
   budgets,

@@ -58,6 +58,7 @@ const irrelevant = new Set([
   'terminal',
   'browser',
   'egress',
+  'request',
   'usage',
   'approval',
   'approve',
