@@ -29,6 +29,7 @@ const summary = {
   options: [],
   plan: null,
   forkedFrom: null,
+  agent: null,
   machine: null,
   mounts: [],
   comparison: null,

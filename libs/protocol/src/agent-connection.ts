@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentProgram } from './agent-program.js';
 import { actionOutput, startedAction } from './actions.js';
 import { approvalVerdict } from './approvals.js';
 import { event, maxDelivered } from './events.js';
@@ -35,6 +36,8 @@ export const startPayload = z.object({
   events: z.array(event),
   /** Fencing token: writes of an agent with an older epoch are refused. */
   epoch: z.int().nonnegative(),
+  /** The program that works on the session; omitted for Belay's own agent. */
+  program: agentProgram.optional(),
 });
 export type StartPayload = z.infer<typeof startPayload>;
 

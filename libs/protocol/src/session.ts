@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
+import { newSessionAgent, sessionAgent } from './agents.js';
 import { approvalMode, approvalRequest } from './approvals.js';
 import { checkCommand, sessionCheck } from './check.js';
 import { clonedRepository, newRepository, sessionPublication } from './git.js';
@@ -176,6 +177,7 @@ export const sessionSettings = z.object({
     .min(1)
     .max(200_000, 'at most 200,000 characters; put the rest into a file of the workspace'),
   model: modelName,
+  agent: sessionAgent.optional().describe('Omitted for Belay’s own agent.'),
   image: z.string().nullable().default(null).describe('A Docker image; null for the default.'),
   sandbox: sandboxProfile,
   machine: sessionMachine
@@ -238,6 +240,7 @@ export type SessionSettingsInput = z.input<typeof sessionSettings>;
 /** The settings of a new session: omitted ones are those of the server. */
 export const newSession = sessionSettings.extend({
   ...sessionDefaultsChange.shape,
+  agent: newSessionAgent.optional().describe('The agent; Belay’s own if omitted.'),
   repository: newRepository
     .optional()
     .describe('A repository for the server to clone into the workspace.'),
@@ -279,6 +282,7 @@ export const sessionSummary = z.object({
   title: z.string(),
   task: z.string(),
   model: z.string(),
+  agent: sessionAgent.nullable().default(null).describe('Null for Belay’s own agent.'),
   image: z.string().nullable(),
   sandbox: sandboxProfile,
   machine: sessionMachine.nullable().default(null),

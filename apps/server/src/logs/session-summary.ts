@@ -36,6 +36,7 @@ export function firstSummary(
     model: settings.model,
     image: settings.image,
     sandbox: settings.sandbox,
+    agent: settings.agent ?? null,
     machine: settings.machine,
     mounts: settings.mounts,
     state: 'starting',

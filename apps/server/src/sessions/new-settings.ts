@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, changedDefaults, type newSession, type SandboxProfile } from '@belay/protocol';
+import {
+  AppError,
+  changedDefaults,
+  ownAgent,
+  type newSession,
+  type SandboxProfile,
+  type SessionAgent,
+} from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { InstalledActions } from '../actions/installed-actions.js';
@@ -44,6 +51,14 @@ export class NewSettings {
     });
     const { tools, missing } = await this.mcp.toolsFor(wanted.mcp);
     const actions = this.actions.forSession(wanted.actions);
-    return { settings: { ...wanted, ...defaults, machine, mcp: tools, actions, mounts }, missing };
+    const agent = agentFor(wanted.agent);
+    const settings = { ...wanted, ...defaults, agent, machine, mcp: tools, actions, mounts };
+    return { settings, missing };
   }
+}
+
+/** Throws `conflict` for an agent that is not installed; undefined is Belay’s own. */
+function agentFor(wanted: PlacedSession['agent']): SessionAgent | undefined {
+  if (!wanted || wanted.name === ownAgent) return undefined;
+  throw new AppError('conflict', `The agent “${wanted.name}” is not installed on this server.`);
 }

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { agentName, agentProtocol } from './agents.js';
+import { wireFormatName } from './wire-format-name.js';
+
+/** The port of the model gateway on the loopback of every sandbox, which the settings of programs name. */
+export const gatewayPort = 46_501;
+
+const text = z.string().max(1_000_000);
+
+/** One way to start a program. Paths are absolute and belong to the sandbox. */
+export const programLaunch = z.object({
+  /** The program and its arguments; without a shell. */
+  command: z.array(text).min(1).max(200),
+  /** Added to the environment of the sandbox's programs, whose values they replace. */
+  env: z.record(z.string(), text),
+  /** Written before each start, over what is there, readable by the program's user alone. */
+  files: z.array(z.object({ path: z.string().startsWith('/'), text })).max(50),
+  /** Added to the parameters of ACP's `session/new`, `session/load` and `session/resume`. */
+  newSession: z.object({ _meta: z.record(z.string(), z.unknown()).optional() }),
+});
+export type ProgramLaunch = z.infer<typeof programLaunch>;
+
+/** What the agent process needs to start a program of another vendor; the server makes it from the agent's entry. */
+export const agentProgram = z.object({
+  name: agentName,
+  /** Its name for people, such as `Claude Code`. */
+  title: z.string(),
+  protocol: agentProtocol,
+  /** The formats of the model's provider that the program speaks. */
+  formats: z.array(wireFormatName).min(1),
+  /** The credential of the program at the gateway; opaque, of this start alone, worth nothing elsewhere. */
+  token: z.string().min(32),
+  /** The folder of the program's settings and conversations, kept with the sandbox's state. */
+  home: z.string().startsWith('/'),
+  /** Globs of workspace files that change what the program does: they count once the user trusts them. */
+  project: z.array(z.string()),
+  /** The start before and after the user trusts these files. */
+  launches: z.object({ untrusted: programLaunch, trusted: programLaunch }),
+  /** The ACP method that continues an earlier conversation; null if the program has none. */
+  resume: z.enum(['resume', 'load']).nullable(),
+  /** The ACP method of authentication that is used if `session/new` demands one; it must not need the user. */
+  authenticate: z.string().nullable(),
+});
+export type AgentProgram = z.infer<typeof agentProgram>;
