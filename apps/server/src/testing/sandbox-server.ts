@@ -89,7 +89,7 @@ export class SandboxServer {
     const sidecars = new Sidecars(config, docker);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
     const live = new TransientNotices();
-    const calls = new AgentCalls(log, storage, approved, unused, unused, live);
+    const calls = new AgentCalls(log, storage, approved, unused, unused, unused, live);
     const listener = new AgentListener(config);
     const connections = new SandboxConnections(listener, calls);
     const volumes = new Volumes(config, docker);

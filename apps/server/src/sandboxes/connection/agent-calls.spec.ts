@@ -58,7 +58,7 @@ beforeEach(async () => {
   const search = { isSetUp: true };
   const approved = new ApprovedServices(unused, unused, unused, search as never, unused, unused);
   live = new TransientNotices();
-  calls = new AgentCalls(logs.log, storage, approved, models as never, unused, live);
+  calls = new AgentCalls(logs.log, storage, approved, models as never, unused, unused, live);
 });
 afterEach(async () => {
   asked.length = 0;
