@@ -52,6 +52,7 @@ export class SessionRun {
   readonly epoch: number;
   readonly services: Promise<AgentServices>;
   readonly #connection: ServerConnection;
+  readonly #startPayload: StartPayload;
   readonly #onEnd: SessionRunOptions['onEnd'];
   readonly #idle: SessionRunOptions['idle'];
   readonly #outbox: Outbox;
@@ -70,6 +71,7 @@ export class SessionRun {
     this.session = session;
     this.epoch = epoch;
     this.#connection = connection;
+    this.#startPayload = startPayload;
     this.#onEnd = onEnd;
     this.#idle = options.idle;
     this.#callable = callableIn(startPayload.settings);
@@ -97,6 +99,7 @@ export class SessionRun {
   async begin(): Promise<void> {
     const services = await this.services;
     this.#page = () => services.page();
+    await this.#openGateway(services);
     await this.#runner.begin();
     const { planFile = null } = this.log.conversation.settings ?? {};
     await services.plan.begin(planFile, this.log.conversation.plan);
@@ -107,6 +110,12 @@ export class SessionRun {
     void this.#loop.run(this.#closing.signal).catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#onEnd(errorFrom(error));
     });
+  }
+
+  async #openGateway(services: AgentServices): Promise<void> {
+    const { program, settings } = this.#startPayload;
+    const inTerminals = settings.modelForPrograms;
+    if (program || inTerminals) await services.openGateway({ token: program?.token, inTerminals });
   }
 
   /** Adds events of others, in order. */

@@ -104,7 +104,7 @@ async function pass(
   response.writeHead(head.status, head.headers);
   // Clients of streams wait for it.
   response.flushHeaders();
-  pipeline(stream, response, ignoreError("each end learns of it by itself"));
+  pipeline(stream, response, ignoreError('each end learns of it by itself'));
 }
 
 /** A program proves that it was given the token, so that no web page in the sandbox’s browser can call models. */

@@ -338,6 +338,7 @@ export class Stage {
       watch: () => {},
       page: () => null,
       refusals: this.#options.refusals ?? (async () => undefined),
+      openGateway: async () => Promise.reject(new Error('not played')),
       close: async () => {},
     };
   }

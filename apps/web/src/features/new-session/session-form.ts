@@ -40,6 +40,7 @@ export interface SessionForm {
   tags: string;
   root: boolean;
   trust: boolean;
+  modelForPrograms: boolean;
   /** Whether the plan is kept in the workspace, in `planFile`. */
   keepsPlan: boolean;
   planFile: string;
@@ -59,6 +60,7 @@ export const emptyForm: SessionForm = {
   tags: '',
   root: false,
   trust: false,
+  modelForPrograms: false,
   keepsPlan: false,
   planFile: usualPlanFile,
 };
@@ -93,6 +95,7 @@ export function newSessionsOf(
       ...(form.mounts.trim() && { mounts: mountsOf(form.mounts) }),
       ...(form.check.trim() && { check: form.check.trim() }),
       trust: form.trust,
+      ...(form.modelForPrograms && { modelForPrograms: true }),
       ...(form.keepsPlan && { planFile: form.planFile.trim() || usualPlanFile }),
       tags: splitList(form.tags),
     })),
