@@ -8,6 +8,7 @@ export * from './agent-program.js';
 export * from './agents.js';
 export * from './approvals.js';
 export * from './budget-use.js';
+export * from './budgets.js';
 export * from './call-words.js';
 export * from './calls.js';
 export * from './change-total.js';

@@ -338,7 +338,7 @@ export class Stage {
       watch: () => {},
       page: () => null,
       refusals: this.#options.refusals ?? (async () => undefined),
-      openGateway: async () => Promise.reject(new Error('not played')),
+      openGateway: () => Promise.reject(new Error('not played')),
       close: async () => {},
     };
   }
@@ -346,6 +346,5 @@ export class Stage {
 
 export const lastText = (messages: Message[]): string => {
   const last = messages.at(-1);
-  if (!last) return '';
-  return last.role === 'tool' ? JSON.stringify(last.results) : last.text;
+  return last?.role === 'tool' ? JSON.stringify(last.results) : (last?.text ?? '');
 };

@@ -67,7 +67,11 @@ export class WireBench {
     return `http://127.0.0.1:${(this.#door.address() as AddressInfo).port}${path}`;
   }
 
-  post(path: string, body: object | string, init: RequestInit = {}): Promise<Response> {
+  post(
+    path: string,
+    body: object | string,
+    init: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ): Promise<Response> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);
     return fetch(this.url(path), {
       method: 'POST',

@@ -67,5 +67,5 @@ export const messagesFormat: WireFormat = {
     error: { type: errorTypes[status] ?? 'api_error', message },
   }),
   streamError: (message) =>
-    namedFrame({ type: 'error', ...{ error: { type: 'permission_error', message } } }),
+    namedFrame({ type: 'error', error: { type: 'permission_error', message } }),
 };

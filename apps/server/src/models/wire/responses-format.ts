@@ -55,9 +55,7 @@ export const responsesFormat: WireFormat = {
   streamError: (message) =>
     namedFrame({
       type: 'response.failed',
-      ...{
-        response: { id: 'belay', status: 'failed', error: { code: 'insufficient_quota', message } },
-      },
+      response: { id: 'belay', status: 'failed', error: { code: 'insufficient_quota', message } },
     }),
 };
 

@@ -43,5 +43,5 @@ export interface WireFormat {
 export const dataFrame = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
 /** A server-sent event with its type as name. */
-export const namedFrame = (value: { type: string }): string =>
+export const namedFrame = (value: { type: string; [field: string]: unknown }): string =>
   `event: ${value.type}\n${dataFrame(value)}`;

@@ -1,4 +1,3 @@
-import { text } from 'node:stream/consumers';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
