@@ -161,6 +161,7 @@ module.exports = {
       ],
       ['agent-log.ts', 'agent-services.ts', 'approve-call.ts', 'history', 'workspace'],
       ['open-services.ts', 'operation-runner.ts'],
+      ['drivers'],
       ['session-run.ts'],
       ['agent.ts'],
       ['contained', 'main.ts', 'rehearsal', 'testing'],

@@ -7,26 +7,18 @@ import {
   ignoreError,
   isEvent,
   newEvent,
-  operations,
   pathsOf,
-  searchOperations,
-  SentPrompt,
   type ServerService,
   type Event,
   type EventOf,
-  type OperationOutput,
   type StartPayload,
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { AgentServices, CreateServices } from './agent-services.js';
-import { approveCall } from './approve-call.js';
-import { callableIn, checkCall, offeredIn, type CheckedCall } from './check-call.js';
-import { guide } from './loop/guide.js';
+import { callableIn, checkCall, type CheckedCall } from './check-call.js';
+import type { AgentDriver } from './drivers/agent-driver.js';
+import { OwnDriver } from './drivers/own-driver.js';
 import type { Conversation } from './loop/conversation.js';
-import { Loop } from './loop/loop.js';
-import { newNotice } from './loop/budget-notice.js';
-import type { LoopOptions } from './loop/loop-options.js';
-import { promptParts, toolOf } from './loop/prompt-parts.js';
 import { putBackgroundResult } from './mcp/actions.js';
 import { OperationRunner } from './operation-runner.js';
 import { Outbox } from './outbox.js';
@@ -45,7 +37,7 @@ export interface SessionRunOptions {
   idle?: { afterMs: number; run(): void };
 }
 
-/** One session in this agent: its log, its services and its loop. */
+/** One session in this agent: its log, its services and the agent that works on it. */
 export class SessionRun {
   readonly log: AgentLog;
   readonly session: string;
@@ -57,12 +49,12 @@ export class SessionRun {
   readonly #idle: SessionRunOptions['idle'];
   readonly #outbox: Outbox;
   readonly #runner: OperationRunner;
-  readonly #loop: Loop;
-  readonly #loopOptions: LoopOptions;
+  readonly #driver: AgentDriver;
   readonly #callable: ReturnType<typeof callableIn>;
   readonly #closing = new AbortController();
   #page: () => string | null = () => null;
   #recorded: Promise<void> = Promise.resolve();
+  #driven: Promise<void> = Promise.resolve();
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(options: SessionRunOptions) {
@@ -91,11 +83,21 @@ export class SessionRun {
       settings: startPayload.settings,
     });
     this.#runner = new OperationRunner(connection, this.services, this.#outbox);
-    this.#loopOptions = this.#createLoopOptions(options);
-    this.#loop = new Loop(this.#loopOptions);
+    this.#driver = new OwnDriver({
+      connection,
+      log: this.log,
+      writer: this.#outbox,
+      services: this.services,
+      runner: this.#runner,
+      settings: startPayload.settings,
+      serverServices: options.services,
+      page: () => this.#page(),
+      deliver: (messages, through) => this.#deliver(messages, through),
+      recorded: () => this.recorded(),
+    });
   }
 
-  /** Resolves when the services are open; the loop then runs by itself. */
+  /** Resolves when the services are open; the agent then works by itself. */
   async begin(): Promise<void> {
     const services = await this.services;
     this.#page = () => services.page();
@@ -107,7 +109,7 @@ export class SessionRun {
     const { settings, items } = this.log.conversation;
     const isNew = !items.some(({ kind }) => kind === 'turn');
     if (settings?.trust && isNew) await services.guidance.trustPresent();
-    void this.#loop.run(this.#closing.signal).catch((error: unknown) => {
+    this.#driven = this.#driver.run(this.#closing.signal).catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#onEnd(errorFrom(error));
     });
   }
@@ -125,7 +127,7 @@ export class SessionRun {
     const fresh = this.log.receive(events);
     for (const event of fresh)
       if (isEvent(event, 'background-result')) this.#record(event, background);
-    this.#loop.handle(fresh);
+    this.#driver.handle(fresh);
     if (fresh.some(({ action }) => action === 'stop' || action === 'limit')) {
       await this.#killRunning();
     }
@@ -138,7 +140,7 @@ export class SessionRun {
     signal: AbortSignal,
   ): Promise<unknown> {
     const call = checkCall(name, given, this.#callable);
-    if (call.operation.servedBy === 'run') return this.#prompt();
+    if (call.operation.servedBy === 'run') return this.#driver.prompt();
     const context = { id, source: 'user', signal } as const;
     if (call.operation.quiet(call.input)) return this.#runner.runAtOnce(call, context);
     const message = describeCall(call.operation, call.input, this.#page());
@@ -172,69 +174,22 @@ export class SessionRun {
     await this.#runner.recorded();
   }
 
-  /** The prompt of the next model call. */
-  async #prompt(): Promise<OperationOutput<'session.prompt'>> {
-    const { conversation, spending } = this.log;
-    const sandbox = conversation.sandbox ?? (await this.#loopOptions.workspace.describe());
-    const notice = newNotice(conversation, spending);
-    return promptParts({ ...conversation, sandbox }, this.#loopOptions.offered, notice);
-  }
-
-  /** The best matches among unlisted operations. */
-  #search({ input }: CheckedCall): OperationOutput<'actions.search'> {
-    const { offered } = this.#loopOptions;
-    const { query } = operations['actions.search'].input.parse(input);
-    const searched = offered.filter(({ search }) => search === 'found');
-    return searchOperations(query, searched, (one) => toolOf(one, this.log.conversation));
-  }
-
-  /** Ends the loop and running work, and waits until the remaining events are logged. */
+  /** Ends the agent and running work, and waits until the remaining events are logged. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError('cancelled', 'The agent was stopped.'));
     clearTimeout(this.#idleTimer);
     const services = await this.services;
     await services.close();
+    await this.#driven;
     await this.recorded();
     await this.#outbox.flush().catch(ignoreError('a newer agent has the session'));
-  }
-
-  #createLoopOptions({
-    connection,
-    startPayload: { settings },
-    services: serverServices,
-  }: SessionRunOptions): LoopOptions {
-    const { log, services } = this;
-    const [writer, runner] = [this.#outbox, this.#runner];
-    const sent = new SentPrompt();
-    return {
-      log,
-      writer,
-      offered: offeredIn(settings, serverServices),
-      queryModel: (request, signal) =>
-        sent.send(request, (call) => connection.call('model.generate', call, { signal })),
-      deliverMessages: (messages, through) => this.#deliver(connection, messages, through),
-      runCall: async (call, context) =>
-        call.operation.search === 'finder' ? this.#search(call) : runner.run(call, context),
-      hooks: {
-        beforeCall: (call, context) => approveCall({ connection, log, writer }, call, context),
-        afterCall: (id, call) => runner.record(id, call),
-        refusals: async () => (await services).refusals(),
-        settled: () => this.recorded(),
-      },
-      workspace: {
-        describe: async () => (await services).describe(),
-        guidance: async (paths, known, trusted) =>
-          (await services).guidance.read(paths, known, trusted),
-        page: () => this.#page(),
-      },
-    };
   }
 
   /** Records changes of a background call with its result. */
   #record(event: EventOf<'background-result'>, background: Conversation['background']): void {
     const { id = '' } = event;
     const call = background.find((one) => one.id === id);
-    const operation = this.#loopOptions.offered.find(({ name }) => name === call?.operation);
+    const operation = this.#callable.find(({ name }) => name === call?.operation);
     if (call && operation) this.#runner.record(id, { operation, input: { ...call.input } });
     const { signal } = this.#closing;
     const put = () => putBackgroundResult(this.#connection, event, signal);
@@ -243,15 +198,11 @@ export class SessionRun {
       .catch(ignoreError('the beginning and the end of it are in the message'));
   }
 
-  async #deliver(
-    connection: ServerConnection,
-    messages: readonly number[],
-    through: number,
-  ): Promise<boolean> {
+  async #deliver(messages: readonly number[], through: number): Promise<boolean> {
     const { epoch } = this;
     for (let from = 0; from < messages.length; from += maxDelivered) {
       const some = messages.slice(from, from + maxDelivered);
-      const answer = await connection
+      const answer = await this.#connection
         .call('messages.deliver', { epoch, messages: some, through })
         .catch(errorFrom);
       if (!(answer instanceof AppError)) continue;
@@ -264,7 +215,7 @@ export class SessionRun {
   async #guideAfter({ operation, input }: CheckedCall, output: unknown): Promise<void> {
     if (!operation.changesGuidance) return;
     await this.#outbox.flush();
-    await guide(this.#loopOptions, this.log.conversation, pathsOf(operation, input, output));
+    await this.#driver.guidanceChanged(pathsOf(operation, input, output));
   }
 
   #restartIdleTimer(): void {

@@ -9,6 +9,7 @@ import {
   isEnded,
   isStarted,
   mcpToolNamed,
+  toolNamed,
   mountWords,
   outputOf,
   readableOutput,
@@ -123,10 +124,11 @@ export class Transcript {
     ];
   }
 
-  /** The end of what an action or an MCP tool printed. */
+  /** The end of what an action or a tool printed. */
   #printed(outcome: Pick<EventOf<'result'>['args'], 'operation' | 'ok' | 'output'>): string[] {
     const { operation } = outcome;
-    if (actionNamed(operation) === undefined && !mcpToolNamed(operation)) return [];
+    const tool = mcpToolNamed(operation) ?? toolNamed(operation);
+    if (actionNamed(operation) === undefined && !tool) return [];
     const text = isStarted(outcome) ? '' : readableOutput(outcome);
     return text ? this.#quoted(tailLines(text, outputLines, this.#output.width - 4)) : [];
   }
@@ -235,6 +237,9 @@ export class Transcript {
     egress: ({ args, message }) => (args.verdict === 'allowed' ? [] : this.#dim(message)),
     end: () => [],
     renewed: ({ message }) => this.#dim(message),
+    turn: () => [],
+    attention: ({ args, message }) =>
+      args.why === null ? [] : this.#marked('yellow', '⚠', message),
     error: ({ message }) => this.#marked('red', '✗', message),
     limit: ({ message }) => this.#marked('red', '✗', message),
     state: (event) => this.#state(event),

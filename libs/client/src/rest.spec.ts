@@ -27,6 +27,7 @@ const summary = {
   waitingFor: [],
   question: null,
   options: [],
+  attention: null,
   plan: null,
   forkedFrom: null,
   agent: null,

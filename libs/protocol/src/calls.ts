@@ -13,18 +13,22 @@ import {
   type OperationOutput,
 } from './operations/index.js';
 import { runResult, type RunResult } from './operations/terminal.js';
+import { toolNamed, toolOperation } from './tool-operation.js';
 
 /**
- * The operation that an action calls; for a tool of an MCP server or an installed action, only its name is known.
+ * The operation that an action calls; for a tool of an MCP server or of an agent’s program, or an installed action, only
+ * its name is known.
  */
 export function calledOperation(action: string): Operation | undefined {
   const tool = mcpToolNamed(action);
   if (tool) return mcpOperation({ ...tool, description: '' });
+  const own = toolNamed(action);
+  if (own) return toolOperation(own);
   const installed = actionNamed(action);
   return installed === undefined ? operationNamed(action) : unknownAction(installed);
 }
 
-/** Whether an action is a call: of an operation, a tool of an MCP server or an installed action. */
+/** Whether an action is a call: of an operation, a tool or an installed action. */
 export const isCall = (action: string): boolean => calledOperation(action) !== undefined;
 
 /** A call of this operation, its args typed. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentTurn } from './agent-turn.js';
 import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
 import { changeTotal } from './change-total.js';
 import { checkResult } from './check.js';
@@ -292,6 +293,10 @@ export const eventArgs = {
   renewed: z.object({}),
   /** agent: the work ends with a reply without calls, whose text is the result. */
   end: z.object({ text: z.string() }),
+  /** agent: a change in the work of an agent’s program, which is not Belay’s own loop. */
+  turn: agentTurn,
+  /** agent: its program waits for the user in its terminal, for this reason; null if it no longer does. */
+  attention: z.object({ why: z.string().min(1).max(300).nullable() }),
   /** agent: an error that interrupts the work until the user acts. */
   error: errorShape,
   /** server: the session is now in this state. */

@@ -73,8 +73,18 @@ describe('tools of MCP servers', () => {
   });
 
   it('are calls, like operations; nothing else is', () => {
-    const calls = ['files.read', 'mcp.tools.echo', 'mcp', 'mcp.', 'mcp.tools.', 'say', 'mcp.A.b'];
-    expect(calls.filter(isCall)).toEqual(['files.read', 'mcp.tools.echo']);
+    const calls = ['files.read', 'mcp.tools.echo', 'tool.codex.exec', 'action.count'];
+    const others = [
+      'mcp',
+      'mcp.',
+      'mcp.tools.',
+      'say',
+      'mcp.A.b',
+      'tool.codex',
+      'tool.A.b',
+      'tool..b',
+    ];
+    expect([...calls, ...others].filter(isCall)).toEqual(calls);
   });
 });
 

@@ -314,6 +314,11 @@ export const sessionSummary = z.object({
     ),
   question: z.string().nullable().describe('The pending question of `ask`.'),
   options: z.array(z.string()).default([]).describe('The answers that the question offers.'),
+  attention: z
+    .string()
+    .nullable()
+    .default(null)
+    .describe('Why the agent’s program waits for the user in its terminal.'),
   plan: z.object({ steps: z.int(), done: z.int() }).nullable(),
   forkedFrom: z.object({ session: z.string(), seq: z.int() }).nullable(),
   tags: z.array(z.string()),

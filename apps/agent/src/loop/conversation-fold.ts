@@ -7,7 +7,9 @@ import {
   isEvent,
   operationNamed,
   outputOf,
+  rewinds,
   toldOf,
+  userCallPrefix,
   type Event,
   type EventArgs,
   type EventOf,
@@ -25,11 +27,12 @@ import { callThatRan } from './call-that-ran.js';
 import { endsSession, isOwn, promptPosition } from './counted.js';
 import { compactState } from './compacted.js';
 import { endText } from './end-text.js';
-import { begin, emptyState, type Progress, type State } from './fold-state.js';
+import { begin, emptyState, forked, type Progress, type State } from './fold-state.js';
+import { addProgramReply, followTurn, forgetOtherSession, programCall } from './fold-program.js';
 import { foundGuidance } from './guidance-text.js';
 import { describeChange } from './describe-settings.js';
 import { isDoubt } from './finish-doubts.js';
-import { endCause, forkCause, tellRestart } from './restart-text.js';
+import { endCause, tellRestart } from './restart-text.js';
 import { withTrusted } from './trusted-texts.js';
 
 /**
@@ -61,7 +64,8 @@ export class ConversationFold {
     }
     const state = this.#state;
     this.#progress.position = promptPosition(event);
-    if (isEvent(event, 'say')) this.#say(event.seq, event.args);
+    if (isEvent(event, 'turn')) this.#programTurn(event.args);
+    else if (isEvent(event, 'say')) this.#say(event.seq, event.args);
     else if (isEvent(event, 'result')) this.#result(event);
     else if (isEvent(event, 'plan')) state.plan = event.args.markdown;
     else if (isEvent(event, 'guidance')) this.#guide(event.args);
@@ -76,28 +80,7 @@ export class ConversationFold {
 
   /** A copy that continues independently; it contains later events of others, too. */
   fork(): ConversationFold {
-    const [state, progress] = [this.#state, this.#progress];
-    return new ConversationFold(
-      this.#others,
-      {
-        ...state,
-        items: [...state.items],
-        waiting: [...state.waiting],
-        files: state.files.fork(),
-        known: new Set(state.known),
-      },
-      {
-        ...progress,
-        notes: progress.notes.fork(),
-        ends: [...progress.ends],
-        background: progress.background.fork(),
-        found: [...progress.found],
-        changes: [...progress.changes],
-        shells: progress.shells.fork(),
-        work: progress.work.fork(),
-        begun: new Map(progress.begun),
-      },
-    );
+    return new ConversationFold(this.#others, ...forked(this.#state, this.#progress));
   }
 
   /** The conversation with all known events. */
@@ -114,7 +97,17 @@ export class ConversationFold {
     return { ...fork.#state, ...pending, work, running, sandbox };
   }
 
+  /** A program takes messages only at the beginning of a turn. */
+  #programTurn(turn: EventArgs<'turn'>): void {
+    if (turn.change === 'began') {
+      this.#includeThrough(turn.through);
+      this.#deliver();
+    }
+    followTurn(this.#state, this.#progress, turn);
+  }
+
   #say(seq: number, say: EventArgs<'say'>): void {
+    if (this.#state.program?.inTurn) return addProgramReply(this.#state, seq, say);
     this.#includeThrough(say.seen?.others ?? seq);
     this.#deliver();
     const state = this.#state;
@@ -164,10 +157,9 @@ export class ConversationFold {
       this.#progress.background.leave(result);
     } else if (id === state.question?.id) {
       state.question = null;
-      this.#progress.turnEnded = true;
-    } else if (call && result.ok) {
-      this.#noteUserCall(call, result);
-    }
+      if (state.program?.inTurn) this.#takeAnswer();
+      else this.#progress.turnEnded = true;
+    } else this.#noteOtherCall(call, result);
   }
 
   #addResult(turn: ModelTurn, id: string, result: CallResult): void {
@@ -181,10 +173,19 @@ export class ConversationFold {
   /** Guidance found later is appended. Earlier items do not change, so the provider’s prompt cache stays valid. */
   #guide({ files }: EventArgs<'guidance'>): void {
     const [state, { found }] = [this.#state, this.#progress];
-    const texts = files.map(({ path, text }) => [path, text] as const);
+    const texts = new Map(files.map(({ path, text }) => [path, text] as const));
     state.guidance = new Map([...state.guidance, ...texts]);
-    if (state.items.some(({ kind }) => kind === 'turn')) found.push(foundGuidance(new Map(texts)));
+    if (state.items.some(({ kind }) => kind === 'turn')) found.push(foundGuidance(texts));
     else state.openingGuidance = new Map([...state.openingGuidance, ...texts]);
+  }
+
+  /** A call that no reply asked for: of the user, or of a program. */
+  #noteOtherCall(call: Event | undefined, result: CallResult): void {
+    if (outputOf('finish', result)) return this.#endSession();
+    if (!call) return;
+    const isUsers = !this.#state.program?.inTurn || call.id?.startsWith(userCallPrefix) === true;
+    if (!isUsers) this.#state.items.push(programCall(call, result));
+    else if (result.ok) this.#noteUserCall(call, result);
   }
 
   /** Tells the model about a user’s action in the sandbox. */
@@ -227,6 +228,8 @@ export class ConversationFold {
     const event = this.#others[this.#progress.included];
     if (!event) return false;
     const state = this.#state;
+    // A program cannot forget a part of its conversation.
+    if (rewinds(event, 'conversation')) state.program = null;
     this.#progress.included++;
     this.#progress.work.include(event);
     if (isEvent(event, 'message')) {
@@ -236,17 +239,12 @@ export class ConversationFold {
     else if (isEvent(event, 'change')) this.#noteChange(event.args);
     else if (isEvent(event, 'background-result'))
       this.#progress.background.add(event.id ?? '', event.args);
-    else if (isEvent(event, 'fork')) this.#fork();
+    else if (isEvent(event, 'fork')) forgetOtherSession(state, this.#progress);
     else if (isEvent(event, 'pause')) state.paused = true;
     else if (isEvent(event, 'resume')) this.#resume();
     else if (isEvent(event, 'state')) this.#ended(event.args);
     else if (endsSession(event)) this.#endSession();
     return true;
-  }
-
-  #fork(): void {
-    this.#progress.background.forget();
-    this.#progress.ended = forkCause;
   }
 
   /** After a crash, the calls of an interrupted reply stay open for the next start. */

@@ -71,6 +71,16 @@ export interface BackgroundCall {
 /** Whether a message answers the agent’s question; a review concerns its work instead. */
 export const isAnswer = ({ review }: UserMessage): boolean => !review;
 
+/** The conversation that an agent’s program keeps itself. */
+export interface ProgramConversation {
+  /** The program’s own id of it. */
+  readonly id: string;
+  /** Whether a turn has begun and not ended. */
+  readonly inTurn: boolean;
+  /** The number of items that the prompts of its turns have included. */
+  readonly included: number;
+}
+
 /** The conversation in a log. */
 export interface Conversation {
   settings: SessionSettings | null;
@@ -114,6 +124,8 @@ export interface Conversation {
   /** The current approval mode. */
   approvals: ApprovalMode;
   paused: boolean;
+  /** The program that works on the session in place of the loop, once it has had a turn. */
+  program: ProgramConversation | null;
   /** True while nothing is to be done until the user sends a message or restarts the session. */
   ended: boolean;
   /** A question of the loop that waits for the user’s answer. */

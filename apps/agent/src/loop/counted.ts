@@ -54,6 +54,7 @@ export function matters(event: Pick<NewEvent, 'action'>): boolean {
 }
 
 const irrelevant = new Set([
+  'attention',
   'code',
   'terminal',
   'browser',
@@ -87,9 +88,12 @@ export function promptPosition(event: Event): number {
   return seen ? seen.own + 0.5 : event.seq;
 }
 
-/** Whether the agent wrote an event; calls that it makes for a user have that user as their source. */
+/**
+ * Whether the agent wrote an event. Calls that it makes for a user have that user as their source; those of the server
+ * are what a program asked its model for.
+ */
 export function isOwn({ source, action }: Event): boolean {
-  return source === 'agent' || action === 'result' || isCall(action);
+  return source === 'agent' || (source === 'user' && (action === 'result' || isCall(action)));
 }
 
 /** Whether an event of others ends all work of the session. */

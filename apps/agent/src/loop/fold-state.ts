@@ -71,6 +71,7 @@ export const emptyState = (): State => ({
   trustedTexts: new Map(),
   approvals: 'ask',
   paused: false,
+  program: null,
   ended: false,
   question: null,
 });
@@ -94,3 +95,25 @@ export const begin = (): Progress => ({
   position: Number.NEGATIVE_INFINITY,
   completeTo: Number.NEGATIVE_INFINITY,
 });
+
+/** Copies that continue independently. */
+export const forked = (state: State, progress: Progress): [State, Progress] => [
+  {
+    ...state,
+    items: [...state.items],
+    waiting: [...state.waiting],
+    files: state.files.fork(),
+    known: new Set(state.known),
+  },
+  {
+    ...progress,
+    notes: progress.notes.fork(),
+    ends: [...progress.ends],
+    background: progress.background.fork(),
+    found: [...progress.found],
+    changes: [...progress.changes],
+    shells: progress.shells.fork(),
+    work: progress.work.fork(),
+    begun: new Map(progress.begun),
+  },
+];

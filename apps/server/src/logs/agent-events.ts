@@ -28,6 +28,8 @@ const agentActions: ReadonlySet<string> = new Set<EventAction>([
   'compact',
   'end',
   'renewed',
+  'turn',
+  'attention',
   'error',
 ]);
 

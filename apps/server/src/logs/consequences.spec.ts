@@ -47,6 +47,17 @@ const review = newEvent('user', 'message', {
   args: { text: 'Too long.', review: { id: 'r', comments: [] } },
   message: 'Too long.',
 });
+const attention = (why: string | null) =>
+  newEvent('agent', 'attention', { args: { why }, message: why ?? 'A key.' });
+const began = newEvent('agent', 'turn', {
+  args: { change: 'began', conversation: 'c', through: 0 },
+  message: 'Began.',
+});
+const ran = newEvent('agent', 'result', {
+  args: { operation: 'tool.codex.exec', ok: true, output: { text: '' }, seconds: 0 },
+  message: 'Done.',
+  id: 't',
+});
 const ask = call('ask', { question: 'Which colour?' });
 const finish = (output: object, ok = true) => [
   call('finish', {}),
@@ -93,6 +104,11 @@ describe('the state of a session', () => {
       'waiting',
       'Which colour?',
     ],
+    ['waits for a key in its terminal', [running, attention('Bell')], 'waiting', 'Bell'],
+    ['resumes after the key', [running, attention('Bell'), attention(null)], 'running', null],
+    ['waits on after a call’s result', [running, attention('Bell'), ran], 'waiting', 'Bell'],
+    ['resumes with the next turn', [running, attention('Bell'), began], 'running', null],
+    ['stays paused', [running, bare('pause'), attention('Bell')], 'paused', null],
     ['is not finished by the call alone', [running, call('finish', {})], 'running', null],
     ['finishes with its result', [running, ...finish({ summary: 'Done.' })], 'finished', 'Done.'],
     [

@@ -65,6 +65,8 @@ const nextStates: EventCases<NextState | undefined> = {
   approve: (_, summary) => resumed(summary),
   reject: (_, summary) => resumed(summary),
   message: (_, summary) => resumed(summary),
+  turn: (_, summary) => resumed(summary),
+  attention: (_, summary) => unlessPaused(summary),
   result: ({ args }, summary) => finished(args) ?? resumed(summary),
 };
 
@@ -82,11 +84,12 @@ function finished(result: EventArgs<'result'>): NextState | undefined {
 const unlessPaused = (summary: SessionSummary): NextState | undefined =>
   summary.state === 'paused' ? undefined : working(summary);
 
-/** Running, or waiting for the user’s answer or for the model. */
-function working({ waitingFor, question, modelError }: SessionSummary): NextState {
+/** Running, or waiting for the user or for the model. */
+function working({ waitingFor, question, modelError, attention }: SessionSummary): NextState {
   const call = waitingFor[0];
   if (call) return { state: 'waiting', reason: `May ${call.operation} run? ${call.subject}` };
   if (question !== null) return { state: 'waiting', reason: question };
+  if (attention !== null) return { state: 'waiting', reason: attention };
   if (modelError?.retryAt === null) return { state: 'waiting', reason: modelError.message };
   if (modelError)
     return { state: 'waiting', reason: waitsForProvider({ error: modelError.message }) };

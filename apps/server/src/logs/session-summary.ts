@@ -55,6 +55,7 @@ export function firstSummary(
     current: null,
     waitingFor: [],
     modelError: null,
+    attention: null,
     ...noQuestion,
     plan: null,
     forkedFrom: null,
@@ -103,8 +104,14 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
       : {},
   approve: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
   reject: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
-  message: ({ args }) => ({ modelError: null, ...(!args.review && noQuestion) }),
+  message: ({ args }) => ({
+    modelError: null,
+    attention: null,
+    ...(!args.review && noQuestion),
+  }),
   resume: () => ({ modelError: null }),
+  turn: ({ args }) => (args.change === 'began' ? { attention: null } : {}),
+  attention: ({ args }) => ({ attention: args.why }),
   retry: (event, summary) => afterRetry(summary, event),
   end: () => nothingUnderWay,
   request: (_, { openRequests }) => ({ openRequests: openRequests + 1 }),
@@ -155,7 +162,13 @@ const waitingCheck = {
 } as const;
 
 const noQuestion = { question: null, options: [] };
-const nothingUnderWay = { current: null, waitingFor: [], modelError: null, ...noQuestion };
+const nothingUnderWay = {
+  current: null,
+  waitingFor: [],
+  modelError: null,
+  attention: null,
+  ...noQuestion,
+};
 
 /** Shorter delays before a retry are not shown as a state of the session. */
 const shownDelaySeconds = 5;

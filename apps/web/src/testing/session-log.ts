@@ -68,6 +68,7 @@ export const summaryWith = (part: Partial<SessionSummary> = {}): SessionSummary 
     current: null,
     waitingFor: [],
     question: null,
+    attention: null,
     plan: null,
     forkedFrom: null,
     tags: [],

@@ -12,6 +12,7 @@ const session = (id: string, more: Partial<SessionSummary> = {}): SessionSummary
     created: '2026-01-01T00:00:00Z',
     waitingFor: [],
     question: null,
+    attention: null,
     tags: [],
     archived: false,
     reason: null,

@@ -29,6 +29,7 @@ const isRefusal = (event: Event): boolean =>
 function hasNothingToShow(event: Event): boolean {
   if (isEvent(event, 'say')) return !event.args.text && !event.args.reasoning;
   if (isEvent(event, 'egress')) return event.args.verdict !== 'refused';
+  if (isEvent(event, 'attention')) return event.args.why === null;
   return isEvent(event, 'state') && !shownStates.has(event.args.state);
 }
 
@@ -106,5 +107,6 @@ const kinds = new Map<string, LogEntry['kind']>([
     'breach',
     'exit',
     'background-result',
+    'attention',
   ].map((action) => [action, 'note'] as const),
 ]);

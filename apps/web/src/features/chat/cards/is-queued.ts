@@ -1,13 +1,15 @@
 import { isEnded, isEvent, operationNamed, rewinds, type Event } from '@belay/protocol';
 
 /**
- * Whether a queued message still waits for the agent. The server records deliveries; in logs from
- * before it did so, they follow from the replies: a turn ends with a reply without calls, an answer
- * or a finish, and the next reply has read all messages before it.
+ * Whether a queued message still waits for the agent. The server records deliveries; in logs of
+ * Belay’s own agent from before it did so, they follow from the replies: a turn ends with a reply
+ * without calls, an answer or a finish, and the next reply has read all messages before it.
  */
 export function isQueued(events: readonly Event[], message: Event): boolean {
   if (!isEvent(message, 'message') || message.args.delivery !== 'queue') return false;
   const at = events.findLastIndex(({ seq }) => seq <= message.seq);
+  if (events.some((event) => isEvent(event, 'turn')))
+    return !events.slice(at + 1).some((event) => isTaken(message.seq, event));
   const before = events.slice(0, at).findLast((event) => turnOf(event) !== null);
   let ended = before === undefined || turnOf(before) === 'ended';
   for (const event of events.slice(at + 1)) {

@@ -1,0 +1,54 @@
+import {
+  excerpt,
+  platformPrefix,
+  readableOutput,
+  type AgentTurn,
+  type Event,
+  type EventArgs,
+} from '@belay/protocol';
+import type { CallResult, TextItem } from './conversation.js';
+import type { Progress, State } from './fold-state.js';
+import { forkCause } from './restart-text.js';
+
+/** Notes a turn of the program that works on the session; at its beginning, the prompt has all items so far. */
+export function followTurn(state: State, progress: Progress, turn: AgentTurn): void {
+  if (turn.change === 'began') {
+    state.ended = false;
+    progress.ended = null;
+    state.program = { id: turn.conversation, inTurn: true, included: state.items.length };
+  } else if (turn.change === 'ended' && state.program) {
+    state.program = { ...state.program, inTurn: false, included: state.items.length };
+  }
+  progress.turnEnded = !state.program?.inTurn;
+}
+
+/** Adds what the program says in its turn; its calls are events of their own. */
+export function addProgramReply(
+  { items }: Pick<State, 'items'>,
+  seq: number,
+  say: EventArgs<'say'>,
+): void {
+  items.push({
+    kind: 'turn',
+    turn: { seq, say, results: new Map(), shortened: null, waits: false },
+  });
+}
+
+/** The characters of a result that another agent is shown. */
+const shownResult = 2_000;
+
+/** A program’s call as text, for an agent that continues its conversation: no other one has its tools. */
+export const programCall = ({ message }: Event, result: CallResult): TextItem => ({
+  kind: 'text',
+  text: `${platformPrefix}Called: ${message}\n${excerpt(readableOutput(result), shownResult)}`,
+  images: [],
+  pinned: false,
+  told: true,
+});
+
+/** What runs in the background of the forked session, and its program’s conversation, do not belong to this one. */
+export function forgetOtherSession(state: State, progress: Progress): void {
+  progress.background.forget();
+  progress.ended = forkCause;
+  state.program = null;
+}
