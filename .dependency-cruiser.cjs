@@ -116,7 +116,7 @@ module.exports = {
       ['models'],
       ['programs'],
       ['mcp'],
-      ['actions'],
+      ['actions', 'agents'],
       ['sandboxes'],
       ['sessions'],
       ['publishing'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentName, agentProtocol } from './agents.js';
+import { agentProgramName, agentProtocol } from './agents.js';
 import { wireFormatName } from './wire-format-name.js';
 
 /** The port of the model gateway on the loopback of every sandbox, which the settings of programs name. */
@@ -14,7 +14,9 @@ export const programLaunch = z.object({
   /** Added to the environment of the sandbox's programs, whose values they replace. */
   env: z.record(z.string(), text),
   /** Written before each start, over what is there, readable by the program's user alone. */
-  files: z.array(z.object({ path: z.string().startsWith('/'), text })).max(50),
+  files: z
+    .array(z.object({ path: z.string().startsWith('/'), text, executable: z.boolean().optional() }))
+    .max(50),
   /** Added to the parameters of ACP's `session/new`, `session/load` and `session/resume`. */
   newSession: z.object({ _meta: z.record(z.string(), z.unknown()).optional() }),
 });
@@ -22,8 +24,8 @@ export type ProgramLaunch = z.infer<typeof programLaunch>;
 
 /** What the agent process needs to start a program of another vendor; the server makes it from the agent's entry. */
 export const agentProgram = z.object({
-  name: agentName,
-  /** Its name for people, such as `Claude Code`. */
+  name: agentProgramName,
+  /** Its name for people. */
   title: z.string(),
   protocol: agentProtocol,
   /** The formats of the model's provider that the program speaks. */

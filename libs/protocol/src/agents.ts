@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { modelName } from './models.js';
 
-export const agentName = z
+export const agentProgramName = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9-]{0,39}$/,
@@ -23,7 +23,7 @@ const smallModel = modelName
 
 /** The agent of a session, as it was installed when the session was created; updates never change it. */
 export const sessionAgent = z.object({
-  name: agentName,
+  name: agentProgramName,
   version: z.string().max(100).describe('Empty for an agent without one.'),
   protocol: z.enum(['own', ...agentProtocol.options]),
   small: smallModel,
@@ -32,7 +32,7 @@ export type SessionAgent = z.infer<typeof sessionAgent>;
 
 /** The agent that a new session asks for. */
 export const newSessionAgent = z.object({
-  name: agentName.describe('`belay`, or the name of an installed agent or of an own entry.'),
+  name: agentProgramName.describe('`belay`, or the name of an installed agent or of an own entry.'),
   protocol: agentProtocol
     .optional()
     .describe('`acp` if the agent speaks it, or else `terminal`, where the user types.'),

@@ -52,7 +52,7 @@ const shell =
       input: {
         ...input,
         ...(limit > 0 && { timeout: limit, wait: Math.min(limit, longestWait) }),
-        command: folder + commandLine(command),
+        command: folder + shellLine(command),
       },
     };
   };
@@ -137,7 +137,8 @@ function renamed(input: Fields, names: Readonly<Record<string, string>>): Record
 }
 
 /** Codex gives a command as a list of arguments, usually for `bash -lc`. */
-function commandLine(command: unknown): string {
+/** A command as one would type it: text, or a list of arguments, of which `bash -lc X` is X. Empty if it is neither. */
+export function shellLine(command: unknown): string {
   if (!Array.isArray(command)) return typeof command === 'string' ? command : '';
   const [program, flag, script] = command;
   const runsScript = /^(?:\/bin\/)?(?:ba)?sh$/.test(String(program)) && /^-l?c$/.test(String(flag));

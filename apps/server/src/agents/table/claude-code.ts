@@ -1,0 +1,120 @@
+import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
+import {
+  each,
+  edits,
+  executes,
+  fetching,
+  idleTool,
+  network,
+  reads,
+  readsFrom,
+  shell,
+  standInBy,
+} from '../tool-map.js';
+
+/** Anthropic's Claude Code, which speaks ACP through an adapter that starts it over its SDK. */
+export const claudeCode: AgentEntry = {
+  name: 'claude-code',
+  title: 'Claude Code',
+  about: 'Anthropic’s coding agent, for models of Anthropic.',
+  licence: { spdx: null, url: 'https://code.claude.com/docs/en/legal-and-compliance' },
+  formats: ['messages'],
+  ping: 'ping',
+  protocols: ['acp', 'terminal'],
+  command: (start, protocol) =>
+    protocol === 'acp'
+      ? [
+          start.node,
+          `${start.root}/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js`,
+        ]
+      : [
+          programOf(start),
+          '--setting-sources',
+          sources(start.trusted).join(','),
+          '--strict-mcp-config',
+          '--dangerously-skip-permissions',
+          start.task,
+        ],
+  resume: 'resume',
+  authenticate: null,
+  newSession: (trusted) => ({
+    _meta: {
+      claudeCode: {
+        options: {
+          settingSources: sources(trusted),
+          strictMcpConfig: true,
+          permissionMode: 'bypassPermissions',
+        },
+      },
+    },
+  }),
+  env: (start) => ({
+    CLAUDE_CONFIG_DIR: start.home,
+    CLAUDE_CODE_EXECUTABLE: programOf(start),
+    ANTHROPIC_BASE_URL: `${start.gateway}/anthropic`,
+    ANTHROPIC_AUTH_TOKEN: start.token,
+    // A value here would win over the token.
+    ANTHROPIC_API_KEY: '',
+    ANTHROPIC_MODEL: start.model,
+    ANTHROPIC_DEFAULT_OPUS_MODEL: start.model,
+    ANTHROPIC_DEFAULT_SONNET_MODEL: start.model,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: start.small,
+    CLAUDE_CODE_SUBAGENT_MODEL: start.model,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
+    // A reply may be held for as long as the user takes to decide.
+    CLAUDE_ENABLE_STREAM_WATCHDOG: '0',
+    API_TIMEOUT_MS: '86400000',
+    DISABLE_AUTOUPDATER: '1',
+    IS_SANDBOX: '1',
+  }),
+  files: ({ home }) => [
+    {
+      path: `${home}/settings.json`,
+      text: JSON.stringify({ permissions: { defaultMode: 'bypassPermissions' } }),
+    },
+    {
+      // Questions of the first start, which nobody would answer.
+      path: `${home}/.claude.json`,
+      text: JSON.stringify({
+        hasCompletedOnboarding: true,
+        bypassPermissionsModeAccepted: true,
+        projects: { '/workspace': { hasTrustDialogAccepted: true } },
+      }),
+    },
+  ],
+  policy: [
+    {
+      path: '/etc/claude-code/managed-settings.json',
+      text: JSON.stringify({
+        allowManagedHooksOnly: true,
+        allowManagedPermissionRulesOnly: true,
+        allowedMcpServers: [{ serverName: belayServer }],
+      }),
+    },
+  ],
+  project: ['.claude/**', '.mcp.json', '**/CLAUDE.md', '**/CLAUDE.local.md'],
+  tools: {
+    Bash: shell('command'),
+    ...each('Edit Write MultiEdit', edits('file_path')),
+    NotebookEdit: edits('notebook_path'),
+    Read: readsFrom('file_path'),
+    ...each('Glob Grep LS', readsFrom('path')),
+    ...each('BashOutput KillShell LSP Skill ListAgents ReportFindings', reads),
+    WebFetch: fetching('url'),
+    WebSearch: network,
+    ...each('REPL Workflow ScheduleWakeup', executes),
+    ...each(
+      'Task Agent TodoWrite TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate',
+      idleTool,
+    ),
+    ...each('ToolSearch EnterPlanMode ExitPlanMode AskUserQuestion', idleTool),
+  },
+  belayTools: `mcp__${belayServer}__`,
+  standIn: (text, offered) => standInBy(text, offered, { Bash: (command) => ({ command }) }),
+};
+
+const programOf = ({ root, arch, clib }: ProgramPlaces): string =>
+  `${root}/node_modules/@anthropic-ai/claude-code-linux-${arch}${clib === 'musl' ? '-musl' : ''}/claude`;
+
+const sources = (trusted: boolean): string[] => (trusted ? ['user', 'project'] : ['user']);

@@ -1,0 +1,118 @@
+import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
+import {
+  each,
+  executes,
+  idleTool,
+  network,
+  reads,
+  readsFrom,
+  shell,
+  standInBy,
+} from '../tool-map.js';
+
+/** OpenAI's Codex, which speaks ACP through an adapter that starts it as an app server. */
+export const codex: AgentEntry = {
+  name: 'codex',
+  title: 'Codex',
+  about: 'OpenAI’s coding agent, for models of OpenAI.',
+  licence: { spdx: 'Apache-2.0', url: 'https://github.com/openai/codex' },
+  formats: ['responses'],
+  ping: 'event',
+  protocols: ['acp', 'terminal'],
+  command: (start, protocol) =>
+    protocol === 'acp'
+      ? [start.node, `${start.root}/node_modules/@agentclientprotocol/codex-acp/dist/index.js`]
+      : [programOf(start), '--dangerously-bypass-approvals-and-sandbox', start.task],
+  resume: 'resume',
+  authenticate: null,
+  newSession: () => ({}),
+  env: (start) => ({
+    CODEX_HOME: start.home,
+    CODEX_PATH: programOf(start),
+    BELAY_TOKEN: start.token,
+    MODEL_PROVIDER: belayServer,
+    INITIAL_AGENT_MODE: 'agent-full-access',
+    NO_BROWSER: '1',
+  }),
+  files: (start) => [{ path: `${start.home}/config.toml`, text: settings(start) }],
+  policy: [
+    {
+      path: '/etc/codex/managed_config.toml',
+      // Over the project's own settings and those of the adapter, which trusts the workspace by itself.
+      text: '[projects."/workspace"]\ntrust_level = "untrusted"\n',
+    },
+    {
+      path: '/etc/codex/requirements.toml',
+      text: [
+        'allow_managed_hooks_only = true',
+        'allowed_web_search_modes = []',
+        '',
+        '[features]',
+        'code_mode = false',
+        '',
+      ].join('\n'),
+    },
+  ],
+  project: ['.codex/**', '**/AGENTS.md', '.agents/skills/**'],
+  tools: {
+    exec_command: shell('cmd'),
+    shell_command: shell('command'),
+    shell: shell('command'),
+    local_shell_call: shell('action.command'),
+    apply_patch: executes,
+    view_image: readsFrom('path'),
+    read_file: readsFrom('file_path'),
+    list_dir: readsFrom('dir_path'),
+    grep_files: readsFrom('path'),
+    web_search: network,
+    ...each('exec js_repl write_stdin', executes),
+    ...each('get_goal tool_search', reads),
+    ...each('update_plan spawn_agent send_input wait close_agent request_user_input', idleTool),
+    ...each('create_goal update_goal', idleTool),
+  },
+  belayTools: `mcp__${belayServer}__`,
+  standIn: (text, offered) =>
+    standInBy(text, offered, {
+      exec_command: (cmd) => ({ cmd }),
+      shell_command: (command) => ({ command }),
+      shell: (command) => ({ command: ['bash', '-lc', command] }),
+    }),
+};
+
+const programOf = ({ root, arch }: AgentStart): string =>
+  `${root}/node_modules/@openai/codex-linux-${arch}/vendor/${targets[arch]}/bin/codex`;
+
+const targets = { x64: 'x86_64-unknown-linux-musl', arm64: 'aarch64-unknown-linux-musl' };
+
+/**
+ * A provider named “OpenAI” would turn on compaction at the provider. In code mode, calls are inside of JavaScript,
+ * and compressed requests cannot be read on their way.
+ */
+const settings = ({ gateway, model, small, trusted }: AgentStart): string =>
+  [
+    `model = ${JSON.stringify(model)}`,
+    `review_model = ${JSON.stringify(small)}`,
+    `model_provider = "${belayServer}"`,
+    'web_search = "disabled"',
+    'check_for_update_on_startup = false',
+    `project_doc_max_bytes = ${trusted ? 32_768 : 0}`,
+    '',
+    `[model_providers.${belayServer}]`,
+    'name = "Belay"',
+    `base_url = "${gateway}/openai/v1"`,
+    'wire_api = "responses"',
+    'env_key = "BELAY_TOKEN"',
+    'supports_websockets = false',
+    `stream_idle_timeout_ms = ${dayMs}`,
+    '',
+    '[features]',
+    'code_mode = false',
+    'enable_request_compression = false',
+    '',
+    '[analytics]',
+    'enabled = false',
+    '',
+  ].join('\n');
+
+/** A reply may be held for as long as the user takes to decide. */
+const dayMs = 86_400_000;

@@ -1,0 +1,69 @@
+import { belayServer, type AgentEntry } from '../agent-entry.js';
+import {
+  each,
+  edits,
+  fetching,
+  idleTool,
+  reads,
+  readsFrom,
+  shell,
+  standInBy,
+} from '../tool-map.js';
+
+const systemSettings = '/etc/qwen-code/settings.json';
+
+/** Alibaba's Qwen Code, which speaks ACP itself. */
+export const qwen: AgentEntry = {
+  name: 'qwen',
+  title: 'Qwen Code',
+  about: 'Alibaba’s coding agent, for models of OpenAI and of servers with a compatible API.',
+  licence: { spdx: 'Apache-2.0', url: 'https://github.com/QwenLM/qwen-code' },
+  formats: ['chat'],
+  ping: 'comment',
+  protocols: ['acp', 'terminal'],
+  command: ({ node, root, task }, protocol) => [
+    node,
+    `${root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
+    ...(protocol === 'acp' ? ['--acp'] : ['--yolo', '-i', task]),
+  ],
+  resume: 'load',
+  authenticate: 'openai',
+  newSession: () => ({}),
+  env: ({ gateway, token, home, model }) => ({
+    QWEN_HOME: home,
+    QWEN_CODE_SYSTEM_SETTINGS_PATH: systemSettings,
+    OPENAI_BASE_URL: `${gateway}/openai/v1`,
+    OPENAI_API_KEY: token,
+    OPENAI_MODEL: model,
+  }),
+  files: () => [],
+  policy: [
+    {
+      path: systemSettings,
+      text: JSON.stringify({
+        security: { auth: { selectedType: 'openai' }, folderTrust: { enabled: true } },
+        general: { enableAutoUpdate: false },
+        privacy: { usageStatisticsEnabled: false },
+        telemetry: { enabled: false },
+        disableAllHooks: true,
+        mcp: { allowed: [belayServer] },
+      }),
+    },
+  ],
+  project: ['.qwen/**', '.env', '**/QWEN.md', '**/AGENTS.md'],
+  tools: {
+    run_shell_command: shell('command'),
+    ...each('replace edit write_file', edits('file_path')),
+    notebook_edit: edits('notebook_path'),
+    read_file: readsFrom('file_path'),
+    list_directory: readsFrom('path'),
+    ...each('glob grep_search', readsFrom('path')),
+    ...each('read_many_files list_agents get_goal tool_search', reads),
+    web_fetch: fetching('url'),
+    ...each('agent todo_write save_memory skill enter_plan_mode exit_plan_mode', idleTool),
+    ...each('ask_user_question update_goal', idleTool),
+  },
+  belayTools: `mcp__${belayServer}__`,
+  standIn: (text, offered) =>
+    standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
+};

@@ -1,0 +1,73 @@
+import { shellLine, type OperationName, type Risk } from '@belay/protocol';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/**
+ * What a tool of a program is here. An `operation` is logged as such if `input` fits its schema. Otherwise, the tool is
+ * logged by its own name: with the risk of executing, unless it only touches the path in its field `path`; such a path
+ * outside the workspace counts as executing, too. An `idle` tool achieves nothing by itself.
+ */
+export type ToolMap =
+  | { readonly kind: 'operation'; readonly operation: OperationName; input(given: Input): Input }
+  | { readonly kind: 'path'; readonly risk: Extract<Risk, 'read' | 'write'>; readonly path: string }
+  | { readonly kind: 'network' | 'execute' | 'read' | 'idle' };
+
+/** A call that is made up. */
+export interface StandIn {
+  tool: string;
+  input: Readonly<Record<string, unknown>>;
+}
+
+/** A shell whose command is the text in this field, or a list of arguments. */
+export const shell = (field: string): ToolMap => ({
+  kind: 'operation',
+  operation: 'terminal.run',
+  input: (given) => ({ command: shellLine(valueAt(given, field)) }),
+});
+
+/** A fetch of the address in this field. */
+export const fetching = (field: string): ToolMap => ({
+  kind: 'operation',
+  operation: 'web.fetch',
+  input: (given) => ({ url: given[field] }),
+});
+
+export const edits = (path: string): ToolMap => ({ kind: 'path', risk: 'write', path });
+export const readsFrom = (path: string): ToolMap => ({ kind: 'path', risk: 'read', path });
+export const reads: ToolMap = { kind: 'read' };
+export const network: ToolMap = { kind: 'network' };
+export const executes: ToolMap = { kind: 'execute' };
+export const idleTool: ToolMap = { kind: 'idle' };
+
+/** The same map for several tools. */
+export const each = (names: string, map: ToolMap): Record<string, ToolMap> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, map]));
+
+/** A stand-in that gives a POSIX shell command to the first of these tools that is offered. */
+export function standInBy(
+  text: string,
+  offered: readonly string[],
+  tools: Readonly<Record<string, (command: string) => Input>>,
+): StandIn | null {
+  const tool = Object.keys(tools).find((name) => offered.includes(name));
+  const input = tool === undefined ? undefined : tools[tool]?.(saying(text));
+  return tool === undefined || !input ? null : { tool, input };
+}
+
+/** The number of characters of a refusal that a program gets. */
+const maxTextLength = 2_000;
+
+/** A command that prints the text, without control characters, to standard error and fails. */
+function saying(text: string): string {
+  const plain = text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, maxTextLength);
+  return `printf '%s\\n' '${plain.replaceAll("'", `'\\''`)}' >&2; exit 1`;
+}
+
+function valueAt(given: Input, field: string): unknown {
+  let value: unknown = given;
+  for (const key of field.split('.')) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Input)[key];
+  }
+  return value;
+}
