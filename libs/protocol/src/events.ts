@@ -232,6 +232,19 @@ export const eventArgs = {
       .omit({ cachedTokens: true })
       .describe('The estimated usage, which counts if the real one never becomes known.'),
   }),
+  /**
+   * server: a program of the sandbox gets another call in the place of the one with the event’s id, which may not run.
+   * Later requests of the program have the original in its place again.
+   */
+  replaced: z.object({
+    format: wireFormatName,
+    call: z.string().max(200).describe('The provider’s id of the call; empty if it gave none.'),
+    name: z.string().max(300).describe('The tool that the model called.'),
+    input: z.string().describe('Its input as the provider wrote it.'),
+    item: z.string().optional().describe('The whole call, if it has not the usual shape.'),
+    tool: z.string().max(300).describe('The tool of the call that stands in for it.'),
+    standIn: z.record(z.string(), z.unknown()).describe('The input of that call.'),
+  }),
   /** server: the usage of one model call. */
   usage: usage.extend({
     model: z.string(),

@@ -59,6 +59,7 @@ const irrelevant = new Set([
   'terminal',
   'browser',
   'egress',
+  'replaced',
   'request',
   'usage',
   'approval',

@@ -13,6 +13,7 @@ import {
   type SessionSettingsInput,
 } from '@belay/protocol';
 import { memoryConnections } from '@belay/rpc';
+import { WireCalls } from '../../agents/wire-calls.js';
 import { ApprovalBench } from '../../testing/approval-bench.js';
 import { TestLogs } from '../../testing/logs.js';
 import { ProviderKeys } from '../provider-keys.js';
@@ -52,7 +53,9 @@ export class WireBench {
     const { log, store, database, config } = this.logs;
     this.approvals = new ApprovalBench(this.logs);
     const keys = new ProviderKeys(config);
-    this.gateway = new WireGateway(keys, log, store, database, this.approvals.approvals);
+    const { approvals } = this.approvals;
+    this.gateway = new WireGateway(keys, log, store, database, approvals);
+    new WireCalls(log, store, approvals, this.gateway).onModuleInit();
     this.#connections.server.accept('model', async (meta, stream) => {
       void this.gateway.serve('s', meta, stream);
     });
@@ -60,7 +63,7 @@ export class WireBench {
 
   /** Begins the session `s`, whose programs may call its model. */
   session(model: string, more: Partial<SessionSettingsInput> = {}): Promise<void> {
-    return this.logs.session('s', { model, modelForPrograms: true, ...more });
+    return this.logs.session('s', { model, modelForPrograms: true, approvals: 'auto', ...more });
   }
 
   url(path: string): string {
@@ -90,7 +93,7 @@ export class WireBench {
     this.#door.closeAllConnections();
     await new Promise((resolve) => this.#door.close(resolve));
     await this.gateway.beforeApplicationShutdown();
-    await Promise.all([this.#connections.agent.close(), this.#connections.server.close()]);
+    this.#connections.break();
     await this.logs.close();
   }
 

@@ -4,7 +4,6 @@ import { ModelFailure } from '../model.js';
 import { failureOf } from '../providers/failures.js';
 import { EventFrames, messageIn, parsed } from './event-frames.js';
 import { replyHeaders } from './wire-headers.js';
-import { isEventStream } from './wire-reply.js';
 
 /** The longest reply that is not a stream, and the longest error. */
 const maxBodyBytes = 32 * 2 ** 20;
@@ -20,6 +19,7 @@ export interface ReplyPart {
 export interface ProviderReply {
   head: ModelReplyHead;
   isError: boolean;
+  isStream: boolean;
   /** Together they are exactly the provider’s bytes. Throws `model_failed` when the reply breaks off. */
   parts: AsyncIterable<ReplyPart>;
 }
@@ -41,11 +41,13 @@ export async function callProvider(
     method,
     headers,
     body,
+    wantsStream,
     signal,
   }: {
     method: string;
     headers: Record<string, string>;
     body?: string | undefined;
+    wantsStream: boolean;
     signal: AbortSignal;
   },
   called: Called,
@@ -67,8 +69,9 @@ export async function callProvider(
     );
   const isError = status >= 400;
   const head = { status, headers: replyHeaders(response.headers) };
-  if (!isError && isEventStream(head.headers['content-type']))
-    return { head, isError, parts: framesOf(response, signal, called) };
+  // Programs read a reply as what they asked for, whatever its type says.
+  const isStream = !isError && wantsStream && !isJson(head.headers['content-type']);
+  if (isStream) return { head, isError, isStream, parts: framesOf(response, signal, called) };
   const bytes = await wholeBody(response, isError ? maxErrorBytes : maxBodyBytes, signal, called);
   if ([401, 402, 403].includes(status)) {
     const answered = { statusCode: status, message: '', responseBody: bytes.toString() };
@@ -76,7 +79,7 @@ export async function callProvider(
   }
   if (called.secret && bytes.includes(called.secret))
     throw new AppError('forbidden', keyShown(called));
-  return { head, isError, parts: one({ bytes, message: parsed(bytes.toString()) }) };
+  return { head, isError, isStream, parts: one({ bytes, message: parsed(bytes.toString()) }) };
 }
 
 async function* framesOf(
@@ -129,6 +132,8 @@ async function* chunksOf(
 async function* one(reply: ReplyPart): AsyncGenerator<ReplyPart> {
   yield reply;
 }
+
+const isJson = (type = ''): boolean => /^application\/([\w.-]+\+)?json\b/.test(type);
 
 const keyShown = ({ provider }: Called): string =>
   `The reply of ${provider} contains the server’s key, so it is not passed on.`;

@@ -1,6 +1,6 @@
 import {
   AppError,
-  isKnownProvider,
+  wireFormatsOf,
   type SessionSettings,
   type WireFormatName,
 } from '@belay/protocol';
@@ -31,7 +31,7 @@ export function permittedProvider(settings: ModelPermission, format: WireFormatN
       `The session’s model ${settings.model} plays a script, which programs cannot call.`,
     );
   const { provider } = address;
-  const formats = formatsOf(provider);
+  const formats = wireFormatsOf(provider);
   if (formats.includes(format)) return provider;
   throw new AppError(
     'forbidden',
@@ -65,17 +65,6 @@ function openModels({ model, agent }: ModelPermission) {
     const address = parseModelName(name);
     return address.kind === 'provider' ? [{ ...address, name }] : [];
   });
-}
-
-/** The formats that a provider speaks. */
-export function formatsOf(provider: string): readonly WireFormatName[] {
-  if (!isKnownProvider(provider)) return ['chat'];
-  const formats = {
-    anthropic: ['messages'],
-    openai: ['responses', 'chat'],
-    google: ['gemini'],
-  } as const;
-  return formats[provider];
 }
 
 const paths: Readonly<Record<WireFormatName, string>> = {

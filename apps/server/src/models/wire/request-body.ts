@@ -10,6 +10,7 @@ const maxBodyBytes = 32 * 2 ** 20;
 /** What a picture counts as, in tokens, whatever its size. */
 const tokensOfPicture = 1_600;
 const bytesOfToken = 4;
+const maxDepth = 200;
 /** Shorter texts are not looked at as pictures. */
 const shortestPicture = 4_096;
 
@@ -49,8 +50,8 @@ export async function readBytes(stream: Readable, take: (bytes: number) => void)
  */
 export async function requestBody(bytes: Buffer, encoding = 'identity'): Promise<RequestBody> {
   const text = decoded(await unpacked(bytes, encoding.trim().toLowerCase()));
-  const json = text && parsed(text);
-  if (!text || !isObject(json))
+  const json = text === undefined ? undefined : parsed(text);
+  if (text === undefined || !isObject(json))
     throw new AppError('invalid_input', 'The body of the request is not a JSON object.');
   const { pictures, pictureCharacters } = scanned(text);
   const tokens =
@@ -93,9 +94,21 @@ function decoded(bytes: Buffer): string | undefined {
   }
 }
 
+/** An object in which each field has one value; undefined for any other text. */
+export function readObject(text: string): Record<string, unknown> | undefined {
+  const json = parsed(text);
+  if (!isObject(json)) return undefined;
+  try {
+    scanned(text);
+    return json;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Looks through valid JSON once. Throws `invalid_input` for an object with two equal names: parsers differ in which of
- * them counts.
+ * them counts. Neither may it be nested deeper than readers can follow.
  */
 function scanned(text: string): { pictures: number; pictureCharacters: number } {
   const open: (Set<string> | null)[] = [];
@@ -106,6 +119,8 @@ function scanned(text: string): { pictures: number; pictureCharacters: number } 
     const sign = text[at];
     if (sign === '{' || sign === '[') open.push(sign === '{' ? new Set() : null);
     else if (sign === '}' || sign === ']') open.pop();
+    if (open.length > maxDepth)
+      throw new AppError('invalid_input', 'The body of the request is nested too deeply.');
     if (sign === '{' || sign === ',') isName = open.at(-1) instanceof Set;
     if (sign !== '"') continue;
     const end = endOfText(text, at);
@@ -130,7 +145,7 @@ function addName(names: Set<string> | null | undefined, quoted: string): void {
 }
 
 /** The place after the closing quote of the text that begins at `start`. */
-function endOfText(text: string, start: number): number {
+export function endOfText(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at);
     let slashes = 0;

@@ -235,7 +235,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('refuses other models, hosted tools and unreadable bodies in its own words', async () => {
-    await bench.session(wire.model);
+    await bench.session(wire.model, { approvals: 'ask' });
     const other =
       format === 'gemini'
         ? bench.post(path.replace('gemini-2.5-pro', 'gemini-2.5-flash'), request)
@@ -254,9 +254,12 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
       (await bench.post(path, JSON.stringify(request).replace('{', '{"Tools":[],'))).status,
     ).toBe(400);
     expect(provider.requests).toEqual([]);
-    // The control: the same request without these is passed on.
-    provider.answer(streaming(reply()));
+    // The control: the same request without these is passed on, and hosted tools are where a mode or rule allows them.
+    const fine = () => streaming(wire.reply({ text: 'Fine.' }));
+    provider.answer(fine(), fine());
     expect((await bench.post(path, request)).status).toBe(200);
+    await bench.approvals.turnTo('s', 'auto');
+    expect((await bench.post(path, { ...request, tools: [hosted] })).status).toBe(200);
   });
 
   it('reads compressed bodies, and passes them on as they are inside', async () => {

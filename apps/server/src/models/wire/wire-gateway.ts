@@ -28,7 +28,13 @@ import { assertHostedTools } from './hosted-tools.js';
 import { BodyBudget } from './body-budget.js';
 import { RequestFields } from './json-fields.js';
 import { permittedModel, permittedProvider, type PermittedModel } from './permitted-model.js';
+import { callFormats } from './call-formats.js';
+import { pingFrame, type CallJudge } from './call-judge.js';
 import { callProvider } from './call-provider.js';
+import { passReply } from './pass-reply.js';
+import { ReplacedCalls } from './replaced-calls.js';
+import { restored } from './restoring.js';
+import type { WireCall } from './wire-call.js';
 import { readBytes, requestBody, type RequestBody } from './request-body.js';
 import { UsageMeter } from './usage-meter.js';
 import type { WireFormat, WireRequest } from './wire-format.js';
@@ -68,6 +74,8 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
   readonly #logger = new Logger(WireGateway.name);
   readonly #admission: Admission;
   readonly #bodies = new BodyBudget();
+  readonly #replaced: ReplacedCalls;
+  #judge: CallJudge | undefined;
   readonly #open = new Map<Duplex, Promise<void>>();
   /** The models of sessions whose last prompt was mostly cached. */
   readonly #cached = new Set<string>();
@@ -80,6 +88,12 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly approvals: ApprovalService,
   ) {
     this.#admission = new Admission(log);
+    this.#replaced = new ReplacedCalls(log, store, database);
+  }
+
+  /** Until then, nothing is passed on. */
+  decideBy(judge: CallJudge): void {
+    this.#judge = judge;
   }
 
   /** Requests that were under way when an earlier process of the server ended count as they were estimated. */
@@ -147,10 +161,12 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
         { log: this.log, approvals: this.approvals, session },
         request.hosted,
       );
+      const text = restored(body.text, route.format, await this.#replaced.of(session));
+      const sent = { ...passed, body: { ...body, text } };
       const work = (signal: AbortSignal) =>
         route.kind === 'count'
-          ? this.#pass({ ...passed, body }, signal)
-          : this.#generate({ ...passed, body, request, model }, signal);
+          ? this.#pass(sent, signal)
+          : this.#generate({ ...sent, request, model }, signal);
       await whileWorking(this.log, session, { signal: reply.closed, inPause: 'wait', work });
     } finally {
       share.release();
@@ -175,20 +191,44 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
     const reservation = await this.#reserve(generation, output, signal);
     // Whatever happens, the provider may have begun.
     let outcome: 'complete' | 'cut' | 'failed' = 'cut';
+    const settle = () => this.#settle(session, model, { reservation, meter, outcome });
     try {
       const response = await this.#call(generation, signal).catch((error: unknown) => {
         if (!signal.aborted) outcome = 'failed';
         throw error;
       });
-      await reply.begin(response.head);
-      for await (const { bytes, message } of response.parts) {
-        meter.see(message);
-        await reply.write(bytes);
-      }
-      outcome = response.isError ? 'failed' : 'complete';
+      await passReply(response, {
+        ...(await this.#judged(generation, signal)),
+        reply,
+        seen: (message) => meter.see(message),
+        // A question may be open for hours, and other requests wait for what is reserved.
+        read: () => {
+          outcome = response.isError ? 'failed' : 'complete';
+          return settle();
+        },
+      });
     } finally {
-      await this.#settle(session, model, { reservation, meter, outcome });
+      await settle();
     }
+  }
+
+  /** How the calls in a reply are decided. */
+  async #judged({ session, format, request }: Generation, signal: AbortSignal) {
+    const judge = this.#judge;
+    if (!judge) throw new AppError('unavailable', 'The server is starting.');
+    const judged = { session, format: format.name, offered: request.tools, signal };
+    const pause = { signal, inPause: 'wait', work: async () => {} } as const;
+    return {
+      format: callFormats[format.name],
+      ping: pingFrame(format.name, await judge.pingOf(judged)),
+      working: () => whileWorking(this.log, session, pause),
+      signal,
+      decide: async (call: WireCall) => {
+        const { id, refusal } = await judge.decide(judged, call);
+        if (refusal?.standIn) await this.#replaced.add(session, id, { ...judged, call, refusal });
+        return refusal;
+      },
+    };
   }
 
   async #reserve(
@@ -237,13 +277,17 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
     });
   }
 
-  #call({ route, provider, meta, body }: Passed & { body?: RequestBody }, signal: AbortSignal) {
+  #call(
+    { route, provider, meta, body, request }: Passed & Partial<Generation>,
+    signal: AbortSignal,
+  ) {
     const { setup } = this.keys;
     const api = providerApi(provider, setup);
     const headers = providerHeaders(meta.headers, api.headers);
-    const request = { method: meta.method, headers, body: body?.text, signal };
+    const wantsStream = request?.isStream ?? false;
+    const sent = { method: meta.method, headers, body: body?.text, wantsStream, signal };
     const secret = setup.providers[provider]?.key;
-    return callProvider(`${api.url}${route.path}`, request, {
+    return callProvider(`${api.url}${route.path}`, sent, {
       provider,
       environment: setup.environment,
       secret,
