@@ -9,7 +9,7 @@ import type {
 } from '@belay/protocol';
 import type { CallContext } from './call-context.js';
 import type { ServerConnection } from './server-connection.js';
-import type { Gateway } from './gateway/gateway.js';
+import type { Gateway, GatewayOptions } from './gateway/gateway.js';
 import type { Plan } from './plan/plan.js';
 import type { Guidance } from './guidance/guidance.js';
 import type { Terminals } from './terminal/terminals.js';
@@ -54,7 +54,9 @@ export interface AgentServices {
    * Opens the session’s model to programs that have the token, a new one if omitted; `inTerminals`: shells get it.
    * Rejects on a bare machine, and if another program listens on its port.
    */
-  openGateway(options: { token?: string | undefined; inTerminals: boolean }): Promise<Gateway>;
+  openGateway(
+    options: Pick<GatewayOptions, 'token' | 'before'> & { inTerminals: boolean },
+  ): Promise<Gateway>;
   close(): Promise<void>;
 }
 

@@ -85,7 +85,7 @@ export async function openServices(
     watch: (on) => browser.watch(on),
     page: () => browser.page(),
     refusals: () => outgoing.report(),
-    async openGateway({ token, inTerminals }) {
+    async openGateway({ token, before, inTerminals }) {
       // The port is that of all programs of the machine.
       if (environment.bare)
         throw new AppError(
@@ -94,6 +94,7 @@ export async function openServices(
         );
       gateway ??= await startGateway({
         token,
+        before,
         open: (request) => connection.open('model', request),
       });
       if (inTerminals) terminals.addToEnvironment(gatewayVariables(gateway.token));

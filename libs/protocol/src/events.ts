@@ -11,7 +11,7 @@ import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
 import { sessionChange, sessionSettings, sessionState } from './session.js';
 import { newMessage } from './session-messages.js';
-import { wireFormatName } from './wire-format-name.js';
+import { replacedArgs, requestArgs, requestId } from './wire-events.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
@@ -21,8 +21,6 @@ export const userCallPrefix = 'user-';
 
 /** The longest id of a call; providers give up to 64 characters. */
 const callId = z.string().min(1).max(200);
-/** The id of a program’s request to the model, which the server makes up. */
-const requestId = z.string().min(1).max(100);
 /** The maximum number of queued messages that one event delivers to the model. */
 export const maxDelivered = 1_000;
 /** The longest path that Linux accepts. */
@@ -218,33 +216,12 @@ export const eventArgs = {
    * server: a program of the sandbox calls the model; stored before the provider gets a byte. `usage` with the same
    * `request` settles it.
    */
-  request: z.object({
-    request: requestId,
-    format: wireFormatName,
-    model: z.string(),
-    purpose: z
-      .enum(['turn', 'side'])
-      .describe('`side`: the request offers no tools, such as one for a title.'),
-    bytes: z.int().nonnegative().describe('The size of its body.'),
-    messages: z.int().nonnegative(),
-    tools: z.int().nonnegative(),
-    reserved: usage
-      .omit({ cachedTokens: true })
-      .describe('The estimated usage, which counts if the real one never becomes known.'),
-  }),
+  request: requestArgs,
   /**
    * server: a program of the sandbox gets another call in the place of the one with the event’s id, which may not run.
    * Later requests of the program have the original in its place again.
    */
-  replaced: z.object({
-    format: wireFormatName,
-    call: z.string().max(200).describe('The provider’s id of the call; empty if it gave none.'),
-    name: z.string().max(300).describe('The tool that the model called.'),
-    input: z.string().describe('Its input as the provider wrote it.'),
-    item: z.string().optional().describe('The whole call, if it has not the usual shape.'),
-    tool: z.string().max(300).describe('The tool of the call that stands in for it.'),
-    standIn: z.record(z.string(), z.unknown()).describe('The input of that call.'),
-  }),
+  replaced: replacedArgs,
   /** server: the usage of one model call. */
   usage: usage.extend({
     model: z.string(),

@@ -23,6 +23,8 @@ export interface Gateway {
 export interface GatewayOptions {
   /** Opens a stream to the session’s model; rejects with `AppError`. */
   open(request: ModelStream): Promise<Duplex>;
+  /** Awaited before each request goes to the server, such as for changes of the calls before it to be recorded. */
+  before?: (() => Promise<void>) | undefined;
   /** A new one if omitted. */
   token?: string | undefined;
   /** Tests use a free one. */
@@ -41,6 +43,7 @@ const ownHeaders =
  */
 export async function startGateway({
   open,
+  before = async () => {},
   token = randomBytes(32).toString('base64url'),
   port = gatewayPort,
 }: GatewayOptions): Promise<Gateway> {
@@ -60,9 +63,9 @@ export async function startGateway({
       const { method } = request;
       if (method !== 'GET' && method !== 'POST')
         return answer(405, `Belay does not pass on ${method}.`);
-      void pass({ request, response, method }, open).catch((error: unknown) =>
-        answer(503, errorFrom(error).message),
-      );
+      void before()
+        .then(() => pass({ request, response, method }, open))
+        .catch((error: unknown) => answer(503, errorFrom(error).message));
     },
   );
   server.on('upgrade', (_request, socket) => {

@@ -11,7 +11,7 @@ import type {
 import { isCall, newEvent, type Event, type WireFormatName } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
-import { ProviderServer, streaming } from '../models/testing/provider-server.js';
+import { failedResponse, ProviderServer, streaming } from '../models/testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
@@ -26,6 +26,8 @@ interface Case {
   wire: ProviderWire;
   shell: string;
   field: string;
+  /** A whole reply with a text and a call. */
+  body(name: string, input: Record<string, unknown>): object;
   sdk(url: (path: string) => string): LanguageModelV4;
 }
 
@@ -36,6 +38,18 @@ const cases: Record<WireFormatName, Case> = {
     wire: anthropicMessages,
     shell: 'Bash',
     field: 'command',
+    body: (name, input) => ({
+      type: 'message',
+      id: 'msg_1',
+      model: 'claude-sonnet-4-5',
+      role: 'assistant',
+      content: [
+        { type: 'text', text: 'Looking.' },
+        { type: 'tool_use', id: 'call_1', name, input },
+      ],
+      stop_reason: 'tool_use',
+      usage: { input_tokens: 12, output_tokens: 3 },
+    }),
     sdk: (url) =>
       createAnthropic({ apiKey, baseURL: url('/anthropic/v1') }).languageModel('claude-sonnet-4-5'),
   },
@@ -44,6 +58,27 @@ const cases: Record<WireFormatName, Case> = {
     wire: openaiResponses,
     shell: 'exec_command',
     field: 'cmd',
+    body: (name, input) => ({
+      id: 'resp_1',
+      created_at: 1,
+      model: 'gpt-5',
+      output: [
+        {
+          type: 'message',
+          id: 'msg_1',
+          role: 'assistant',
+          content: [{ type: 'output_text', text: 'Looking.', annotations: [] }],
+        },
+        {
+          type: 'function_call',
+          id: 'fc_1',
+          call_id: 'call_1',
+          name,
+          arguments: JSON.stringify(input),
+        },
+      ],
+      usage: { input_tokens: 12, output_tokens: 3 },
+    }),
     sdk: (url) => createOpenAI({ apiKey, baseURL: url('/openai/v1') }).responses('gpt-5'),
   },
   chat: {
@@ -51,6 +86,29 @@ const cases: Record<WireFormatName, Case> = {
     wire: chatCompletions,
     shell: 'bash',
     field: 'command',
+    body: (name, input) => ({
+      id: 'c1',
+      created: 1,
+      model: 'local',
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant',
+            content: 'Looking.',
+            tool_calls: [
+              {
+                id: 'call_1',
+                type: 'function',
+                function: { name, arguments: JSON.stringify(input) },
+              },
+            ],
+          },
+          finish_reason: 'tool_calls',
+        },
+      ],
+      usage: { prompt_tokens: 12, completion_tokens: 3 },
+    }),
     sdk: (url) =>
       createOpenAICompatible({ name: 'belay', apiKey, baseURL: url('/openai/v1') }).languageModel(
         'local',
@@ -61,6 +119,18 @@ const cases: Record<WireFormatName, Case> = {
     wire: googleGenerate,
     shell: 'run_shell_command',
     field: 'command',
+    body: (name, input) => ({
+      candidates: [
+        {
+          content: {
+            role: 'model',
+            parts: [{ text: 'Looking.' }, { functionCall: { id: 'call_1', name, args: input } }],
+          },
+          finishReason: 'STOP',
+        },
+      ],
+      usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 3 },
+    }),
     sdk: (url) =>
       createGoogle({ apiKey, baseURL: url('/gemini/v1beta') }).languageModel('gemini-2.5-pro'),
   },
@@ -204,6 +274,24 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     await one.sdk((path) => honest.url(path)).doStream(options(named));
     expect(provider.requests.at(-1)?.text).toBe(sent);
     await honest.close();
+  });
+
+  it('are held in replies that are no streams, too', async () => {
+    const body = one.body(shell, { [field]: 'rm -rf build' });
+    provider.answer(failedResponse(200, body), failedResponse(200, body));
+    const generate = async () => {
+      const { content } = await one.sdk((path) => bench.url(path)).doGenerate(options([task]));
+      return content.find((part) => part.type === 'tool-call');
+    };
+    const refused = generate();
+    await bench.approvals.waits(1);
+    expect(Buffer.concat(bench.received).toString()).not.toContain('Looking');
+    await answer('call_1', 'rejected');
+    expect((await refused)?.input).toContain('Belay did not run rm -rf build.');
+    expect((await bench.logs.log.summary('s')).tokens).toBe(15);
+    // The same id again is refused, whatever it does, because a decision is about one call.
+    await bench.approvals.turnTo('s', 'auto');
+    expect((await generate())?.input).toContain('has a call call_1 already');
   });
 
   it('become texts where the program offers no shell', async () => {

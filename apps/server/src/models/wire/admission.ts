@@ -57,6 +57,8 @@ interface Session {
  */
 export class Admission {
   readonly #sessions = new Map<string, Session>();
+  /** The requests of this process that are not settled. */
+  readonly #own = new Set<string>();
 
   constructor(
     private readonly log: EventLog,
@@ -91,10 +93,14 @@ export class Admission {
     if (own.waiting >= this.limits.waiting)
       throw new TooManyRequests(`${own.waiting} model requests of this session are waiting.`, 5);
     own.waiting += 1;
+    const request = { ...asked, request: randomUUID() };
+    this.#own.add(request.request);
     try {
-      const request = { ...asked, request: randomUUID() };
       await own.mutex.runExclusive(() => this.#whenPossible(session, request, signal));
       return this.#reservation(session, request);
+    } catch (error) {
+      this.#own.delete(request.request);
+      throw error;
     } finally {
       own.waiting -= 1;
       this.#tidy(session);
@@ -104,7 +110,8 @@ export class Admission {
   /** Settles the requests that an earlier process of the server left open, by what they had reserved. */
   async settleOpen(session: string, read: () => Promise<readonly RequestArgs[]>): Promise<void> {
     for (const request of await read())
-      await this.#settle(session, request, reservedUsage(request));
+      if (!this.#own.has(request.request))
+        await this.#settle(session, request, reservedUsage(request));
   }
 
   async #whenPossible(session: string, request: RequestArgs, signal: AbortSignal): Promise<void> {
@@ -150,6 +157,7 @@ export class Admission {
           await this.#settle(session, request, usage);
         } finally {
           const own = this.#session(session);
+          this.#own.delete(request.request);
           own.underWay.delete(request.request);
           own.settled.resolve();
           own.settled = Promise.withResolvers();

@@ -62,7 +62,7 @@ const choiceOf = (message: unknown): unknown => listOf(fieldOf(message, 'choices
 /** The pieces of calls in a delta or a message, by the keys of their calls. */
 function piecesIn(delta: unknown): [string, unknown][] {
   const pieces = listOf(fieldOf(delta, 'tool_calls')).map((piece, at): [string, unknown] => [
-    String(fieldOf(piece, 'index') ?? at),
+    JSON.stringify(fieldOf(piece, 'index') ?? at),
     piece,
   ]);
   const only = fieldOf(delta, onlyCall);

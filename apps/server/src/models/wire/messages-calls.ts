@@ -5,7 +5,6 @@ import {
   type CallReader,
   type HeldFrame,
   type Refusal,
-  type Refusals,
   type WireCall,
 } from './wire-call.js';
 import { namedFrame } from './wire-format.js';

@@ -133,7 +133,8 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       const provider = permittedProvider(settings, route.format);
       this.#admission.count(session);
       const passed = { session, route, format, provider, meta, reply };
-      if (route.kind === 'list') await this.#pass(passed, reply.closed);
+      if (route.kind === 'list')
+        await this.#whileWorking(passed, (signal) => this.#pass(passed, signal));
       else await this.#withBody(passed, stream);
       reply.end();
     } catch (error) {
@@ -167,10 +168,17 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
         route.kind === 'count'
           ? this.#pass(sent, signal)
           : this.#generate({ ...sent, request, model }, signal);
-      await whileWorking(this.log, session, { signal: reply.closed, inPause: 'wait', work });
+      await this.#whileWorking(passed, work);
     } finally {
       share.release();
     }
+  }
+
+  #whileWorking(
+    { session, reply }: Passed,
+    work: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    return whileWorking(this.log, session, { signal: reply.closed, inPause: 'wait', work });
   }
 
   /** A request that costs nothing. */
