@@ -14,6 +14,8 @@ export const labels = {
   program: 'belay.program',
   /** The name of an action, on its images and on every container that runs or makes it. */
   action: 'belay.action',
+  /** On a volume with an installed agent, and on what fills and inspects it: the server’s instance. */
+  agent: 'belay.agent',
   /** The user that a sandbox’s programs run as. */
   user: 'belay.user',
   /** On an image: names of its sandboxes' own loopback address, separated by spaces. */
@@ -52,7 +54,7 @@ export interface AgentContainer {
   runtime: string;
   /** The folder with this sandbox’s socket and `/etc/hosts`, mounted only into this container. */
   socketFolder: string;
-  /** Folders of this machine that are shared with it. */
+  /** Folders of this machine that are shared with it, and those of an installed agent. */
   shared: readonly MountSettings[];
   limits: Limits;
   /** Variables for package tools. */
@@ -222,6 +224,30 @@ export function ownershipContainer(what: {
     },
   };
 }
+
+/** A container that never starts: its image can be inspected, and a volume be filled through it. */
+export const idleContainer = (what: {
+  name: string;
+  image: string;
+  volume?: { name: string; target: string; labels: Record<string, string> };
+  labels: Record<string, string>;
+}): ContainerCreateOptions => ({
+  name: what.name,
+  Image: what.image,
+  Cmd: ['-'],
+  Labels: what.labels,
+  HostConfig: {
+    NetworkMode: 'none',
+    ...(what.volume && {
+      Mounts: [
+        volume(
+          { Source: what.volume.name, Target: what.volume.target },
+          { labels: what.volume.labels },
+        ),
+      ],
+    }),
+  },
+});
 
 /** A Chromium container beside an agent, which shares the agent’s loopback and workspace, and nothing else. */
 export function sidecarContainer(what: {

@@ -123,8 +123,13 @@ export class DockerClient {
   }
 
   /** Unpacks an archive at the root of a container that may not have run yet. */
-  async unpack(container: string, archive: Buffer): Promise<void> {
+  async unpack(container: string, archive: Buffer | Readable): Promise<void> {
     await this.#ask(this.#docker.getContainer(container).putArchive(archive, { path: '/' }));
+  }
+
+  /** Whether this path exists in a container that may not have run yet. */
+  async hasPath(container: string, path: string): Promise<boolean> {
+    return this.#exists(this.#docker.getContainer(container).infoArchive({ path }));
   }
 
   /** Bytes that a container has written to its own layer; 0 if it does not exist. */
@@ -137,8 +142,7 @@ export class DockerClient {
 
   /** The value of an image's label; undefined when it has none, or does not exist. */
   async imageLabel(image: string, label: string): Promise<string | undefined> {
-    const found = await this.#found(this.#docker.getImage(image).inspect());
-    return found?.Config?.Labels?.[label];
+    return (await this.#found(this.#docker.getImage(image).inspect()))?.Config?.Labels?.[label];
   }
 
   /** The labels of a volume; undefined if it does not exist. */
@@ -166,8 +170,7 @@ export class DockerClient {
 
   /** Folders of this machine that our running containers can change, except for one container. */
   async writableFolders(except: string): Promise<string[]> {
-    const own = { filters: { label: [this.ownLabel] } };
-    return (await this.#ask(this.#docker.listContainers(own)))
+    return (await this.#ask(this.#docker.listContainers({ filters: { label: [this.ownLabel] } })))
       .filter(({ Id }) => Id !== except)
       .flatMap(({ Mounts }) => Mounts)
       .filter(({ Type, RW }) => Type === 'bind' && RW)
@@ -181,8 +184,8 @@ export class DockerClient {
   async volumes(label: string): Promise<string[]> {
     const filters = JSON.stringify({ label: [label] });
     // The types expect an object, but the engine expects its JSON.
-    const list = await this.#ask(this.#docker.listVolumes({ filters: filters as never }));
-    return (list.Volumes ?? []).map((volume) => volume.Name);
+    const { Volumes } = await this.#ask(this.#docker.listVolumes({ filters: filters as never }));
+    return (Volumes ?? []).map((volume) => volume.Name);
   }
 
   /**

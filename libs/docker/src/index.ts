@@ -4,6 +4,7 @@ export {
   containerName,
   hardened,
   hosts,
+  idleContainer,
   labels,
   ownershipContainer,
   rootCapabilities,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelName } from './models.js';
+import { wireFormatName } from './wire-format-name.js';
 
 export const agentProgramName = z
   .string()
@@ -38,3 +39,55 @@ export const newSessionAgent = z.object({
     .describe('`acp` if the agent speaks it, or else `terminal`, where the user types.'),
   small: smallModel,
 });
+
+/** An agent that sessions can be started with, as people see it. */
+export const agentChoice = z.object({
+  name: agentProgramName,
+  title: z.string(),
+  about: z.string().describe('One sentence about it.'),
+  kind: z
+    .enum(['installable', 'custom'])
+    .describe('`custom`: an entry of an admin, whose program comes with the image of a session.'),
+  protocols: z.array(agentProtocol).min(1).describe('How it can be driven, the best way first.'),
+  formats: z.array(wireFormatName).describe('The formats of model providers that it speaks.'),
+  licence: z
+    .object({
+      spdx: z.string().nullable().describe('Null for a proprietary licence.'),
+      url: z.string(),
+    })
+    .nullable()
+    .describe('Null for an entry of an admin.'),
+  state: z.enum(['missing', 'installing', 'ready', 'failed']),
+  version: z.string().nullable().describe('The installed version.'),
+  newest: z.string().nullable().describe('The version that an install or update brings.'),
+  bytes: z
+    .object({ done: z.int().nonnegative(), total: z.int().nonnegative() })
+    .describe('The size of the download, and how much of it has arrived.'),
+  error: z.string().nullable().describe('Why the last install failed, in one sentence.'),
+  sessions: z.int().nonnegative().describe('Sessions with this agent, which keep its files.'),
+  command: z.array(z.string()).describe('The command of an entry of an admin.'),
+  variables: z.array(z.string()).describe('Names of its variables; their values are not shown.'),
+});
+export type AgentChoice = z.infer<typeof agentChoice>;
+
+const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'letters, digits and _')
+  .refine((name) => !/^(LD_.*|NODE_OPTIONS|BELAY_.*)$/.test(name), 'a variable of the system');
+
+/** An agent whose program is in the image of a session, or is started from the workspace. */
+export const customAgent = z.object({
+  name: agentProgramName.refine((name) => name !== ownAgent, 'this is Belay’s own agent'),
+  title: z.string().trim().min(1).max(60).optional().describe('The name if omitted.'),
+  command: z
+    .array(z.string().min(1).max(2_000))
+    .min(1)
+    .max(100)
+    .describe('The program and its arguments; `{task}` stands for the task in a terminal.'),
+  env: z
+    .record(variableName, z.string().max(10_000))
+    .default({})
+    .describe('Variables that programs in the sandbox can read; not shown again.'),
+  protocol: agentProtocol,
+});
+export type CustomAgent = z.output<typeof customAgent>;

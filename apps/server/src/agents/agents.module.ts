@@ -1,11 +1,28 @@
 import { Module } from '@nestjs/common';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { ProgramsModule } from '../programs/programs.module.js';
+import { AgentInstaller } from './agent-installer.js';
+import { AgentList } from './agent-list.js';
+import { AgentStore } from './agent.store.js';
+import { AgentVolumes } from './agent-volumes.js';
+import { ImageLibraries } from './image-libraries.js';
+import { InstallableAgents } from './installable-agents.js';
+import { SessionAgents } from './session-agents.js';
 import { WireCalls } from './wire-calls.js';
 
 @Module({
-  imports: [ApprovalsModule, ModelsModule],
-  providers: [WireCalls],
-  exports: [WireCalls],
+  imports: [ApprovalsModule, ModelsModule, ProgramsModule],
+  providers: [
+    AgentInstaller,
+    AgentList,
+    AgentStore,
+    AgentVolumes,
+    ImageLibraries,
+    InstallableAgents,
+    SessionAgents,
+    WireCalls,
+  ],
+  exports: [AgentInstaller, AgentList, AgentStore, InstallableAgents, SessionAgents],
 })
 export class AgentsModule {}

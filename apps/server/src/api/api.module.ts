@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ActionsModule } from '../actions/actions.module.js';
+import { AgentsModule } from '../agents/agents.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
@@ -22,6 +23,7 @@ import { ServerChecks } from './rest/server-checks.js';
 import { DashboardGateway } from './dashboard/dashboard.gateway.js';
 import { ActionCallsController } from './rest/action-calls.controller.js';
 import { ActionsController } from './rest/actions.controller.js';
+import { AgentsController } from './rest/agents.controller.js';
 import { AuditController } from './rest/audit.controller.js';
 import { Conversations } from './gpt/conversations.js';
 import { GptCalls } from './gpt/gpt-calls.js';
@@ -78,6 +80,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
 @Module({
   imports: [
     ActionsModule,
+    AgentsModule,
     SessionsModule,
     GitModule,
     PublishingModule,
@@ -109,6 +112,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     McpController,
     ActionCallsController,
     ActionsController,
+    AgentsController,
     RulesController,
     SettingsController,
     TemplatesController,

@@ -132,7 +132,7 @@ export class SandboxService {
     { settings }: StartPayload,
     kept: SandboxRecord | undefined,
   ): Promise<Sandbox> {
-    const { image, sandbox: profile, machine, mounts } = settings;
+    const { image, sandbox: profile, machine, mounts, agent } = settings;
     await reserved.alive(Promise.resolve());
     if (machine) {
       reserved.machine = this.containers.machineNamed(machine.name);
@@ -142,7 +142,7 @@ export class SandboxService {
           `The files of this session were on another machine ${machine.name}, which was removed.`,
         );
     }
-    const isPlain = !kept && !machine && mounts.length === 0;
+    const isPlain = !kept && !machine && mounts.length === 0 && !agent;
     const warm = isPlain ? this.pool.claim({ image, profile }) : undefined;
     if (warm) {
       this.sandboxes.replace(reserved, warm);
@@ -155,6 +155,7 @@ export class SandboxService {
       profile,
       keepsFiles: kept !== undefined,
       mounts,
+      agent,
     });
     return reserved;
   }

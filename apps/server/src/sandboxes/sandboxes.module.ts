@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
+import { AgentsModule } from '../agents/agents.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EgressModule } from '../egress/egress.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
@@ -7,6 +8,7 @@ import { ModelsModule } from '../models/models.module.js';
 import { ProgramsModule } from '../programs/programs.module.js';
 import { AgentCalls } from './connection/agent-calls.js';
 import { AgentListener } from './connection/agent-listener.js';
+import { ConnectionLog } from './connection/connection-log.js';
 import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
 import { StorageCalls } from './connection/storage-calls.js';
@@ -28,11 +30,20 @@ import { Machines } from './machines/machines.js';
 import { SandboxService } from './sandbox.service.js';
 
 @Module({
-  imports: [ActionsModule, ApprovalsModule, EgressModule, McpModule, ModelsModule, ProgramsModule],
+  imports: [
+    ActionsModule,
+    AgentsModule,
+    ApprovalsModule,
+    EgressModule,
+    McpModule,
+    ModelsModule,
+    ProgramsModule,
+  ],
   providers: [
     AgentCalls,
     AgentListener,
     CheckRunner,
+    ConnectionLog,
     DeathWatch,
     HostFolders,
     MachineAgents,

@@ -1,20 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import {
-  AppError,
-  changedDefaults,
-  ownAgent,
-  type newSession,
-  type SandboxProfile,
-  type SessionAgent,
-} from '@belay/protocol';
+import { AppError, changedDefaults, type newSession, type SandboxProfile } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
-import { InstalledActions } from '../actions/installed-actions.js';
-import { McpServers } from '../mcp/mcp-servers.js';
+import { SessionAgents } from '../agents/session-agents.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { HostFolders } from '../sandboxes/engine/host-folders.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
+import { NewTools } from './new-tools.js';
 
 /** A new session whose place is chosen: by its request, or else by its caller’s token or the server. */
 export type PlacedSession = z.output<typeof newSession> & { sandbox: SandboxProfile };
@@ -25,15 +18,15 @@ export class NewSettings {
   constructor(
     private readonly models: ModelGateway,
     private readonly defaults: SettingsStore,
-    private readonly mcp: McpServers,
+    private readonly tools: NewTools,
     private readonly machines: Machines,
-    private readonly actions: InstalledActions,
     private readonly folders: HostFolders,
+    private readonly agents: SessionAgents,
   ) {}
 
   /**
    * Throws when the caller may not use the model or the machine, the model cannot be called, a folder cannot be shared,
-   * or the machine does not exist. `missing` lists
+   * the agent is not available, or the machine does not exist. `missing` lists
    * MCP servers that cannot be reached.
    */
   async of(wanted: PlacedSession, caller: Caller) {
@@ -54,16 +47,9 @@ export class NewSettings {
       profile: wanted.sandbox,
       onMachine: machine !== null,
     });
-    const { tools, missing } = await this.mcp.toolsFor(wanted.mcp);
-    const actions = this.actions.forSession(wanted.actions);
-    const agent = agentFor(wanted.agent);
-    const settings = { ...wanted, ...defaults, agent, machine, mcp: tools, actions, mounts };
+    const { mcp, actions, missing } = await this.tools.of(wanted);
+    const agent = this.agents.choose(wanted.agent, { model: wanted.model, machine });
+    const settings = { ...wanted, ...defaults, agent, machine, mcp, actions, mounts };
     return { settings, missing };
   }
-}
-
-/** Throws `conflict` for an agent that is not installed; undefined is Belay’s own. */
-function agentFor(wanted: PlacedSession['agent']): SessionAgent | undefined {
-  if (!wanted || wanted.name === ownAgent) return undefined;
-  throw new AppError('conflict', `The agent “${wanted.name}” is not installed on this server.`);
 }

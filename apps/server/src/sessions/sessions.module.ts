@@ -1,10 +1,13 @@
 import { Module } from '@nestjs/common';
 import { GitModule } from '../git/git.module.js';
 import { ActionsModule } from '../actions/actions.module.js';
+import { AgentsModule } from '../agents/agents.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
+import { AgentLeftovers } from './agent-leftovers.js';
+import { NewTools } from './new-tools.js';
 import { AgentFeed } from './agent-feed.js';
 import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { NewWorkspaces } from './new-workspaces.js';
@@ -38,9 +41,19 @@ import { StartStatus } from './start-status.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 @Module({
-  imports: [ActionsModule, GitModule, McpModule, ModelsModule, SandboxesModule, SettingsModule],
+  imports: [
+    ActionsModule,
+    AgentsModule,
+    GitModule,
+    McpModule,
+    ModelsModule,
+    SandboxesModule,
+    SettingsModule,
+  ],
   providers: [
     AgentFeed,
+    AgentLeftovers,
+    NewTools,
     ClonedWorkspaces,
     ComparisonStore,
     Comparisons,

@@ -1,5 +1,6 @@
 import { EventEmitter, on } from 'node:events';
-import { PassThrough, type Duplex } from 'node:stream';
+import { PassThrough, type Duplex, type Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import {
   type CreateOptions,
   type DockerClient,
@@ -139,8 +140,23 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return id;
   }
 
-  async unpack(): Promise<void> {
+  /** Archives that were unpacked in containers, by a container’s first writable volume. */
+  readonly unpacked = new Map<string, Buffer>();
+
+  async unpack(container: string, archive: Buffer | Readable): Promise<void> {
     await this.#call('unpack');
+    const bytes = Buffer.isBuffer(archive) ? archive : await buffer(archive);
+    const mounts = this.#get(container).spec.HostConfig?.Mounts ?? [];
+    const volume = mounts.find(({ Type, ReadOnly }) => Type === 'volume' && !ReadOnly);
+    if (volume) this.unpacked.set(volume.Source, bytes);
+  }
+
+  /** The paths of every image. */
+  paths: readonly string[] = ['/lib64/ld-linux-x86-64.so.2'];
+
+  async hasPath(_container: string, path: string): Promise<boolean> {
+    await this.#call('hasPath');
+    return this.paths.includes(path);
   }
 
   async writtenBytes(): Promise<number> {

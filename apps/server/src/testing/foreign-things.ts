@@ -36,6 +36,8 @@ export const kinds = {
   'provider-secret': 'secret',
   action: 'shown',
   'action-secret': 'secret',
+  agent: 'shown',
+  'agent-secret': 'secret',
   template: 'shown',
   settings: 'shown',
   evaluation: 'shown',
@@ -76,6 +78,7 @@ export const dataFiles: Record<string, Kind | { none: string }> = {
   terminals: 'terminal',
   workspaces: 'workspace',
   'actions.json': 'action',
+  'agents.json': 'agent',
   'action-secrets.json': 'action-secret',
   'git-hosts.json': 'git',
   'keys.json': 'provider',
@@ -159,6 +162,8 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
       'actions:key': 'API_KEY',
       'actions:tool': 'x',
       'actions:blob': picture,
+      'agents:agent': agentName,
+      'custom-agents:agent': agentName,
       'git:host': `${plantedText('git')}.internal`,
       'machines:machine': machine,
       'mcp:name': mcpName,
@@ -172,6 +177,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
 }
 
 const [actionName, mcpName, templateName, machineName] = ['loud', 'tools', 'daily', 'big'];
+const agentName = 'planted';
 
 const ruleOn = (pattern: string) => ({
   operation: 'terminal.run',
@@ -232,6 +238,11 @@ async function plantSettings(server: TestServer): Promise<void> {
   await server.app.get(ProviderKeys).set('openai-compatible', {
     url: `http://${internal('provider')}/v1`,
     key: plantedText('provider-secret'),
+  });
+  await server.json('PUT', `/api/custom-agents/${agentName}`, {
+    command: [plantedText('agent')],
+    env: { KEY: plantedText('agent-secret') },
+    protocol: 'acp',
   });
   await plantAction(server);
   await server.json('POST', '/oauth/register', {

@@ -6,12 +6,17 @@ import { type DockerClient } from '@belay/docker';
 import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/protocol';
 import { dialRpc, type RpcConnection } from '@belay/rpc';
 import { SessionWorkspaces } from '../actions/containers/session-workspaces.js';
+import { AgentStore } from '../agents/agent.store.js';
+import { ImageLibraries } from '../agents/image-libraries.js';
+import { InstallableAgents } from '../agents/installable-agents.js';
+import { SessionAgents } from '../agents/session-agents.js';
 import { Config } from '../config.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { TestLogs } from './logs.js';
 import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
+import { ConnectionLog } from '../sandboxes/connection/connection-log.js';
 import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { SandboxConnections } from '../sandboxes/connection/sandbox-connections.js';
 import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
@@ -62,6 +67,7 @@ export class SandboxServer {
   service!: SandboxService;
   sandboxes!: Sandboxes;
   records!: SandboxRecords;
+  agentStore!: AgentStore;
   #lifecycle!: ServerLifecycle;
   #folder!: string;
 
@@ -89,10 +95,25 @@ export class SandboxServer {
     const sidecars = new Sidecars(config, docker);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
     const live = new TransientNotices();
-    const calls = new AgentCalls(log, storage, approved, unused, unused, unused, live);
+    this.agentStore = new AgentStore(config);
+    const agents = new SessionAgents(
+      config,
+      this.agentStore,
+      new InstallableAgents(),
+      new ImageLibraries(config, docker),
+    );
+    const calls = new AgentCalls(
+      new ConnectionLog(log, agents),
+      storage,
+      approved,
+      unused,
+      unused,
+      unused,
+      live,
+    );
     const listener = new AgentListener(config);
     const connections = new SandboxConnections(listener, calls);
-    const volumes = new Volumes(config, docker);
+    const volumes = new Volumes(config, docker, agents);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
     const containers = new SandboxContainers(

@@ -1,6 +1,7 @@
 import { actionCallRoutes } from './action-calls.js';
 import { auditRoutes, tokenRoutes, userRoutes } from './access.js';
 import { actionRoutes } from './actions.js';
+import { agentRoutes } from './agents.js';
 import { comparisonRoutes } from './comparisons.js';
 import { evaluationRoutes } from './evaluations.js';
 import { gptDocumentRoutes, gptRoutes } from './gpt.js';
@@ -43,6 +44,7 @@ export const api = {
   machines: machineRoutes,
   mcp: mcpRoutes,
   actions: actionRoutes,
+  agents: agentRoutes,
   rules: ruleRoutes,
   settings: settingsRoutes,
   templates: templateRoutes,

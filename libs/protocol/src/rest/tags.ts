@@ -13,6 +13,7 @@ export const tags: Record<keyof typeof api, string> = {
   machines: 'Joined machines, which run agents for this server.',
   mcp: 'The MCP servers whose tools agents use.',
   actions: 'The installed actions.',
+  agents: 'Agents of other vendors, which sessions can start instead of Belay’s own.',
   rules: 'Rules that answer approvals automatically.',
   settings: 'The default settings of new sessions.',
   templates: 'The caller’s own task templates.',

@@ -14,6 +14,7 @@ import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TestLogs } from '../../testing/logs.js';
 import { AgentCalls } from './agent-calls.js';
+import { ConnectionLog } from './connection-log.js';
 import { AgentListener } from './agent-listener.js';
 import { Sandbox } from '../lifecycle/sandbox.js';
 import { ApprovedServices } from './approved-services.js';
@@ -58,7 +59,9 @@ beforeEach(async () => {
   const search = { isSetUp: true };
   const approved = new ApprovedServices(unused, unused, unused, search as never, unused, unused);
   live = new TransientNotices();
-  calls = new AgentCalls(logs.log, storage, approved, models as never, unused, unused, live);
+  const agents = { program: () => Promise.resolve(undefined) };
+  const log = new ConnectionLog(logs.log, agents as never);
+  calls = new AgentCalls(log, storage, approved, models as never, unused, unused, live);
 });
 afterEach(async () => {
   asked.length = 0;

@@ -2,23 +2,16 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import {
-  AppError,
-  ignoreError,
-  newEvent,
-  type serverCalls,
-  type StartPayload,
-} from '@belay/protocol';
+import { AppError, type serverCalls, type StartPayload } from '@belay/protocol';
 import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
 import { EgressService } from '../../egress/egress.service.js';
-import { EventLog } from '../../logs/event-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { ModelGateway } from '../../models/model-gateway.js';
 import { WireGateway } from '../../models/wire/wire-gateway.js';
 import type { AgentConnection } from './agent-link.js';
 import { ApprovedServices } from './approved-services.js';
-import { Backlog } from './backlog.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
+import { ConnectionLog } from './connection-log.js';
 import { KeptPrompt } from './kept-prompt.js';
 import { StorageCalls } from './storage-calls.js';
 
@@ -39,7 +32,7 @@ const copiedEveryMs = 200;
 @Injectable()
 export class AgentCalls {
   constructor(
-    private readonly log: EventLog,
+    private readonly log: ConnectionLog,
     private readonly storage: StorageCalls,
     private readonly approved: ApprovedServices,
     private readonly models: ModelGateway,
@@ -98,10 +91,11 @@ export class AgentCalls {
   ): Promise<void> {
     const connection = connectionOf(sandbox);
     const last = startPayload.events.at(-1)?.seq ?? 0;
-    const backlog = await Backlog.open(this.log, startPayload.session, last);
+    const backlog = await this.log.backlog(startPayload.session, last);
     try {
       const signal = AbortSignal.timeout(beginTimeoutMs);
-      await sandbox.alive(connection.call('session.begin', startPayload, { signal }));
+      const whole = await this.log.withProgram(startPayload);
+      await sandbox.alive(connection.call('session.begin', whole, { signal }));
       await onBegun();
       backlog.handOver(connection);
       sandbox.publish();
@@ -112,9 +106,7 @@ export class AgentCalls {
 
   /** Logs that the agent broke the protocol of its connection. */
   reportBreach({ session }: ConnectedSandbox, reason: string): void {
-    if (session === null) return;
-    const event = newEvent('server', 'breach', { args: { reason }, message: reason });
-    this.log.append(session, [event]).catch(ignoreError('the server’s own log has the reason'));
+    if (session !== null) this.log.reportBreach(session, reason);
   }
 
   /** Resolves when the agent has unpacked the archive, which it signals by ending its side of the stream. */
@@ -159,10 +151,10 @@ export class AgentCalls {
       sandbox.greet();
       return { startPayload: null, events: [], storedN: 0, services: this.approved.available };
     }
-    const backlog = await Backlog.open(this.log, session, input.lastSeq);
+    const backlog = await this.log.backlog(session, input.lastSeq);
     const storedN = await this.log.storedN(session, sandbox.epoch);
     const startPayload =
-      input.session === null ? await this.#startPayload(session, sandbox.epoch) : null;
+      input.session === null ? await this.log.startPayload(session, sandbox.epoch) : null;
     const events = startPayload ? [] : backlog.take();
     // The reply is followed by the events that were written meanwhile, then by live ones.
     setImmediate(() => {
@@ -171,11 +163,6 @@ export class AgentCalls {
       sandbox.greet();
     });
     return { startPayload, events, storedN, services: this.approved.available };
-  }
-
-  async #startPayload(session: string, epoch: number): Promise<StartPayload> {
-    const settings = await this.log.settings(session);
-    return { session, settings, events: await this.log.read(session, { after: 0 }), epoch };
   }
 }
 

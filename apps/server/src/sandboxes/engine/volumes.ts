@@ -7,7 +7,8 @@ import {
   type SandboxVolumes,
   seedsVolumes,
 } from '@belay/docker';
-import { AppError, ignoreError, type SandboxProfile } from '@belay/protocol';
+import { AppError, ignoreError, type SandboxProfile, type SessionAgent } from '@belay/protocol';
+import { SessionAgents, type AgentMounts } from '../../agents/session-agents.js';
 import { Config } from '../../config.js';
 import { ownerLabels } from '../../owner-labels.js';
 
@@ -19,7 +20,7 @@ export interface FreshVolumes {
   profile: SandboxProfile;
 }
 
-/** The volumes of sandboxes, and the runtime volume. */
+/** The volumes of sandboxes, the runtime volume, and those of installed agents. */
 @Injectable()
 export class Volumes {
   /** Containers that set the owner of new volumes, by sandbox; they use the volumes until they are removed. */
@@ -32,7 +33,13 @@ export class Volumes {
   constructor(
     private readonly config: Config,
     private readonly docker: DockerClient,
+    private readonly agents: SessionAgents,
   ) {}
+
+  /** What a sandbox of this image needs for its agent; undefined for Belay’s own. Throws as `SessionAgents` does. */
+  ofAgent(image: string | null, agent: SessionAgent | undefined): Promise<AgentMounts | undefined> {
+    return this.agents.mounts({ image, agent });
+  }
 
   /**
    * Prepares volumes, which are created with the container that mounts them. Returns whether they get their owner from

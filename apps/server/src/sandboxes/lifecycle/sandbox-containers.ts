@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import {
   agentContainer,
@@ -6,11 +7,20 @@ import {
   DockerClient,
   hosts,
   labels,
+  volume,
   type Limits,
 } from '@belay/docker';
-import { AppError, ignoreError, type SandboxProfile, type SessionMount } from '@belay/protocol';
+import {
+  AppError,
+  ignoreError,
+  type SandboxProfile,
+  type SessionAgent,
+  type SessionMount,
+} from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
+import type { MountSettings } from 'dockerode';
+import type { AgentMounts } from '../../agents/session-agents.js';
 import { Config } from '../../config.js';
 import { toolSettings } from '../../egress/tool-settings.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
@@ -31,6 +41,8 @@ export interface Launch {
   keepsFiles?: boolean;
   /** Folders of this machine to mount. */
   mounts?: readonly SessionMount[];
+  /** Omitted for Belay’s own. */
+  agent?: SessionAgent | undefined;
 }
 
 export interface Disposal {
@@ -155,8 +167,10 @@ export class SandboxContainers {
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
     await this.#stillWanted(sandbox);
     try {
+      const { image = null, agent } = launch;
+      const mounts = await this.volumes.ofAgent(image, agent);
       const [listening, prepared] = await Promise.allSettled([
-        this.#prepareFolder(sandbox, launch),
+        this.#prepareFolder(sandbox, launch, mounts),
         this.#prepareVolumes(sandbox, launch),
       ]);
       if (listening.status === 'rejected') throw listening.reason;
@@ -164,7 +178,7 @@ export class SandboxContainers {
       const shared = await this.#folders.hold(launch.mounts ?? []);
       await this.#stillWanted(sandbox);
       sandbox.container = await this.docker.create(
-        await this.#containerSpec(sandbox, launch, { seeded: prepared.value, shared }),
+        await this.#containerSpec(sandbox, launch, { seeded: prepared.value, shared, mounts }),
       );
       await this.#stillWanted(sandbox);
       await this.docker.start(sandbox.container);
@@ -184,9 +198,14 @@ export class SandboxContainers {
   async #containerSpec(
     sandbox: Sandbox,
     { image, profile }: Launch,
-    { seeded, shared }: { seeded: boolean; shared: readonly HeldFolder[] },
+    {
+      seeded,
+      shared,
+      mounts,
+    }: { seeded: boolean; shared: readonly HeldFolder[]; mounts: AgentMounts | undefined },
   ) {
     const { session, epoch } = sandbox;
+    const socketFolder = this.connections.folder(sandbox.id);
     return agentContainer({
       name: containerName(sandbox),
       image: image ?? this.config.image,
@@ -194,8 +213,11 @@ export class SandboxContainers {
       volumes: sandbox.volumes,
       seeded,
       runtime: this.config.runtimeVolume,
-      socketFolder: this.connections.folder(sandbox.id),
-      shared: shared.map((one) => hostFolder({ ...one, real: one.folder })),
+      socketFolder,
+      shared: [
+        ...shared.map((one) => hostFolder({ ...one, real: one.folder })),
+        ...agentMounts(mounts, socketFolder),
+      ],
       limits: await this.#limits(),
       tools: await this.#toolSettings(),
       labels: ownerLabels(this.config, {
@@ -214,11 +236,17 @@ export class SandboxContainers {
     return { memoryMb: this.config.memoryMb, cpus };
   }
 
-  async #prepareFolder(sandbox: Sandbox, { image }: Launch): Promise<void> {
+  async #prepareFolder(
+    sandbox: Sandbox,
+    { image }: Launch,
+    mounts: AgentMounts | undefined,
+  ): Promise<void> {
     await this.listen(sandbox);
     const names = image ? await this.docker.imageLabel(image, labels.hosts) : undefined;
     const valid = names?.split(' ').filter((name) => /^[\w.-]{1,253}$/.test(name));
     await this.connections.putFile(sandbox.id, hosts.file, hosts.content(valid));
+    for (const [index, { text }] of (mounts?.policy ?? []).entries())
+      await this.connections.putFile(sandbox.id, policyFile(index), text);
   }
 
   /** Returns whether fresh volumes get their owner from the sandbox’s image. */
@@ -239,6 +267,23 @@ export class SandboxContainers {
       profile,
     });
   }
+}
+
+/** The file’s name in a sandbox’s own folder, which programs can read. */
+const policyFile = (index: number): string => `policy-${index}`;
+
+/** An agent’s packages and policy files, which no program in the sandbox can change. */
+function agentMounts(mounts: AgentMounts | undefined, folder: string): MountSettings[] {
+  if (!mounts) return [];
+  const files = mounts.policy.map(({ path }, index): MountSettings => ({
+    Type: 'bind',
+    Source: join(folder, policyFile(index)),
+    Target: path,
+    ReadOnly: true,
+  }));
+  if (!mounts.volume) return files;
+  const { name, target } = mounts.volume;
+  return [volume({ Source: name, Target: target, ReadOnly: true }), ...files];
 }
 
 function greetedInTime(sandbox: Sandbox): Promise<void> {

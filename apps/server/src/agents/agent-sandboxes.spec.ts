@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { agentProgram, type SessionAgent } from '@belay/protocol';
+import { until } from '@belay/testing';
+import { SandboxServer } from '../testing/sandbox-server.js';
+import { agentTable } from './agent-table.js';
+
+const [entry] = [...agentTable.values()].filter(({ policy }) => policy.length > 0);
+const name = entry?.name ?? '';
+const agent: SessionAgent = { name, version: '1.0.0', protocol: 'acp' };
+const model = `${{ messages: 'anthropic', responses: 'openai', chat: 'own', gemini: 'google' }[entry?.formats[0] ?? 'chat']}:large`;
+
+let server: SandboxServer;
+beforeEach(async () => {
+  server = await new SandboxServer().open();
+  await server.agentStore.putInstalled({
+    name,
+    version: '1.0.0',
+    installed: new Date().toISOString(),
+    volumes: [{ name: 'the-volume', libraries: ['glibc'] }],
+    retired: false,
+  });
+});
+afterEach(() => server.close());
+
+const started = async (session: string) => {
+  await server.startSession(session);
+  const begun = server.begun.find((one) => one.session === session);
+  return agentProgram.parse(begun?.program);
+};
+const mountsOf = (session: string) => {
+  const container = [...server.engine.containers.values()].find(({ name: its }) =>
+    its.endsWith(session),
+  );
+  return container?.spec.HostConfig?.Mounts ?? [];
+};
+
+it('get the packages and the policy files read-only, in a container of their own', async () => {
+  await server.close();
+  server = await new SandboxServer().open({ BELAY_POOL: '1' });
+  await until('one is warm', () => server.service.counts.warm === 1);
+  await server.agentStore.putInstalled({
+    name,
+    version: '1.0.0',
+    installed: new Date().toISOString(),
+    volumes: [{ name: 'the-volume', libraries: ['glibc'] }],
+    retired: false,
+  });
+  await server.logs.session('one', { agent, model });
+  await started('one');
+  expect(server.service.counts.warm).toBe(1);
+  const mounts = mountsOf('one');
+  expect(mounts.find(({ Source }) => Source === 'the-volume')).toMatchObject({
+    Type: 'volume',
+    Target: `/opt/agents/${name}`,
+    ReadOnly: true,
+  });
+  for (const { path, text } of entry?.policy ?? []) {
+    const mount = mounts.find(({ Target }) => Target === path);
+    expect(mount).toMatchObject({ Type: 'bind', ReadOnly: true });
+    expect(readFileSync(String(mount?.Source), 'utf8')).toBe(text);
+  }
+  // Belay’s own sessions get none of it.
+  await server.startSession('two');
+  expect(JSON.stringify(mountsOf('two'))).not.toMatch(/the-volume|policy-/);
+});
+
+it('share nothing between two sessions but the packages', async () => {
+  await server.logs.session('one', { agent, model });
+  await server.logs.session('two', { agent, model });
+  const [one, two] = [await started('one'), await started('two')];
+  expect(one.token).not.toBe(two.token);
+  expect(one.token).toHaveLength(43);
+  expect(JSON.stringify(one)).not.toContain(two.token);
+  const written = (session: string) =>
+    mountsOf(session)
+      .filter(({ ReadOnly }) => !ReadOnly)
+      .map(({ Source }) => Source);
+  expect(written('one').filter((source) => written('two').includes(source))).toEqual([]);
+});
+
+it('start before and after the user trusts the project', async () => {
+  await server.logs.session('one', { agent, model });
+  const { launches, home, project } = await started('one');
+  expect(project).toEqual(entry?.project);
+  expect(JSON.stringify(launches.trusted)).not.toBe(JSON.stringify(launches.untrusted));
+  for (const { files, env } of [launches.trusted, launches.untrusted]) {
+    for (const { path } of files) expect(path.startsWith(`${home}/`)).toBe(true);
+    expect(env).toMatchObject({ NO_PROXY: 'localhost,127.0.0.1,::1' });
+  }
+});
+
+it.each([
+  [['/lib/nothing'], /has no C library that/],
+  [['/lib/ld-musl-x86_64.so.1', '/lib/ld-musl-aarch64.so.1'], /has no C library that/],
+])('do not start in an image with %j', async (paths, sentence) => {
+  server.engine.paths = paths;
+  await server.logs.session('one', { agent, model });
+  await expect(server.startSession('one')).rejects.toThrow(sentence);
+  expect([...server.engine.volumeNames]).toEqual([]);
+  expect(server.engine.containers.size).toBe(0);
+});
+
+it('do not start with a version that was removed', async () => {
+  const [one] = server.agentStore.installed;
+  if (one) await server.agentStore.forget(one);
+  await server.logs.session('one', { agent, model });
+  await expect(server.startSession('one')).rejects.toThrow(/1\.0\.0 was removed from this server/);
+});

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { Injectable } from '@nestjs/common';
+import { AppError, customAgent, type CustomAgent } from '@belay/protocol';
+import { z } from 'zod';
+import { Config } from '../config.js';
+import { PrivateFile } from '../storage/private-file.js';
+
+/** A version of an agent whose files are in volumes of the engine. */
+const installedVersion = z.object({
+  name: z.string(),
+  version: z.string(),
+  installed: z.iso.datetime({ offset: true }),
+  /** A volume for each kind of image. */
+  volumes: z.array(z.object({ name: z.string(), libraries: z.array(z.string()) })),
+  /** Whether only earlier sessions use it, because it was removed or replaced. */
+  retired: z.boolean(),
+});
+export type InstalledVersion = z.infer<typeof installedVersion>;
+
+const content = z.object({
+  installed: z.array(installedVersion),
+  custom: z.array(customAgent),
+});
+
+/** The installed agents, and the entries of admins with their variables, in a file that only the server's user can read. */
+@Injectable()
+export class AgentStore {
+  readonly #file: PrivateFile<typeof content>;
+
+  constructor(config: Config) {
+    const none = { installed: [], custom: [] };
+    this.#file = new PrivateFile(join(config.data, 'agents.json'), content, none);
+  }
+
+  get installed(): readonly InstalledVersion[] {
+    return this.#file.value.installed;
+  }
+
+  get custom(): readonly CustomAgent[] {
+    return this.#file.value.custom;
+  }
+
+  /** The version that new sessions get. */
+  current(name: string): InstalledVersion | undefined {
+    return this.installed.find((one) => one.name === name && !one.retired);
+  }
+
+  versionNamed(name: string, version: string): InstalledVersion | undefined {
+    return this.installed.find((one) => one.name === name && one.version === version);
+  }
+
+  /** New sessions get this version from now on. */
+  putInstalled(put: InstalledVersion): Promise<void> {
+    return this.#file.change((before) => {
+      const others = before.installed.filter(
+        ({ name, version }) => name !== put.name || version !== put.version,
+      );
+      const retired = others.map((one) =>
+        one.name === put.name ? { ...one, retired: true } : one,
+      );
+      return { ...before, installed: [...retired, put] };
+    });
+  }
+
+  /** No new session gets this agent. */
+  retire(name: string): Promise<void> {
+    return this.#file.change((before) => ({
+      ...before,
+      installed: before.installed.map((one) =>
+        one.name === name ? { ...one, retired: true } : one,
+      ),
+    }));
+  }
+
+  forget({ name, version }: InstalledVersion): Promise<void> {
+    return this.#file.change((before) => ({
+      ...before,
+      installed: before.installed.filter((one) => one.name !== name || one.version !== version),
+    }));
+  }
+
+  /** Adds or replaces an entry. */
+  putCustom(agent: CustomAgent): Promise<void> {
+    return this.#file.change((before) => ({
+      ...before,
+      custom: [...before.custom.filter(({ name }) => name !== agent.name), agent],
+    }));
+  }
+
+  /** Throws `not_found`. */
+  removeCustom(name: string): Promise<void> {
+    return this.#file.change((before) => {
+      if (!before.custom.some((one) => one.name === name)) throw noSuchAgent(name);
+      return { ...before, custom: before.custom.filter((one) => one.name !== name) };
+    });
+  }
+}
+
+export const noSuchAgent = (name: string): AppError =>
+  new AppError('not_found', `There is no agent “${name}”. List them: belay agents list`);

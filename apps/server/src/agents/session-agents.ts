@@ -1,0 +1,218 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  gatewayPort,
+  isPlayedModel,
+  ownAgent,
+  wireFormatsOf,
+  type AgentProgram,
+  type newSessionAgent,
+  type SessionAgent,
+  type SessionMachine,
+  type SessionSettings,
+  type WireFormatName,
+} from '@belay/protocol';
+import type { z } from 'zod';
+import { Config } from '../config.js';
+import { parseModelName } from '../models/model-name.js';
+import { randomSecret } from '../storage/secrets.js';
+import type { AgentEntry, AgentStart, CLibrary } from './agent-entry.js';
+import type { Architecture } from './agent-lock.js';
+import { agentFolder } from './agent-volumes.js';
+import { AgentStore, noSuchAgent } from './agent.store.js';
+import { customEntry } from './custom-entry.js';
+import { ImageLibraries } from './image-libraries.js';
+import { InstallableAgents } from './installable-agents.js';
+
+/** What a sandbox needs besides its image, so that an agent runs in it. */
+export interface AgentMounts {
+  /** The read-only volume with its packages; null if its program is in the image. */
+  volume: { name: string; target: string } | null;
+  /** Files to mount read-only. */
+  policy: AgentEntry['policy'];
+}
+
+/** The agents of sessions: which one a session gets, and what its sandbox and its agent process need for it. */
+@Injectable()
+export class SessionAgents {
+  constructor(
+    private readonly config: Config,
+    private readonly store: AgentStore,
+    private readonly installable: InstallableAgents,
+    private readonly libraries: ImageLibraries,
+  ) {}
+
+  /**
+   * The agent of a new session; undefined is Belay's own. Throws one sentence when there is no such agent, it is not
+   * installed, or it cannot work with the session's model or on its machine.
+   */
+  choose(
+    wanted: z.output<typeof newSessionAgent> | undefined,
+    { model, machine }: { model: string; machine: SessionMachine | null },
+  ): SessionAgent | undefined {
+    if (!wanted || wanted.name === ownAgent) return undefined;
+    const { name, small } = wanted;
+    const entry = this.entry(name);
+    if (!entry) throw noSuchAgent(name);
+    const installed = this.store.current(name);
+    if (!installed && !this.#isCustom(name)) throw notInstalled(entry);
+    const protocol = wanted.protocol ?? entry.protocols[0] ?? 'terminal';
+    if (!entry.protocols.includes(protocol))
+      throw new AppError('invalid_input', `${entry.title} cannot be driven by ${protocol}.`);
+    if (machine)
+      throw new AppError(
+        'invalid_input',
+        machine.kind === 'bare'
+          ? 'Agents of others run in sandboxes, not on a bare machine.'
+          : `${entry.title} runs in sandboxes of the server: leave out the machine.`,
+      );
+    formatFor(entry, model);
+    if (small !== undefined) assertSameProvider(model, small);
+    const version = installed?.version ?? '';
+    return { name, version, protocol, ...(small !== undefined && { small }) };
+  }
+
+  /** The entry of an agent, as a session names it. */
+  entry(name: string): AgentEntry | undefined {
+    const custom = this.store.custom.find((one) => one.name === name);
+    return custom ? customEntry(custom) : this.installable.known(name)?.entry;
+  }
+
+  /**
+   * What the sandbox of a session needs; undefined for Belay's own agent. Throws `conflict` when the agent was removed,
+   * and `unavailable` when no program of it runs in the image.
+   */
+  async mounts({
+    agent,
+    image,
+  }: Pick<SessionSettings, 'agent' | 'image'>): Promise<AgentMounts | undefined> {
+    if (!agent) return undefined;
+    const entry = this.#entryOf(agent);
+    if (this.#isCustom(agent.name)) return { volume: null, policy: entry.policy };
+    const installed = this.store.versionNamed(agent.name, agent.version);
+    if (!installed) throw notInstalled(entry, agent.version);
+    const library = await this.#libraryOf(image);
+    const volume = installed.volumes.find(({ libraries }) => libraries.includes(library));
+    if (!volume)
+      throw new AppError(
+        'unavailable',
+        `${image ?? this.config.image} has no C library that ${entry.title} runs on: choose another image, or an agent in JavaScript.`,
+      );
+    return {
+      volume: { name: volume.name, target: agentFolder(agent.name) },
+      policy: entry.policy,
+    };
+  }
+
+  /** What the agent process needs to start the agent; undefined for Belay's own. Each has a token of its own. */
+  async program(settings: SessionSettings): Promise<AgentProgram | undefined> {
+    const { agent } = settings;
+    if (!agent || agent.protocol === 'own') return undefined;
+    const { protocol } = agent;
+    const entry = this.#entryOf(agent);
+    const format = formatFor(entry, settings.model);
+    const token = randomSecret();
+    const home = `/var/lib/belay/home/.belay/${agent.name}`;
+    const start: Omit<AgentStart, 'trusted'> = {
+      node: '/opt/belay/node',
+      root: agentFolder(agent.name),
+      arch: process.arch as Architecture,
+      clib: await this.#libraryOf(settings.image),
+      home,
+      gateway: `http://127.0.0.1:${gatewayPort}`,
+      token,
+      format,
+      model: bareName(settings.model),
+      small: bareName(agent.small ?? settings.model),
+      task: settings.task,
+    };
+    const launch = (trusted: boolean): AgentProgram['launches']['trusted'] => {
+      const given = { ...start, trusted };
+      return {
+        command: [...entry.command(given, protocol)],
+        env: { ...loopbackIsDirect, ...entry.env(given) },
+        files: [...entry.files(given)],
+        newSession: entry.newSession(trusted),
+      };
+    };
+    return {
+      name: agent.name,
+      title: entry.title,
+      protocol,
+      formats: [format],
+      token,
+      home,
+      project: [...entry.project],
+      launches: { untrusted: launch(false), trusted: launch(true) },
+      resume: entry.resume,
+      authenticate: entry.authenticate,
+    };
+  }
+
+  #libraryOf(image: string | null): Promise<CLibrary> {
+    return this.libraries.of(image ?? this.config.image);
+  }
+
+  #isCustom(name: string): boolean {
+    return this.store.custom.some((one) => one.name === name);
+  }
+
+  #entryOf({ name }: SessionAgent): AgentEntry {
+    const entry = this.entry(name);
+    if (!entry) throw noSuchAgent(name);
+    return entry;
+  }
+}
+
+/** Otherwise, HTTP clients send even calls to the gateway through the sandbox’s proxy. */
+const direct = 'localhost,127.0.0.1,::1';
+const loopbackIsDirect = { NO_PROXY: direct, no_proxy: direct };
+
+const notInstalled = ({ title, name }: AgentEntry, version?: string): AppError =>
+  new AppError(
+    'conflict',
+    version === undefined
+      ? `${title} is not installed on this server: \`belay agents install ${name}\`, or Settings → Agents.`
+      : `${title} ${version} was removed from this server, and the session needs it. Start a new session with another version.`,
+  );
+
+/** The format between the agent and the model's provider. Throws one sentence if there is none. */
+function formatFor(entry: AgentEntry, model: string): WireFormatName {
+  const { title, formats } = entry;
+  const address = parseModelName(model);
+  if (isPlayedModel(model) || address.kind !== 'provider')
+    throw new AppError(
+      'invalid_input',
+      `${title} calls its model itself, so that a script or recording cannot play one: choose a model of a provider.`,
+    );
+  const spoken = wireFormatsOf(address.provider);
+  const format = formats.find((one) => spoken.includes(one));
+  if (format) return format;
+  const fitting = examples.filter(({ format: one }) => formats.includes(one));
+  throw new AppError(
+    'invalid_input',
+    `${title} cannot call models of ${address.provider}: choose one of ${fitting.map(({ of }) => of).join(' or ')}.`,
+  );
+}
+
+const examples: readonly { format: WireFormatName; of: string }[] = [
+  { format: 'messages', of: 'anthropic' },
+  { format: 'responses', of: 'openai' },
+  { format: 'gemini', of: 'google' },
+  { format: 'chat', of: 'openai or a server with a compatible API' },
+];
+
+function assertSameProvider(model: string, small: string): void {
+  const [one, other] = [model, small].map((name) => name.slice(0, name.indexOf(':')));
+  if (one !== other)
+    throw new AppError(
+      'invalid_input',
+      `The model for small tasks must be of ${one}, as the session’s model is.`,
+    );
+}
+
+/** The name that the provider knows. */
+function bareName(model: string): string {
+  const address = parseModelName(model);
+  return address.kind === 'provider' ? address.model : model;
+}

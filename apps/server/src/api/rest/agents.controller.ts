@@ -1,0 +1,51 @@
+import { Req } from '@nestjs/common';
+import { api, AppError, customAgent, type AgentChoice } from '@belay/protocol';
+import type { Request } from 'express';
+import { AgentInstaller } from '../../agents/agent-installer.js';
+import { AgentList } from '../../agents/agent-list.js';
+import { AgentStore } from '../../agents/agent.store.js';
+import { InstallableAgents } from '../../agents/installable-agents.js';
+import { callerOf } from '../auth/access.guard.js';
+import { parsedInput } from '../../parsed-input.js';
+import { RestController, type RouteInputs } from './rest-controller.js';
+
+type Inputs = RouteInputs<typeof api.agents>;
+
+/** Installs, lists and removes agents. */
+@RestController(api.agents)
+export class AgentsController {
+  constructor(
+    private readonly agents: AgentList,
+    private readonly installer: AgentInstaller,
+    private readonly installable: InstallableAgents,
+    private readonly store: AgentStore,
+  ) {}
+
+  list(_: unknown, @Req() request: Request): Promise<AgentChoice[]> {
+    return this.agents.all(callerOf(request));
+  }
+
+  install({ params, body }: Inputs['install'], @Req() request: Request): Promise<AgentChoice> {
+    this.installer.begin(params.agent, body);
+    return this.agents.named(params.agent, callerOf(request));
+  }
+
+  async remove({ params: { agent } }: Inputs['remove']): Promise<void> {
+    if (this.installable.known(agent)) await this.installer.remove(agent);
+    else await this.store.removeCustom(agent);
+  }
+
+  async saveCustom(
+    { params, body }: Inputs['saveCustom'],
+    @Req() request: Request,
+  ): Promise<AgentChoice> {
+    const name = params.agent;
+    if (this.installable.known(name))
+      throw new AppError(
+        'conflict',
+        `${name} is an agent that can be installed. Choose another name.`,
+      );
+    await this.store.putCustom(parsedInput('agent', customAgent, { name, ...body }));
+    return this.agents.named(name, callerOf(request));
+  }
+}

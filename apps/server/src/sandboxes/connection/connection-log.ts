@@ -1,0 +1,40 @@
+import { Injectable } from '@nestjs/common';
+import { ignoreError, newEvent, type StartPayload } from '@belay/protocol';
+import { SessionAgents } from '../../agents/session-agents.js';
+import { EventLog } from '../../logs/event-log.js';
+import { Backlog } from './backlog.js';
+
+/** What the connection of an agent reads from the log of its session, and writes to it itself. */
+@Injectable()
+export class ConnectionLog {
+  constructor(
+    private readonly log: EventLog,
+    private readonly agents: SessionAgents,
+  ) {}
+
+  /** The session as it is now, for an agent that has not begun. */
+  async startPayload(session: string, epoch: number): Promise<StartPayload> {
+    const settings = await this.log.settings(session);
+    const events = await this.log.read(session, { after: 0 });
+    return this.withProgram({ session, settings, events, epoch });
+  }
+
+  /** With the program of another vendor's agent, whose token is made for this start. */
+  async withProgram(startPayload: StartPayload): Promise<StartPayload> {
+    return { ...startPayload, program: await this.agents.program(startPayload.settings) };
+  }
+
+  backlog(session: string, after: number): Promise<Backlog> {
+    return Backlog.open(this.log, session, after);
+  }
+
+  storedN(session: string, epoch: number): Promise<number> {
+    return this.log.storedN(session, epoch);
+  }
+
+  /** Logs that the agent broke the protocol of its connection. */
+  reportBreach(session: string, reason: string): void {
+    const event = newEvent('server', 'breach', { args: { reason }, message: reason });
+    this.log.append(session, [event]).catch(ignoreError('the server’s own log has the reason'));
+  }
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { agentChoice, agentProgramName, customAgent } from '../agents.js';
+import { nothing, route } from './route.js';
+
+const params = z.object({ agent: agentProgramName });
+
+/** The agents of other vendors. They are installed from the npm registry that the server’s machine uses. */
+export const agentRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/agents',
+    summary: 'Lists the agents that can be installed, and the entries of admins',
+    response: z.array(agentChoice),
+    about: 'starting',
+  }),
+  install: route({
+    method: 'POST',
+    path: '/api/agents/:agent/install',
+    summary: 'Installs or updates an agent in the background; `list` shows the progress',
+    params,
+    body: z.object({
+      accept: z
+        .boolean()
+        .default(false)
+        .describe('Accepts its licence; needed if that is proprietary.'),
+    }),
+    response: agentChoice,
+    status: 202,
+    access: 'admin',
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: '/api/agents/:agent',
+    summary: 'Removes an agent; the files of an installed one stay while a session has it',
+    params,
+    response: nothing,
+    access: 'admin',
+  }),
+  saveCustom: route({
+    method: 'PUT',
+    path: '/api/custom-agents/:agent',
+    summary: 'Adds or replaces an agent whose program is in the image of a session',
+    params,
+    body: customAgent.omit({ name: true }),
+    response: agentChoice,
+    access: 'admin',
+  }),
+};
