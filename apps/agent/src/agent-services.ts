@@ -42,6 +42,8 @@ export interface AgentServices {
   guidance: Guidance;
   /** Extracts a skill’s files so that its programs can run; returns the folder, or null if there is none. */
   placeSkill(name: string, archive: Uint8Array): Promise<string | null>;
+  /** What programs that are started outside of terminals begin with: their folder and their variables. */
+  environment(): { workspace: string; env: Record<string, string> };
   /** The description of the sandbox for the model. */
   describe(): Promise<string>;
   /** Sets whether anyone watches the browser. */

@@ -19,6 +19,7 @@ import { createPlan } from './plan/plan.js';
 import type { AgentServices, CreateServices } from './agent-services.js';
 import { createSystem } from './system/system.js';
 import { listeningPorts } from './terminal/listeners.js';
+import { terminalEnvironment } from './terminal/terminal-environment.js';
 import { Terminals, type TerminalsOptions } from './terminal/terminals.js';
 import { proxyVariables, trustVariables } from './egress/environment.js';
 import { createWeb, type WebOptions } from './web/web.js';
@@ -78,6 +79,7 @@ export async function openServices(
     plan,
     guidance,
     placeSkill: skillPlacer(environment),
+    environment: () => ({ workspace, env: terminalEnvironment(env) }),
     describe: async () =>
       (await Promise.all([system.describe(), describeRepository(workspace)]))
         .filter(Boolean)

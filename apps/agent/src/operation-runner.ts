@@ -65,15 +65,18 @@ export class OperationRunner {
     return handler(input, context);
   }
 
-  /** Starts recording a call’s changes. */
-  record(id: string, { operation, input }: CheckedCall): void {
+  /** Starts recording a call’s changes; `paths` limits the search for them, by default to those that its input names. */
+  record(
+    id: string,
+    { operation, input }: CheckedCall,
+    paths: readonly string[] = pathsOf(operation, input),
+  ): void {
     if (!operation.changesFiles) return;
     const checkPlan = async () => (await this.#services).plan.check(id);
     if (operation.commitsItself) {
       this.#recorded = this.#recorded.then(checkPlan);
       return;
     }
-    const paths = pathsOf(operation, input);
     const message = describeCall(operation, input);
     const commit = { id, message, ...(paths.length > 0 && { paths }) };
     this.#recorded = this.#recorded

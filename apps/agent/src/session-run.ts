@@ -8,6 +8,7 @@ import {
   isEvent,
   newEvent,
   pathsOf,
+  type AgentProgram,
   type ServerService,
   type Event,
   type EventOf,
@@ -16,7 +17,8 @@ import {
 import type { z } from 'zod';
 import type { AgentServices, CreateServices } from './agent-services.js';
 import { callableIn, checkCall, type CheckedCall } from './check-call.js';
-import type { AgentDriver } from './drivers/agent-driver.js';
+import { AcpDriver } from './drivers/acp/acp-driver.js';
+import type { AgentDriver, DriverOptions } from './drivers/agent-driver.js';
 import { OwnDriver } from './drivers/own-driver.js';
 import type { Conversation } from './loop/conversation.js';
 import { putBackgroundResult } from './mcp/actions.js';
@@ -83,7 +85,7 @@ export class SessionRun {
       settings: startPayload.settings,
     });
     this.#runner = new OperationRunner(connection, this.services, this.#outbox);
-    this.#driver = new OwnDriver({
+    this.#driver = driverOf(startPayload.program, {
       connection,
       log: this.log,
       writer: this.#outbox,
@@ -117,7 +119,10 @@ export class SessionRun {
   async #openGateway(services: AgentServices): Promise<void> {
     const { program, settings } = this.#startPayload;
     const inTerminals = settings.modelForPrograms;
-    if (program || inTerminals) await services.openGateway({ token: program?.token, inTerminals });
+    if (!program && !inTerminals) return;
+    // With the next request, the changes of the calls before it are those of other calls.
+    const before = program && (() => this.recorded());
+    await services.openGateway({ token: program?.token, before, inTerminals });
   }
 
   /** Adds events of others, in order. */
@@ -233,6 +238,11 @@ export class SessionRun {
       );
     }
   }
+}
+
+/** What works on the session: Belay’s own loop, unless it has a program of another vendor. */
+function driverOf(program: AgentProgram | undefined, options: DriverOptions): AgentDriver {
+  return program ? new AcpDriver({ ...options, program }) : new OwnDriver(options);
 }
 
 /** The log of a new session may still be empty here, but its first event is known. */

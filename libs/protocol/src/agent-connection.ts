@@ -150,6 +150,11 @@ export const serverCalls = {
     z.object({ terminal: terminalName }),
     z.object({ offset: z.int().nonnegative() }),
   ),
+  /** A part of a program’s reply for viewers, before the log has the reply; not stored. */
+  'reply.delta': procedure(
+    z.object({ kind: z.enum(['text', 'reasoning']), text: z.string().max(100_000) }),
+    nothing,
+  ),
   /** A live frame of the browser for its viewers; not stored. */
   'browser.frame': procedure(
     z.object({

@@ -35,6 +35,7 @@ export * from './host-sets.js';
 export * from './ignores.js';
 export * from './image-reference.js';
 export * from './json-bounds.js';
+export * from './is-fields.js';
 export * from './lenient-input.js';
 export * from './machine-connection.js';
 export * from './machines.js';

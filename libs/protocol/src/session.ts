@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
-import { newSessionAgent, sessionAgent } from './agents.js';
+import { agentChoices, attentionReason, newSessionAgent, sessionAgent } from './agents.js';
 import { approvalMode, approvalRequest } from './approvals.js';
 import { budgetLimits, budgets } from './budgets.js';
 import { checkCommand, sessionCheck } from './check.js';
@@ -141,6 +141,7 @@ export const sessionChange = z
     approvals: approvalMode,
     budgets,
     model: modelName.describe('Used from the next step on.'),
+    agentOptions: agentChoices,
     egress: z.object({ ...way, hosts: checkedHosts }).partial(),
   })
   .partial();
@@ -314,11 +315,7 @@ export const sessionSummary = z.object({
     ),
   question: z.string().nullable().describe('The pending question of `ask`.'),
   options: z.array(z.string()).default([]).describe('The answers that the question offers.'),
-  attention: z
-    .string()
-    .nullable()
-    .default(null)
-    .describe('Why the agent’s program waits for the user in its terminal.'),
+  attention: attentionReason,
   plan: z.object({ steps: z.int(), done: z.int() }).nullable(),
   forkedFrom: z.object({ session: z.string(), seq: z.int() }).nullable(),
   tags: z.array(z.string()),

@@ -28,7 +28,7 @@ import { endsSession, isOwn, promptPosition } from './counted.js';
 import { compactState } from './compacted.js';
 import { endText } from './end-text.js';
 import { begin, emptyState, forked, type Progress, type State } from './fold-state.js';
-import { addProgramReply, followTurn, forgetOtherSession, programCall } from './fold-program.js';
+import * as ofProgram from './fold-program.js';
 import { foundGuidance } from './guidance-text.js';
 import { describeChange } from './describe-settings.js';
 import { isDoubt } from './finish-doubts.js';
@@ -93,7 +93,8 @@ export class ConversationFold {
     const notes = fork.#progress.notes.texts;
     const { running } = shells;
     const { pending: backgroundResults, running: background } = results;
-    const pending = { open, notes, ends, backgroundResults, background, delivered };
+    const program = ofProgram.withOpenCalls(fork.#state.program, fork.#progress.begun);
+    const pending = { open, program, notes, ends, backgroundResults, background, delivered };
     return { ...fork.#state, ...pending, work, running, sandbox };
   }
 
@@ -103,11 +104,11 @@ export class ConversationFold {
       this.#includeThrough(turn.through);
       this.#deliver();
     }
-    followTurn(this.#state, this.#progress, turn);
+    ofProgram.followTurn(this.#state, this.#progress, turn);
   }
 
   #say(seq: number, say: EventArgs<'say'>): void {
-    if (this.#state.program?.inTurn) return addProgramReply(this.#state, seq, say);
+    if (this.#state.program?.hasTurn) return ofProgram.addProgramReply(this.#state, seq, say);
     this.#includeThrough(say.seen?.others ?? seq);
     this.#deliver();
     const state = this.#state;
@@ -157,7 +158,7 @@ export class ConversationFold {
       this.#progress.background.leave(result);
     } else if (id === state.question?.id) {
       state.question = null;
-      if (state.program?.inTurn) this.#takeAnswer();
+      if (state.program?.hasTurn) this.#takeAnswer();
       else this.#progress.turnEnded = true;
     } else this.#noteOtherCall(call, result);
   }
@@ -183,8 +184,8 @@ export class ConversationFold {
   #noteOtherCall(call: Event | undefined, result: CallResult): void {
     if (outputOf('finish', result)) return this.#endSession();
     if (!call) return;
-    const isUsers = !this.#state.program?.inTurn || call.id?.startsWith(userCallPrefix) === true;
-    if (!isUsers) this.#state.items.push(programCall(call, result));
+    const isUsers = !this.#state.program?.hasTurn || call.id?.startsWith(userCallPrefix) === true;
+    if (!isUsers) this.#state.items.push(ofProgram.programCall(call, result));
     else if (result.ok) this.#noteUserCall(call, result);
   }
 
@@ -239,7 +240,7 @@ export class ConversationFold {
     else if (isEvent(event, 'change')) this.#noteChange(event.args);
     else if (isEvent(event, 'background-result'))
       this.#progress.background.add(event.id ?? '', event.args);
-    else if (isEvent(event, 'fork')) forgetOtherSession(state, this.#progress);
+    else if (isEvent(event, 'fork')) ofProgram.forgetOtherSession(state, this.#progress);
     else if (isEvent(event, 'pause')) state.paused = true;
     else if (isEvent(event, 'resume')) this.#resume();
     else if (isEvent(event, 'state')) this.#ended(event.args);

@@ -76,9 +76,11 @@ export interface ProgramConversation {
   /** The program’s own id of it. */
   readonly id: string;
   /** Whether a turn has begun and not ended. */
-  readonly inTurn: boolean;
+  readonly hasTurn: boolean;
   /** The number of items that the prompts of its turns have included. */
   readonly included: number;
+  /** Its calls, and questions about them, that have no result. */
+  readonly open: readonly Pick<OperationCall, 'id' | 'operation'>[];
 }
 
 /** The conversation in a log. */

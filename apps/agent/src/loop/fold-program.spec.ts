@@ -39,15 +39,15 @@ const texts = ({ items }: ReturnType<typeof fold>, from = 0) =>
 
 it('keeps messages back until the program’s next turn begins', () => {
   const turn = [start, began(1), say('Looking.'), message('And this'), say('Still.')];
-  const inTurn = fold(...turn);
-  expect(inTurn.waiting).toMatchObject([{ text: 'And this' }]);
-  expect(inTurn.delivered).toEqual([]);
+  const hasTurn = fold(...turn);
+  expect(hasTurn.waiting).toMatchObject([{ text: 'And this' }]);
+  expect(hasTurn.delivered).toEqual([]);
   const idle = fold(...turn, ended);
   expect(idle.delivered).toMatchObject([{ text: 'And this' }]);
   expect(texts(idle, idle.program?.included)).toEqual(['And this']);
   const next = fold(...turn, ended, began(4));
   expect(texts(next, next.program?.included)).toEqual([]);
-  expect(next.program).toMatchObject({ id: 'c1', inTurn: true });
+  expect(next.program).toMatchObject({ id: 'c1', hasTurn: true });
 });
 
 it('takes the answer to a question, and no other message', () => {

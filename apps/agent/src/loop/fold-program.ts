@@ -2,11 +2,12 @@ import {
   excerpt,
   platformPrefix,
   readableOutput,
+  userCallPrefix,
   type AgentTurn,
   type Event,
   type EventArgs,
 } from '@belay/protocol';
-import type { CallResult, TextItem } from './conversation.js';
+import type { CallResult, Conversation, TextItem } from './conversation.js';
 import type { Progress, State } from './fold-state.js';
 import { forkCause } from './restart-text.js';
 
@@ -15,11 +16,16 @@ export function followTurn(state: State, progress: Progress, turn: AgentTurn): v
   if (turn.change === 'began') {
     state.ended = false;
     progress.ended = null;
-    state.program = { id: turn.conversation, inTurn: true, included: state.items.length };
+    state.program = {
+      id: turn.conversation,
+      hasTurn: true,
+      included: state.items.length,
+      open: [],
+    };
   } else if (turn.change === 'ended' && state.program) {
-    state.program = { ...state.program, inTurn: false, included: state.items.length };
+    state.program = { ...state.program, hasTurn: false, included: state.items.length };
   }
-  progress.turnEnded = !state.program?.inTurn;
+  progress.turnEnded = !state.program?.hasTurn;
 }
 
 /** Adds what the program says in its turn; its calls are events of their own. */
@@ -33,6 +39,18 @@ export function addProgramReply(
     turn: { seq, say, results: new Map(), shortened: null, waits: false },
   });
 }
+
+/** A program’s conversation with its open calls; other ones are of the user. */
+export const withOpenCalls = (
+  program: Conversation['program'],
+  begun: Progress['begun'],
+): Conversation['program'] =>
+  program && {
+    ...program,
+    open: [...begun]
+      .filter(([id]) => !id.startsWith(userCallPrefix))
+      .map(([id, { action: operation }]) => ({ id, operation })),
+  };
 
 /** The characters of a result that another agent is shown. */
 const shownResult = 2_000;

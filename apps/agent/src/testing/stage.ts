@@ -7,6 +7,7 @@ import {
   serverCalls,
   sessionSettings,
   type AgentEvent,
+  type AgentProgram,
   type ApprovalRequest,
   type ApprovalVerdict,
   type Event,
@@ -28,8 +29,8 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { runAgent, type AgentOptions } from '../agent.js';
 import type { EventWriter } from '../event-writer.js';
-import { createPlan } from '../plan/plan.js';
-import type { OperationHandlers, AgentServices, CreateServices } from '../agent-services.js';
+import { fakeServices, type FakeServicesOptions } from './fake-services.js';
+import type { AgentServices, CreateServices } from '../agent-services.js';
 
 type Reply = Partial<Omit<ModelReply, 'calls'>> & {
   calls?: { operation: string; input?: unknown; id?: string; invalid?: string }[];
@@ -37,17 +38,15 @@ type Reply = Partial<Omit<ModelReply, 'calls'>> & {
 export type ScriptedReply =
   Reply | Error | ((request: ModelRequest, signal: AbortSignal) => Promise<Reply> | Reply);
 
-export interface StageOptions extends Pick<AgentOptions, 'idle'> {
+export interface StageOptions extends Pick<AgentOptions, 'idle'>, FakeServicesOptions {
   settings?: Partial<SessionSettingsInput>;
   /** The model’s replies, in order; after them it calls finish. */
   turns: ScriptedReply[];
-  handlers?: Partial<OperationHandlers>;
   approve?: (request: ApprovalRequest, signal: AbortSignal) => Promise<ApprovalVerdict>;
   /** Called before the server records that messages were delivered. */
   onDeliver?: (messages: number[]) => Promise<void>;
   /** Awaited before events are stored. */
   beforeAppend?: () => Promise<void>;
-  guidance?: AgentServices['guidance']['read'];
   /** The server’s output of a logged call of an MCP tool. */
   mcp?: (call: { id: string }) => Promise<McpOutput>;
   action?: (call: { id: string }) => Promise<ActionOutput | StartedAction>;
@@ -59,7 +58,8 @@ export interface StageOptions extends Pick<AgentOptions, 'idle'> {
   /** The log to continue from. */
   events?: Event[];
   epoch?: number;
-  refusals?: AgentServices['refusals'];
+  /** The session’s program. */
+  program?: AgentProgram;
   /** The services configured on the server. */
   services?: ServerService[];
 }
@@ -72,6 +72,8 @@ export class Stage {
   readonly killed: string[] = [];
   /** Queued messages that the agent has taken. */
   readonly delivered: number[] = [];
+  /** What viewers saw of replies before the log had them. */
+  readonly deltas: string[] = [];
   running: { terminal: string; command: string }[] = [];
   readonly ended: Promise<void>;
   readonly connections = memoryConnections({ server: serverCalls, agent: agentCalls });
@@ -90,7 +92,7 @@ export class Stage {
 
   constructor(options: StageOptions) {
     this.#options = options;
-    const settings = this.settings;
+    const { settings } = this;
     this.log = [...(options.events ?? [])];
     if (this.log.length === 0) {
       this.#store([newEvent('user', 'start', { args: settings, message: 'Go' })]);
@@ -151,7 +153,7 @@ export class Stage {
     const { settings, log } = this;
     const { epoch = 1 } = this.#options;
     // If this session has already begun, the call only waits.
-    await this.server.call('session.begin', { session: 's1', settings, events: log, epoch });
+    await this.server.call('session.begin', { ...this.#program(), settings, events: log, epoch });
   }
 
   /** Resolves once the model has been called this many times. */
@@ -178,7 +180,7 @@ export class Stage {
         return {
           startPayload: session
             ? null
-            : { session: 's1', settings: this.settings, events: this.#mark(), epoch },
+            : { ...this.#program(), settings: this.settings, events: this.#mark(), epoch },
           events: session ? this.log.filter((event) => event.seq > lastSeq) : [],
           storedN: this.#storedN,
           services: this.#options.services ?? [],
@@ -212,6 +214,10 @@ export class Stage {
       }),
       'terminal.stored': async () => ({ offset: 0 }),
       'browser.frame': async () => ({}),
+      'reply.delta': async ({ text }) => {
+        this.deltas.push(text);
+        return {};
+      },
       'browser.sidecar': unserved,
       'egress.report': async () => ({ text: null }),
       'action.call': this.#options.action ?? unserved,
@@ -227,6 +233,11 @@ export class Stage {
     const { action: operation, args: input } = call;
     const risk = calledOperation(operation)?.risk ?? 'read';
     return { id, operation, input, risk, subject: subjectOf(operation, input) };
+  }
+
+  #program() {
+    const { program } = this.#options;
+    return { session: 's1', ...(program && { program }) };
   }
 
   #mark(): Event[] {
@@ -302,45 +313,7 @@ export class Stage {
 
   #services(writer: EventWriter): AgentServices {
     this.#writer = writer;
-    const { handlers = {}, guidance = async () => [] } = this.#options;
-    const all = {
-      ...createPlan({ writer, workspace: '/none', commit: async () => {} }).handlers,
-      'workspace.trust': async () => ({ files: [] }),
-      'terminal.interrupt': async ({ terminal }: { terminal: string }) => {
-        this.killed.push(terminal);
-        this.running = this.running.filter((one) => one.terminal !== terminal);
-      },
-      ...handlers,
-    };
-    return {
-      handlers: all as unknown as OperationHandlers,
-      terminals: {
-        keys: () => {},
-        resize: () => {},
-        hold: () => {},
-        open: async () => {},
-        running: () => this.running,
-      },
-      history: {
-        begin: async () => {},
-        commit: async ({ id }) => void this.commits.push(id),
-        changesOf: async () => null,
-        export: () => Promise.reject(new Error('not on this stage')),
-      },
-      plan: { begin: async () => {}, check: async () => {} },
-      placeSkill: async () => null,
-      guidance: {
-        handlers: { 'workspace.trust': async () => ({ files: [] }) },
-        read: guidance,
-        trustPresent: async () => {},
-      },
-      describe: async () => 'A stage.',
-      watch: () => {},
-      page: () => null,
-      refusals: this.#options.refusals ?? (async () => undefined),
-      openGateway: () => Promise.reject(new Error('not played')),
-      close: async () => {},
-    };
+    return fakeServices(this, writer, this.#options);
   }
 }
 

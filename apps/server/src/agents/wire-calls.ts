@@ -20,8 +20,8 @@ import { readObject } from '../models/wire/request-body.js';
 import type { Refusal, WireCall } from '../models/wire/wire-call.js';
 import { WireGateway } from '../models/wire/wire-gateway.js';
 import type { AgentEntry } from './agent-entry.js';
-import { agentTable } from './agent-table.js';
 import { mappedCall, type MappedCall } from './mapped-call.js';
+import { SessionAgents } from './session-agents.js';
 
 type Tools = Pick<AgentEntry, 'name' | 'ping' | 'tools' | 'belayTools' | 'standIn'>;
 
@@ -46,6 +46,7 @@ export class WireCalls implements CallJudge, OnModuleInit {
     private readonly store: SessionsStore,
     private readonly approvals: ApprovalService,
     private readonly gateway: WireGateway,
+    private readonly agents: SessionAgents,
   ) {}
 
   onModuleInit(): void {
@@ -81,7 +82,7 @@ export class WireCalls implements CallJudge, OnModuleInit {
   async #tools(session: string): Promise<Tools | undefined> {
     const { agent } = await this.log.settings(session);
     if (!agent || agent.protocol === 'own') return undefined;
-    return agentTable.get(agent.name) ?? { ...ofPrograms, name: agent.name };
+    return this.agents.entry(agent.name) ?? { ...ofPrograms, name: agent.name };
   }
 
   /**

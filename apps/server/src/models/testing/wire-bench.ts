@@ -13,6 +13,7 @@ import {
   type SessionSettingsInput,
 } from '@belay/protocol';
 import { memoryConnections } from '@belay/rpc';
+import { agentTable } from '../../agents/agent-table.js';
 import { WireCalls } from '../../agents/wire-calls.js';
 import { ApprovalBench } from '../../testing/approval-bench.js';
 import { TestLogs } from '../../testing/logs.js';
@@ -55,7 +56,8 @@ export class WireBench {
     const keys = new ProviderKeys(config);
     const { approvals } = this.approvals;
     this.gateway = new WireGateway(keys, log, store, database, approvals);
-    new WireCalls(log, store, approvals, this.gateway).onModuleInit();
+    const agents = { entry: (name: string) => agentTable.get(name) };
+    new WireCalls(log, store, approvals, this.gateway, agents as never).onModuleInit();
     this.#connections.server.accept('model', async (meta, stream) => {
       void this.gateway.serve('s', meta, stream);
     });

@@ -15,6 +15,7 @@ type StorageHandlers = Pick<
   | 'blobs.get'
   | 'terminal.stored'
   | 'browser.frame'
+  | 'reply.delta'
 >;
 
 /** Stores the agent’s events, terminal output and blobs. Acknowledged means stored. */
@@ -48,6 +49,10 @@ export class StorageCalls {
       'terminal.stored': async ({ terminal }) => ({
         offset: await this.terminals.size(await session(), terminal),
       }),
+      'reply.delta': async ({ kind, text }) => {
+        this.live.delta(await session(), kind, text);
+        return {};
+      },
       'browser.frame': async (frame) => {
         this.live.frame(await session(), frame);
         return {};

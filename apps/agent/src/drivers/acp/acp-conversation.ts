@@ -1,0 +1,200 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import {
+  errorFrom,
+  ignoreError,
+  newEvent,
+  type AgentProgram,
+  type EventArgs,
+} from '@belay/protocol';
+import type { DriverOptions } from '../agent-driver.js';
+import type { Questions } from '../questions.js';
+import { AcpProgram, type AcpListener, type Opened } from './acp-program.js';
+import {
+  modelChoice,
+  modesOption,
+  offeredCommands,
+  offeredOptions,
+  type AgentSettings,
+} from './agent-settings.js';
+import { askFields } from './elicitation.js';
+import { cancelledPermission, decidePermission } from './permission.js';
+import type { TurnRecorder } from './turn-recorder.js';
+
+export interface AcpConversationOptions extends DriverOptions {
+  program: AgentProgram;
+  questions: Questions;
+  startTimeoutMs: number;
+  /** The turn in progress. */
+  turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
+  heldVerdict(id: string): 'approved' | 'rejected' | undefined;
+}
+
+/** The program and its open conversation; both are started when they are needed, and again after an end. */
+export class AcpConversation {
+  readonly #options: AcpConversationOptions;
+  #started: Promise<AcpProgram> | undefined;
+  #opened: Opened | undefined;
+  #settings: AgentSettings = { options: [], commands: [] };
+  #told = JSON.stringify(this.#settings);
+  /** When the program last said something, in milliseconds. */
+  #lastMessageAt = performance.now();
+  /** What the program asked and has no answer to yet. */
+  #asked = 0;
+  #model: string;
+  cwd = '';
+
+  constructor(options: AcpConversationOptions) {
+    this.#options = options;
+    this.#model = options.settings.model;
+  }
+
+  /**
+   * The program with this conversation, or with a new one if it is null or cannot be continued. Rejects with
+   * `unavailable` and a sentence.
+   */
+  async open(conversation: string | null): Promise<{ acp: AcpProgram; opened: Opened }> {
+    const acp = await (this.#started ??= this.#start());
+    this.#lastMessageAt = performance.now();
+    if (this.#opened && this.#opened.id === conversation) return { acp, opened: this.#opened };
+    const opened = await acp.open(conversation);
+    this.#opened = opened;
+    this.#settings = { ...this.#settings, options: offeredOptions(opened) };
+    this.#tellSettings();
+    await this.choose({ model: this.#model });
+    // The fault belongs to this opening alone.
+    const { fault: _, ...known } = opened;
+    this.#opened = known;
+    return { acp, opened };
+  }
+
+  /** How long the program has been silent, in milliseconds; 0 while it waits for an answer. */
+  idleMs(): number {
+    return this.#asked > 0 ? 0 : performance.now() - this.#lastMessageAt;
+  }
+
+  /** Asks the program to end its turn; if it has not after this time, ends the program. */
+  async cancel(timeoutMs: number, ended: AbortSignal): Promise<void> {
+    const acp = await this.#started?.catch(ignoreError('there is nothing to cancel'));
+    if (!acp) return;
+    await acp.cancel().catch(ignoreError('the program has ended'));
+    await sleep(timeoutMs, undefined, { signal: ended }).catch(ignoreError('the turn has ended'));
+    if (!ended.aborted) await this.end();
+  }
+
+  /** Passes a change of settings on to the program, as far as it offers them. */
+  async choose({ model, agentOptions = {} }: Partial<EventArgs<'change'>>): Promise<void> {
+    this.#model = model ?? this.#model;
+    const chosen = Object.entries(agentOptions).map(([id, value]) => ({ id, value }));
+    const named = model === undefined ? undefined : modelChoice(this.#settings.options, model);
+    for (const choice of [...(named ? [named] : []), ...chosen]) await this.#chooseOne(choice);
+  }
+
+  async end(): Promise<void> {
+    const acp = await this.#started?.catch(ignoreError('it did not start'));
+    this.#started = undefined;
+    this.#opened = undefined;
+    await acp?.end();
+  }
+
+  async #start(): Promise<AcpProgram> {
+    const { services, program, log, startTimeoutMs } = this.#options;
+    const { workspace: cwd, env } = (await services).environment();
+    this.cwd = cwd;
+    this.#lastMessageAt = performance.now();
+    const listener: AcpListener = {
+      update: (update) => this.#update(update),
+      requestPermission: (request) => this.#answering(() => this.#permit(request)),
+      elicit: (request) => this.#answering(() => this.#elicit(request)),
+      received: () => {
+        this.#lastMessageAt = performance.now();
+      },
+    };
+    const { trusted } = log.conversation;
+    const options = { program, trusted, cwd, env, listener, startTimeoutMs };
+    try {
+      const acp = await AcpProgram.start({ ...options, mcpServers: [] });
+      void acp.ended.then(() => this.#forget());
+      return acp;
+    } catch (thrown) {
+      this.#forget();
+      throw thrown;
+    }
+  }
+
+  #forget(): void {
+    this.#started = undefined;
+    this.#opened = undefined;
+  }
+
+  async #answering<T>(answer: () => Promise<T>): Promise<T> {
+    this.#asked += 1;
+    try {
+      return await answer();
+    } finally {
+      this.#asked -= 1;
+      this.#lastMessageAt = performance.now();
+    }
+  }
+
+  #update(update: SessionUpdate): void {
+    const { options } = this.#settings;
+    if (update.sessionUpdate === 'config_option_update')
+      this.#settings.options = offeredOptions({
+        configOptions: update.configOptions,
+        modes: null,
+      });
+    else if (update.sessionUpdate === 'current_mode_update')
+      this.#settings.options = options.map((option) =>
+        option.id === modesOption ? { ...option, value: update.currentModeId } : option,
+      );
+    else if (update.sessionUpdate === 'available_commands_update')
+      this.#settings.commands = offeredCommands(update.availableCommands);
+    else return this.#options.turn()?.recorder.update(update);
+    this.#tellSettings();
+  }
+
+  async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const turn = this.#options.turn();
+    return turn ? decidePermission(request, { ...this.#options, ...turn }) : cancelledPermission;
+  }
+
+  async #elicit(request: CreateElicitationRequest): Promise<CreateElicitationResponse> {
+    const turn = this.#options.turn();
+    return turn ? askFields(request, this.#options.questions, turn.signal) : { action: 'cancel' };
+  }
+
+  async #chooseOne(choice: { id: string; value: string }): Promise<void> {
+    const option = this.#settings.options.find(({ id }) => id === choice.id);
+    if (!option?.choices.some(({ value }) => value === choice.value)) return;
+    const acp = await this.#started?.catch(ignoreError('it is set when the program starts'));
+    const isBoolean = option.choices.every(({ value }) => value === 'true' || value === 'false');
+    try {
+      const now = await acp?.choose(choice, isBoolean);
+      if (now?.configOptions)
+        this.#settings.options = offeredOptions({ configOptions: now.configOptions, modes: null });
+      else option.value = choice.value;
+      this.#tellSettings();
+    } catch (thrown) {
+      this.#writeSettings(`${option.name} could not be changed: ${errorFrom(thrown).message}`);
+    }
+  }
+
+  #tellSettings(): void {
+    const told = JSON.stringify(this.#settings);
+    if (told === this.#told) return;
+    this.#told = told;
+    this.#writeSettings('The agent’s settings changed.');
+  }
+
+  #writeSettings(message: string): void {
+    const args = { change: 'settings', ...this.#settings } as const;
+    this.#options.writer.append(newEvent('agent', 'turn', { args, message }));
+  }
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isProcessAlive, listProcesses } from '../../terminal/process-tree.js';
+import { AcpProgram, type AcpProgramOptions } from './acp-program.js';
+
+const home = mkdtempSync(join(tmpdir(), 'belay-acp-'));
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+const options = (command: string[], env: Record<string, string>): AcpProgramOptions => {
+  const launch = { command, env, files: [], newSession: {} };
+  return {
+    program: {
+      name: 'fake',
+      title: 'Fake',
+      protocol: 'acp',
+      formats: ['messages'],
+      token: 'x'.repeat(32),
+      home,
+      project: [],
+      launches: { untrusted: launch, trusted: launch },
+      resume: null,
+      authenticate: null,
+    },
+    trusted: false,
+    cwd: home,
+    env: { PATH: process.env['PATH'] ?? '', FAKE_HOME: home },
+    mcpServers: [],
+    listener: {
+      update: () => {},
+      requestPermission: () => Promise.reject(new Error('not asked')),
+      elicit: () => Promise.reject(new Error('not asked')),
+      received: () => {},
+    },
+    startTimeoutMs: 1_500,
+  };
+};
+const fake = [process.execPath, join(__dirname, 'testing/fake-agent.mjs')];
+
+it('is ended when it does not speak ACP', async () => {
+  const started = AcpProgram.start(options(fake, { FAKE_MUTE: '1' }));
+  await expect(started).rejects.toThrow('Fake did not speak ACP: it has not answered for 1.5 s.');
+});
+
+it('ends with all that it started, also what left its parents and its session', async () => {
+  const mark = `sleep ${8_000 + process.pid}`;
+  const script = `setsid sh -c '${mark} & ${mark}' & ${mark} & exec "$@"`;
+  const acp = await AcpProgram.start({
+    ...options(['sh', '-c', script, 'sh', ...fake], {}),
+    startTimeoutMs: 20_000,
+  });
+  const sleeping = () => listProcesses().filter(({ pid }) => commandOf(pid).includes(mark));
+  expect(sleeping().length).toBeGreaterThanOrEqual(3);
+  const all = sleeping();
+  await acp.end();
+  expect(all.filter(isProcessAlive)).toEqual([]);
+  expect((await acp.ended).message).toMatch(/^Fake (was )?ended/);
+  await expect(acp.prompt([{ type: 'text', text: 'x' }])).rejects.toThrow(/^Fake (was )?ended/);
+});
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}

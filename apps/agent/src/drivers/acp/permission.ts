@@ -1,0 +1,95 @@
+import type {
+  PermissionOptionKind,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
+import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
+import type { DriverOptions } from '../agent-driver.js';
+import type { Questions } from '../questions.js';
+import type { TurnRecorder } from './turn-recorder.js';
+
+export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'log' | 'writer'> {
+  recorder: TurnRecorder;
+  questions: Questions;
+  /** Whether a call was held on its way from the model, and what was decided; undefined for any other call. */
+  heldVerdict(id: string): 'approved' | 'rejected' | undefined;
+  /** Aborted when the turn is cancelled. */
+  signal: AbortSignal;
+}
+
+export const cancelledPermission: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };
+
+/**
+ * Decides whether a program’s call may run. A call that the server held has its verdict; any other one becomes an
+ * approval. Nothing is ever allowed for more than one call: that is what Belay’s rules are for. Never rejects: without
+ * a decision, the call may not run.
+ */
+export async function decidePermission(
+  request: RequestPermissionRequest,
+  options: PermissionOptions,
+): Promise<RequestPermissionResponse> {
+  const { toolCall } = request;
+  try {
+    options.signal.throwIfAborted();
+    if (toolCall.kind === 'switch_mode') return await chosen(request, options);
+    const verdict = options.heldVerdict(toolCall.toolCallId);
+    if (verdict) return selected(request, verdict === 'approved' ? 'allow_once' : 'reject_once');
+    await approved(request, options);
+    return selected(request, 'allow_once');
+  } catch (thrown) {
+    if (options.signal.aborted) return cancelledPermission;
+    const refusal =
+      thrown instanceof AppError ? thrown : new AppError('rejected', 'It could not be approved.');
+    options.recorder.refuse(toolCall.toolCallId, refusal);
+    return selected(request, 'reject_once');
+  }
+}
+
+/** Throws `rejected` with the reason. */
+async function approved(
+  { toolCall }: RequestPermissionRequest,
+  { connection, log, writer, recorder, signal }: PermissionOptions,
+): Promise<void> {
+  const call = recorder.begin(toolCall);
+  if (!call) throw new AppError('rejected', 'Too many calls are in progress.');
+  if (!needsDecision(call.operation, log.conversation.approvals)) return;
+  // The server decides on the call in the log, so it must be stored first.
+  await writer.flush();
+  const decision = await connection.call('approvals.request', { id: call.id }, { signal });
+  if (decision.verdict === 'rejected') throw rejectionOf(decision);
+  if (decision.edited)
+    throw new AppError(
+      'rejected',
+      'The user wants another call, which this agent cannot be given.',
+    );
+  while (log.conversation.paused) await log.changed(signal);
+}
+
+/** A question with answers of the program’s own, such as how to go on after a plan. */
+async function chosen(
+  { toolCall, options }: RequestPermissionRequest,
+  { questions, signal }: PermissionOptions,
+): Promise<RequestPermissionResponse> {
+  const offered = options.filter(({ kind }) => kind !== 'reject_always');
+  const question = toolCall.title ?? 'How should the agent go on?';
+  const answer = await questions.ask(
+    { question, options: offered.map(({ name }) => name) },
+    signal,
+  );
+  const option =
+    offered.find(({ name }) => name === answer.trim()) ??
+    offered.find(({ kind }) => kind === 'reject_once');
+  return option
+    ? { outcome: { outcome: 'selected', optionId: option.optionId } }
+    : cancelledPermission;
+}
+
+function selected(
+  { options }: RequestPermissionRequest,
+  wanted: PermissionOptionKind,
+): RequestPermissionResponse {
+  const option = options.find(({ kind }) => kind === wanted);
+  return option
+    ? { outcome: { outcome: 'selected', optionId: option.optionId } }
+    : cancelledPermission;
+}

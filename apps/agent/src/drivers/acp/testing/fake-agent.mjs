@@ -1,0 +1,231 @@
+/**
+ * An agent that speaks ACP over its standard streams, as a process of its own. A prompt that is a list in JSON is what
+ * it does; any other one it repeats. Its conversations, and all that it was sent, are files in FAKE_HOME.
+ */
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import {
+  agent,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+} from '@agentclientprotocol/sdk';
+
+const {
+  FAKE_HOME = '',
+  FAKE_RESUME,
+  FAKE_IMAGES,
+  FAKE_LOGIN,
+  FAKE_MUTE,
+  FAKE_EXIT,
+  FAKE_FRAIL,
+} = process.env;
+if (FAKE_EXIT) {
+  process.stderr.write('Cannot read the settings.\n');
+  process.exit(Number(FAKE_EXIT));
+}
+
+const received = (what) =>
+  appendFileSync(join(FAKE_HOME, 'received.jsonl'), `${JSON.stringify(what)}\n`);
+const fileOf = (id) => join(FAKE_HOME, `${id}.json`);
+const prompts = (id) => JSON.parse(readFileSync(fileOf(id), 'utf8'));
+
+let mode = 'default';
+let model = 'small';
+let fast = false;
+let isLoggedIn = !FAKE_LOGIN;
+let cancelled = Promise.withResolvers();
+const settings = () => ({
+  configOptions: [
+    {
+      type: 'select',
+      id: 'mode',
+      name: 'Mode',
+      category: 'mode',
+      currentValue: mode,
+      options: [
+        { value: 'default', name: 'Default' },
+        { value: 'plan', name: 'Plan' },
+      ],
+    },
+    {
+      type: 'select',
+      id: 'model',
+      name: 'Model',
+      category: 'model',
+      currentValue: model,
+      options: [
+        {
+          group: 'all',
+          name: 'All',
+          options: ['small', 'large'].map((value) => ({ value, name: value })),
+        },
+      ],
+    },
+    { type: 'boolean', id: 'fast', name: 'Fast', currentValue: fast },
+  ],
+});
+
+const reopened = (id) => {
+  if (!existsSync(fileOf(id))) throw RequestError.resourceNotFound(id);
+  return settings();
+};
+
+const app = agent({ name: 'fake' })
+  .onRequest(methods.agent.initialize, async ({ params }) => {
+    received({ initialize: params });
+    if (FAKE_MUTE) await new Promise(() => {});
+    return {
+      protocolVersion: PROTOCOL_VERSION,
+      agentCapabilities: {
+        loadSession: FAKE_RESUME === 'load',
+        promptCapabilities: { image: FAKE_IMAGES !== undefined },
+        sessionCapabilities: FAKE_RESUME === 'resume' ? { resume: {} } : {},
+      },
+      authMethods: [{ id: 'token', name: 'Token' }],
+    };
+  })
+  .onRequest(methods.agent.authenticate, ({ params }) => {
+    received({ authenticate: params });
+    isLoggedIn = true;
+    return {};
+  })
+  .onRequest(methods.agent.session.new, ({ params }) => {
+    received({ new: params });
+    if (!isLoggedIn) throw RequestError.authRequired();
+    const sessionId = `conversation-${Date.now()}-${process.pid}`;
+    writeFileSync(fileOf(sessionId), '[]');
+    return { sessionId, ...settings() };
+  })
+  .onRequest(methods.agent.session.resume, ({ params }) => {
+    received({ resume: params });
+    return reopened(params.sessionId);
+  })
+  .onRequest(methods.agent.session.load, async ({ params, client }) => {
+    received({ load: params });
+    const { sessionId } = params;
+    const found = reopened(sessionId);
+    for (const text of prompts(sessionId))
+      await client.notify(methods.client.session.update, {
+        sessionId,
+        update: { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } },
+      });
+    return found;
+  })
+  .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    received({ choose: params });
+    if (params.configId === 'mode') mode = String(params.value);
+    if (params.configId === 'model') model = String(params.value);
+    if (params.configId === 'fast') fast = params.value === true;
+    return { configOptions: settings().configOptions ?? [] };
+  })
+  .onNotification(methods.agent.session.cancel, () => {
+    received({ cancel: true });
+    cancelled.resolve();
+  })
+  .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+    received({ prompt: params.prompt });
+    if (FAKE_FRAIL) {
+      process.stderr.write('Out of ideas.\n');
+      process.exit(7);
+    }
+    cancelled = Promise.withResolvers();
+    const { sessionId } = params;
+    const texts = params.prompt.flatMap((block) => (block.type === 'text' ? block.text : []));
+    writeFileSync(fileOf(sessionId), JSON.stringify([...prompts(sessionId), ...texts]));
+    return { stopReason: await new Turn(client, sessionId).run(stepsIn(texts.at(-1) ?? '')) };
+  });
+
+const stepsIn = (text) =>
+  text.startsWith('[[') ? JSON.parse(text) : [['text', `Received: ${text}`]];
+
+class Turn {
+  constructor(client, sessionId) {
+    this.client = client;
+    this.sessionId = sessionId;
+  }
+
+  async run(steps) {
+    for (const [name, ...args] of steps) {
+      const reason = await this[name](...args);
+      if (reason) return reason;
+    }
+    return 'end_turn';
+  }
+
+  text(text) {
+    return this.update(chunk('agent_message_chunk', text));
+  }
+
+  thought(text) {
+    return this.update(chunk('agent_thought_chunk', text));
+  }
+
+  async update(update, sessionId = this.sessionId) {
+    await this.client.notify(methods.client.session.update, { sessionId, update });
+  }
+
+  foreign(text) {
+    return this.update(chunk('agent_message_chunk', text), 'another');
+  }
+
+  write(path, text) {
+    writeFileSync(path, text);
+  }
+
+  print(text) {
+    process.stdout.write(text);
+  }
+
+  exit(code, text) {
+    process.stderr.write(text);
+    process.exit(code);
+  }
+
+  /** Does a step in the first turn of this agent only. */
+  once(name, ...args) {
+    const mark = join(FAKE_HOME, 'done');
+    if (existsSync(mark)) return undefined;
+    writeFileSync(mark, '');
+    return this[name](...args);
+  }
+
+  deaf() {
+    return new Promise(() => {});
+  }
+
+  async wait() {
+    await cancelled.promise;
+    return 'cancelled';
+  }
+
+  stop(reason) {
+    return reason;
+  }
+
+  fail(code, message, data) {
+    throw new RequestError(code, message, data);
+  }
+
+  permit(params) {
+    return this.call(methods.client.session.requestPermission, params);
+  }
+
+  elicit(params) {
+    return this.call(methods.client.elicitation.create, params);
+  }
+
+  /** Calls the client, and says what it answered. */
+  async call(method, params) {
+    const answer = this.client.request(method, { sessionId: this.sessionId, ...params });
+    const text = await answer.then(JSON.stringify, ({ code }) => `error ${code}`);
+    received({ answer: text });
+    await this.text(`${text}\n`);
+  }
+}
+
+const chunk = (sessionUpdate, text) => ({ sessionUpdate, content: { type: 'text', text } });
+
+app.connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
