@@ -46,6 +46,8 @@ describe('the calls of programs in the terms of the platform', () => {
     ['claude-code', 'Read', { file_path: '/etc/passwd' }],
     ['claude-code', 'Read', { file_path: '../../root/.ssh/id' }],
     ['claude-code', 'Read', { file_path: ['/workspace'] }],
+    ['claude-code', 'Read', { file_path: '~/.ssh/id' }],
+    ['claude-code', 'Write', { file_path: '$HOME/.bashrc' }],
     ['claude-code', 'Write', { file_path: '/workspaces/a' }],
     ['claude-code', 'Bash', { command: 1 }],
     ['claude-code', 'Bash', {}],

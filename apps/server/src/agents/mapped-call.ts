@@ -72,7 +72,8 @@ function ownTool(
 /** Whether a path is in the workspace or a temporary folder; an omitted one is the workspace. */
 function isInside(path: unknown): boolean {
   if (path === undefined) return true;
-  if (typeof path !== 'string') return false;
+  // Some tools expand these as a shell does.
+  if (typeof path !== 'string' || /^~|\$/.test(path)) return false;
   const resolved = posix.resolve('/workspace', path);
   return ['/workspace', '/tmp'].some(
     (root) => resolved === root || resolved.startsWith(`${root}/`),

@@ -270,6 +270,24 @@ describe('attacks: replies that are not what they seem', () => {
     expect(reader.calls.get('0')?.input).toBe('two inputs');
   });
 
+  it('a million frames and too many calls cost no more than their bytes', async () => {
+    const stage = new Stage('messages');
+    const frame = Buffer.from('data: {"type":"content_block_delta","index":7}\n\n');
+    const message = { type: 'content_block_delta', index: 7, delta: { partial_json: 'a' } };
+    for (let count = 0; count < 1_000_000; count++) await stage.held.add(frame, message);
+    expect(stage.out).toHaveLength(1_000_000);
+    const start = (index: number) => ({
+      type: 'content_block_start',
+      index,
+      content_block: { type: 'tool_use', id: `${index}`, name: `${index}` },
+    });
+    const many = async () => {
+      for (let index = 0; index < 200; index++) await stage.held.add(frame, start(index));
+    };
+    await expect(many()).rejects.toThrow('too many calls');
+    stage.held.close();
+  });
+
   it('32 MiB of arguments are not kept', async () => {
     const stage = new Stage('messages');
     const start = {

@@ -6,6 +6,8 @@ import type { CallFormat, CallReader, HeldFrame, Refusal, WireCall } from './wir
 const pingMs = 10_000;
 /** The most bytes of a reply that are held. */
 const maxHeldBytes = 8 * 2 ** 20;
+/** The most calls of a reply. */
+const maxCalls = 128;
 
 export interface HeldReplyOptions {
   format: CallFormat;
@@ -52,12 +54,12 @@ export class HeldReply {
   async add(bytes: Buffer, message: unknown): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure;
     const keys = this.#reader.read(message);
-    for (const call of this.#reader.calls.values()) {
-      const decided = this.#decided.get(call.key);
-      if (decided && decided.text !== textOfCall(call))
-        throw new AppError('model_failed', 'The reply changes a call after its end.');
-      if (call.isWhole) this.#decide(call);
-    }
+    const { calls } = this.#reader;
+    if (calls.size > maxCalls) throw new AppError('model_failed', 'The reply has too many calls.');
+    if (keys.some((key) => this.#isChanged(key)))
+      throw new AppError('model_failed', 'The reply changes a call after its end.');
+    if (this.#decided.size < calls.size)
+      for (const call of calls.values()) if (call.isWhole) this.#decide(call);
     if (this.#held.length === 0 && keys.length === 0) return this.#leave([bytes]);
     this.#held.push({ bytes, message, keys });
     this.#heldBytes += bytes.length;
@@ -83,9 +85,15 @@ export class HeldReply {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Sends no more signs of life. */
+  /** Nothing leaves any more. */
   close(): void {
     clearInterval(this.#pings);
+    this.#fail(new AppError('cancelled', 'The reply is over.'));
+  }
+
+  #isChanged(key: string): boolean {
+    const [decided, call] = [this.#decided.get(key), this.#reader.calls.get(key)];
+    return decided !== undefined && call !== undefined && decided.text !== textOfCall(call);
   }
 
   #decide(call: WireCall): void {
@@ -104,7 +112,7 @@ export class HeldReply {
   /** A program gets its calls one after the other, while none of them waits for its user. */
   #release(): void {
     const isAllowed = [...this.#reader.calls.keys()].every((key) => this.#allowed.has(key));
-    if (!isAllowed || this.#held.length === 0) return;
+    if (!isAllowed || this.#held.length === 0 || this.#failure !== undefined) return;
     const frames = this.#held.map(({ bytes }) => bytes);
     this.#held = [];
     this.#heldBytes = 0;

@@ -93,6 +93,29 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
     expect((await send()).status).toBe(200);
   });
 
+  it('a stream that waits for the end of a pause is kept alive', async () => {
+    await bench.session(wire.model);
+    bench.gateway.waitMs = 1;
+    await user('pause');
+    const waiting = send();
+    await until('a sign of life', () => Buffer.concat(bench.received).includes('event: ping'));
+    expect(provider.requests).toEqual([]);
+    const events = wire.reply({ text: 'Yes.', usage });
+    provider.answer(streaming(events));
+    await user('resume');
+    const { status, body } = await waiting;
+    expect(status).toBe(200);
+    expect(body.replaceAll('event: ping\ndata: {"type": "ping"}\n\n', '')).toBe(events.join(''));
+    // A client that was told to expect a stream sees an error of the provider as one that breaks off.
+    await user('pause');
+    const before = bench.received.length;
+    const failing = send().catch(() => 'broken');
+    await until('a sign of life', () => bench.received.length > before);
+    provider.answer(failedResponse(500, {}));
+    await user('resume');
+    expect(await failing).toBe('broken');
+  });
+
   it('none begins in a pause or after the end, which breaks off those under way', async () => {
     await bench.session(wire.model);
     await user('pause');

@@ -71,6 +71,8 @@ interface Generation extends Passed {
  */
 @Injectable()
 export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  /** Milliseconds until a client whose stream does not begin gets signs of life. */
+  waitMs = 10_000;
   readonly #logger = new Logger(WireGateway.name);
   readonly #admission: Admission;
   readonly #bodies = new BodyBudget();
@@ -164,14 +166,23 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       );
       const text = restored(body.text, route.format, await this.#replaced.of(session));
       const sent = { ...passed, body: { ...body, text } };
+      const stop = await this.#keepAlive(passed, request);
       const work = (signal: AbortSignal) =>
         route.kind === 'count'
           ? this.#pass(sent, signal)
           : this.#generate({ ...sent, request, model }, signal);
-      await this.#whileWorking(passed, work);
+      await this.#whileWorking(passed, work).finally(stop);
     } finally {
       share.release();
     }
+  }
+
+  /** A stream may wait for the end of a pause, or for budgets that others hold. */
+  async #keepAlive({ session, reply, format, route }: Passed, request: WireRequest) {
+    const isEvents = format.name !== 'gemini' || route.path.includes('alt=sse');
+    if (!request.isStream || !isEvents) return () => {};
+    const kind = await this.#judge?.pingOf({ session });
+    return reply.whileWaiting(pingFrame(format.name, kind), this.waitMs);
   }
 
   #whileWorking(

@@ -2,6 +2,7 @@ import type { Duplex } from 'node:stream';
 import {
   AppError,
   errorFrom,
+  ignoreError,
   maxReplyHead,
   type ErrorCode,
   type ModelReplyHead,
@@ -26,6 +27,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
 export class WireReply {
   /** Aborts when the client is gone, or the reply is complete. */
   readonly closed: AbortSignal;
+  #pings: NodeJS.Timeout | undefined;
   #state: 'waiting' | 'streaming' | 'body' = 'waiting';
 
   constructor(private readonly stream: Duplex) {
@@ -38,7 +40,29 @@ export class WireReply {
     return this.#state !== 'waiting';
   }
 
+  /**
+   * Keeps the client of a stream that does not begin alive: a head, and then this frame again and again. Returns a
+   * function that ends it; so does `begin`.
+   */
+  whileWaiting(ping: string, everyMs: number): () => void {
+    const stop = (): void => clearInterval(this.#pings);
+    this.#pings = setInterval(() => {
+      const head = this.hasBegun ? Promise.resolve() : this.#head(200, streamHeaders);
+      head.then(() => this.write(Buffer.from(ping))).catch(ignoreError('the client is gone'));
+    }, everyMs);
+    this.closed.addEventListener('abort', stop, { once: true });
+    return stop;
+  }
+
+  /** Throws `model_failed` if the client was told to expect a stream meanwhile, and gets something else. */
   async begin({ status, headers }: ModelReplyHead): Promise<void> {
+    clearInterval(this.#pings);
+    if (!this.hasBegun) return this.#head(status, headers);
+    if (status !== 200 || !isEventStream(headers['content-type']))
+      throw new AppError('model_failed', `The provider answered ${status}.`);
+  }
+
+  async #head(status: number, headers: Record<string, string>): Promise<void> {
     this.#state = isEventStream(headers['content-type']) ? 'streaming' : 'body';
     const head = Buffer.from(JSON.stringify({ status, headers }));
     if (head.length > maxReplyHead)
@@ -90,7 +114,9 @@ export class WireReply {
   }
 }
 
-export const isEventStream = (type: string | undefined): boolean =>
+const streamHeaders = { 'content-type': 'text/event-stream' };
+
+const isEventStream = (type: string | undefined): boolean =>
   type?.startsWith('text/event-stream') ?? false;
 
 function statusOf(error: AppError): number {
