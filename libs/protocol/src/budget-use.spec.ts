@@ -1,6 +1,6 @@
 import { noUse, useAfter, type BudgetUse } from './budget-use.js';
 import { newEvent, type EventArgs, type NewEvent } from './events.js';
-import { budgets } from './session.js';
+import { budgets } from './budgets.js';
 
 const usage = (purpose: EventArgs<'usage'>['purpose']) =>
   newEvent('server', 'usage', {

@@ -17,7 +17,7 @@ import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import type { CallJudge, JudgedReply, PingKind } from '../models/wire/call-judge.js';
 import { readObject } from '../models/wire/request-body.js';
-import type { Refusal, WireCall } from '../models/wire/wire-call.js';
+import type { Refusal, HeldCall } from '../models/wire/held-call.js';
 import { WireGateway } from '../models/wire/wire-gateway.js';
 import type { AgentEntry } from './agent-entry.js';
 import { mappedCall, type MappedCall } from './mapped-call.js';
@@ -59,7 +59,7 @@ export class WireCalls implements CallJudge, OnModuleInit {
 
   async decide(
     reply: JudgedReply,
-    call: WireCall,
+    call: HeldCall,
   ): Promise<{ id: string; refusal: Refusal | null }> {
     const tools = await this.#tools(reply.session);
     const id = call.id || `wire-${randomUUID()}`;

@@ -3,7 +3,7 @@ import { chatCalls } from './chat-calls.js';
 import { geminiCalls } from './gemini-calls.js';
 import { messagesCalls } from './messages-calls.js';
 import { responsesCalls } from './responses-calls.js';
-import type { CallFormat } from './wire-call.js';
+import type { CallFormat } from './held-call.js';
 
 export const callFormats: Readonly<Record<WireFormatName, CallFormat>> = {
   messages: messagesCalls,

@@ -1,5 +1,5 @@
 import type { WireFormatName } from '@belay/protocol';
-import type { Refusal, WireCall } from './wire-call.js';
+import type { Refusal, HeldCall } from './held-call.js';
 
 /** One reply of the model whose calls are decided on. */
 export interface JudgedReply {
@@ -18,7 +18,7 @@ export type PingKind = 'ping' | 'event' | 'comment' | 'line';
 export interface CallJudge {
   pingOf(reply: Pick<JudgedReply, 'session'>): Promise<PingKind | undefined>;
   /** `id` names the call in the log. Rejects when the session has ended meanwhile. */
-  decide(reply: JudgedReply, call: WireCall): Promise<{ id: string; refusal: Refusal | null }>;
+  decide(reply: JudgedReply, call: HeldCall): Promise<{ id: string; refusal: Refusal | null }>;
 }
 
 const pings: Readonly<Record<PingKind, string>> = {

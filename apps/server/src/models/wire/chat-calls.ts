@@ -1,12 +1,12 @@
-import { fieldOf, isObject, listOf, textOf } from './json-fields.js';
+import { fieldOf, isObject, listOf, asText } from './json-fields.js';
 import {
   type CallFormat,
   type CallReader,
   type HeldFrame,
   type Refusal,
   type Refusals,
-  type WireCall,
-} from './wire-call.js';
+  type HeldCall,
+} from './held-call.js';
 import { dataFrame } from './wire-format.js';
 
 /** The key of the one call in the older form of the API. */
@@ -33,12 +33,12 @@ export const chatCalls: CallFormat = {
 };
 
 class DeltaReader implements CallReader {
-  readonly calls = new Map<string, WireCall>();
+  readonly calls = new Map<string, HeldCall>();
 
   read(message: unknown): string[] {
     const choice = choiceOf(message);
     const keys = this.take(fieldOf(choice, 'delta'));
-    if (textOf(fieldOf(choice, 'finish_reason')))
+    if (asText(fieldOf(choice, 'finish_reason')))
       for (const call of this.calls.values()) call.isWhole = true;
     return keys;
   }
@@ -48,9 +48,9 @@ class DeltaReader implements CallReader {
     return piecesIn(delta).map(([key, piece]) => {
       const part = fieldOf(piece, 'function') ?? fieldOf(piece, 'custom') ?? piece;
       const call = this.calls.get(key) ?? { key, id: '', name: '', input: '', isWhole: false };
-      call.id ||= textOf(fieldOf(piece, 'id'));
-      call.name += textOf(fieldOf(part, 'name'));
-      call.input += textOf(fieldOf(part, 'arguments') ?? fieldOf(part, 'input'));
+      call.id ||= asText(fieldOf(piece, 'id'));
+      call.name += asText(fieldOf(part, 'name'));
+      call.input += asText(fieldOf(part, 'arguments') ?? fieldOf(part, 'input'));
       this.calls.set(key, call);
       return key;
     });
@@ -72,7 +72,7 @@ function piecesIn(delta: unknown): [string, unknown][] {
 function replacedFrame(frame: HeldFrame, refusals: Refusals, begun: Set<string>): Buffer[] {
   const { message, bytes, keys } = frame;
   const choice = choiceOf(message);
-  const isEnd = /^(tool_calls|function_call)$/.test(textOf(fieldOf(choice, 'finish_reason')));
+  const isEnd = /^(tool_calls|function_call)$/.test(asText(fieldOf(choice, 'finish_reason')));
   const isChanged =
     keys.some((key) => refusals.refused.has(key)) || (isEnd && !refusals.leavesCalls);
   if (!isChanged) return [bytes];
@@ -101,7 +101,7 @@ function replacedDelta(
     const refusal = refused.get(key);
     if (refusal && begun.has(key)) continue;
     if (refusal) begun.add(key);
-    if (refusal && !refusal.standIn) changed['content'] = textOf(changed['content']) + refusal.text;
+    if (refusal && !refusal.standIn) changed['content'] = asText(changed['content']) + refusal.text;
     else if (key === onlyCall) changed[onlyCall] = refusal ? standInFunction(refusal) : piece;
     else kept.push(refusal ? standInPiece(piece, refusal) : piece);
   }

@@ -6,7 +6,7 @@ import {
   isObject,
   listOf,
   RequestFields,
-  textOf,
+  asText,
 } from './json-fields.js';
 import { openaiError } from './openai-error.js';
 import { dataFrame, type WireFormat } from './wire-format.js';
@@ -31,14 +31,14 @@ export const chatFormat: WireFormat = {
       ...listOf(body.get('tools')).map((tool) => new RequestFields(tool)),
       ...listOf(body.get('functions')).map((tool) => new RequestFields({ function: tool })),
     ];
-    const typeOf = (tool: RequestFields): string => textOf(tool.get('type') ?? 'function');
+    const typeOf = (tool: RequestFields): string => asText(tool.get('type') ?? 'function');
     const isOwn = (tool: RequestFields): boolean => ['function', 'custom'].includes(typeOf(tool));
     return {
-      models: [textOf(body.get('model')), ...listOf(body.get('models')).map(textOf)],
+      models: [asText(body.get('model')), ...listOf(body.get('models')).map(asText)],
       isStream: body.get('stream') === true,
       maxOutput: countOf(body.get('max_completion_tokens') ?? body.get('max_tokens')) || null,
       messages: listOf(body.get('messages')).length,
-      tools: tools.filter(isOwn).map((tool) => textOf(fieldOf(tool.get(typeOf(tool)), 'name'))),
+      tools: tools.filter(isOwn).map((tool) => asText(fieldOf(tool.get(typeOf(tool)), 'name'))),
       hosted: [
         ...tools.filter((tool) => !isOwn(tool)).map(typeOf),
         ...hostedFields.filter((name) => body.has(name)),
@@ -69,5 +69,5 @@ function lengthOf(delta: unknown): number {
     ...['content', 'reasoning_content', 'reasoning'].map((name) => fieldOf(delta, name)),
     ...listOf(fieldOf(delta, 'tool_calls')).map((call) => fieldAt(call, 'function', 'arguments')),
   ];
-  return texts.reduce((sum: number, text) => sum + textOf(text).length, 0);
+  return texts.reduce((sum: number, text) => sum + asText(text).length, 0);
 }

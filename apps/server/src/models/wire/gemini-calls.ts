@@ -1,12 +1,12 @@
-import { fieldAt, fieldOf, isObject, listOf, textOf } from './json-fields.js';
+import { fieldAt, fieldOf, isObject, listOf, asText } from './json-fields.js';
 import {
   wholeCall,
   type CallFormat,
   type CallReader,
   type Refusal,
   type Refusals,
-  type WireCall,
-} from './wire-call.js';
+  type HeldCall,
+} from './held-call.js';
 import { dataFrame } from './wire-format.js';
 
 /** Calls in Gemini’s content: a part for each, which is whole at once. */
@@ -34,7 +34,7 @@ export const geminiCalls: CallFormat = {
 const chunksIn = (body: unknown): readonly unknown[] => (Array.isArray(body) ? body : [body]);
 
 class PartReader implements CallReader {
-  readonly calls = new Map<string, WireCall>();
+  readonly calls = new Map<string, HeldCall>();
 
   read(message: unknown): string[] {
     return callParts(message).map((part) => {
@@ -43,7 +43,7 @@ class PartReader implements CallReader {
       // Clients must ask for calls in pieces; one cannot be read, and so is refused.
       const isInPieces = fieldOf(call, 'partialArgs') ?? fieldOf(call, 'willContinue');
       const input = isInPieces ? 'in pieces' : JSON.stringify(fieldOf(call, 'args') ?? {});
-      const [id, name] = [textOf(fieldOf(call, 'id')), textOf(fieldOf(call, 'name'))];
+      const [id, name] = [asText(fieldOf(call, 'id')), asText(fieldOf(call, 'name'))];
       this.calls.set(key, wholeCall({ key, id, name, input }));
       return key;
     });

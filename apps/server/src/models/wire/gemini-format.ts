@@ -6,7 +6,7 @@ import {
   isObject,
   listOf,
   RequestFields,
-  textOf,
+  asText,
 } from './json-fields.js';
 import { dataFrame, type WireFormat } from './wire-format.js';
 
@@ -44,7 +44,7 @@ export const geminiFormat: WireFormat = {
       maxOutput: countOf(options.get('maxOutputTokens')) || null,
       messages: listOf(body.get('contents')).length,
       tools: tools.flatMap((tool) =>
-        listOf(tool.get('functionDeclarations')).map((one) => textOf(fieldOf(one, 'name'))),
+        listOf(tool.get('functionDeclarations')).map((one) => asText(fieldOf(one, 'name'))),
       ),
       hosted: tools.flatMap((tool) => tool.names.filter((name) => !clientTools.has(name))),
     };
@@ -69,5 +69,5 @@ export const geminiFormat: WireFormat = {
 
 function partLength(part: unknown): number {
   const call = fieldOf(part, 'functionCall');
-  return textOf(fieldOf(part, 'text')).length + (call ? JSON.stringify(call).length : 0);
+  return asText(fieldOf(part, 'text')).length + (call ? JSON.stringify(call).length : 0);
 }

@@ -19,7 +19,7 @@ import {
 import { callFormats } from './call-formats.js';
 import { EventFrames, messageIn } from './event-frames.js';
 import { HeldReply } from './held-reply.js';
-import type { Refusal, WireCall } from './wire-call.js';
+import type { Refusal, HeldCall } from './held-call.js';
 
 const wires: [WireFormatName, ProviderWire][] = [
   ['messages', anthropicMessages],
@@ -38,7 +38,7 @@ class Stage {
   constructor(name: WireFormatName, { pingMs = 100_000, paused = Promise.resolve() } = {}) {
     this.held = new HeldReply({
       format: callFormats[name],
-      decide: (call: WireCall) =>
+      decide: (call: HeldCall) =>
         new Promise((resolve) => this.asked.set(call.name || call.id, resolve)),
       write: async (bytes) => void this.out.push(Buffer.from(bytes)),
       ping: ': ping\n\n',

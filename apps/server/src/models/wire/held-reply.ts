@@ -1,6 +1,6 @@
 import { AppError } from '@belay/protocol';
 import { untilAborted } from '@belay/rpc';
-import type { CallFormat, CallReader, HeldFrame, Refusal, WireCall } from './wire-call.js';
+import type { CallFormat, CallReader, HeldFrame, Refusal, HeldCall } from './held-call.js';
 
 /** Milliseconds between two signs of life for a client whose reply is held. */
 const pingMs = 10_000;
@@ -12,7 +12,7 @@ const maxCalls = 128;
 export interface HeldReplyOptions {
   format: CallFormat;
   /** Decides on a call; resolves with null if it may run. Called once for each call, in their order. */
-  decide(call: WireCall): Promise<Refusal | null>;
+  decide(call: HeldCall): Promise<Refusal | null>;
   write(bytes: Uint8Array): Promise<void>;
   /** A frame that the client ignores. */
   ping: string;
@@ -96,7 +96,7 @@ export class HeldReply {
     return decided !== undefined && call !== undefined && decided.text !== textOfCall(call);
   }
 
-  #decide(call: WireCall): void {
+  #decide(call: HeldCall): void {
     if (this.#decided.has(call.key)) return;
     const verdict = this.#options.decide({ ...call }).then(
       (refusal) => {
@@ -146,4 +146,4 @@ export class HeldReply {
   }
 }
 
-const textOfCall = ({ id, name, input }: WireCall): string => JSON.stringify([id, name, input]);
+const textOfCall = ({ id, name, input }: HeldCall): string => JSON.stringify([id, name, input]);

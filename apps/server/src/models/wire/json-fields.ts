@@ -11,7 +11,7 @@ export const fieldAt = (value: unknown, ...path: readonly string[]): unknown =>
 /** The value if it is a list, otherwise an empty one. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** A number of tokens; 0 for anything else. */
 export const countOf = (value: unknown): number =>

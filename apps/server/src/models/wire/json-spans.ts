@@ -20,7 +20,7 @@ export function jsonSpans(text: string): JsonSpan {
 }
 
 /** The text with these pieces replaced, and nothing else changed. */
-export function edited(text: string, edits: readonly Edit[]): string {
+export function withEdits(text: string, edits: readonly Edit[]): string {
   let at = 0;
   let result = '';
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {

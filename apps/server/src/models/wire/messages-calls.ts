@@ -1,12 +1,12 @@
-import { fieldAt, fieldOf, isObject, listOf, textOf } from './json-fields.js';
+import { fieldAt, fieldOf, isObject, listOf, asText } from './json-fields.js';
 import {
   wholeCall,
   type CallFormat,
   type CallReader,
   type HeldFrame,
   type Refusal,
-  type WireCall,
-} from './wire-call.js';
+  type HeldCall,
+} from './held-call.js';
 import { namedFrame } from './wire-format.js';
 
 /** Calls in Anthropic’s Messages: a content block for each. */
@@ -35,7 +35,7 @@ export const messagesCalls: CallFormat = {
 };
 
 class BlockReader implements CallReader {
-  readonly calls = new Map<string, WireCall>();
+  readonly calls = new Map<string, HeldCall>();
 
   read(message: unknown): string[] {
     const key = String(fieldOf(message, 'index'));
@@ -48,20 +48,20 @@ class BlockReader implements CallReader {
     const call = this.calls.get(key);
     if (!call || (type !== 'content_block_delta' && type !== 'content_block_stop')) return [];
     if (type === 'content_block_delta')
-      call.input += textOf(fieldAt(message, 'delta', 'partial_json'));
+      call.input += asText(fieldAt(message, 'delta', 'partial_json'));
     else call.isWhole = true;
     return [key];
   }
 }
 
 /** A block begins with an empty input, which deltas then fill. */
-function callOfBlock(block: unknown, key: string): Omit<WireCall, 'isWhole'> {
+function callOfBlock(block: unknown, key: string): Omit<HeldCall, 'isWhole'> {
   const input = fieldOf(block, 'input');
   const isFilled = isObject(input) && Object.keys(input).length > 0;
   return {
     key,
-    id: textOf(fieldOf(block, 'id')),
-    name: textOf(fieldOf(block, 'name')),
+    id: asText(fieldOf(block, 'id')),
+    name: asText(fieldOf(block, 'name')),
     input: isFilled ? JSON.stringify(input) : '',
   };
 }

@@ -5,7 +5,7 @@ import {
   isObject,
   listOf,
   RequestFields,
-  textOf,
+  asText,
 } from './json-fields.js';
 import { namedFrame, type WireFormat } from './wire-format.js';
 
@@ -26,16 +26,16 @@ export const messagesFormat: WireFormat = {
   name: 'messages',
   read(body) {
     const tools = listOf(body.get('tools')).map((tool) => new RequestFields(tool));
-    const typeOf = (tool: RequestFields): string => textOf(tool.get('type') ?? 'custom');
+    const typeOf = (tool: RequestFields): string => asText(tool.get('type') ?? 'custom');
     const hosted = tools.filter((tool) => !clientTools.test(typeOf(tool))).map(typeOf);
     return {
-      models: [textOf(body.get('model'))],
+      models: [asText(body.get('model'))],
       isStream: body.get('stream') === true,
       maxOutput: countOf(body.get('max_tokens')) || null,
       messages: listOf(body.get('messages')).length,
       tools: tools
         .filter((tool) => clientTools.test(typeOf(tool)))
-        .map((tool) => textOf(tool.get('name'))),
+        .map((tool) => asText(tool.get('name'))),
       hosted: [...hosted, ...(body.has('mcp_servers') ? ['mcp_servers'] : [])],
     };
   },
@@ -58,7 +58,7 @@ export const messagesFormat: WireFormat = {
   written(message) {
     const delta = fieldOf(message, 'delta');
     return ['text', 'thinking', 'partial_json'].reduce(
-      (sum, name) => sum + textOf(fieldOf(delta, name)).length,
+      (sum, name) => sum + asText(fieldOf(delta, name)).length,
       0,
     );
   },

@@ -1,14 +1,14 @@
 import { AppError } from '@belay/protocol';
 import type { ProviderReply } from './call-provider.js';
 import { HeldReply, type HeldReplyOptions } from './held-reply.js';
-import type { Refusal } from './wire-call.js';
-import type { WireReply } from './wire-reply.js';
+import type { Refusal } from './held-call.js';
+import type { ProgramReply } from './program-reply.js';
 
 interface PassedReply extends Pick<
   HeldReplyOptions,
   'format' | 'decide' | 'ping' | 'working' | 'signal'
 > {
-  reply: WireReply;
+  reply: ProgramReply;
   /** Called with the JSON of each part. */
   seen(message: unknown): void;
   /** Called once all of the provider’s reply was read, before its calls are decided. */

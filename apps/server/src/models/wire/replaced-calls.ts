@@ -2,8 +2,8 @@ import { isEvent, newEvent, type WireFormatName } from '@belay/protocol';
 import type { EventLog } from '../../logs/event-log.js';
 import type { SessionsStore } from '../../logs/sessions.store.js';
 import type { Database } from '../../storage/database.js';
-import type { ReplacedCall } from './restoring.js';
-import type { Refusal, WireCall } from './wire-call.js';
+import type { ReplacedCall } from './restored.js';
+import type { Refusal, HeldCall } from './held-call.js';
 
 /** Sessions whose calls are kept in memory. */
 const maxKept = 200;
@@ -24,7 +24,7 @@ export class ReplacedCalls {
   async add(
     session: string,
     id: string,
-    { format, call, refusal }: { format: WireFormatName; call: WireCall; refusal: Refusal },
+    { format, call, refusal }: { format: WireFormatName; call: HeldCall; refusal: Refusal },
   ): Promise<void> {
     // A larger one is not brought back: the provider then sees what the program saw.
     if (!refusal.standIn || call.input.length > maxInput) return;

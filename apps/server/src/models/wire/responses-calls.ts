@@ -1,4 +1,4 @@
-import { fieldAt, fieldOf, isObject, listOf, textOf } from './json-fields.js';
+import { fieldAt, fieldOf, isObject, listOf, asText } from './json-fields.js';
 import {
   wholeCall,
   type CallFormat,
@@ -6,8 +6,8 @@ import {
   type HeldFrame,
   type Refusal,
   type Refusals,
-  type WireCall,
-} from './wire-call.js';
+  type HeldCall,
+} from './held-call.js';
 import { namedFrame } from './wire-format.js';
 
 /** Calls that OpenAI runs itself. Any other item named as a call is one of the client. */
@@ -15,7 +15,7 @@ const hosted =
   /^(web_search|file_search|code_interpreter|image_generation|mcp|mcp_list_tools)_call$/;
 
 const isCallItem = (item: unknown): boolean => {
-  const type = textOf(fieldOf(item, 'type'));
+  const type = asText(fieldOf(item, 'type'));
   return type.endsWith('_call') && !hosted.test(type);
 };
 
@@ -43,7 +43,7 @@ export const responsesCalls: CallFormat = {
 };
 
 class ItemReader implements CallReader {
-  readonly calls = new Map<string, WireCall>();
+  readonly calls = new Map<string, HeldCall>();
   /** The inputs of calls as their pieces say. */
   readonly #pieces = new Map<string, string>();
 
@@ -64,9 +64,9 @@ class ItemReader implements CallReader {
 
   #readPiece(key: string, message: unknown): string[] {
     if (!this.calls.has(key)) return [];
-    const type = textOf(fieldOf(message, 'type'));
+    const type = asText(fieldOf(message, 'type'));
     if (type.endsWith('.delta') && typeof fieldOf(message, 'delta') === 'string')
-      this.#pieces.set(key, (this.#pieces.get(key) ?? '') + textOf(fieldOf(message, 'delta')));
+      this.#pieces.set(key, (this.#pieces.get(key) ?? '') + asText(fieldOf(message, 'delta')));
     const whole = fieldOf(message, 'arguments') ?? fieldOf(message, 'input');
     if (typeof whole === 'string' && (this.#pieces.get(key) ?? whole) === whole)
       this.#pieces.set(key, whole);
@@ -86,22 +86,22 @@ class ItemReader implements CallReader {
   }
 }
 
-const callsInOutput = (output: readonly unknown[]): WireCall[] =>
+const callsInOutput = (output: readonly unknown[]): HeldCall[] =>
   output.flatMap((item, index) =>
     isCallItem(item) ? wholeCall(callOfItem(item, String(index))) : [],
   );
 
 /** The input as its pieces spell it. */
-const plainInput = (item: unknown, { input }: Pick<WireCall, 'input'>): string => {
+const plainInput = (item: unknown, { input }: Pick<HeldCall, 'input'>): string => {
   const custom = fieldOf(item, 'input');
   return typeof custom === 'string' ? custom : input;
 };
 
-function callOfItem(item: unknown, key: string): Omit<WireCall, 'isWhole'> {
-  const type = textOf(fieldOf(item, 'type'));
-  const id = textOf(fieldOf(item, 'call_id')) || textOf(fieldOf(item, 'id'));
-  const name = textOf(fieldOf(item, 'name')) || type;
-  if (type === 'function_call') return { key, id, name, input: textOf(fieldOf(item, 'arguments')) };
+function callOfItem(item: unknown, key: string): Omit<HeldCall, 'isWhole'> {
+  const type = asText(fieldOf(item, 'type'));
+  const id = asText(fieldOf(item, 'call_id')) || asText(fieldOf(item, 'id'));
+  const name = asText(fieldOf(item, 'name')) || type;
+  if (type === 'function_call') return { key, id, name, input: asText(fieldOf(item, 'arguments')) };
   const {
     type: _type,
     id: _id,
@@ -171,7 +171,7 @@ function replacedEnd(
 ): Buffer {
   if (!keys.some((key) => refusals.refused.has(key)) || !isObject(message)) return bytes;
   const response = { ...(message['response'] as object), output: replacedOutput(output, refusals) };
-  return Buffer.from(namedFrame({ type: textOf(message['type']), ...message, response }));
+  return Buffer.from(namedFrame({ type: asText(message['type']), ...message, response }));
 }
 
 const replacedOutput = (output: readonly unknown[], { refused }: Refusals): unknown[] =>

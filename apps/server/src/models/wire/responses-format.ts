@@ -6,7 +6,7 @@ import {
   isObject,
   listOf,
   RequestFields,
-  textOf,
+  asText,
 } from './json-fields.js';
 import { openaiError } from './openai-error.js';
 import { namedFrame, type WireFormat } from './wire-format.js';
@@ -31,7 +31,7 @@ export const responsesFormat: WireFormat = {
     const input = body.get('input');
     const { own, hosted } = toolsIn(body.get('tools'));
     return {
-      models: [textOf(body.get('model'))],
+      models: [asText(body.get('model'))],
       isStream: body.get('stream') === true,
       maxOutput: countOf(body.get('max_output_tokens')) || null,
       messages: Array.isArray(input) ? input.length : 1,
@@ -49,7 +49,7 @@ export const responsesFormat: WireFormat = {
     cacheWrite: 0,
     output: countOf(usage['output_tokens']),
   }),
-  written: (message) => textOf(fieldOf(message, 'delta')).length,
+  written: (message) => asText(fieldOf(message, 'delta')).length,
   error: openaiError,
   // Codex tries again after any code that it does not know.
   streamError: (message) =>
@@ -65,13 +65,13 @@ function toolsIn(list: unknown): { own: string[]; hosted: string[] } {
   const hosted: string[] = [];
   for (const each of listOf(list)) {
     const tool = new RequestFields(each);
-    const type = textOf(tool.get('type') ?? 'function');
+    const type = asText(tool.get('type') ?? 'function');
     if (type === 'namespace') {
       const inner = toolsIn(tool.get('tools'));
       own.push(...inner.own);
       hosted.push(...inner.hosted);
     } else if (clientTools.test(type) || isLocal(type, tool))
-      own.push(textOf(tool.get('name')) || type);
+      own.push(asText(tool.get('name')) || type);
     else hosted.push(type);
   }
   return { own, hosted };

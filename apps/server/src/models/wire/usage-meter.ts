@@ -1,5 +1,5 @@
 import type { TokenUsage } from '../model.js';
-import type { WireFormat, WireMessage } from './wire-format.js';
+import type { WireFormat, ReplyMessage } from './wire-format.js';
 
 const charactersOfToken = 4;
 
@@ -15,7 +15,7 @@ export class UsageMeter {
   ) {}
 
   /** Reads a frame of a stream, or a whole reply. */
-  see(message: WireMessage): void {
+  see(message: ReplyMessage): void {
     const usage = this.format.usageIn(message);
     if (usage) this.#usage = { ...this.#usage, ...usage };
     this.#written += this.format.written(message);

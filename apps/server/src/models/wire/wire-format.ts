@@ -18,7 +18,7 @@ export interface WireRequest {
 }
 
 /** One frame of a stream, or a whole body, as parsed JSON. */
-export type WireMessage = unknown;
+export type ReplyMessage = unknown;
 
 /** One format in which programs call models: how its requests, replies and errors are read and written. */
 export interface WireFormat {
@@ -29,10 +29,10 @@ export interface WireFormat {
    */
   read(body: RequestFields, inPath: { model?: string | undefined; isStream: boolean }): WireRequest;
   /** The usage that a message reports, as the provider writes it; later ones add to earlier ones. */
-  usageIn(message: WireMessage): Record<string, unknown> | undefined;
+  usageIn(message: ReplyMessage): Record<string, unknown> | undefined;
   tokensOf(usage: Record<string, unknown>): TokenUsage;
   /** The number of characters that a message of a stream adds to the reply. */
-  written(message: WireMessage): number;
+  written(message: ReplyMessage): number;
   /** The body of an error response. */
   error(status: number, sentence: string): object;
   /** The last frames of a stream that fails after its beginning; its client does not try again. */

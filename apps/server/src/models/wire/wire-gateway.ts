@@ -33,14 +33,14 @@ import { pingFrame, type CallJudge } from './call-judge.js';
 import { callProvider } from './call-provider.js';
 import { passReply } from './pass-reply.js';
 import { ReplacedCalls } from './replaced-calls.js';
-import { restored } from './restoring.js';
-import type { WireCall } from './wire-call.js';
+import { restored } from './restored.js';
+import type { HeldCall } from './held-call.js';
 import { readBytes, requestBody, type RequestBody } from './request-body.js';
 import { UsageMeter } from './usage-meter.js';
 import type { WireFormat, WireRequest } from './wire-format.js';
 import { wireFormats } from './wire-formats.js';
 import { providerHeaders } from './wire-headers.js';
-import { WireReply } from './wire-reply.js';
+import { ProgramReply } from './program-reply.js';
 import { formatAt, wireRoute, type WireRoute } from './wire-route.js';
 
 /** The most tokens that are reserved for a reply; most are far shorter than their limit. */
@@ -55,7 +55,7 @@ interface Passed {
   format: WireFormat;
   provider: string;
   meta: ModelStream;
-  reply: WireReply;
+  reply: ProgramReply;
 }
 
 /** A request for a reply of a model. */
@@ -125,7 +125,7 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async #serve(session: string, meta: ModelStream, stream: Duplex): Promise<void> {
-    const reply = new WireReply(stream);
+    const reply = new ProgramReply(stream);
     const route = wireRoute(meta.method, meta.path);
     const format = wireFormats[route?.format ?? formatAt(meta.path)];
     try {
@@ -242,7 +242,7 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       ping: pingFrame(format.name, await judge.pingOf(judged)),
       working: () => whileWorking(this.log, session, pause),
       signal,
-      decide: async (call: WireCall) => {
+      decide: async (call: HeldCall) => {
         const { id, refusal } = await judge.decide(judged, call);
         if (refusal?.standIn) await this.#replaced.add(session, id, { ...judged, call, refusal });
         return refusal;

@@ -24,7 +24,7 @@ const statuses: Partial<Record<ErrorCode, number>> = {
 };
 
 /** The reply to one request of a program, on its stream. */
-export class WireReply {
+export class ProgramReply {
   /** Aborts when the client is gone, or the reply is complete. */
   readonly closed: AbortSignal;
   #pings: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 import { AppError, type EventArgs, type WireFormatName } from '@belay/protocol';
 import { isDeepStrictEqual } from 'node:util';
-import { edited, jsonSpans, type Edit, type JsonSpan } from './json-spans.js';
+import { withEdits, jsonSpans, type Edit, type JsonSpan } from './json-spans.js';
 
 export type ReplacedCall = EventArgs<'replaced'>;
 
@@ -19,7 +19,7 @@ export function restored(
   if (own.length === 0) return text;
   try {
     const request = new SpannedText(text, jsonSpans(text));
-    return edited(text, edits[format](request, own));
+    return withEdits(text, edits[format](request, own));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new AppError('invalid_input', 'The body of the request is nested too deeply.');

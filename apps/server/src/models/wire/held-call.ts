@@ -1,5 +1,5 @@
 /** A call of a tool in a reply, as far as it was read. */
-export interface WireCall {
+export interface HeldCall {
   /** Its place in the reply. */
   readonly key: string;
   /** The provider’s id; empty if the format has none. */
@@ -41,7 +41,7 @@ export interface HeldFrame {
 
 /** Reads the calls of one stream. */
 export interface CallReader {
-  readonly calls: ReadonlyMap<string, WireCall>;
+  readonly calls: ReadonlyMap<string, HeldCall>;
   /** Reads a frame, and returns the keys of the calls that it is part of. */
   read(message: unknown): string[];
 }
@@ -52,13 +52,13 @@ export interface CallFormat {
   /** The frames with stand-ins. Those of other calls keep their bytes. */
   replaced(frames: readonly HeldFrame[], refusals: Refusals): Buffer[];
   /** The calls of a whole body. */
-  callsIn(body: unknown): WireCall[];
+  callsIn(body: unknown): HeldCall[];
   /** A whole body with stand-ins. */
   replacedBody(body: unknown, refusals: Refusals): unknown;
 }
 
 /** A call that is complete from the start. */
-export const wholeCall = (call: Omit<WireCall, 'isWhole'>): WireCall => ({
+export const wholeCall = (call: Omit<HeldCall, 'isWhole'>): HeldCall => ({
   ...call,
   isWhole: true,
 });

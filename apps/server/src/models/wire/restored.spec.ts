@@ -1,6 +1,6 @@
 import { assert, jsonValue, object, property } from 'fast-check';
-import { edited, jsonSpans, type JsonSpan } from './json-spans.js';
-import { restored, type ReplacedCall } from './restoring.js';
+import { withEdits, jsonSpans, type JsonSpan } from './json-spans.js';
+import { restored, type ReplacedCall } from './restored.js';
 
 const call = (more: Partial<ReplacedCall> = {}): ReplacedCall => ({
   format: 'messages',
@@ -119,7 +119,7 @@ describe('the places of values in a JSON text', () => {
       property(object({ maxDepth: 2 }), object({ maxDepth: 2 }), (before, after) => {
         const text = `{"a":${JSON.stringify(before)}, "b" : [1,"}"],"c":${JSON.stringify(after)}}`;
         const place = jsonSpans(text).fields?.get('b');
-        const changed = edited(text, place ? [{ ...place, text: 'true' }] : []);
+        const changed = withEdits(text, place ? [{ ...place, text: 'true' }] : []);
         expect(changed).toBe(text.replace('[1,"}"]', 'true'));
       }),
     );
