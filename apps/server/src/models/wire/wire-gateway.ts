@@ -149,7 +149,7 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   async #withBody(passed: Passed, stream: Duplex): Promise<void> {
-    const { session, route, format, provider, meta, reply } = passed;
+    const { session, route, format, provider, meta } = passed;
     const share = this.#bodies.open(session);
     try {
       const body = await requestBody(
