@@ -132,6 +132,7 @@ module.exports = {
         'environment.ts',
         'bounded-event.ts',
         'event-writer.ts',
+        'gateway',
         'on-orphaned.ts',
         'home-settings.ts',
         'known-file.ts',

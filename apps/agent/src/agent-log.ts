@@ -79,9 +79,11 @@ export class AgentLog {
     if (matters(event)) this.#kept.append(event);
   }
 
-  /** The cost of compacting the conversation or drafting a message does not predict that of the next reply. */
+  /** The cost of a summary, a draft or a program’s request does not predict that of the next reply. */
   #lastAfter(event: Event): Spending['last'] {
-    if (!isEvent(event, 'usage') || event.args.purpose !== 'turn') return this.#spending.last;
+    if (!isEvent(event, 'usage')) return this.#spending.last;
+    const { purpose, request } = event.args;
+    if (purpose !== 'turn' || request !== undefined) return this.#spending.last;
     const { inputTokens, outputTokens, dollars } = event.args;
     return { tokens: inputTokens + outputTokens, dollars: dollars ?? 0 };
   }

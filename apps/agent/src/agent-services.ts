@@ -9,6 +9,7 @@ import type {
 } from '@belay/protocol';
 import type { CallContext } from './call-context.js';
 import type { ServerConnection } from './server-connection.js';
+import type { Gateway, GatewayOptions } from './gateway/gateway.js';
 import type { Plan } from './plan/plan.js';
 import type { Guidance } from './guidance/guidance.js';
 import type { Terminals } from './terminal/terminals.js';
@@ -51,6 +52,13 @@ export interface AgentServices {
   page(): string | null;
   /** Connections of the sandbox that were refused since the last call, for the model; never rejects. */
   refusals(): Promise<string | undefined>;
+  /**
+   * Opens the session’s model to programs that have the token, a new one if omitted; `inTerminals`: shells get it.
+   * Rejects on a bare machine, and if another program listens on its port.
+   */
+  openGateway(
+    options: Pick<GatewayOptions, 'token' | 'before'> & { inTerminals: boolean },
+  ): Promise<Gateway>;
   close(): Promise<void>;
 }
 

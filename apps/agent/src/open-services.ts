@@ -1,6 +1,9 @@
 import { dirname, join } from 'node:path';
+import { AppError, gatewayPort } from '@belay/protocol';
 import { createOutgoing } from './egress/outgoing.js';
 import { startEgressProxy } from './egress/egress-proxy.js';
+import { gatewayVariables } from './gateway/gateway-variables.js';
+import { startGateway, type Gateway } from './gateway/gateway.js';
 import type { AgentEnvironment } from './environment.js';
 import { filesHandlers } from './files/files.handlers.js';
 import type { BrowserOptions } from './browser/browser-options.js';
@@ -50,9 +53,10 @@ export async function openServices(
   const system = createSystem({
     workspace,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
-    ports: () => listeningPorts().filter((port) => port !== proxy.port),
+    ports: () => listeningPorts().filter((port) => port !== proxy.port && port !== gatewayPort),
   });
   const { putBlob } = server;
+  let gateway: Gateway | undefined;
 
   return {
     handlers: {
@@ -83,9 +87,25 @@ export async function openServices(
     watch: (on) => browser.watch(on),
     page: () => browser.page(),
     refusals: () => outgoing.report(),
+    async openGateway({ token, before, inTerminals }) {
+      // The port is that of all programs of the machine.
+      if (environment.bare)
+        throw new AppError(
+          'conflict',
+          'Programs on a bare machine cannot call the model: use a sandbox.',
+        );
+      gateway ??= await startGateway({
+        token,
+        before,
+        open: (request) => connection.open('model', request),
+      });
+      if (inTerminals) terminals.addToEnvironment(gatewayVariables(gateway.token));
+      return gateway;
+    },
     async close() {
       const ends = await Promise.allSettled([terminals.closeAll(), browser.close()]);
       await proxy.close();
+      await gateway?.close();
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     },
   };

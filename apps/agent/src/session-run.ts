@@ -47,6 +47,7 @@ export class SessionRun {
   readonly epoch: number;
   readonly services: Promise<AgentServices>;
   readonly #connection: ServerConnection;
+  readonly #startPayload: StartPayload;
   readonly #onEnd: SessionRunOptions['onEnd'];
   readonly #idle: SessionRunOptions['idle'];
   readonly #outbox: Outbox;
@@ -65,6 +66,7 @@ export class SessionRun {
     this.session = session;
     this.epoch = epoch;
     this.#connection = connection;
+    this.#startPayload = startPayload;
     this.#onEnd = onEnd;
     this.#idle = options.idle;
     this.#callable = callableIn(startPayload.settings);
@@ -102,6 +104,7 @@ export class SessionRun {
   async begin(): Promise<void> {
     const services = await this.services;
     this.#page = () => services.page();
+    await this.#openGateway(services);
     await this.#runner.begin();
     const { planFile = null } = this.log.conversation.settings ?? {};
     await services.plan.begin(planFile, this.log.conversation.plan);
@@ -112,6 +115,15 @@ export class SessionRun {
     this.#driven = this.#driver.run(this.#closing.signal).catch((error: unknown) => {
       if (!this.#closing.signal.aborted) this.#onEnd(errorFrom(error));
     });
+  }
+
+  async #openGateway(services: AgentServices): Promise<void> {
+    const { program, settings } = this.#startPayload;
+    const inTerminals = settings.modelForPrograms;
+    if (!program && !inTerminals) return;
+    // With the next request, the changes of the calls before it are those of other calls.
+    const before = program && (() => this.recorded());
+    await services.openGateway({ token: program?.token, before, inTerminals });
   }
 
   /** Adds events of others, in order. */

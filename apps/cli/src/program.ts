@@ -228,6 +228,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--title <title>', 'title in the dashboard')
     .option('--plan-file [path]', 'keep the plan in this Markdown file (DevinPlan.md)')
     .option('--trust', 'trust AGENTS.md and skills in the workspace to guide the agent')
+    .option('--model-for-programs', 'let programs in the sandbox call the model within the budgets')
     .option('--mcp <names>', 'MCP servers, comma-separated (default: all that are enabled)', names)
     .option('--no-mcp', 'do not use MCP servers')
     .option('--actions <names>', 'installed actions, comma-separated (default: all enabled)', names)

@@ -261,6 +261,8 @@ export class Transcript {
     guidance: ({ message }) => this.#dim(message),
     exit: ({ message }) => this.#dim(message),
     terminal: () => [],
+    replaced: () => [],
+    request: () => [],
     usage: () => [],
   };
 }

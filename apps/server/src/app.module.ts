@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { AgentsModule } from './agents/agents.module.js';
 import { AccessModule } from './access/access.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ActionsModule } from './actions/actions.module.js';
@@ -19,6 +20,7 @@ import { StorageModule } from './storage/storage.module.js';
     LogsModule,
     ModelsModule,
     McpModule,
+    AgentsModule,
     ActionsModule,
     ApprovalsModule,
     EgressModule,

@@ -18,6 +18,7 @@ const summary = {
   tokens: 0,
   dollars: 0,
   compactions: 0,
+  openRequests: 0,
   contextTokens: 0,
   contextWindow: null,
   budgets: { steps: 100, tokens: null, dollars: null, seconds: null },

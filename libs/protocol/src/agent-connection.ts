@@ -180,12 +180,31 @@ export const serverCalls = {
   'web.search': procedure(loggedCall, webOperations['web.search'].output),
 } satisfies Contract;
 
+/** The head of the server’s reply on a stream `model`: its length as four bytes, big endian, then this as JSON. */
+export const modelReplyHead = z.object({
+  status: z.int().min(200).max(599),
+  headers: z.record(z.string().max(100), z.string().max(8_192)),
+});
+export type ModelReplyHead = z.infer<typeof modelReplyHead>;
+/** The most bytes of a `modelReplyHead`. */
+export const maxReplyHead = 2 ** 16;
+
 /** Byte streams over the agent connection: their names and the metadata that opens them. */
 export const streams = {
   /** agent → server: output of a terminal from `offset` on; acknowledged once stored. */
   terminal: z.object({ terminal: terminalName, offset: z.int().nonnegative() }),
   /** agent → server, bidirectional: one outgoing connection of the sandbox; may be refused. */
   egress: z.object({ host: z.string(), port: z.int().min(1).max(65535) }),
+  /**
+   * agent → server, bidirectional: one HTTP request of a program to the session’s model. The agent sends the body and
+   * ends its half; the server sends a `modelReplyHead` and the body.
+   */
+  model: z.object({
+    method: z.enum(['GET', 'POST']),
+    /** With the query, without the credentials. */
+    path: z.string().startsWith('/').max(2_000),
+    headers: z.record(z.string().max(100), z.string().max(8_192)),
+  }),
   /** server → agent, bidirectional: a connection to the program that listens on this port of the sandbox’s loopback; may be refused. */
   preview: z.object({ port: previewPort }),
   /** server → agent: a tar archive to unpack into the empty workspace. */

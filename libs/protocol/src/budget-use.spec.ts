@@ -1,8 +1,8 @@
 import { noUse, useAfter, type BudgetUse } from './budget-use.js';
-import { newEvent, type NewEvent } from './events.js';
-import { budgets } from './session.js';
+import { newEvent, type EventArgs, type NewEvent } from './events.js';
+import { budgets } from './budgets.js';
 
-const usage = (purpose: 'turn' | 'compact') =>
+const usage = (purpose: EventArgs<'usage'>['purpose']) =>
   newEvent('server', 'usage', {
     args: {
       inputTokens: 90,
@@ -31,6 +31,13 @@ describe('what a session has used of its budgets', () => {
       compactions: 1,
       tokens: 300,
       dollars: 1.5,
+    });
+  });
+
+  it('counts calls without tools like those that shorten the conversation, and failed ones not at all', () => {
+    expect(after(usage('turn'), usage('side'), usage('side'), usage('failed'))).toMatchObject({
+      steps: 2,
+      compactions: 1,
     });
   });
 

@@ -36,12 +36,18 @@ function changed(use: BudgetUse, event: Event): BudgetUse {
   };
 }
 
-/** A call for a summary is not a step, unless an agent makes more of these than steps. */
 function counted(
   { steps, compactions }: BudgetUse,
   { purpose }: EventArgs<'usage'>,
 ): Pick<BudgetUse, 'steps' | 'compactions'> {
-  if (purpose === 'draft') return { steps, compactions };
-  const isFree = purpose === 'compact' && compactions < steps;
-  return isFree ? { steps, compactions: compactions + 1 } : { steps: steps + 1, compactions };
+  if (purpose === 'draft' || purpose === 'failed') return { steps, compactions };
+  return isNoStep(purpose, { steps, compactions })
+    ? { steps, compactions: compactions + 1 }
+    : { steps: steps + 1, compactions };
 }
+
+/** Calls for a summary and calls without tools are not steps, unless an agent makes more of these than steps. */
+export const isNoStep = (
+  purpose: EventArgs<'usage'>['purpose'],
+  { steps, compactions }: Pick<BudgetUse, 'steps' | 'compactions'>,
+): boolean => (purpose === 'compact' || purpose === 'side') && compactions < steps;

@@ -11,6 +11,7 @@ import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
 import { sessionChange, sessionSettings, sessionState } from './session.js';
 import { newMessage } from './session-messages.js';
+import { replacedArgs, requestArgs, requestId } from './wire-events.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
 export type EventSource = z.infer<typeof eventSource>;
@@ -211,13 +212,32 @@ export const eventArgs = {
   stop: z.object({}),
   /** user: settings changed while the session runs. */
   change: sessionChange,
+  /**
+   * server: a program of the sandbox calls the model; stored before the provider gets a byte. `usage` with the same
+   * `request` settles it.
+   */
+  request: requestArgs,
+  /**
+   * server: a program of the sandbox gets another call in the place of the one with the event’s id, which may not run.
+   * Later requests of the program have the original in its place again.
+   */
+  replaced: replacedArgs,
   /** server: the usage of one model call. */
   usage: usage.extend({
     model: z.string(),
     purpose: z
-      .enum([...modelRequest.shape.purpose.options, 'draft'])
+      .enum([...modelRequest.shape.purpose.options, 'draft', 'side', 'failed'])
       .default('turn')
-      .describe('`draft`: a text for the user, not a call of the agent.'),
+      .describe(
+        '`draft`: a text for the user, not a call of the agent; `side`: a call without tools; `failed`: the provider refused the call, which is no step.',
+      ),
+    request: requestId
+      .optional()
+      .describe('The `request` that this settles; omitted for calls of Belay’s own agent.'),
+    estimated: z
+      .literal(true)
+      .optional()
+      .describe('The provider did not say how many tokens it counted.'),
     contextTokens: z.int().nonnegative(),
     contextWindow: z.int().positive().nullable(),
   }),

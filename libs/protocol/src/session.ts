@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
 import { chosenAgentOptions, attentionReason, newSessionAgent, sessionAgent } from './agents.js';
 import { approvalMode, approvalRequest } from './approvals.js';
+import { budgetLimits, budgets } from './budgets.js';
 import { checkCommand, sessionCheck } from './check.js';
 import { clonedRepository, newRepository, sessionPublication } from './git.js';
 import { gitIdentity } from './git-identity.js';
@@ -30,26 +31,6 @@ export type SessionState = z.infer<typeof sessionState>;
 export const endedStates: readonly SessionState[] = ['finished', 'failed', 'limited', 'stopped'];
 
 export const isEnded = (state: SessionState): boolean => endedStates.includes(state);
-
-const limits = {
-  steps: z
-    .int()
-    .positive()
-    .nullable()
-    .describe('Model calls, except those that shorten the conversation.'),
-  tokens: z.int().positive().nullable().describe('Tokens of prompts and replies together.'),
-  dollars: z.number().positive().nullable(),
-  seconds: z.number().positive().nullable().describe('Wall time since the start.'),
-};
-
-/** Hard limits, checked before each model call; null means no limit. */
-export const budgets = z.object({
-  steps: limits.steps.default(100),
-  tokens: limits.tokens.default(null),
-  dollars: limits.dollars.default(null),
-  seconds: limits.seconds.default(null),
-});
-export type Budgets = z.infer<typeof budgets>;
 
 export const networkProfile = z.enum(['none', 'packages', 'list', 'open']);
 export type NetworkProfile = z.infer<typeof networkProfile>;
@@ -110,7 +91,7 @@ const checkedHosts = z.array(
 /** A change of some of them; omitted fields stay as they are. */
 export const sessionDefaultsChange = z
   .object({
-    budgets: z.object(limits).partial(),
+    budgets: z.object(budgetLimits).partial(),
     egress: z.object({ ...way, hosts: checkedHosts }).partial(),
     approvals: approvalMode,
   })
@@ -228,6 +209,12 @@ export const sessionSettings = z.object({
     .array(sessionMount)
     .default([])
     .describe('Host folders that are mounted into the sandbox.'),
+  modelForPrograms: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Programs in the sandbox may call the session’s model, within its budgets: OPENAI_BASE_URL, ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL are set in terminals.',
+    ),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;
 export type SessionSettingsInput = z.input<typeof sessionSettings>;
@@ -295,6 +282,11 @@ export const sessionSummary = z.object({
     .describe('Model calls for summaries, which are not steps.'),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
+  openRequests: z
+    .int()
+    .nonnegative()
+    .default(0)
+    .describe('Model requests of programs in the sandbox that are under way.'),
   contextTokens: z.int().nonnegative().describe('The number of tokens in the last prompt.'),
   contextWindow: z.int().positive().nullable(),
   budgets,

@@ -59,6 +59,8 @@ const irrelevant = new Set([
   'terminal',
   'browser',
   'egress',
+  'replaced',
+  'request',
   'usage',
   'approval',
   'approve',

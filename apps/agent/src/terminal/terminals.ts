@@ -40,7 +40,7 @@ export class Terminals implements TerminalSet {
   readonly handlers: Handlers<typeof terminalOperations, CallContext> = new TerminalHandlers(this);
   readonly #options: TerminalsOptions;
   readonly #folder: string;
-  readonly #env: Record<string, string>;
+  #env: Record<string, string>;
   readonly #open = new Map<string, Terminal>();
   readonly #opening = new Map<string, Promise<Terminal>>();
   readonly #closing = new Map<string, Promise<void>>();
@@ -64,6 +64,13 @@ export class Terminals implements TerminalSet {
   prepare(): void {
     const { workspace: cwd } = this.#options;
     this.#spare ??= new SpareShell({ folder: this.#folder, cwd, env: this.#env });
+  }
+
+  /** Sets more variables for shells that are started from now on. */
+  addToEnvironment(variables: Readonly<Record<string, string>>): void {
+    this.#env = { ...this.#env, ...variables };
+    void this.#spare?.close();
+    this.#spare = undefined;
   }
 
   async open(name: string): Promise<Terminal> {

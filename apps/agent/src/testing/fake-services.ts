@@ -61,6 +61,7 @@ export function fakeServices(
     watch: () => {},
     page: () => null,
     refusals: options.refusals ?? (async () => undefined),
+    openGateway: async () => ({ port: 0, token: 'token', close: async () => {} }),
     close: async () => {},
   };
 }

@@ -319,6 +319,5 @@ export class Stage {
 
 export const lastText = (messages: Message[]): string => {
   const last = messages.at(-1);
-  if (!last) return '';
-  return last.role === 'tool' ? JSON.stringify(last.results) : last.text;
+  return last?.role === 'tool' ? JSON.stringify(last.results) : (last?.text ?? '');
 };

@@ -34,6 +34,7 @@ export interface SessionRequestOptions extends OwnSettings {
   title?: string;
   planFile?: string | true;
   trust?: boolean;
+  modelForPrograms?: boolean;
   /** False for none; by default, all enabled servers. */
   mcp?: string[] | false;
   actions?: string[] | false;
@@ -73,6 +74,7 @@ const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions)
   mounts: mountsOf(options.mount),
   repository: clone ? { url: clone, branch, depth } : undefined,
   trust: options.trust,
+  modelForPrograms: options.modelForPrograms,
   planFile: options.planFile === true ? usualPlanFile : options.planFile,
   mcp: options.mcp === false ? [] : options.mcp,
   actions: options.actions === false ? [] : options.actions,

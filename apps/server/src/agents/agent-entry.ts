@@ -1,5 +1,6 @@
 import type { AgentProtocol, ProgramLaunch, WireFormatName } from '@belay/protocol';
-import type { StandIn, ToolMap } from './tool-map.js';
+import type { StandIn } from '../models/wire/held-call.js';
+import type { ToolMap } from './tool-map.js';
 
 /** A C library of an image; `none` is an image in which only static programs run. */
 export type CLibrary = 'glibc' | 'musl' | 'none';

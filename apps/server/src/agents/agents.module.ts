@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { ModelsModule } from '../models/models.module.js';
 import { ProgramsModule } from '../programs/programs.module.js';
 import { AgentInstaller } from './agent-installer.js';
 import { AgentList } from './agent-list.js';
@@ -7,9 +9,10 @@ import { AgentVolumes } from './agent-volumes.js';
 import { ImageLibraries } from './image-libraries.js';
 import { InstallableAgents } from './installable-agents.js';
 import { SessionAgents } from './session-agents.js';
+import { WireCalls } from './wire-calls.js';
 
 @Module({
-  imports: [ProgramsModule],
+  imports: [ApprovalsModule, ModelsModule, ProgramsModule],
   providers: [
     AgentInstaller,
     AgentList,
@@ -18,6 +21,7 @@ import { SessionAgents } from './session-agents.js';
     ImageLibraries,
     InstallableAgents,
     SessionAgents,
+    WireCalls,
   ],
   exports: [AgentInstaller, AgentList, AgentStore, InstallableAgents, SessionAgents],
 })

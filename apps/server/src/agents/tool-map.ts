@@ -1,4 +1,5 @@
 import { shellLine, type OperationName, type Risk } from '@belay/protocol';
+import type { StandIn } from '../models/wire/held-call.js';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -11,12 +12,6 @@ export type ToolMap =
   | { readonly kind: 'operation'; readonly operation: OperationName; input(given: Input): Input }
   | { readonly kind: 'path'; readonly risk: Extract<Risk, 'read' | 'write'>; readonly path: string }
   | { readonly kind: 'network' | 'execute' | 'read' | 'idle' };
-
-/** A call that is made up. */
-export interface StandIn {
-  tool: string;
-  input: Readonly<Record<string, unknown>>;
-}
 
 /** A shell whose command is the text in this field, or a list of arguments. */
 export const shell = (field: string): ToolMap => ({

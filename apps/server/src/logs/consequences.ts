@@ -57,7 +57,8 @@ const nextStates: EventCases<NextState | undefined> = {
     summary.modelError && summary.state !== 'paused'
       ? { state: 'waiting', reason: waitsForProvider(args) }
       : undefined,
-  usage: ({ args }, summary) => (args.purpose === 'draft' ? undefined : resumed(summary)),
+  usage: ({ args }, summary) =>
+    args.purpose === 'draft' || args.purpose === 'failed' ? undefined : resumed(summary),
   change: ({ args }, summary) => (args.model === undefined ? undefined : resumed(summary)),
   limit: ({ args }) => ({ state: 'limited', reason: `${budgetIsSpent(args)}.` }),
   approval: ({ args }, summary) => (args.mode === 'ask' ? unlessPaused(summary) : undefined),

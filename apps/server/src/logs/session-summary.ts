@@ -46,6 +46,7 @@ export function firstSummary(
     lastSeq: 0,
     ...noUse,
     workTime: { seconds: 0, since: null },
+    openRequests: 0,
     contextTokens: 0,
     contextWindow: null,
     budgets: settings.budgets,
@@ -113,11 +114,16 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
   attention: ({ args }) => ({ attention: args.why }),
   retry: (event, summary) => afterRetry(summary, event),
   end: () => nothingUnderWay,
+  request: (_, { openRequests }) => ({ openRequests: openRequests + 1 }),
   usage: ({ args }, summary) => afterUsage(summary, args),
   plan: ({ args }) => ({ plan: planProgress(args.markdown) }),
   change: ({ args }, summary) => changed(summary, args),
   check: (event) => afterCheck(event),
-  fork: ({ args: { session, seq } }) => ({ forkedFrom: { session, seq }, published: null }),
+  fork: ({ args: { session, seq } }) => ({
+    forkedFrom: { session, seq },
+    published: null,
+    openRequests: 0,
+  }),
   publish: ({ args }, { published }) => ({ published: { ...args, ...requestOf(args, published) } }),
   stop: () => nothingUnderWay,
   rewind: (event) => (rewinds(event, 'conversation') ? nothingUnderWay : {}),
@@ -196,7 +202,11 @@ const currentAfter = ({ current }: SessionSummary, operation: string): Partial<S
 
 function afterUsage(summary: SessionSummary, usage: EventArgs<'usage'>): Partial<SessionSummary> {
   if (usage.purpose === 'draft') return {};
+  const openRequests = Math.max(0, summary.openRequests - (usage.request === undefined ? 0 : 1));
+  if (usage.purpose === 'failed') return { openRequests };
+  if (usage.purpose === 'side') return { openRequests, modelError: null };
   return {
+    openRequests,
     modelError: null,
     contextTokens: usage.contextTokens,
     contextWindow: usage.contextWindow ?? summary.contextWindow,

@@ -32,6 +32,8 @@ export interface TokenUsage {
   cached: number;
   /** Written into the provider's cache. */
   cacheWrite: number;
+  /** Those of them that the cache keeps for an hour. */
+  cacheWriteHour?: number;
   output: number;
   /** Zero when the call is free, whatever the price table says. */
   dollars?: number;

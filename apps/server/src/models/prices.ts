@@ -8,6 +8,8 @@ export interface Rates {
   cached?: number;
   /** For tokens written to the cache; the price of `input` if the provider has none. */
   cacheWrite?: number;
+  /** For those kept there for an hour; the price of `cacheWrite` if there is none. */
+  cacheWriteHour?: number;
   output: number;
 }
 
@@ -28,11 +30,13 @@ export function dollarsOf(
   const rates = price.long && usage.input > price.long.above ? price.long : price;
   const cached = rates.cached ?? rates.input;
   const cacheWrite = rates.cacheWrite ?? rates.input;
+  const hour = usage.cacheWriteHour ?? 0;
   const fresh = Math.max(0, usage.input - usage.cached - usage.cacheWrite);
   const millionths =
     fresh * rates.input +
     usage.cached * cached +
-    usage.cacheWrite * cacheWrite +
+    (usage.cacheWrite - hour) * cacheWrite +
+    hour * (rates.cacheWriteHour ?? cacheWrite) +
     usage.output * rates.output;
   return millionths / 1_000_000;
 }
@@ -44,15 +48,19 @@ export function dollarsOf(
 export function priceOf(provider: string, model: string): Price | null {
   if (!isKnownProvider(provider)) return null;
   const table = prices[provider];
-  const family = model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
-  const name = [model, family].find((candidate) => Object.hasOwn(table, candidate));
+  const name = [model, familyOf(model)].find((candidate) => Object.hasOwn(table, candidate));
   return name === undefined ? null : (table[name] ?? null);
 }
+
+/** The name of a model without a date or `latest`. */
+export const familyOf = (model: string): string =>
+  model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, '');
 
 const claude = (input: number, output: number, cached = input / 10): Price => ({
   input,
   cached,
   cacheWrite: input * 1.25,
+  cacheWriteHour: input * 2,
   output,
   window: 200_000,
 });
@@ -98,7 +106,14 @@ export const prices: Record<KnownProvider, Readonly<Record<string, Price>>> = {
     'claude-sonnet-4': claude(3, 15),
     'claude-haiku-5-5': {
       ...claude(0.1, 0.5),
-      long: { above: 100_000, input: 0.5, cached: 0.05, cacheWrite: 0.625, output: 2.5 },
+      long: {
+        above: 100_000,
+        input: 0.5,
+        cached: 0.05,
+        cacheWrite: 0.625,
+        cacheWriteHour: 1,
+        output: 2.5,
+      },
     },
     'claude-haiku-4-5': claude(1, 5),
     'claude-3-5-haiku': claude(0.8, 4),

@@ -1,27 +1,8 @@
-import { AppError, isKnownProvider, type KnownProvider } from '@belay/protocol';
+import { AppError, isKnownProvider } from '@belay/protocol';
 import { z } from 'zod';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
+import { providerApi } from './provider-apis.js';
 import type { ModelSetup } from './provider-keys.js';
-
-/** The API of a provider that lists its models, which costs nothing. */
-interface Listing {
-  url: string;
-  headers(key: string): Record<string, string>;
-}
-
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
-
-const listings: Record<KnownProvider, Listing> = {
-  openai: { url: 'https://api.openai.com/v1', headers: bearer },
-  anthropic: {
-    url: 'https://api.anthropic.com/v1',
-    headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
-  },
-  google: {
-    url: 'https://generativelanguage.googleapis.com/v1beta',
-    headers: (key) => ({ 'x-goog-api-key': key }),
-  },
-};
 
 /** A model that a provider lists, with its window in tokens if the list names it. */
 export interface ListedModel {
@@ -75,19 +56,21 @@ export class NoModelList extends AppError {
  */
 export async function providerModels(
   provider: string,
-  { environment, providers }: ModelSetup,
+  setup: ModelSetup,
   { timeoutMs }: { timeoutMs: number },
 ): Promise<ListedModel[]> {
-  const listing = isKnownProvider(provider) ? listings[provider] : undefined;
-  const { key, url: own } = providers[provider] ?? {};
-  const url = `${(own ?? listing?.url ?? '').replace(/\/+$/, '')}/models`;
+  const api = providerApi(provider, setup);
+  const url = `${api.url}/models`;
   const unanswered = (error: unknown): never => {
     throw failed(
       `${url} does not answer (${reasonOf(error, timeoutMs)}). Check the address, and that the server runs.`,
     );
   };
-  const response = await outgoingFetch(environment)(url, {
-    headers: key ? (listing?.headers ?? bearer)(key) : {},
+  const response = await outgoingFetch(setup.environment)(url, {
+    headers: {
+      ...api.headers,
+      ...(provider === 'anthropic' && { 'anthropic-version': '2023-06-01' }),
+    },
     // Another host must not get the key.
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),

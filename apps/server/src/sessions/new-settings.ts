@@ -38,6 +38,11 @@ export class NewSettings {
     const defaults = changedDefaults(await this.defaults.read(), wanted);
     await this.models.choose(wanted.model, { caller, budgets: defaults.budgets });
     const machine = wanted.machine === null ? null : this.machines.chosenBy(caller, wanted.machine);
+    if (wanted.modelForPrograms && machine?.kind === 'bare')
+      throw new AppError(
+        'invalid_input',
+        'Programs on a bare machine cannot call the model. Leave out `modelForPrograms` or `machine`.',
+      );
     const mounts = await this.folders.choose(wanted.mounts, {
       profile: wanted.sandbox,
       onMachine: machine !== null,

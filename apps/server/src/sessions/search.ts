@@ -88,7 +88,7 @@ export class Search implements OnModuleInit {
 }
 
 /** Events that only repeat others or report numbers. */
-const unsearched = new Set(['usage', 'state', 'terminal', 'retry']);
+const unsearched = new Set(['replaced', 'request', 'usage', 'state', 'terminal', 'retry']);
 
 function textOf(event: Event): string {
   if (unsearched.has(event.action)) return '';

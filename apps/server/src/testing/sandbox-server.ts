@@ -108,6 +108,7 @@ export class SandboxServer {
       approved,
       unused,
       unused,
+      unused,
       live,
     );
     const listener = new AgentListener(config);

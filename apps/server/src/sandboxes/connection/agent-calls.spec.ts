@@ -61,7 +61,7 @@ beforeEach(async () => {
   live = new TransientNotices();
   const agents = { program: () => Promise.resolve(undefined) };
   const log = new ConnectionLog(logs.log, agents as never);
-  calls = new AgentCalls(log, storage, approved, models as never, unused, live);
+  calls = new AgentCalls(log, storage, approved, models as never, unused, unused, live);
 });
 afterEach(async () => {
   asked.length = 0;

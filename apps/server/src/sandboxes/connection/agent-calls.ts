@@ -7,6 +7,7 @@ import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
 import { EgressService } from '../../egress/egress.service.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { ModelGateway } from '../../models/model-gateway.js';
+import { WireGateway } from '../../models/wire/wire-gateway.js';
 import type { AgentConnection } from './agent-link.js';
 import { ApprovedServices } from './approved-services.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
@@ -35,6 +36,7 @@ export class AgentCalls {
     private readonly storage: StorageCalls,
     private readonly approved: ApprovedServices,
     private readonly models: ModelGateway,
+    private readonly wire: WireGateway,
     private readonly egress: EgressService,
     private readonly live: TransientNotices,
   ) {}
@@ -69,6 +71,10 @@ export class AgentCalls {
     connection.accept('terminal', async ({ terminal, offset }, stream) =>
       this.storage.takeTerminal({ session: await session(), terminal, offset }, stream),
     );
+    connection.accept('model', async (request, stream) => {
+      const own = await session();
+      void this.wire.serve(own, request, stream);
+    });
     connection.accept('egress', async (target, stream) =>
       this.egress.connect(await session(), target, stream),
     );

@@ -66,6 +66,9 @@ export function MoreOptions({ form, onChange }: MoreOptionsProps) {
         <CheckField className="col-span-full" {...bind('trust')}>
           Trust AGENTS.md and skills of this workspace from the start
         </CheckField>
+        <CheckField className="col-span-full" {...bind('modelForPrograms')}>
+          Let programs in the sandbox call the model, within the budgets
+        </CheckField>
         <CheckField className="col-span-full" {...bind('keepsPlan')}>
           Keep the plan in a workspace file that you can edit too
         </CheckField>

@@ -44,6 +44,7 @@ export interface SessionForm {
   tags: string;
   root: boolean;
   trust: boolean;
+  modelForPrograms: boolean;
   /** Whether the plan is kept in the workspace, in `planFile`. */
   keepsPlan: boolean;
   planFile: string;
@@ -65,6 +66,7 @@ export const emptyForm: SessionForm = {
   tags: '',
   root: false,
   trust: false,
+  modelForPrograms: false,
   keepsPlan: false,
   planFile: usualPlanFile,
 };
@@ -100,6 +102,7 @@ export function newSessionsOf(
       ...(form.mounts.trim() && { mounts: mountsOf(form.mounts) }),
       ...(form.check.trim() && { check: form.check.trim() }),
       trust: form.trust,
+      ...(form.modelForPrograms && { modelForPrograms: true }),
       ...(form.keepsPlan && { planFile: form.planFile.trim() || usualPlanFile }),
       tags: splitList(form.tags),
     })),

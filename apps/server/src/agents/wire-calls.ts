@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  AppError,
+  describeCall,
+  errorFrom,
+  excerpt,
+  jsonFault,
+  rejectionOf,
+  userCallPrefix,
+  type ApprovalVerdict,
+  type NewEvent,
+} from '@belay/protocol';
+import { ApprovalService } from '../approvals/approval.service.js';
+import { refuseUsedIds } from '../logs/call-ids.js';
+import { EventLog } from '../logs/event-log.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import type { CallJudge, JudgedReply, PingKind } from '../models/wire/call-judge.js';
+import { readObject } from '../models/wire/request-body.js';
+import type { Refusal, HeldCall } from '../models/wire/held-call.js';
+import { WireGateway } from '../models/wire/wire-gateway.js';
+import type { AgentEntry } from './agent-entry.js';
+import { mappedCall, type MappedCall } from './mapped-call.js';
+import { SessionAgents } from './session-agents.js';
+
+type Tools = Pick<AgentEntry, 'name' | 'ping' | 'tools' | 'belayTools' | 'standIn'>;
+
+/** From this refusal of an equal call on, the program is told not to repeat it. */
+const repeatedTimes = 3;
+/** From this one on, the model’s turn ends. */
+const lastTimes = 6;
+/** Equal calls are counted in this many sessions. */
+const maxCounted = 500;
+
+/**
+ * Decides on the calls of other vendors’ programs, which the gateway reads in the replies of their model: a call is an
+ * event of the log, and the rules, the mode or the user of its session decide on it as on those of Belay’s own agent.
+ */
+@Injectable()
+export class WireCalls implements CallJudge, OnModuleInit {
+  /** How often calls were refused, by session and by what they do. */
+  readonly #refused = new Map<string, Map<string, number>>();
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly store: SessionsStore,
+    private readonly approvals: ApprovalService,
+    private readonly gateway: WireGateway,
+    private readonly agents: SessionAgents,
+  ) {}
+
+  onModuleInit(): void {
+    this.gateway.decideBy(this);
+  }
+
+  async pingOf({ session }: { session: string }): Promise<PingKind | undefined> {
+    return (await this.#tools(session))?.ping;
+  }
+
+  async decide(
+    reply: JudgedReply,
+    call: HeldCall,
+  ): Promise<{ id: string; refusal: Refusal | null }> {
+    const tools = await this.#tools(reply.session);
+    const id = call.id || `wire-${randomUUID()}`;
+    const input = readObject(call.input || '{}');
+    if (!input || jsonFault(input) !== undefined)
+      return { id, refusal: refusalOf(call.name, 'It cannot be read.', { tools, reply }) };
+    const mapped = mappedCall(tools ?? ofPrograms, call.name, input);
+    const fault = await this.#begin(reply.session, id, { mapped, isLogged: tools !== undefined });
+    const about = mapped.subject || call.name;
+    if (fault) return { id, refusal: refusalOf(about, fault, { tools, reply }) };
+    if (mapped.isIdle) return { id, refusal: null };
+    const verdict = await this.#verdict(reply, id, mapped);
+    if (verdict.verdict === 'approved' && !verdict.edited) return { id, refusal: null };
+    const times = this.#countRefusal(reply.session, mapped);
+    const reason = reasonOf(verdict) + (times >= repeatedTimes ? ' Do not call this again.' : '');
+    return { id, refusal: refusalOf(about, reason, { tools, reply, isLast: times >= lastTimes }) };
+  }
+
+  /** Undefined for the programs of a session that Belay’s own agent works on. */
+  async #tools(session: string): Promise<Tools | undefined> {
+    const { agent } = await this.log.settings(session);
+    if (!agent || agent.protocol === 'own') return undefined;
+    return this.agents.entry(agent.name) ?? { ...ofPrograms, name: agent.name };
+  }
+
+  /**
+   * Logs the call, for a program that the session’s agent is: results then follow. Resolves with the reason why its id
+   * cannot be used.
+   */
+  async #begin(
+    session: string,
+    id: string,
+    { mapped, isLogged }: { mapped: MappedCall; isLogged: boolean },
+  ): Promise<string | undefined> {
+    const { operation, input } = mapped;
+    const event: NewEvent = {
+      source: 'server',
+      action: operation.name,
+      args: input,
+      message: describeCall(operation, input),
+      id,
+    };
+    const append = () =>
+      this.log.append(session, async (_summary, _settings, connection) => {
+        if (id.startsWith(userCallPrefix) || id.length > 200)
+          throw new AppError('forbidden', `${excerpt(id, 100)} cannot be the id of a call.`);
+        refuseUsedIds([id], await this.store.calledIds(connection, session, [id]));
+        return isLogged ? [event] : [];
+      });
+    const failed = await this.log.stalls
+      .whenSpace(session, append)
+      .then(() => undefined, errorFrom);
+    if (failed && failed.code !== 'forbidden') throw failed;
+    return failed?.message;
+  }
+
+  async #verdict(
+    { session, signal }: JudgedReply,
+    id: string,
+    { operation, input, risk, subject }: MappedCall,
+  ): Promise<ApprovalVerdict> {
+    const asked = { id, operation: operation.name, input, risk, subject };
+    const verdict = await this.approvals.request(session, asked, signal).catch(errorFrom);
+    if (!(verdict instanceof AppError)) return verdict;
+    if (verdict.code !== 'limit_reached') throw verdict;
+    return { verdict: 'rejected', reason: verdict.message, by: 'server' };
+  }
+
+  #countRefusal(session: string, { operation, subject }: MappedCall): number {
+    const own = this.#refused.get(session) ?? new Map<string, number>();
+    const key = `${operation.name} ${subject}`;
+    const times = (own.get(key) ?? 0) + 1;
+    own.set(key, times);
+    this.#refused.set(session, own);
+    const [oldest] = this.#refused.keys();
+    if (this.#refused.size > maxCounted && oldest !== undefined) this.#refused.delete(oldest);
+    return times;
+  }
+}
+
+/** Programs whose tools nobody knows. */
+const ofPrograms: Tools = {
+  name: 'program',
+  ping: 'comment',
+  tools: {},
+  belayTools: '',
+  standIn: () => null,
+};
+
+function reasonOf(verdict: ApprovalVerdict): string {
+  if (!verdict.edited) return rejectionOf(verdict).message;
+  return `The user wants this instead: ${JSON.stringify(verdict.edited)}.`;
+}
+
+interface Refused {
+  tools: Tools | undefined;
+  reply: JudgedReply;
+  isLast?: boolean;
+}
+
+function refusalOf(subject: string, reason: string, { tools, reply, isLast }: Refused): Refusal {
+  const text = `Belay did not run ${excerpt(subject, 200)}. ${reason} Go on in another way.`;
+  return { text, standIn: isLast ? null : (tools?.standIn(text, reply.offered) ?? null) };
+}

@@ -1,0 +1,58 @@
+import { isEvent, newEvent, type WireFormatName } from '@belay/protocol';
+import type { EventLog } from '../../logs/event-log.js';
+import type { SessionsStore } from '../../logs/sessions.store.js';
+import type { Database } from '../../storage/database.js';
+import type { ReplacedCall } from './restored.js';
+import type { Refusal, HeldCall } from './held-call.js';
+
+/** Sessions whose calls are kept in memory. */
+const maxKept = 200;
+/** The longest input that is kept, in characters. */
+const maxInput = 2 ** 20;
+
+/** The calls that programs got stand-ins for, from the log. */
+export class ReplacedCalls {
+  readonly #known = new Map<string, Promise<ReplacedCall[]>>();
+
+  constructor(
+    private readonly log: EventLog,
+    private readonly store: SessionsStore,
+    private readonly database: Database,
+  ) {}
+
+  /** Resolves once it is stored, which must be before the program gets the stand-in. */
+  async add(
+    session: string,
+    id: string,
+    { format, call, refusal }: { format: WireFormatName; call: HeldCall; refusal: Refusal },
+  ): Promise<void> {
+    // A larger one is not brought back: the provider then sees what the program saw.
+    if (!refusal.standIn || call.input.length > maxInput) return;
+    const { tool, input: standIn } = refusal.standIn;
+    const { name, input, item } = call;
+    const args = { format, call: call.id, name, input, tool, standIn, ...(item && { item }) };
+    const message = `The program gets ${tool} in the place of ${name}, and its result will be that it was not allowed.`;
+    const known = await this.of(session);
+    const event = newEvent('server', 'replaced', { args, message, id });
+    await this.log.stalls.whenSpace(session, () => this.log.append(session, [event]));
+    known.push(args);
+  }
+
+  of(session: string): Promise<ReplacedCall[]> {
+    const known = this.#known.get(session) ?? this.#read(session);
+    this.#known.delete(session);
+    this.#known.set(session, known);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size <= maxKept) break;
+      this.#known.delete(oldest);
+    }
+    known.catch(() => this.#known.delete(session));
+    return known;
+  }
+
+  async #read(session: string): Promise<ReplacedCall[]> {
+    const actions = ['replaced'] as const;
+    const events = await this.store.ofActions(this.database.kysely, session, { from: 1, actions });
+    return events.flatMap((event) => (isEvent(event, 'replaced') ? event.args : []));
+  }
+}

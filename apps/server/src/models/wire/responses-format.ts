@@ -1,0 +1,83 @@
+import { AppError } from '@belay/protocol';
+import {
+  countOf,
+  fieldAt,
+  fieldOf,
+  isObject,
+  listOf,
+  RequestFields,
+  asText,
+} from './json-fields.js';
+import { openaiError } from './openai-error.js';
+import { namedFrame, type WireFormat } from './wire-format.js';
+
+/** Tools of OpenAI that its clients run. Whatever has another type runs at OpenAI. */
+const clientTools = /^(function|custom|local_shell|apply_patch|computer|computer_use_preview)$/;
+
+/** OpenAI’s Responses API: https://platform.openai.com/docs/api-reference/responses. */
+export const responsesFormat: WireFormat = {
+  name: 'responses',
+  read(body) {
+    if (body.has('background'))
+      throw new AppError(
+        'invalid_input',
+        'Belay does not pass on background responses: send the request without `background`.',
+      );
+    if (body.has('prompt'))
+      throw new AppError(
+        'invalid_input',
+        'Belay does not pass on stored prompts, whose tools it cannot see: send `input` and `tools`.',
+      );
+    const input = body.get('input');
+    const { own, hosted } = toolsIn(body.get('tools'));
+    return {
+      models: [asText(body.get('model'))],
+      isStream: body.get('stream') === true,
+      maxOutput: countOf(body.get('max_output_tokens')) || null,
+      messages: Array.isArray(input) ? input.length : 1,
+      tools: own,
+      hosted,
+    };
+  },
+  usageIn(message) {
+    const usage = fieldAt(message, 'response', 'usage') ?? fieldOf(message, 'usage');
+    return isObject(usage) ? usage : undefined;
+  },
+  tokensOf: (usage) => ({
+    input: countOf(usage['input_tokens']),
+    cached: countOf(fieldAt(usage, 'input_tokens_details', 'cached_tokens')),
+    cacheWrite: 0,
+    output: countOf(usage['output_tokens']),
+  }),
+  written: (message) => asText(fieldOf(message, 'delta')).length,
+  error: openaiError,
+  // Codex tries again after any code that it does not know.
+  streamError: (message) =>
+    namedFrame({
+      type: 'response.failed',
+      response: { id: 'belay', status: 'failed', error: { code: 'insufficient_quota', message } },
+    }),
+};
+
+/** A namespace holds tools of its own. */
+function toolsIn(list: unknown): { own: string[]; hosted: string[] } {
+  const own: string[] = [];
+  const hosted: string[] = [];
+  for (const each of listOf(list)) {
+    const tool = new RequestFields(each);
+    const type = asText(tool.get('type') ?? 'function');
+    if (type === 'namespace') {
+      const inner = toolsIn(tool.get('tools'));
+      own.push(...inner.own);
+      hosted.push(...inner.hosted);
+    } else if (clientTools.test(type) || isLocal(type, tool))
+      own.push(asText(tool.get('name')) || type);
+    else hosted.push(type);
+  }
+  return { own, hosted };
+}
+
+/** These run at the client only if the request says so. */
+const isLocal = (type: string, tool: RequestFields): boolean =>
+  (type === 'shell' && fieldOf(tool.get('environment'), 'type') === 'local') ||
+  (type === 'tool_search' && tool.get('execution') === 'client');

@@ -1,0 +1,127 @@
+import { assert, jsonValue, object, property } from 'fast-check';
+import { withEdits, jsonSpans, type JsonSpan } from './json-spans.js';
+import { restored, type ReplacedCall } from './restored.js';
+
+const call = (more: Partial<ReplacedCall> = {}): ReplacedCall => ({
+  format: 'messages',
+  call: 'toolu_1',
+  name: 'Edit',
+  input: '{"path": "ä",  "n": 1.0}',
+  tool: 'Bash',
+  standIn: { command: 'exit 1' },
+  ...more,
+});
+
+describe('the model’s own calls in a request', () => {
+  it('come back in their own bytes, and nothing else changes', () => {
+    const request = (name: string, input: string) =>
+      `{ "model" : "m",\n"messages":[{"role":"user","content":"toolu_1"},` +
+      `{"role":"assistant","content":[{"type":"thinking","signature":"s\\u0041"},` +
+      `{"type":"tool_use","id":"toolu_1","name":${name},"input":${input}},` +
+      `{"type":"tool_use","id":"toolu_2","name":"Bash","input":{"command":"exit 1"}}]},` +
+      `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"no"}]}], "n":1e3}`;
+    const given = request('"Bash"', '{"command":"exit 1"}');
+    const wanted = request('"Edit"', '{"path": "ä",  "n": 1.0}');
+    expect(restored(given, 'messages', [call()])).toBe(wanted);
+    // Once more changes nothing, and neither do calls of another format.
+    expect(restored(wanted, 'messages', [call()])).toBe(wanted);
+    expect(restored(given, 'chat', [call()])).toBe(given);
+  });
+
+  it('get their own type back, with their results, where calls have several', () => {
+    const item =
+      '{"type":"custom_tool_call","call_id":"c1","name":"apply_patch","input":"*** Begin"}';
+    const patch = call({ format: 'responses', call: 'c1', name: 'apply_patch', item });
+    const request = {
+      input: [
+        { type: 'function_call', call_id: 'c1', name: 'shell', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'no' },
+        { type: 'function_call_output', call_id: 'c2', output: 'yes' },
+      ],
+    };
+    const sent = JSON.parse(
+      restored(JSON.stringify(request), 'responses', [patch]),
+    ) as typeof request;
+    expect(sent.input).toEqual([
+      JSON.parse(item),
+      { type: 'custom_tool_call_output', call_id: 'c1', output: 'no' },
+      { type: 'function_call_output', call_id: 'c2', output: 'yes' },
+    ]);
+  });
+
+  it('are found by what stands in for them where the provider gives no ids', () => {
+    const own = call({
+      format: 'gemini',
+      call: '',
+      input: '{"path":"a"}',
+      tool: 'run_shell_command',
+    });
+    const request = {
+      contents: [
+        {
+          role: 'model',
+          parts: [
+            { functionCall: { name: 'run_shell_command', args: { command: 'ls' } } },
+            {
+              functionCall: { args: { command: 'exit 1' }, name: 'run_shell_command' },
+              thoughtSignature: 's',
+            },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { name: 'run_shell_command', response: { output: 'a' } } },
+            { functionResponse: { name: 'run_shell_command', response: { error: 'no' } } },
+          ],
+        },
+      ],
+    };
+    const sent = JSON.parse(restored(JSON.stringify(request), 'gemini', [own])) as typeof request;
+    expect(sent.contents[0]?.parts[1]).toEqual({
+      functionCall: { args: { path: 'a' }, name: 'Edit' },
+      thoughtSignature: 's',
+    });
+    expect(sent.contents[1]?.parts).toMatchObject([
+      { functionResponse: { name: 'run_shell_command' } },
+      { functionResponse: { name: 'Edit' } },
+    ]);
+    expect(sent.contents[0]?.parts[0]).toEqual(request.contents[0]?.parts[0]);
+  });
+
+  it('attacks: a request that is nested without end is refused', () => {
+    const deep = `{"messages":${'['.repeat(1_000_000)}"toolu_1"${']'.repeat(1_000_000)}}`;
+    expect(() => restored(deep, 'messages', [call()])).toThrow('nested too deeply');
+  });
+});
+
+describe('the places of values in a JSON text', () => {
+  const valueIn = (text: string, span: JsonSpan): unknown => {
+    if (span.fields)
+      return Object.fromEntries([...span.fields].map(([name, one]) => [name, valueIn(text, one)]));
+    if (span.items) return span.items.map((one) => valueIn(text, one));
+    return JSON.parse(text.slice(span.start, span.end)) as unknown;
+  };
+
+  it('are those of the values, whatever they are and however they are spaced', () => {
+    assert(
+      property(jsonValue({ maxDepth: 4 }), (value) => {
+        for (const space of [undefined, 1, '\t']) {
+          const text = JSON.stringify({ value }, null, space);
+          expect(valueIn(text, jsonSpans(text))).toEqual(JSON.parse(text));
+        }
+      }),
+    );
+  });
+
+  it('let one value be replaced and all others stay', () => {
+    assert(
+      property(object({ maxDepth: 2 }), object({ maxDepth: 2 }), (before, after) => {
+        const text = `{"a":${JSON.stringify(before)}, "b" : [1,"}"],"c":${JSON.stringify(after)}}`;
+        const place = jsonSpans(text).fields?.get('b');
+        const changed = withEdits(text, place ? [{ ...place, text: 'true' }] : []);
+        expect(changed).toBe(text.replace('[1,"}"]', 'true'));
+      }),
+    );
+  });
+});
