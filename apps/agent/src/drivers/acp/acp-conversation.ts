@@ -29,6 +29,7 @@ import {
 import { askFields } from './elicitation.js';
 import { isOwnTool } from './own-tool.js';
 import { cancelledPermission, decidePermission } from './permission.js';
+import type { ReportedCall } from './tool-call.js';
 import type { TurnRecorder } from './turn-recorder.js';
 
 export interface AcpConversationOptions extends DriverOptions {
@@ -37,13 +38,14 @@ export interface AcpConversationOptions extends DriverOptions {
   startTimeoutMs: number;
   /** The turn in progress. */
   turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
-  heldVerdict(id: string): 'approved' | 'rejected' | undefined;
+  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
 }
 
 /** The program and its open conversation; both are started when they are needed, and again after an end. */
 export class AcpConversation {
   readonly #options: AcpConversationOptions;
   #started: Promise<AcpProgram> | undefined;
+  #acp: AcpProgram | undefined;
   #opened: Opened | undefined;
   #settings: AgentSettings = { options: [], commands: [] };
   #told = JSON.stringify(this.#settings);
@@ -140,7 +142,9 @@ export class AcpConversation {
       const { command } = await (this.#server ??= this.#serve());
       const mcpServers = [{ ...command, env: [] }];
       const acp = await AcpProgram.start({ ...options, mcpServers });
-      void acp.ended.then(() => this.#forget());
+      this.#acp = acp;
+      // A later one may have been started by then.
+      void acp.ended.then(() => this.#acp === acp && this.#forget());
       return acp;
     } catch (thrown) {
       this.#forget();

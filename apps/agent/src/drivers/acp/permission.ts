@@ -7,6 +7,7 @@ import type {
 import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
 import type { DriverOptions } from '../agent-driver.js';
 import type { Questions } from '../questions.js';
+import type { ReportedCall } from './tool-call.js';
 import type { TurnRecorder } from './turn-recorder.js';
 
 export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'log' | 'writer'> {
@@ -15,7 +16,7 @@ export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'l
   /** Whether a call is one of Belay’s operations, which is approved where it runs. */
   isOwnTool(call: ToolCallUpdate): boolean;
   /** Whether a call was held on its way from the model, and what was decided; undefined for any other call. */
-  heldVerdict(id: string): 'approved' | 'rejected' | undefined;
+  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
   /** Aborted when the turn is cancelled. */
   signal: AbortSignal;
 }
@@ -36,7 +37,7 @@ export async function decidePermission(
     options.signal.throwIfAborted();
     if (toolCall.kind === 'switch_mode') return await chosen(request, options);
     if (options.isOwnTool(toolCall)) return selected(request, 'allow_once');
-    const verdict = options.heldVerdict(toolCall.toolCallId);
+    const verdict = options.heldVerdict(options.recorder.reported(toolCall));
     if (verdict) return selected(request, verdict === 'approved' ? 'allow_once' : 'reject_once');
     await approved(request, options);
     return selected(request, 'allow_once');
