@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { AppError, belayVersion, errorFrom, ignoreError, resultText } from '@belay/protocol';
 import { z } from 'zod';
 import type { ServerConnection } from '../server-connection.js';
-import { jsonLines } from './json-lines.js';
+import { messagesInLines } from './messages-in-lines.js';
 import type { ProgramCalls } from './program-calls.js';
 
 export interface OperationsServerOptions {
@@ -107,7 +107,7 @@ export class OperationsServer {
     running: Map<string | number, AbortController>,
     closed: AbortSignal,
   ): Promise<void> {
-    for await (const line of jsonLines(socket, () => undefined)) {
+    for await (const line of messagesInLines(socket, () => undefined)) {
       const { data } = request.safeParse(line);
       if (!data) continue;
       const { id, method, params } = data;

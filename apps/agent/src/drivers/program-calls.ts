@@ -12,9 +12,9 @@ import { approveCall } from '../approve-call.js';
 import { checkCall, offeredIn, type CheckedCall } from '../check-call.js';
 import { toolOf } from '../loop/prompt-parts.js';
 import type { DriverOptions } from './agent-driver.js';
-import type { Questions } from './questions.js';
+import type { UserQuestions } from './user-questions.js';
 
-export interface CallOutcome {
+export interface ProgramCallOutcome {
   ok: boolean;
   /** The name of the operation. */
   operation: string;
@@ -30,11 +30,11 @@ export interface CallOutcome {
  */
 export class ProgramCalls {
   readonly #options: DriverOptions;
-  readonly #questions: Questions;
+  readonly #questions: UserQuestions;
   /** What a program cannot do better itself. */
   readonly #offered: readonly Operation[];
 
-  constructor(options: DriverOptions, questions: Questions) {
+  constructor(options: DriverOptions, questions: UserQuestions) {
     this.#options = options;
     this.#questions = questions;
     const offered = offeredIn(options.settings, options.serverServices);
@@ -49,7 +49,7 @@ export class ProgramCalls {
   }
 
   /** Runs a call of a tool; failures are outcomes. */
-  async call(tool: string, input: unknown, signal: AbortSignal): Promise<CallOutcome> {
+  async call(tool: string, input: unknown, signal: AbortSignal): Promise<ProgramCallOutcome> {
     const { conversation } = this.#options.log;
     const operation = this.#offered.find((one) => toolOf(one, conversation).name === tool);
     const name = operation?.name ?? tool;
@@ -63,13 +63,13 @@ export class ProgramCalls {
     }
   }
 
-  async #ask({ operation, input }: CheckedCall, signal: AbortSignal): Promise<CallOutcome> {
+  async #ask({ operation, input }: CheckedCall, signal: AbortSignal): Promise<ProgramCallOutcome> {
     const question = operations.ask.input.parse(input);
     const answer = await this.#questions.ask(question, signal);
     return { ok: true, operation: operation.name, output: { answer }, images: [] };
   }
 
-  async #run(call: CheckedCall, signal: AbortSignal): Promise<CallOutcome> {
+  async #run(call: CheckedCall, signal: AbortSignal): Promise<ProgramCallOutcome> {
     const { writer, runner, page } = this.#options;
     const { operation, input } = call;
     const id = `belay-${randomUUID()}`;
@@ -77,7 +77,7 @@ export class ProgramCalls {
     writer.append({ source: 'agent', action: operation.name, args: input, message, id });
     const context = { id, source: 'agent', signal } as const;
     let started = performance.now();
-    let outcome: Omit<CallOutcome, 'operation'>;
+    let outcome: Omit<ProgramCallOutcome, 'operation'>;
     let allowed = call;
     try {
       allowed = await approveCall(this.#options, call, context);

@@ -9,8 +9,8 @@ import {
   type Process,
 } from '../terminal/process-tree.js';
 import { asUser } from '../user-separation.js';
-import type { ProgramEnd } from './program-end.js';
-import { writeFiles } from './program-files.js';
+import type { EndOfProgram } from './end-of-program.js';
+import { writeProgramFiles } from './write-program-files.js';
 
 /** The lines of a program’s errors that are kept, and their characters. */
 const keptLines = 20;
@@ -22,13 +22,13 @@ export class ProgramProcess {
   readonly #found = new Map<number, Process>();
   readonly #lines: string[] = [];
   /** Never rejects. */
-  readonly ended: Promise<ProgramEnd>;
+  readonly ended: Promise<EndOfProgram>;
 
   /** Starts the program in a folder, with these variables in addition. */
   constructor(launch: ProgramLaunch, { cwd, env }: { cwd: string; env: Record<string, string> }) {
     const [program = '', ...rest] = launch.command;
     const { file, args } = asUser(program, rest);
-    writeFiles(launch.files);
+    writeProgramFiles(launch.files);
     this.#child = spawn(file, args, {
       cwd,
       env: { ...env, ...launch.env },

@@ -4,6 +4,7 @@ import {
   newEvent,
   ReceivedPrompt,
   SentPrompt,
+  type AgentTurn,
   type Event,
   type ModelRequest,
   type NewEvent,
@@ -148,6 +149,12 @@ function generated(seed: number, length: number): Event[] {
         message: 'rewind',
       }),
     () => byUser(one(['pause', 'resume', 'stop'])),
+    () => {
+      const through = Math.max(0, log.length - below(3));
+      const began: AgentTurn = { change: 'began', conversation: `c${log.length}`, through };
+      const args = one<AgentTurn>([began, { change: 'ended', end: 'done' }]);
+      return newEvent('agent', 'turn', { args, message: 'turn' });
+    },
     () => state(one(['failed', 'finished', 'running'])),
     () => newEvent('user', 'start', { args: { ...settings, again: true }, message: 'start' }),
     () =>

@@ -14,7 +14,7 @@ import type { MemoryKills } from '../memory-kills.js';
 import type { OpenStream } from './outlet.js';
 import { exitEvent } from './exit-event.js';
 import { terminalEnvironment } from './terminal-environment.js';
-import { runProgram, type ProgramOptions } from './run-program.js';
+import { runInForeground, type ProgramOptions } from './run-in-foreground.js';
 import { SpareShell } from './spare-shell.js';
 import { TerminalHandlers, type TerminalSet } from './terminal.handlers.js';
 import { Terminal } from './terminal.js';
@@ -99,7 +99,7 @@ export class Terminals implements TerminalSet {
   }
 
   /**
-   * Runs a program in a terminal whose input owner is the user: see `runProgram`. `onKeys` is called for each of their
+   * Runs a program in a terminal whose input owner is the user: see `runInForeground`. `onKeys` is called for each of their
    * keys.
    */
   async runProgram(
@@ -110,7 +110,7 @@ export class Terminals implements TerminalSet {
     this.#onKeys.set(name, onKeys);
     try {
       const onStarted = () => this.hold(name, 'user');
-      return await runProgram(terminal, command, { ...options, onStarted });
+      return await runInForeground(terminal, command, { ...options, onStarted });
     } finally {
       this.#onKeys.delete(name);
     }

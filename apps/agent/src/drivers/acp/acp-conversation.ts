@@ -17,16 +17,16 @@ import {
 import type { DriverOptions } from '../agent-driver.js';
 import { OperationsServer } from '../operations-server.js';
 import { ProgramCalls } from '../program-calls.js';
-import type { Questions } from '../questions.js';
+import type { UserQuestions } from '../user-questions.js';
 import { AcpProgram, type AcpListener, type Opened } from './acp-program.js';
 import {
-  modelChoice,
+  choiceOfModel,
   modesOption,
-  offeredCommands,
+  commandsOffered,
   offeredOptions,
-  type AgentSettings,
-} from './agent-settings.js';
-import { askFields } from './elicitation.js';
+  type OfferedSettings,
+} from './offered-settings.js';
+import { askFields } from './ask-fields.js';
 import { isOwnTool } from './own-tool.js';
 import { cancelledPermission, decidePermission } from './permission.js';
 import type { ReportedCall } from './tool-call.js';
@@ -34,7 +34,7 @@ import type { TurnRecorder } from './turn-recorder.js';
 
 export interface AcpConversationOptions extends DriverOptions {
   program: AgentProgram;
-  questions: Questions;
+  questions: UserQuestions;
   startTimeoutMs: number;
   /** The turn in progress. */
   turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
@@ -47,7 +47,7 @@ export class AcpConversation {
   #started: Promise<AcpProgram> | undefined;
   #acp: AcpProgram | undefined;
   #opened: Opened | undefined;
-  #settings: AgentSettings = { options: [], commands: [] };
+  #settings: OfferedSettings = { options: [], commands: [] };
   #told = JSON.stringify(this.#settings);
   /** When the program last said something, in milliseconds. */
   #lastMessageAt = performance.now();
@@ -101,7 +101,7 @@ export class AcpConversation {
   async choose({ model, agentOptions = {} }: Partial<EventArgs<'change'>>): Promise<void> {
     this.#model = model ?? this.#model;
     const chosen = Object.entries(agentOptions).map(([id, value]) => ({ id, value }));
-    const named = model === undefined ? undefined : modelChoice(this.#settings.options, model);
+    const named = model === undefined ? undefined : choiceOfModel(this.#settings.options, model);
     for (const choice of [...(named ? [named] : []), ...chosen]) await this.#chooseOne(choice);
   }
 
@@ -188,7 +188,7 @@ export class AcpConversation {
         option.id === modesOption ? { ...option, value: update.currentModeId } : option,
       );
     else if (update.sessionUpdate === 'available_commands_update')
-      this.#settings.commands = offeredCommands(update.availableCommands);
+      this.#settings.commands = commandsOffered(update.availableCommands);
     else return this.#options.turn()?.recorder.update(update);
     this.#tellSettings();
   }

@@ -16,7 +16,7 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Conversation } from '../../loop/conversation.js';
 import { deliver } from '../../loop/deliver.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
-import { Questions } from '../questions.js';
+import { UserQuestions } from '../user-questions.js';
 import { promptTexts } from '../prompt-texts.js';
 import { AcpConversation } from './acp-conversation.js';
 import { HeldCalls } from './held-calls.js';
@@ -70,7 +70,7 @@ export class AcpDriver implements AgentDriver {
     this.#takesOver = options.log.seen.own > 0;
     this.#conversation = new AcpConversation({
       ...options,
-      questions: new Questions(options),
+      questions: new UserQuestions(options),
       startTimeoutMs: this.#timeouts.start,
       turn: () => this.#turn && { ...this.#turn, signal: this.#turn.cancelled.signal },
       heldVerdict: (call) => this.#held.find(call)?.verdict,

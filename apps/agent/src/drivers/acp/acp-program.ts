@@ -16,8 +16,8 @@ import type {
 import { AppError, belayVersion, errorFrom, excerpt, type AgentProgram } from '@belay/protocol';
 import { z } from 'zod';
 import { ProgramProcess } from '../program-process.js';
-import { modesOption } from './agent-settings.js';
-import { endText, loginText, noAnswerText } from './failure-text.js';
+import { modesOption } from './offered-settings.js';
+import { programEndText, loginText, noAnswerText } from './failure-text.js';
 import { messageStream } from './message-stream.js';
 
 /** What a program asks or reports of its conversation. */
@@ -76,7 +76,10 @@ export class AcpProgram {
     this.#connection = this.#connect(sdk);
     this.ended = this.#process.ended.then(
       (end) =>
-        new AppError('unavailable', endText(program, end, this.#plain(this.#process.lastLine))),
+        new AppError(
+          'unavailable',
+          programEndText(program, end, this.#plain(this.#process.lastLine)),
+        ),
     );
   }
 

@@ -1,10 +1,10 @@
 import type { AgentProgram } from '@belay/protocol';
-import { missingText, notFoundExit, type ProgramEnd } from '../program-end.js';
+import { missingText, notFoundExit, type EndOfProgram } from '../end-of-program.js';
 
 /** Why a program is gone, and what to do. */
-export function endText(
+export function programEndText(
   { title, name }: Pick<AgentProgram, 'title' | 'name'>,
-  { code, signal, fault }: ProgramEnd,
+  { code, signal, fault }: EndOfProgram,
   lastLine: string,
 ): string {
   if (fault !== undefined || code === notFoundExit) return missingText({ title, name });

@@ -3,7 +3,7 @@ import { isCall, type Event } from '@belay/protocol';
 import { operationOf, type ReportedCall } from './tool-call.js';
 
 /** A call that the server held on its way from the model, and what was decided about it. */
-export interface HeldCall {
+export interface HeldToolCall {
   readonly event: Event;
   verdict: 'approved' | 'rejected';
 }
@@ -14,9 +14,9 @@ export interface HeldCall {
  */
 export class HeldCalls {
   readonly #agent: string;
-  readonly #held = new Map<string, HeldCall>();
+  readonly #held = new Map<string, HeldToolCall>();
   /** Those that are known to be a reported call, by the id of the report. */
-  readonly #reported = new Map<string, HeldCall>();
+  readonly #reported = new Map<string, HeldToolCall>();
 
   /** `agent` is the agent’s name. */
   constructor(agent: string) {
@@ -32,7 +32,7 @@ export class HeldCalls {
   }
 
   /** The held call that a report is about; undefined if there is none. Each belongs to one reported call. */
-  find(call: ReportedCall): HeldCall | undefined {
+  find(call: ReportedCall): HeldToolCall | undefined {
     const { toolCallId } = call;
     const known = this.#reported.get(toolCallId);
     if (known) return known;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable, type Writable } from 'node:stream';
 import type { AnyMessage, Stream } from '@agentclientprotocol/sdk';
-import { jsonLines } from '../json-lines.js';
+import { messagesInLines } from '../messages-in-lines.js';
 
 /**
  * Messages as lines of JSON. The SDK’s own stream answers each line that is none with an error, but programs print
@@ -11,7 +11,7 @@ export function messageStream(
   { input, output }: { input: Writable; output: Readable },
   onNoise: (line: string) => void,
 ): Stream {
-  const messages = Readable.from(jsonLines(output, onNoise));
+  const messages = Readable.from(messagesInLines(output, onNoise));
   return {
     readable: Readable.toWeb(messages) as ReadableStream<AnyMessage>,
     writable: new WritableStream<AnyMessage>({

@@ -6,13 +6,13 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
 import type { DriverOptions } from '../agent-driver.js';
-import type { Questions } from '../questions.js';
+import type { UserQuestions } from '../user-questions.js';
 import type { ReportedCall } from './tool-call.js';
 import type { TurnRecorder } from './turn-recorder.js';
 
 export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'log' | 'writer'> {
   recorder: TurnRecorder;
-  questions: Questions;
+  questions: UserQuestions;
   /** Whether a call is one of Belay’s operations, which is approved where it runs. */
   isOwnTool(call: ToolCallUpdate): boolean;
   /** Whether a call was held on its way from the model, and what was decided; undefined for any other call. */

@@ -97,12 +97,12 @@ const toolName = (name: string): string =>
   name.replaceAll(/[^\w.-]/g, '_').slice(0, 100) || 'other';
 
 /** The output of an ended call, in the shape of its operation. */
-export function outputOf(
+export function reportedOutput(
   { display }: Pick<Operation, 'display'>,
   call: ReportedCall,
   { seconds, cwd }: { seconds: number; cwd: string },
 ): Record<string, unknown> {
-  const text = textOf(call);
+  const text = reportedText(call);
   if (display !== 'command') return { text };
   return {
     text,
@@ -118,7 +118,7 @@ export function outputOf(
 }
 
 /** What a call printed or returned, shortened. */
-export function textOf({ content, printed, rawOutput }: ReportedCall): string {
+export function reportedText({ content, printed, rawOutput }: ReportedCall): string {
   const texts = (content ?? []).flatMap((one) => {
     if (one.type === 'content') return one.content.type === 'text' ? one.content.text : [];
     return one.type === 'diff' ? `Changed ${one.path}` : [];
@@ -155,7 +155,7 @@ const reads = new Set(['read', 'search', 'think', 'fetch', 'switch_mode']);
  * The files to look for changes in after a call: undefined for all, null for none. A program that names the wrong ones
  * only delays the record of its changes until the next command.
  */
-export function changedPaths(
+export function pathsToCommit(
   { operation, input }: { operation: Operation; input: unknown },
   { kind, locations, content }: ReportedCall,
 ): string[] | undefined | null {

@@ -12,12 +12,12 @@ import {
 import type { SessionWriter } from '../../event-writer.js';
 import type { OperationRunner } from '../../operation-runner.js';
 import {
-  changedPaths,
+  pathsToCommit,
   isTold,
   operationOf,
-  outputOf,
+  reportedOutput,
   reported,
-  textOf,
+  reportedText,
   type ReportedCall,
 } from './tool-call.js';
 
@@ -203,14 +203,14 @@ export class TurnRecorder {
     const failed = report.status === 'failed';
     const isRun = logged.operation.display === 'command';
     if (refusal || (failed && !isRun)) {
-      const error = refusal ?? new AppError('tool_failed', textOf(report) || 'It failed.');
+      const error = refusal ?? new AppError('tool_failed', reportedText(report) || 'It failed.');
       this.#writeResult(call, { ok: false, output: error.toJSON() });
     } else {
-      const output = outputOf(logged.operation, report, { seconds, cwd: this.#options.cwd });
+      const output = reportedOutput(logged.operation, report, { seconds, cwd: this.#options.cwd });
       this.#writeResult(call, { ok: true, output });
     }
     if (refusal) return;
-    const paths = changedPaths(logged, report);
+    const paths = pathsToCommit(logged, report);
     if (paths !== null) this.#options.runner.record(logged.id, logged, paths);
   }
 

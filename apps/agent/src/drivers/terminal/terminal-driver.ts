@@ -10,8 +10,8 @@ import {
 } from '@belay/protocol';
 import { AttentionSignals } from '../../terminal/attention-signals.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
-import { missingText, notFoundExit } from '../program-end.js';
-import { writeFiles } from '../program-files.js';
+import { missingText, notFoundExit } from '../end-of-program.js';
+import { writeProgramFiles } from '../write-program-files.js';
 
 export interface TerminalDriverOptions extends DriverOptions {
   program: AgentProgram;
@@ -82,7 +82,7 @@ export class TerminalDriver implements AgentDriver {
     const { launches, home, title } = program;
     const launch = log.conversation.trusted ? launches.trusted : launches.untrusted;
     const script = `${home}/belay-start.sh`;
-    writeFiles([...launch.files, { path: script, text: startScript(launch) }]);
+    writeProgramFiles([...launch.files, { path: script, text: startScript(launch) }]);
     const args = { change: 'began', conversation: terminalName, through } as const;
     writer.append(newEvent('agent', 'turn', { args, message: `${title} begins.` }));
     const signals = new AttentionSignals((text) => this.#wait(text || `${title} rang the bell.`));

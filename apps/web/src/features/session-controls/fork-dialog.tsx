@@ -7,7 +7,7 @@ import { Field, SelectField, TextArea } from '@/components/ui/field';
 import { agentsQuery, modelsQuery } from '@/lib/queries';
 import { usableAgents } from '@/lib/usable-agents';
 import { useSubmit } from '@/lib/use-submit';
-import { agentOf, fork, useForkRequest } from './fork-request';
+import { agentNameOf, fork, useForkRequest } from './fork-request';
 
 /** Asks for the message, model and agent of a fork; all are optional. */
 export function ForkDialog() {
@@ -26,7 +26,7 @@ type Request = NonNullable<ReturnType<typeof useForkRequest.getState>['request']
 function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
   const own = request.session.model;
   const [model, setModel] = useState(own);
-  const [agent, setAgent] = useState(agentOf(request.session));
+  const [agent, setAgent] = useState(agentNameOf(request.session));
   const [message, setMessage] = useState('');
   const { data: models = [] } = useQuery(modelsQuery);
   const { data: known } = useQuery(agentsQuery);

@@ -23,7 +23,7 @@ interface ForkChoice {
   message: string;
 }
 
-export const agentOf = ({ agent }: Pick<SessionSummary, 'agent'>): string =>
+export const agentNameOf = ({ agent }: Pick<SessionSummary, 'agent'>): string =>
   agent?.name ?? ownAgent;
 
 /** Starts a new session that continues from an event, and opens it. */
@@ -34,7 +34,7 @@ export async function fork(
   const forked = await client.sessions.fork(session.id, {
     seq,
     ...(model !== session.model && { model }),
-    ...(agent !== agentOf(session) && { agent: { name: agent } }),
+    ...(agent !== agentNameOf(session) && { agent: { name: agent } }),
     ...(message && { message: { text: message } }),
   });
   useForkRequest.setState({ request: null });

@@ -5,7 +5,7 @@ import type {
   ElicitationSchema,
 } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import type { Questions } from '../questions.js';
+import type { UserQuestions } from '../user-questions.js';
 
 const mostFields = 20;
 
@@ -31,7 +31,7 @@ type Value = string | number | boolean | string[];
 /** Asks the user for the fields of a form, one after the other. Forms on other pages are declined. */
 export async function askFields(
   request: CreateElicitationRequest,
-  questions: Questions,
+  questions: UserQuestions,
   signal: AbortSignal,
 ): Promise<CreateElicitationResponse> {
   if (request.mode !== 'form') return { action: 'decline' };
@@ -54,7 +54,7 @@ export async function askFields(
 async function askField(
   message: string,
   [name, schema]: [string, ElicitationPropertySchema],
-  { questions, signal }: { questions: Questions; signal: AbortSignal },
+  { questions, signal }: { questions: UserQuestions; signal: AbortSignal },
 ): Promise<Value | undefined> {
   const { data: known } = field.safeParse(schema);
   if (!known) return undefined;

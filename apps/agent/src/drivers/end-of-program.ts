@@ -1,7 +1,7 @@
 import type { AgentProgram } from '@belay/protocol';
 
 /** How a program ended. */
-export interface ProgramEnd {
+export interface EndOfProgram {
   code: number | null;
   signal: string | null;
   /** Set if it could not be started. */

@@ -5,7 +5,7 @@ import { isAnswer } from '../loop/conversation.js';
 import { deliver } from '../loop/deliver.js';
 import type { DriverOptions } from './agent-driver.js';
 
-export interface Question {
+export interface UserQuestion {
   question: string;
   options: readonly string[];
 }
@@ -13,8 +13,8 @@ export interface Question {
 /** The most answers that a question can offer; more become part of its text. */
 const mostOptions = 9;
 
-/** Questions of a program to the user, one at a time. */
-export class Questions {
+/** UserQuestions of a program to the user, one at a time. */
+export class UserQuestions {
   readonly #options: Pick<DriverOptions, 'log' | 'writer' | 'deliver'>;
   readonly #mutex = new Mutex();
 
@@ -23,11 +23,11 @@ export class Questions {
   }
 
   /** The user’s answer. Rejects with the signal’s reason; the question is then closed. */
-  ask(question: Question, signal: AbortSignal): Promise<string> {
+  ask(question: UserQuestion, signal: AbortSignal): Promise<string> {
     return this.#mutex.runExclusive(() => this.#ask(question, signal));
   }
 
-  async #ask({ question: asked, options }: Question, signal: AbortSignal): Promise<string> {
+  async #ask({ question: asked, options }: UserQuestion, signal: AbortSignal): Promise<string> {
     const { log, writer } = this.#options;
     const all = options.map((option) => option.slice(0, 300));
     const isLong = all.length > mostOptions;

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 const maxLineBytes = 16 * 2 ** 20;
 
 /** The objects of a stream with one in JSON on each line; other lines go to `onNoise`. Ends with the stream. */
-export async function* jsonLines(
+export async function* messagesInLines(
   input: Readable,
   onNoise: (line: string) => void,
 ): AsyncGenerator<object, void> {

@@ -16,7 +16,7 @@ export interface ProgramOptions {
  * Runs a program in the foreground of a terminal. Resolves with its exit code, which is null if it was killed or the
  * terminal closed. Throws `conflict` if the terminal is not free.
  */
-export async function runProgram(
+export async function runInForeground(
   terminal: Terminal,
   command: string,
   { onStarted, onOutput, signal }: ProgramOptions,

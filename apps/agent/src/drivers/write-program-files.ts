@@ -5,7 +5,7 @@ import { AppError, errorFrom, type ProgramLaunch } from '@belay/protocol';
 /**
  * Writes a program’s settings, which only its user may read. Throws `unavailable` if one cannot be written.
  */
-export function writeFiles(files: ProgramLaunch['files']): void {
+export function writeProgramFiles(files: ProgramLaunch['files']): void {
   for (const { path, text, executable } of files) {
     const mode = executable ? 0o700 : 0o600;
     try {

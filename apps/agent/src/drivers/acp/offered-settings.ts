@@ -6,7 +6,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { agentCommand, agentOption, type AgentCommand, type AgentOption } from '@belay/protocol';
 
-export interface AgentSettings {
+export interface OfferedSettings {
   options: AgentOption[];
   commands: AgentCommand[];
 }
@@ -31,7 +31,7 @@ export function offeredOptions({
   return all.flatMap((option) => agentOption.safeParse(option).data ?? []).slice(0, 50);
 }
 
-export const offeredCommands = (commands: readonly AvailableCommand[]): AgentCommand[] =>
+export const commandsOffered = (commands: readonly AvailableCommand[]): AgentCommand[] =>
   commands.flatMap((command) => agentCommand.safeParse(command).data ?? []).slice(0, 200);
 
 function optionOf(option: SessionConfigOption): AgentOption {
@@ -61,7 +61,7 @@ const choiceOf = ({
 }): AgentOption['choices'][number] => ({ value, name, ...(description && { description }) });
 
 /** The choice that names a session’s model, such as `openai:gpt-5`; undefined if there is none or it is the current one. */
-export function modelChoice(
+export function choiceOfModel(
   options: readonly AgentOption[],
   model: string,
 ): { id: string; value: string } | undefined {
