@@ -172,6 +172,7 @@ module.exports = {
         'asset-text.ts',
         'entries.ts',
         'folder-name.ts',
+        'is-in-session.ts',
         'lines.ts',
         'read-budget.ts',
         'refused.ts',

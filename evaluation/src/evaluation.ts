@@ -14,6 +14,7 @@ import { compareTrials, type RunComparison } from './compare.js';
 import { costLimitReached } from './cost-limit.js';
 import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
+import { isInSession } from './is-in-session.js';
 import type { Task, Trial } from './model.js';
 import type { NewRun } from './new-run.js';
 import { knownValidity, preflight } from './preflight.js';
@@ -262,7 +263,7 @@ function reportOf(
   return writeReport(out, {
     run,
     data,
-    server: run.agent === 'model' ? serverOf(connect) : null,
+    server: isInSession(run.agent) ? serverOf(connect) : null,
   });
 }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isInSession } from './is-in-session.js';
 import type { Task, TaskNetwork } from './model.js';
 import type { RunFile } from './results/run-file.js';
 
@@ -15,7 +16,7 @@ export function runRefusal(
   { environment, steps }: Task,
   { agent, network }: Pick<RunFile, 'agent' | 'network'>,
 ): string | null {
-  const isModel = agent === 'model';
+  const isModel = isInSession(agent);
   if (isModel && (environment.healthcheck || steps.some(({ healthcheck }) => healthcheck)))
     return 'Its healthcheck runs only for agents of the form command:LINE, not for the agent `model`.';
   if (isModel && steps.some(({ files, setup }) => files.some(({ path }) => path === setup)))

@@ -51,15 +51,22 @@ const maxDollars = [
 ] as const;
 
 const withServer = (command: Command): Command =>
-  command.option('--url <url>', 'URL of the server, for the live board and the agent `model`');
+  command.option(
+    '--url <url>',
+    'URL of the server, for the live board and the agents `model` and agent:NAME',
+  );
 
 function addRun(program: Command, exit: (code: number) => void): void {
   withServer(program.command('run'))
     .description('run the tasks of a suite with an agent')
     .argument('<suite>', 'human-eval, mbpp, polyglot, terminal-bench, harbor or swe-bench')
     .requiredOption('--data <path>', 'file or folder with the data of the suite')
-    .option('--agent <agent>', 'oracle, nop, model, command:LINE or predictions:FILE', 'model')
-    .option('-m, --model <model>', 'provider:model, for the agent `model`')
+    .option(
+      '--agent <agent>',
+      'oracle, nop, model, agent:NAME, command:LINE or predictions:FILE',
+      'model',
+    )
+    .option('-m, --model <model>', 'provider:model, for the agents `model` and agent:NAME')
     .option('--tasks <ids>', 'only these tasks, comma-separated')
     .option('--sample <n>', 'only this many tasks, chosen by --seed', wholeNumber)
     .option('--seed <n>', 'seed of the sample', integer, 1)

@@ -1,4 +1,4 @@
-import { belayVersion } from '@belay/protocol';
+import { agentProtocol, belayVersion } from '@belay/protocol';
 import { Command, Option } from 'commander';
 import { approve } from './commands/approve.js';
 import { attach } from './commands/attach.js';
@@ -16,6 +16,7 @@ import { changeSettings } from './commands/settings.js';
 import { down, status, up } from './commands/up.js';
 import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { addActionsCommands } from './actions-commands.js';
+import { addAgentsCommands } from './agents-commands.js';
 import { addAccessCommands } from './access-commands.js';
 import { addCompletion } from './completion.js';
 import { addGitCommands } from './git-commands.js';
@@ -55,6 +56,7 @@ export function createProgram(exit: (code: number) => void): Command {
   addGitCommands(program);
   addTemplatesCommands(program);
   addActionsCommands(program, exit);
+  addAgentsCommands(program, exit);
   addAccessCommands(program);
   withServerOptions(program.command('acp'))
     .description('serve ACP on standard input and output, for editors that start agents')
@@ -201,6 +203,13 @@ function addRun(program: Command, exit: (code: number) => void): void {
         .conflicts('model'),
     )
     .option('--runs <n>', 'number of sessions per model', wholeNumber)
+    .option('--agent <name>', 'agent to use instead of Belay’s own; see belay agents list')
+    .addOption(
+      new Option('--agent-protocol <protocol>', 'how that agent is driven').choices(
+        agentProtocol.options,
+      ),
+    )
+    .option('--small-model <model>', 'provider:model that the agent uses for small tasks')
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
     .option('--template <name>', 'start from this template; see belay templates')
     .option(

@@ -49,3 +49,7 @@ it('makes no call for scripts or other agents', async () => {
   await expect(check('scripted:none.json')).resolves.toBeUndefined();
   await expect(check('openai-compatible:nope', 'oracle')).resolves.toBeUndefined();
 });
+
+it('calls the model of such an agent before the first trial, too', async () => {
+  await expect(check('openai-compatible:nope', 'agent:other')).rejects.toThrow(/cannot be called/);
+});

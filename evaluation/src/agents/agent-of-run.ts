@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { BelayClient } from '@belay/client';
 import { AppError, isPlayedModel } from '@belay/protocol';
+import { isInSession, sessionAgentName } from '../is-in-session.js';
 import type { RunFile } from '../results/run-file.js';
 import type { Agent } from './agent.js';
 import { command, nop, oracle } from './baselines.js';
@@ -44,7 +45,7 @@ export function withPredicted(run: RunFile, { counts }: Predictions): RunFile {
  * fail every trial. Skipped for scripts and cassettes. Throws `invalid_input`.
  */
 export async function checkModel({ agent, model }: RunFile, connect?: Connect): Promise<void> {
-  if (agent !== 'model' || !connect || !model || isPlayedModel(model)) return;
+  if (!isInSession(agent) || !connect || !model || isPlayedModel(model)) return;
   const { models } = connect().client;
   const providers = await models.providers();
   const [, name] = /^([\w-]+):./.exec(model) ?? [];
@@ -68,16 +69,17 @@ export function agentOf(run: RunFile, connect?: Connect): Agent {
   if (kind === 'nop') return nop;
   if (kind === 'command' && rest) return command(rest);
   if (kind === 'predictions' && rest) return predictionsFrom(rest).agent;
-  if (kind !== 'model')
+  if (!isInSession(run.agent))
     throw new AppError(
       'invalid_input',
-      `There is no agent ${run.agent}. Choose oracle, nop, model, command:LINE or predictions:FILE.`,
+      `There is no agent ${run.agent}. Choose oracle, nop, model, agent:NAME, command:LINE or predictions:FILE.`,
     );
   if (!run.model) throw new AppError('invalid_input', 'Name a model with --model provider:model.');
   if (!connect)
     throw new AppError(
       'unavailable',
-      'The agent `model` needs a Belay server. Start one with `npm start`.',
+      `The agent \`${run.agent}\` needs a Belay server. Start one with \`npm start\`.`,
     );
-  return modelAgent({ ...connect(), model: run.model });
+  const agent = sessionAgentName(run.agent);
+  return modelAgent({ ...connect(), model: run.model, ...(agent !== undefined && { agent }) });
 }

@@ -33,16 +33,18 @@ export interface ModelAgentOptions {
   url: string;
   /** In the form `provider:model`. */
   model: string;
+  /** An agent that is installed on the server; Belay's own if omitted. */
+  agent?: string;
   budgets?: { steps?: number; tokens?: number; dollars?: number };
 }
 
 /**
- * Belay's own agent: each trial is a session on the server with the task's image, and with the
+ * An agent of a Belay server, its own unless another is named: each trial is a session on the server with the task's image, and with the
  * task's working folder as its workspace. The dashboard shows it like any other session.
  */
 export function modelAgent(options: ModelAgentOptions): Agent {
   return {
-    name: 'model',
+    name: options.agent === undefined ? 'model' : `agent:${options.agent}`,
     model: options.model,
     setup: async (context) => new SessionAgent(context, options),
   };
@@ -109,7 +111,7 @@ class SessionAgent implements AgentInstance {
 
   async #create(step: Step): Promise<string> {
     const { task, attempt } = this.context;
-    const { client, url, model, budgets } = this.options;
+    const { client, url, model, agent, budgets } = this.options;
     const { services } = this.context;
     if (services) assertSameMachine(url);
     this.#initial = await this.#workspace(step);
@@ -118,6 +120,7 @@ class SessionAgent implements AgentInstance {
       task: this.#message(step, null),
       title: `${task.id} · ${attempt}`.slice(0, 200),
       model,
+      ...(agent !== undefined && { agent: { name: agent } }),
       image: await sessionImage(this.context),
       workspace: services ? sentWorkspace : (await client.uploads.workspace(archive)).workspace,
       approvals: 'auto',

@@ -49,3 +49,17 @@ it('a log becomes steps with calls and their results', () => {
     total_steps: 4,
   });
 });
+
+it('names another agent, whose calls the server wrote', () => {
+  const agent = { name: 'other', version: '1.2.0', protocol: 'acp' };
+  const log = [
+    event('start', { source: 'user', args: { agent }, message: 'Do it' }),
+    event('say', { message: 'I look.' }),
+    event('files.read', { source: 'server', id: 'c1', args: { path: 'a' } }),
+    event('state', { source: 'server', id: 'c2' }),
+    event('result', { id: 'c1', args: { output: 'text' } }),
+  ];
+  const { agent: named, steps } = trajectoryOf('s', 'own:model', log);
+  expect(named).toEqual({ name: 'other', version: '1.2.0', model_name: 'own:model' });
+  expect(steps[1]?.tool_calls?.map(({ tool_call_id: id }) => id)).toEqual(['c1']);
+});

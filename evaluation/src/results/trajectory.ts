@@ -1,4 +1,4 @@
-import { belayVersion, isEvent, type Event, type Usage } from '@belay/protocol';
+import { belayVersion, isCall, isEvent, ownAgent, type Event, type Usage } from '@belay/protocol';
 
 interface Metrics {
   prompt_tokens: number;
@@ -29,14 +29,18 @@ export function trajectoryOf(session: string, model: string, events: Event[]) {
   return {
     schema_version: 'ATIF-v1.8',
     session_id: session,
-    agent: { name: 'belay', version: belayVersion, model_name: model },
+    agent: { ...trajectory.agent, model_name: model },
     steps: trajectory.steps,
     final_metrics: trajectory.totals(),
   };
 }
 
+/** A call of another vendor's agent, which the server saw on its way from the model. */
+const isWireCall = ({ source, action }: Event): boolean => source === 'server' && isCall(action);
+
 class Trajectory {
   readonly steps: TrajectoryStep[] = [];
+  agent = { name: ownAgent, version: belayVersion };
   /** The step of each tool call, by its id. */
   readonly #calls = new Map<string, TrajectoryStep>();
   /** The usage and number of model calls whose reply is not in the log yet. */
@@ -45,7 +49,9 @@ class Trajectory {
   #dollars = 0;
 
   add(event: Event): void {
-    if (event.action === 'start') {
+    if (isEvent(event, 'start')) {
+      const { agent } = event.args;
+      if (agent) this.agent = { name: agent.name, version: agent.version };
       if (this.steps.length === 0) this.#addStep(event, 'user');
     } else if (event.action === 'message') this.#addStep(event, 'user');
     else if (isEvent(event, 'usage')) {
@@ -61,7 +67,7 @@ class Trajectory {
       this.#used = undefined;
       this.#calledModel = 0;
     } else if (isEvent(event, 'result')) this.#addResult(event);
-    else if (event.source === 'agent') this.#addCall(event);
+    else if (event.source === 'agent' || isWireCall(event)) this.#addCall(event);
   }
 
   #addStep(

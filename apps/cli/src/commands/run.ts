@@ -59,13 +59,15 @@ const compares = ({ models, runs = 1 }: RunSessionOptions): boolean =>
   models !== undefined || runs > 1;
 
 function assertOptionsFit(options: RunSessionOptions): void {
-  const { apply, branch, clone, depth, patch, workspace } = options;
+  const { agent, apply, branch, clone, depth, patch, workspace } = options;
   const refuse = (sentence: string) => {
     throw new AppError('invalid_input', sentence);
   };
   if (apply && !workspace) refuse('--apply needs --workspace. Name the folder to change.');
   if (!clone && (branch ?? depth) !== undefined)
     refuse('--branch and --depth need --clone. Name the repository.');
+  if (agent === undefined && (options.smallModel ?? options.agentProtocol) !== undefined)
+    refuse('--small-model and --agent-protocol need --agent. Name the agent.');
   if (compares(options) && (patch ?? apply))
     refuse(
       '--patch and --apply are for one session. Choose one at the end, with: belay patch SESSION --apply .',

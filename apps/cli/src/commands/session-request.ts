@@ -4,6 +4,7 @@ import {
   isPlayedModel,
   mountIn,
   usualPlanFile,
+  type AgentProtocol,
   type Example,
   type NewMount,
   type NewSession,
@@ -17,6 +18,9 @@ import { ownSettings, type OwnSettings } from '../own-settings.js';
 export interface SessionRequestOptions extends OwnSettings {
   model?: string;
   models?: string[];
+  agent?: string;
+  agentProtocol?: AgentProtocol;
+  smallModel?: string;
   check?: string;
   template?: string;
   clone?: string;
@@ -63,6 +67,7 @@ export async function sessionRequest(
 
 /** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
+  agent: agentOf(options),
   image: options.image,
   sandbox: options.root ? ('root' as const) : undefined,
   machine: options.machine,
@@ -74,6 +79,13 @@ const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions)
   mcp: options.mcp === false ? [] : options.mcp,
   actions: options.actions === false ? [] : options.actions,
 });
+
+const agentOf = ({
+  agent,
+  agentProtocol,
+  smallModel,
+}: SessionRequestOptions): NewSession['agent'] =>
+  agent === undefined ? undefined : { name: agent, protocol: agentProtocol, small: smallModel };
 
 function settingsOf(
   { approvals, budgets, egress }: SessionDefaultsChange,

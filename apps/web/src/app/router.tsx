@@ -74,6 +74,7 @@ const settingsSearch = z.object({
       'approvals',
       'git',
       'machines',
+      'agents',
       'mcp',
       'tokens',
       'users',

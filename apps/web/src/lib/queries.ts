@@ -26,6 +26,11 @@ export const mcpQuery = queryOptions({
   queryFn: () => client.mcp.list(),
 });
 
+export const agentsQuery = queryOptions({
+  queryKey: ['agents'],
+  queryFn: () => client.agents.list(),
+});
+
 export const gitHostsQuery = queryOptions({
   queryKey: ['git-hosts'],
   queryFn: () => client.git.hosts(),

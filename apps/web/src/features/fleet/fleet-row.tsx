@@ -5,6 +5,7 @@ import { clsx } from 'clsx';
 import { HardDrive } from 'lucide-react';
 import { Doing } from '@/components/doing';
 import { PullRequestLink } from '@/components/pull-request-link';
+import { AgentLabel } from '@/components/ui/agent-label';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
 import { FleetFigures } from './fleet-figures';
@@ -79,7 +80,7 @@ export const FleetRow = memo(function FleetRow({ session, picked, within, onPick
 
 /** The title, with labels that distinguish the session from others. */
 function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>) {
-  const { id, title, model, machine, mounts, tags } = session;
+  const { id, title, model, agent, machine, mounts, tags } = session;
   return (
     <div className="flex min-w-0 items-baseline gap-2">
       <Link
@@ -92,6 +93,11 @@ function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>
         {title}
       </Link>
       {within && <span className="truncate font-mono text-xs text-muted">{model}</span>}
+      {agent && (
+        <span className="shrink-0 text-xs text-muted">
+          <AgentLabel agent={agent} />
+        </span>
+      )}
       {machine && (
         <span className="max-w-48 shrink-0 truncate text-xs text-muted max-md:max-w-32">
           <MachineLabel machine={machine} />

@@ -25,6 +25,7 @@ const replies = {
   settings: { read: () => sessionDefaults.parse({}) },
   mcp: { list: () => [] },
   actions: { list: () => [] },
+  agents: { list: () => [] },
   sessions: { create: () => summaryWith({ id: 'new' }) },
 } satisfies RenderOptions['replies'];
 

@@ -7,9 +7,11 @@ import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
 import { useAttachments } from '@/features/chat/composer/use-attachments';
 import { formatKeys } from '@/lib/keys';
-import { examplesQuery, modelsQuery } from '@/lib/queries';
+import { agentsQuery, examplesQuery, modelsQuery } from '@/lib/queries';
 import { toast, toastError } from '@/lib/toasts';
+import { usableAgents } from '@/lib/usable-agents';
 import { useForm } from '@/lib/use-form';
+import { AgentField } from './agent-field';
 import { CompareFields } from './compare-fields';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
@@ -48,7 +50,12 @@ export function NewSessionPage() {
   const chosen = usable.length ? usable : suggested(models.data, values);
   const most = Math.max(1, Math.floor(maxCompared / Math.max(1, chosen.length)));
   const pictures = attached.items;
-  const form = { ...values, models: chosen, runs: Math.min(values.runs, most), pictures };
+  const agents = useQuery(agentsQuery);
+  // A remembered one may have been removed.
+  const hasAgent = usableAgents(agents.data).some(({ name }) => name === values.agent);
+  const agent = hasAgent ? values.agent : '';
+  const runs = Math.min(values.runs, most);
+  const form = { ...values, models: chosen, agent, runs, pictures };
   const missing = missingIn(form);
   const start = async () => {
     try {
@@ -82,6 +89,7 @@ export function NewSessionPage() {
           chosen={chosen}
           onChange={(next) => choose({ models: next })}
         />
+        <AgentField agent={agent} small={values.small} models={chosen} onChange={change} />
         <CompareFields form={form} onChange={change} />
         <WorkspaceField examples={examples.data ?? []} {...bind('workspace')} />
         <MoreOptions form={values} onChange={change} />

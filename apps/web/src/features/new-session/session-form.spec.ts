@@ -46,4 +46,15 @@ describe('newSessionsOf', () => {
     );
     expect(files.map(([first]) => first?.planFile)).toEqual(['docs/plan.md', 'DevinPlan.md']);
   });
+
+  it('names the agent, unless it is Belay’s own', () => {
+    const of = (agent: string, small: string) =>
+      newSessionsOf(
+        { ...emptyForm, tasks: ['x'], models: ['a:1'], agent, small },
+        { workspace: null },
+      ).map((session) => session.agent);
+    expect(of('', 'a:2')).toEqual([undefined]);
+    expect(of('other', ' ')).toEqual([{ name: 'other' }]);
+    expect(of('other', 'a:2')).toEqual([{ name: 'other', small: 'a:2' }]);
+  });
 });

@@ -15,6 +15,10 @@ import type { TarFile } from './pack-tar';
 export interface SessionForm {
   tasks: readonly string[];
   models: readonly string[];
+  /** The name of an agent; empty for Belay’s own. */
+  agent: string;
+  /** The agent’s model for small tasks; empty for the session’s. */
+  small: string;
   /** For every task. */
   pictures: readonly Attachment[];
   workspace:
@@ -49,6 +53,8 @@ export interface SessionForm {
 export const emptyForm: SessionForm = {
   tasks: [''],
   models: [],
+  agent: '',
+  small: '',
   pictures: [],
   workspace: { kind: 'empty' },
   image: '',
@@ -83,6 +89,7 @@ export function newSessionsOf(
     form.models.map((model): NewSession => ({
       task,
       model,
+      ...(form.agent && { agent: agentOf(form) }),
       image: form.image.trim() || null,
       ...(form.root && { sandbox: 'root' as const }),
       ...(form.machine !== null && { machine: form.machine }),
@@ -111,6 +118,11 @@ export function comparisonOf(form: SessionForm, uploaded: Uploaded): NewComparis
   const { model: _, ...common } = first;
   return { ...common, models: [...form.models], runs: form.runs };
 }
+
+const agentOf = ({ agent, small }: SessionForm) => ({
+  name: agent,
+  ...(small.trim() && { small: small.trim() }),
+});
 
 const mountsOf = (text: string) =>
   text

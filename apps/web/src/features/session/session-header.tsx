@@ -26,6 +26,7 @@ import { Wordmark } from '@/components/top-bar';
 import { LivePullRequestLink, PullRequestLink } from '@/components/pull-request-link';
 import { Button } from '@/components/ui/button';
 import { IconButton } from '@/components/ui/icon-button';
+import { AgentLabel } from '@/components/ui/agent-label';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import { StateDot } from '@/components/ui/state-dot';
@@ -85,6 +86,7 @@ function Figures() {
   return (
     <div className="flex items-center gap-3 text-sm text-muted tabular-nums">
       <StateDot state={summary.state} />
+      {summary.agent && <AgentLabel agent={summary.agent} />}
       {summary.machine && <MachineLabel machine={summary.machine} />}
       {summary.mounts.length > 0 && <HostFolders mounts={summary.mounts} />}
       {summary.sandbox === 'root' && (

@@ -3,6 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Page } from '@/components/page';
 import { useAdmin, useSeesOnlySome } from '@/lib/role';
+import { AgentSettings } from './agent-settings';
 import { AuditSettings } from './audit-settings';
 import { BudgetSettings, NetworkSettings } from './default-settings';
 import { GeneralSettings } from './general-settings';
@@ -20,6 +21,7 @@ const route = getRouteApi('/settings');
 const sections = [
   { id: 'general', title: 'General', Content: GeneralSettings, forAll: true },
   { id: 'models', title: 'Models and keys', Content: ModelSettings },
+  { id: 'agents', title: 'Agents', Content: AgentSettings },
   { id: 'budgets', title: 'Budgets', Content: BudgetSettings },
   { id: 'network', title: 'Network', Content: NetworkSettings },
   { id: 'approvals', title: 'Approvals', Content: RuleSettings },
