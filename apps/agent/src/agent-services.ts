@@ -24,7 +24,7 @@ export type OperationHandlers = Omit<
 /** Everything that the agent can do in its sandbox, once it has a session. */
 export interface AgentServices {
   handlers: OperationHandlers;
-  terminals: Pick<Terminals, 'keys' | 'resize' | 'hold' | 'running'> & {
+  terminals: Pick<Terminals, 'keys' | 'resize' | 'hold' | 'running' | 'runProgram'> & {
     open(name: string): Promise<unknown>;
   };
   history: {

@@ -20,6 +20,7 @@ import { callableIn, checkCall, type CheckedCall } from './check-call.js';
 import { AcpDriver } from './drivers/acp/acp-driver.js';
 import type { AgentDriver, DriverOptions } from './drivers/agent-driver.js';
 import { OwnDriver } from './drivers/own-driver.js';
+import { TerminalDriver } from './drivers/terminal/terminal-driver.js';
 import type { Conversation } from './loop/conversation.js';
 import { putBackgroundResult } from './mcp/actions.js';
 import { OperationRunner } from './operation-runner.js';
@@ -242,7 +243,9 @@ export class SessionRun {
 
 /** What works on the session: Belay’s own loop, unless it has a program of another vendor. */
 function driverOf(program: AgentProgram | undefined, options: DriverOptions): AgentDriver {
-  return program ? new AcpDriver({ ...options, program }) : new OwnDriver(options);
+  if (!program) return new OwnDriver(options);
+  const given = { ...options, program };
+  return program.protocol === 'acp' ? new AcpDriver(given) : new TerminalDriver(given);
 }
 
 /** The log of a new session may still be empty here, but its first event is known. */

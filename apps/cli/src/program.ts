@@ -126,6 +126,7 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .argument(...sessionArgument)
     .option('--at <seq>', 'last event to keep (default: the newest)', wholeNumber)
     .option('-m, --model <model>', 'provider:model (default: the same)')
+    .option('--agent <name>', 'agent that continues, such as belay (default: the same)')
     .option('--message <text>', 'message to start it with')
     .action(forkSession);
   withServerOptions(withJsonOption(program.command('approve')))

@@ -40,6 +40,18 @@ export const newSessionAgent = z.object({
   small: smallModel,
 });
 
+/** Choices of the options that an agent’s program offers. */
+export const chosenAgentOptions = z
+  .record(z.string().max(200), z.string().max(200))
+  .describe('Settings that the agent’s program offers, such as its mode, by their ids.');
+
+/** Why a program waits for its user. */
+export const attentionReason = z
+  .string()
+  .nullable()
+  .default(null)
+  .describe('Why the agent’s program waits for the user in its terminal.');
+
 /** An agent that sessions can be started with, as people see it. */
 export const agentChoice = z.object({
   name: agentProgramName,
@@ -91,15 +103,3 @@ export const customAgent = z.object({
   protocol: agentProtocol,
 });
 export type CustomAgent = z.output<typeof customAgent>;
-
-/** Choices of the options that an agent’s program offers. */
-export const agentChoices = z
-  .record(z.string().max(200), z.string().max(200))
-  .describe('Settings that the agent’s program offers, such as its mode, by their ids.');
-
-/** Why a program waits for its user. */
-export const attentionReason = z
-  .string()
-  .nullable()
-  .default(null)
-  .describe('Why the agent’s program waits for the user in its terminal.');

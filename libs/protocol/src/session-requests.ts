@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { newSessionAgent } from './agents.js';
 import { modelName } from './models.js';
 import { newMessage } from './session-messages.js';
 
 export const forkRequest = z.object({
   seq: z.int().positive().describe('The last event that the new session keeps.'),
   model: modelName.optional(),
+  agent: newSessionAgent
+    .optional()
+    .describe('The agent that continues; that of the session if omitted.'),
   message: newMessage.optional(),
 });
 

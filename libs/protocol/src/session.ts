@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { activity, noActivity } from './activity.js';
-import { agentChoices, attentionReason, newSessionAgent, sessionAgent } from './agents.js';
+import { chosenAgentOptions, attentionReason, newSessionAgent, sessionAgent } from './agents.js';
 import { approvalMode, approvalRequest } from './approvals.js';
 import { budgetLimits, budgets } from './budgets.js';
 import { checkCommand, sessionCheck } from './check.js';
@@ -141,7 +141,7 @@ export const sessionChange = z
     approvals: approvalMode,
     budgets,
     model: modelName.describe('Used from the next step on.'),
-    agentOptions: agentChoices,
+    agentOptions: chosenAgentOptions,
     egress: z.object({ ...way, hosts: checkedHosts }).partial(),
   })
   .partial();

@@ -1,8 +1,6 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { AppError, type ProgramLaunch } from '@belay/protocol';
+import type { ProgramLaunch } from '@belay/protocol';
 import { endProcesses } from '../terminal/end-processes.js';
 import {
   isProcessAlive,
@@ -11,14 +9,8 @@ import {
   type Process,
 } from '../terminal/process-tree.js';
 import { asUser } from '../user-separation.js';
-
-/** How a program ended. */
-export interface ProgramEnd {
-  code: number | null;
-  signal: string | null;
-  /** Set if it could not be started. */
-  fault?: string;
-}
+import type { ProgramEnd } from './program-end.js';
+import { writeFiles } from './program-files.js';
 
 /** The lines of a program’s errors that are kept, and their characters. */
 const keptLines = 20;
@@ -96,19 +88,3 @@ export class ProgramProcess {
 
 /** No command of a terminal has started them. */
 const noNumbers = { first: 1, last: 0 };
-
-/** Only the program’s user may read its settings. Throws `unavailable` if one cannot be written. */
-function writeFiles(files: ProgramLaunch['files']): void {
-  for (const { path, text } of files) {
-    try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      // What the sandbox’s programs put there, such as a link, is replaced.
-      rmSync(path, { recursive: true, force: true });
-      writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-      chmodSync(path, 0o600);
-    } catch (thrown) {
-      const why = thrown instanceof Error ? thrown.message : '';
-      throw new AppError('unavailable', `The settings file ${path} cannot be written: ${why}.`);
-    }
-  }
-}

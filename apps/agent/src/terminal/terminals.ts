@@ -14,6 +14,7 @@ import type { MemoryKills } from '../memory-kills.js';
 import type { OpenStream } from './outlet.js';
 import { exitEvent } from './exit-event.js';
 import { terminalEnvironment } from './terminal-environment.js';
+import { runProgram, type ProgramOptions } from './run-program.js';
 import { SpareShell } from './spare-shell.js';
 import { TerminalHandlers, type TerminalSet } from './terminal.handlers.js';
 import { Terminal } from './terminal.js';
@@ -47,6 +48,8 @@ export class Terminals implements TerminalSet {
   readonly #ends = new Map<string, number>();
   /** Timers of terminals that the user types in. */
   readonly #typing = new Map<string, NodeJS.Timeout>();
+  /** Called for the user’s keys in terminals of programs. */
+  readonly #onKeys = new Map<string, () => void>();
   #spare: SpareShell | undefined;
 
   constructor(options: TerminalsOptions) {
@@ -95,6 +98,24 @@ export class Terminals implements TerminalSet {
     });
   }
 
+  /**
+   * Runs a program in a terminal whose input owner is the user: see `runProgram`. `onKeys` is called for each of their
+   * keys.
+   */
+  async runProgram(
+    { name, command }: { name: string; command: string },
+    { onKeys, ...options }: Omit<ProgramOptions, 'onStarted'> & { onKeys(): void },
+  ): Promise<number | null> {
+    const terminal = await this.open(name);
+    this.#onKeys.set(name, onKeys);
+    try {
+      const onStarted = () => this.hold(name, 'user');
+      return await runProgram(terminal, command, { ...options, onStarted });
+    } finally {
+      this.#onKeys.delete(name);
+    }
+  }
+
   /** Types a user's keys. Throws `conflict` unless a user owns the input. */
   keys(name: string, data: string): void {
     const terminal = this.#existing(name);
@@ -105,6 +126,7 @@ export class Terminals implements TerminalSet {
       );
     }
     terminal.type(data);
+    this.#onKeys.get(name)?.();
     this.#noteTyping(terminal);
   }
 

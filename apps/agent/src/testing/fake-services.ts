@@ -41,6 +41,7 @@ export function fakeServices(
       hold: () => {},
       open: async () => {},
       running: () => stage.running,
+      runProgram: async () => null,
     },
     history: {
       begin: async () => {},

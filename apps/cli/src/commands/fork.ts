@@ -4,6 +4,7 @@ import { printResult } from '../output.js';
 export interface ForkOptions extends PrintOptions {
   at?: number;
   model?: string;
+  agent?: string;
   message?: string;
 }
 
@@ -11,10 +12,11 @@ export interface ForkOptions extends PrintOptions {
 export async function forkSession(name: string, options: ForkOptions): Promise<void> {
   const client = clientFor(options);
   const { id, lastSeq } = await findSession(client, name);
-  const { at, model, message } = options;
+  const { at, model, agent, message } = options;
   const fork = await client.sessions.fork(id, {
     seq: at ?? lastSeq,
     ...(model && { model }),
+    ...(agent && { agent: { name: agent } }),
     ...(message && { message: { text: message } }),
   });
   printResult(

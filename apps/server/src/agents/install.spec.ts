@@ -1,5 +1,5 @@
 import { DockerClient } from '@belay/docker';
-import { type AgentChoice, type MadeToken } from '@belay/protocol';
+import type { AgentChoice, MadeToken, SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -65,7 +65,11 @@ const installed = () => until('it is installed', async () => (await listed()).st
 const remove = async (name = 'fake') =>
   (await server.fetch(`/api/agents/${name}`, { method: 'DELETE' })).status;
 const newSession = (more: object = {}) =>
-  server.json('POST', '/api/sessions', { task: 'x', model: 'openai:large', ...more });
+  server.json<SessionSummary>('POST', '/api/sessions', {
+    task: 'x',
+    model: 'openai:large',
+    ...more,
+  });
 
 describe('the install of an agent', () => {
   it('fills a volume for each kind of image, from the configured registry alone', async () => {
@@ -212,6 +216,18 @@ describe('an entry of an admin', () => {
     });
     expect(await remove('mine')).toBe(204);
     expect(await newSession({ agent: { name: 'mine' } })).toMatchObject({ status: 404 });
+  });
+
+  it('continues the session of another agent, which continues its own', async () => {
+    await save('mine', { command: ['my-agent', '--acp'], protocol: 'acp' });
+    const fork = ({ id }: { id?: string }, agent?: object) =>
+      server.json<SessionSummary>('POST', `/api/sessions/${id}/fork`, { seq: 1, agent });
+    const own = await newSession();
+    const made = await fork(own, { name: 'mine' });
+    expect(made).toMatchObject({ agent: { name: 'mine', protocol: 'acp' } });
+    expect(await fork(made)).toMatchObject({ agent: { name: 'mine' } });
+    expect(await fork(made, { name: 'belay' })).toMatchObject({ status: 201, agent: null });
+    expect(await fork(own, { name: 'none' })).toMatchObject({ status: 404 });
   });
 
   it.each([

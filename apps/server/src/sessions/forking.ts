@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { newEvent, type forkRequest, type SessionSummary } from '@belay/protocol';
 import type { z } from 'zod';
 import { assertMay, mayNameHost, type Caller } from '../access/caller.js';
+import { SessionAgents } from '../agents/session-agents.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
 import { assertMayUseMachine } from '../sandboxes/machines/assert-may-use-machine.js';
@@ -22,12 +23,13 @@ export class Forking {
     private readonly files: ForkFiles,
     private readonly queue: StartQueue,
     private readonly beginners: SessionBeginners,
+    private readonly agents: SessionAgents,
   ) {}
 
   /** A new session with the log up to `seq`, its files as of that event, and a sandbox of its own. */
   async fork(
     from: string,
-    { seq, model, message }: z.output<typeof forkRequest>,
+    { seq, model, agent: wanted, message }: z.output<typeof forkRequest>,
     caller: Caller,
   ): Promise<SessionSummary> {
     assertMay(caller, 'operate', from);
@@ -37,7 +39,10 @@ export class Forking {
     const title = `${summary.title.slice(0, 190)} (fork)`;
     // A caller who may not share folders of the host does not get them by forking another user’s session.
     const mounts = mayNameHost(caller) ? old.mounts : [];
-    const settings = { ...old, title, mounts, model: model ?? old.model };
+    const { agent: earlier, ...kept } = old;
+    const place = { model: model ?? old.model, machine: old.machine };
+    const agent = wanted ? this.agents.choose(wanted, place) : earlier;
+    const settings = { ...kept, title, mounts, model: place.model, ...(agent && { agent }) };
     if (old.machine) assertMayUseMachine(caller, old.machine);
     assertMayUseProfile(caller, old.sandbox);
     await this.models.choose(settings.model, { caller });

@@ -5,6 +5,7 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
   SessionUpdate,
+  ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import {
   errorFrom,
@@ -14,6 +15,8 @@ import {
   type EventArgs,
 } from '@belay/protocol';
 import type { DriverOptions } from '../agent-driver.js';
+import { OperationsServer } from '../operations-server.js';
+import { ProgramCalls } from '../program-calls.js';
 import type { Questions } from '../questions.js';
 import { AcpProgram, type AcpListener, type Opened } from './acp-program.js';
 import {
@@ -24,7 +27,9 @@ import {
   type AgentSettings,
 } from './agent-settings.js';
 import { askFields } from './elicitation.js';
+import { isOwnTool } from './own-tool.js';
 import { cancelledPermission, decidePermission } from './permission.js';
+import type { ReportedCall } from './tool-call.js';
 import type { TurnRecorder } from './turn-recorder.js';
 
 export interface AcpConversationOptions extends DriverOptions {
@@ -33,13 +38,14 @@ export interface AcpConversationOptions extends DriverOptions {
   startTimeoutMs: number;
   /** The turn in progress. */
   turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
-  heldVerdict(id: string): 'approved' | 'rejected' | undefined;
+  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
 }
 
 /** The program and its open conversation; both are started when they are needed, and again after an end. */
 export class AcpConversation {
   readonly #options: AcpConversationOptions;
   #started: Promise<AcpProgram> | undefined;
+  #acp: AcpProgram | undefined;
   #opened: Opened | undefined;
   #settings: AgentSettings = { options: [], commands: [] };
   #told = JSON.stringify(this.#settings);
@@ -48,11 +54,14 @@ export class AcpConversation {
   /** What the program asked and has no answer to yet. */
   #asked = 0;
   #model: string;
+  readonly #calls: ProgramCalls;
+  #server: Promise<OperationsServer> | undefined;
   cwd = '';
 
   constructor(options: AcpConversationOptions) {
     this.#options = options;
     this.#model = options.settings.model;
+    this.#calls = new ProgramCalls(options, options.questions);
   }
 
   /**
@@ -96,6 +105,17 @@ export class AcpConversation {
     for (const choice of [...(named ? [named] : []), ...chosen]) await this.#chooseOne(choice);
   }
 
+  isOwnTool(call: ToolCallUpdate): boolean {
+    return isOwnTool(call, new Set(this.#calls.tools().map(({ name }) => name)));
+  }
+
+  /** Ends the program and what it is served. */
+  async close(): Promise<void> {
+    await this.end();
+    await (await this.#server)?.close();
+  }
+
+  /** Ends the program. */
   async end(): Promise<void> {
     const acp = await this.#started?.catch(ignoreError('it did not start'));
     this.#started = undefined;
@@ -119,13 +139,26 @@ export class AcpConversation {
     const { trusted } = log.conversation;
     const options = { program, trusted, cwd, env, listener, startTimeoutMs };
     try {
-      const acp = await AcpProgram.start({ ...options, mcpServers: [] });
-      void acp.ended.then(() => this.#forget());
+      const { command } = await (this.#server ??= this.#serve());
+      const mcpServers = [{ ...command, env: [] }];
+      const acp = await AcpProgram.start({ ...options, mcpServers });
+      this.#acp = acp;
+      // A later one may have been started by then.
+      void acp.ended.then(() => this.#acp === acp && this.#forget());
       return acp;
     } catch (thrown) {
       this.#forget();
       throw thrown;
     }
+  }
+
+  #serve(): Promise<OperationsServer> {
+    const { connection, turn } = this.#options;
+    return OperationsServer.start({
+      calls: this.#calls,
+      connection,
+      turn: () => turn()?.signal,
+    });
   }
 
   #forget(): void {
@@ -162,7 +195,10 @@ export class AcpConversation {
 
   async #permit(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const turn = this.#options.turn();
-    return turn ? decidePermission(request, { ...this.#options, ...turn }) : cancelledPermission;
+    const isOwn = (call: ToolCallUpdate) => this.isOwnTool(call);
+    return turn
+      ? decidePermission(request, { ...this.#options, ...turn, isOwnTool: isOwn })
+      : cancelledPermission;
   }
 
   async #elicit(request: CreateElicitationRequest): Promise<CreateElicitationResponse> {

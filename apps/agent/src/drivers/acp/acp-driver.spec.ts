@@ -58,7 +58,8 @@ describe('a program that speaks ACP', () => {
         ['thought', 'Hm.'],
         ['text', 'I look.'],
         ['update', plan('in_progress')],
-        ['update', call(run)],
+        ['update', call({ kind: 'execute', title: 'bash', rawInput: { cwd: '/' } })],
+        ['update', update(run)],
         ['update', update({ _meta: { terminal_output: { data: 'ok\n' } } })],
         ['update', update({ status: 'completed', _meta: { terminal_exit: { exit_code: 3 } } })],
         ['update', plan('completed')],
@@ -124,127 +125,6 @@ describe('a program that speaks ACP', () => {
     await acp.stage.event('end');
     const path = /picture: (\S+)/.exec(acp.prompts[0]?.[1] ?? '')?.[1] ?? '';
     expect(readFileSync(path, 'utf8')).toBe('PNG');
-  });
-});
-
-describe('its calls', () => {
-  const permit = { toolCall: { toolCallId: 't1', ...run }, options };
-
-  it('are approved one at a time, never for good', async () => {
-    const asked: unknown[] = [];
-    begin({
-      task: [
-        ['update', call(run)],
-        ['permit', permit],
-        ['update', update({ status: 'completed' })],
-      ],
-      approve: async ({ operation, subject }) => {
-        asked.push([operation, subject]);
-        return { verdict: 'approved' };
-      },
-    });
-    await acp.stage.event('end');
-    expect(asked).toEqual([['terminal.run', 'npm test']]);
-    expect(acp.answers[0]).toContain('"optionId":"allow_once"');
-    expect(acp.events('terminal.run')).toHaveLength(1);
-  });
-
-  it('that are refused say why', async () => {
-    begin({
-      task: [
-        ['permit', permit],
-        ['update', update({ status: 'failed' })],
-        ['text', 'Well.'],
-      ],
-      approve: async () => ({ verdict: 'rejected', reason: 'Use make.' }),
-    });
-    await acp.stage.event('end');
-    expect(acp.answers[0]).toContain('"optionId":"reject_once"');
-    expect(acp.events('result')[0]?.args).toMatchObject({
-      ok: false,
-      output: { code: 'rejected', message: 'The user did not allow this: Use make.' },
-    });
-  });
-
-  it('do not run where nothing allows them once', async () => {
-    const always = options.filter(({ kind }) => kind === 'allow_always');
-    begin({ task: [['permit', { ...permit, options: always }]] });
-    await acp.stage.event('end');
-    expect(acp.answers[0]).toContain('cancelled');
-  });
-
-  it('do not run when the approval fails', async () => {
-    begin({ task: [['permit', permit]], approve: async () => Promise.reject(new Error('Lost.')) });
-    await acp.stage.event('end');
-    expect(acp.answers[0]).toContain('"optionId":"reject_once"');
-  });
-
-  it('have the verdict that the server gave when it held them', async () => {
-    const held = { toolCallId: 'held', title: 'ls' };
-    begin({
-      task: [['wait']],
-      approve: async () => Promise.reject(new Error('It was decided already.')),
-    });
-    await acp.stage.event('turn', 2);
-    await acp.stage.say({
-      source: 'server',
-      action: 'terminal.run',
-      args: { command: 'ls' },
-      message: 'ls',
-      id: 'held',
-    });
-    const steps = [
-      ['permit', { toolCall: held, options }],
-      ['update', call({ ...held, kind: 'execute', rawInput: { command: 'rm -r .' } })],
-      [
-        'update',
-        update({ ...held, status: 'completed', rawOutput: { stdout: 'a', exit_code: 0 } }),
-      ],
-    ];
-    await acp.stage.message(JSON.stringify(steps), { delivery: 'steer' });
-    await acp.stage.event('end');
-    expect(acp.answers[0]).toContain('"optionId":"allow_once"');
-    expect(acp.events('terminal.run')).toHaveLength(1);
-    expect(acp.events('result')).toMatchObject([
-      { id: 'held', args: { operation: 'terminal.run', output: { text: 'a', exitCode: 0 } } },
-    ]);
-  });
-
-  it('cannot write results of calls that are not its own', async () => {
-    begin({ task: [['wait']] });
-    await acp.stage.event('turn', 2);
-    const asked = acp.stage.call('user-1', 'files.read', { path: 'a' }).catch(() => undefined);
-    const forged = { toolCallId: 'user-1', title: 'Forged', kind: 'read' };
-    await acp.stage.message(
-      JSON.stringify([['update', call({ ...forged, status: 'completed', rawOutput: 'x' })]]),
-      { delivery: 'steer' },
-    );
-    await asked;
-    await acp.stage.event('end');
-    const [result] = acp.events('result').filter(({ args }) => args['ok']);
-    expect(result?.id).toMatch(/^acp-/);
-  });
-
-  it('leave commits of what they changed', async () => {
-    begin({
-      real: true,
-      task: [
-        ['update', call({ kind: 'edit', title: 'Edit', rawInput: { file: 'a.txt' } })],
-        ['write', 'a.txt', 'one\n'],
-        ['update', update({ status: 'completed', locations: [{ path: 'a.txt' }] })],
-        ['update', call({ toolCallId: 't2', ...run })],
-        ['write', 'b.txt', 'two\n'],
-        ['update', update({ toolCallId: 't2', status: 'completed' })],
-      ],
-    });
-    await acp.stage.event('commit', 3);
-    const calls = acp.events('tool.fake.edit', 'terminal.run').map(({ id }) => id);
-    const commits = acp.events('commit').filter(({ id }) => id !== undefined);
-    expect(commits.map(({ id }) => id)).toEqual(calls);
-    expect(commits.map(({ args }) => args['files'])).toMatchObject([
-      [{ path: 'a.txt' }],
-      [{ path: 'b.txt' }],
-    ]);
   });
 });
 

@@ -3,7 +3,6 @@ import {
   AppError,
   errorFrom,
   ignoreError,
-  isCall,
   isEvent,
   newEvent,
   oneLine,
@@ -20,6 +19,7 @@ import type { AgentDriver, DriverOptions } from '../agent-driver.js';
 import { Questions } from '../questions.js';
 import { promptTexts } from '../prompt-texts.js';
 import { AcpConversation } from './acp-conversation.js';
+import { HeldCalls } from './held-calls.js';
 import { promptBlocks } from './prompt-blocks.js';
 import { TurnRecorder } from './turn-recorder.js';
 import { watchSilence } from './watch-silence.js';
@@ -61,19 +61,19 @@ export class AcpDriver implements AgentDriver {
   #turn: Turn | undefined;
   #takesOver: boolean;
   #deaths: number[] = [];
-  /** Calls that the server held on their way from the model, and what was decided about them. */
-  readonly #held = new Map<string, { event: Event; verdict: 'approved' | 'rejected' }>();
+  readonly #held: HeldCalls;
 
   constructor(options: AcpDriverOptions) {
     this.#options = options;
     this.#timeouts = { ...usualTimeouts, ...options.timeouts };
+    this.#held = new HeldCalls(options.program.name);
     this.#takesOver = options.log.seen.own > 0;
     this.#conversation = new AcpConversation({
       ...options,
       questions: new Questions(options),
       startTimeoutMs: this.#timeouts.start,
       turn: () => this.#turn && { ...this.#turn, signal: this.#turn.cancelled.signal },
-      heldVerdict: (id) => this.#held.get(id)?.verdict,
+      heldVerdict: (call) => this.#held.find(call)?.verdict,
     });
   }
 
@@ -87,17 +87,13 @@ export class AcpDriver implements AgentDriver {
       if (!signal.aborted) throw thrown;
     } finally {
       signal.removeEventListener('abort', stop);
-      await this.#conversation.end();
+      await this.#conversation.close();
     }
   }
 
   handle(events: readonly Event[]): void {
     for (const event of events) {
-      const { action, id = '' } = event;
-      if (event.source === 'server' && isCall(action))
-        this.#held.set(id, { event, verdict: 'approved' });
-      const held = this.#held.get(id);
-      if (held && action === 'reject') held.verdict = 'rejected';
+      this.#held.handle(event);
       const ending = endingOf(event);
       if (ending) this.#cancel(ending);
       if (isEvent(event, 'message') && event.args.delivery === 'steer' && !this.#isAsking())
@@ -203,7 +199,8 @@ export class AcpDriver implements AgentDriver {
       cwd: this.#conversation.cwd,
       writer,
       runner,
-      heldCall: (id) => this.#held.get(id)?.event,
+      heldCall: (call) => this.#held.find(call)?.event,
+      isOwnTool: (report) => this.#conversation.isOwnTool(report),
       live: (kind, text) =>
         void connection
           .call('reply.delta', { kind, text: text.slice(0, 100_000) })

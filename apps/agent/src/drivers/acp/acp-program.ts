@@ -75,7 +75,8 @@ export class AcpProgram {
     this.#methods = sdk.methods;
     this.#connection = this.#connect(sdk);
     this.ended = this.#process.ended.then(
-      (end) => new AppError('unavailable', endText(program, end, this.#process.lastLine)),
+      (end) =>
+        new AppError('unavailable', endText(program, end, this.#plain(this.#process.lastLine))),
     );
   }
 
@@ -238,13 +239,18 @@ export class AcpProgram {
     });
   }
 
+  /** A text of the program without the token that it was given. */
+  #plain(text: string): string {
+    return text.replaceAll(this.#options.program.token, '•••');
+  }
+
   #reported(thrown: unknown): AppError {
     const { data } = answered.safeParse(thrown);
     if (!data) return errorFrom(thrown);
     const { title } = this.#options.program;
     if (data.code === authRequired)
       return new AppError('model_failed', loginText(title), { acp: data.code });
-    const message = `${title} failed: ${excerpt(data.data ?? data.message)}`;
+    const message = `${title} failed: ${this.#plain(excerpt(data.data ?? data.message))}`;
     return new AppError('model_failed', message, { acp: data.code });
   }
 

@@ -1,8 +1,5 @@
 import type { AgentProgram } from '@belay/protocol';
-import type { ProgramEnd } from '../program-process.js';
-
-/** The exit code of a shell or of `setpriv` for a program that is not there. */
-const notFound = 127;
+import { missingText, notFoundExit, type ProgramEnd } from '../program-end.js';
 
 /** Why a program is gone, and what to do. */
 export function endText(
@@ -10,8 +7,7 @@ export function endText(
   { code, signal, fault }: ProgramEnd,
   lastLine: string,
 ): string {
-  if (fault !== undefined || code === notFound)
-    return `${title} is not installed on this server: \`belay agents install ${name}\`, or Settings → Agents.`;
+  if (fault !== undefined || code === notFoundExit) return missingText({ title, name });
   const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended (exit ${code})`;
   return `${title} ${how}${lastLine ? `: ${lastLine}` : '.'}`;
 }

@@ -2,17 +2,21 @@ import type {
   PermissionOptionKind,
   RequestPermissionRequest,
   RequestPermissionResponse,
+  ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
 import type { DriverOptions } from '../agent-driver.js';
 import type { Questions } from '../questions.js';
+import type { ReportedCall } from './tool-call.js';
 import type { TurnRecorder } from './turn-recorder.js';
 
 export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'log' | 'writer'> {
   recorder: TurnRecorder;
   questions: Questions;
+  /** Whether a call is one of Belay’s operations, which is approved where it runs. */
+  isOwnTool(call: ToolCallUpdate): boolean;
   /** Whether a call was held on its way from the model, and what was decided; undefined for any other call. */
-  heldVerdict(id: string): 'approved' | 'rejected' | undefined;
+  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
   /** Aborted when the turn is cancelled. */
   signal: AbortSignal;
 }
@@ -32,7 +36,8 @@ export async function decidePermission(
   try {
     options.signal.throwIfAborted();
     if (toolCall.kind === 'switch_mode') return await chosen(request, options);
-    const verdict = options.heldVerdict(toolCall.toolCallId);
+    if (options.isOwnTool(toolCall)) return selected(request, 'allow_once');
+    const verdict = options.heldVerdict(options.recorder.reported(toolCall));
     if (verdict) return selected(request, verdict === 'approved' ? 'allow_once' : 'reject_once');
     await approved(request, options);
     return selected(request, 'allow_once');

@@ -50,9 +50,12 @@ export function reported(
   return { ...call, ...Object.fromEntries(news), toolCallId: report.toolCallId, printed, _meta };
 }
 
-/** Whether a program has told what a call will do. */
-export const hasInput = ({ rawInput }: ReportedCall): boolean =>
+const hasInput = ({ rawInput }: ReportedCall): boolean =>
   isFields(rawInput) && Object.keys(rawInput).length > 0;
+
+/** Whether a program has told what a call will do; some tell the folder of a command first. */
+export const isTold = (call: ReportedCall): boolean =>
+  call.kind === 'execute' ? commandOf(call.rawInput) !== undefined : hasInput(call);
 
 /**
  * The operation that a call amounts to: a command is one of a terminal, so that rules and cards for commands apply;

@@ -13,7 +13,7 @@ import type { SessionWriter } from '../../event-writer.js';
 import type { OperationRunner } from '../../operation-runner.js';
 import {
   changedPaths,
-  hasInput,
+  isTold,
   operationOf,
   outputOf,
   reported,
@@ -27,8 +27,10 @@ export interface RecorderOptions {
   cwd: string;
   writer: Pick<SessionWriter, 'append'>;
   runner: Pick<OperationRunner, 'record'>;
-  /** A call that the server has read from the program’s model and logged under this id. */
-  heldCall(id: string): Event | undefined;
+  /** The call that the server has read from the program’s model and logged, if this is one. */
+  heldCall(call: ReportedCall): Event | undefined;
+  /** Whether a call is one of Belay’s operations, which are logged where they run. */
+  isOwnTool(report: ToolCallUpdate): boolean;
   /** Shows a part of a reply to viewers before it is complete. */
   live(kind: 'text' | 'reasoning', text: string): void;
 }
@@ -47,6 +49,9 @@ interface OngoingCall {
 const maxSaid = 100_000;
 /** The calls of a program that may be in progress at once; further ones are not recorded. */
 const mostOngoing = 500;
+/** The calls of one turn; further ones are not recorded. */
+const mostCalls = 20_000;
+const maxIdLength = 300;
 
 /** Writes what a program reports of its turn to the log. */
 export class TurnRecorder {
@@ -77,6 +82,11 @@ export class TurnRecorder {
   begin(report: ToolCallUpdate): OngoingCall['logged'] {
     const call = this.#known(report);
     return call && this.#begin(call);
+  }
+
+  /** A call as far as the program has told it, with this report. */
+  reported(report: ToolCallUpdate): ReportedCall {
+    return this.#known(report)?.report ?? reported(undefined, report);
   }
 
   /** Notes that a call may not run, which its result then says. */
@@ -136,15 +146,23 @@ export class TurnRecorder {
   #report(report: ToolCall | ToolCallUpdate): void {
     const call = this.#known(report);
     if (!call) return;
+    if (!call.logged && this.#options.isOwnTool(call.report)) return this.#leave(call);
     const { status } = call.report;
     const isEnded = status === 'completed' || status === 'failed';
     // What a program has not told yet would be missing in the log for good.
-    if (isEnded || hasInput(call.report)) this.#begin(call);
+    if (isEnded || isTold(call.report)) this.#begin(call);
     if (isEnded) this.#end(call);
+  }
+
+  #leave({ report: { toolCallId } }: OngoingCall): void {
+    this.#flush();
+    this.#ongoing.delete(toolCallId);
+    this.#ended.add(toolCallId);
   }
 
   #known(report: ToolCall | ToolCallUpdate): OngoingCall | undefined {
     const { toolCallId } = report;
+    if (toolCallId.length > maxIdLength || this.#ended.size > mostCalls) return undefined;
     if (this.#ended.has(toolCallId)) return undefined;
     const call = this.#ongoing.get(toolCallId) ?? {
       report: reported(undefined, report),
@@ -158,10 +176,10 @@ export class TurnRecorder {
   #begin(call: OngoingCall): OngoingCall['logged'] {
     if (call.logged) return call.logged;
     this.#flush();
-    const held = this.#options.heldCall(call.report.toolCallId);
+    const held = this.#options.heldCall(call.report);
     const known = held && calledOperation(held.action);
-    if (held && known)
-      return (call.logged = { id: call.report.toolCallId, operation: known, input: held.args });
+    if (held?.id !== undefined && known)
+      return (call.logged = { id: held.id, operation: known, input: held.args });
     const { operation, input } = operationOf(this.#options.agent, call.report);
     const id = `acp-${randomUUID()}`;
     const title = oneLine(call.report.title ?? '');

@@ -1,13 +1,15 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
+import { ownAgent } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
 import { Dialog } from '@/components/ui/dialog';
 import { Field, SelectField, TextArea } from '@/components/ui/field';
-import { modelsQuery } from '@/lib/queries';
+import { agentsQuery, modelsQuery } from '@/lib/queries';
+import { usableAgents } from '@/lib/usable-agents';
 import { useSubmit } from '@/lib/use-submit';
-import { fork, useForkRequest } from './fork-request';
+import { agentOf, fork, useForkRequest } from './fork-request';
 
-/** Asks for the message and model of a fork; both are optional. */
+/** Asks for the message, model and agent of a fork; all are optional. */
 export function ForkDialog() {
   const request = useForkRequest((state) => state.request);
   if (!request) return null;
@@ -24,8 +26,14 @@ type Request = NonNullable<ReturnType<typeof useForkRequest.getState>['request']
 function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
   const own = request.session.model;
   const [model, setModel] = useState(own);
+  const [agent, setAgent] = useState(agentOf(request.session));
   const [message, setMessage] = useState('');
   const { data: models = [] } = useQuery(modelsQuery);
+  const { data: known } = useQuery(agentsQuery);
+  const agents = [
+    { value: ownAgent, label: 'Belay' },
+    ...usableAgents(known).map(({ name, title }) => ({ value: name, label: title })),
+  ];
   const options = [
     { value: own, label: `${own} (as now)` },
     ...models
@@ -35,7 +43,9 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
         label: title === name ? name : `${title} (${name})`,
       })),
   ];
-  const { saving, onSubmit } = useSubmit(() => fork(request, { model, message: message.trim() }));
+  const { saving, onSubmit } = useSubmit(() =>
+    fork(request, { model, agent, message: message.trim() }),
+  );
   return (
     <form className="space-y-4" onSubmit={onSubmit}>
       <p className="text-sm text-muted">
@@ -51,6 +61,9 @@ function ForkForm({ request, onClose }: { request: Request; onClose(): void }) {
         />
       </Field>
       <SelectField label="Model" options={options} value={model} onChange={setModel} />
+      {agents.length > 1 && (
+        <SelectField label="Agent" options={agents} value={agent} onChange={setAgent} />
+      )}
       <div className="flex gap-2">
         <Button type="submit" look="solid" disabled={saving}>
           {saving ? 'Forking…' : 'Fork'}

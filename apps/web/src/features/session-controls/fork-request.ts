@@ -1,4 +1,4 @@
-import type { SessionSummary } from '@belay/protocol';
+import { ownAgent, type SessionSummary } from '@belay/protocol';
 import { create } from 'zustand';
 import { openSessionPage } from '@/lib/open-session-page';
 import { client } from '@/lib/server';
@@ -18,17 +18,23 @@ export const askFork = (session: SessionSummary | undefined, seq = session?.last
 
 interface ForkChoice {
   model: string;
+  /** The name of an agent. */
+  agent: string;
   message: string;
 }
+
+export const agentOf = ({ agent }: Pick<SessionSummary, 'agent'>): string =>
+  agent?.name ?? ownAgent;
 
 /** Starts a new session that continues from an event, and opens it. */
 export async function fork(
   { session, seq }: ForkRequest,
-  { model, message }: ForkChoice,
+  { model, agent, message }: ForkChoice,
 ): Promise<void> {
   const forked = await client.sessions.fork(session.id, {
     seq,
     ...(model !== session.model && { model }),
+    ...(agent !== agentOf(session) && { agent: { name: agent } }),
     ...(message && { message: { text: message } }),
   });
   useForkRequest.setState({ request: null });

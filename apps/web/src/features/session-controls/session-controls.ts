@@ -3,6 +3,7 @@ import {
   networkProfiles,
   sessionCommands,
   pluralText,
+  type AgentOption,
   type ApprovalMode,
   type NetworkProfile,
   type SessionSummary,
@@ -147,6 +148,17 @@ export const changeNetwork = (profile: NetworkProfile): SessionControl =>
     networkProfiles[profile].label,
     ({ id }) => steering.change(id, { egress: { profile } }),
     { offered: isGoing, done: 'Network changed.' },
+  );
+
+/** Sets an option that the agent’s program offers. */
+export const changeAgentOption = (
+  { id: option, name }: Pick<AgentOption, 'id' | 'name'>,
+  choice: AgentOption['choices'][number],
+): SessionControl =>
+  changing(
+    choice.name,
+    ({ id }) => steering.change(id, { agentOptions: { [option]: choice.value } }),
+    { offered: isGoing, done: `${name}: ${choice.name}.` },
   );
 
 /** Runs a control after its confirmation, if any. Failures become toasts. */

@@ -1,6 +1,7 @@
 import {
   resultOf,
   runResultOf,
+  type AgentTurn,
   type Event,
   type EventAction,
   type EventArgs,
@@ -51,6 +52,8 @@ export interface LogView {
   lastEdit?: CodeEdit;
   lastCommit?: Commit;
   plan?: Event & EventOf<'plan'>;
+  /** The settings that the agent’s program offers. */
+  agentSettings?: Extract<AgentTurn, { change: 'settings' }>;
   page?: Event & EventOf<'browser'>;
   state?: Event & EventOf<'state'>;
   /** The guidance that the user trusts. */
@@ -174,6 +177,9 @@ const folds = new Map(
     },
     rewind: (view, event) => view.rewinds.push(event),
     withdraw: (view, event) => view.withdrawn.set(event.args.message, event),
+    turn: (view, { args }) => {
+      if (args.change === 'settings') view.agentSettings = args;
+    },
     plan: (view, event) => {
       view.plan = event;
     },

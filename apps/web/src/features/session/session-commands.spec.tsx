@@ -1,5 +1,5 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
-import type { ApprovalRequest } from '@belay/protocol';
+import type { AgentChoice, ApprovalRequest } from '@belay/protocol';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { listenForKeys, useCommandList } from '@/lib/commands';
@@ -47,6 +47,24 @@ const show = async (options: Parameters<typeof renderSession>[1] = {}) => {
   return { ...page, field };
 };
 
+const codex: AgentChoice = {
+  name: 'codex',
+  title: 'Codex',
+  about: 'Another one.',
+  kind: 'installable',
+  protocols: ['acp'],
+  formats: ['responses'],
+  licence: null,
+  state: 'ready',
+  version: '1.0.0',
+  newest: '1.0.0',
+  bytes: { done: 0, total: 0 },
+  error: null,
+  sessions: 0,
+  command: [],
+  variables: [],
+};
+
 describe('the commands of a session', () => {
   const run = async (id: string) =>
     act(async () => useCommandList.getState().commands.get(id)?.run());
@@ -61,12 +79,13 @@ describe('the commands of a session', () => {
     await waitFor(() => expect(rest.sentTo('sessions.stop')).toHaveLength(1));
   });
 
-  it('fork it with a message and another model', async () => {
+  it('fork it with a message, another model and another agent', async () => {
     const choices = [{ name: 'openai:small', title: 'Small', ready: true, remedy: null }];
     const { rest, pathname } = await show({
       summary: { lastSeq: 7, model: 'scripted:x' },
       replies: {
         models: { list: () => choices },
+        agents: { list: () => [codex] },
         sessions: { fork: () => summaryWith({ id: 'forked' }) },
       },
     });
@@ -76,10 +95,12 @@ describe('the commands of a session', () => {
     await dialog.findByRole('option', { name: 'Small (openai:small)' });
     fireEvent.change(dialog.getByLabelText(/^Message/), { target: { value: 'Try tabs ' } });
     fireEvent.change(dialog.getByLabelText(/^Model/), { target: { value: 'openai:small' } });
+    await dialog.findByRole('option', { name: 'Codex' });
+    fireEvent.change(dialog.getByLabelText(/^Agent/), { target: { value: 'codex' } });
     fireEvent.click(dialog.getByRole('button', { name: 'Fork' }));
     await waitFor(() =>
       expect(rest.bodiesOf('sessions.fork')).toMatchObject([
-        { seq: 7, model: 'openai:small', message: { text: 'Try tabs' } },
+        { seq: 7, model: 'openai:small', agent: { name: 'codex' }, message: { text: 'Try tabs' } },
       ]),
     );
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());

@@ -6,30 +6,43 @@ import {
   isEnded,
   networkProfile,
   networkProfiles,
+  visibleText,
+  type AgentOption,
 } from '@belay/protocol';
-import { ChevronDown, Cpu, Globe, ShieldQuestion, type LucideIcon } from 'lucide-react';
+import {
+  ChevronDown,
+  Cpu,
+  Globe,
+  ShieldQuestion,
+  SlidersHorizontal,
+  type LucideIcon,
+} from 'lucide-react';
 import { Menu, type MenuItem } from '@/components/ui/menu';
 import {
   approvalControls,
+  changeAgentOption,
   changeModel,
   changeNetwork,
   runControl,
   type SessionControl,
 } from '@/features/session-controls/session-controls';
-import { useSessionId } from '@/features/session-log/session-context';
+import { useSessionId, useView } from '@/features/session-log/session-context';
 import { useSummary } from '@/lib/summaries';
 import { modelsQuery } from '@/lib/queries';
 import { shortModelName } from '@/lib/short-model-name';
 
 /**
- * Menus to change the model, approvals and network of a running session. Their values are shown if
- * there is space, or with `labelled`, which makes them a row of their own.
+ * Menus to change the model, approvals and network of a running session, and the options of its
+ * agent’s program. Their values are shown if there is space, or with `labelled`, which makes them a row of their own.
  */
 export function SettingChips({ labelled = false }: { labelled?: boolean }) {
   const summary = useSummary(useSessionId());
   const { data: models = [] } = useQuery(modelsQuery);
+  const agentOptions = useView((view) => view.agentSettings?.options ?? noOptions);
   if (!summary || isEnded(summary.state)) return null;
   const { model, approvals, network } = summary;
+  // The session’s model is chosen above, and the program follows.
+  const own = agentOptions.filter(({ category }) => category !== 'model');
   const option = (isNow: boolean, control: SessionControl): MenuItem => ({
     label: control.label,
     hint: isNow ? 'now' : '',
@@ -72,9 +85,24 @@ export function SettingChips({ labelled = false }: { labelled?: boolean }) {
           )}
         />
       )}
+      {own.map(({ id, name, value, choices }) => (
+        <Chip
+          key={id}
+          labelled={labelled}
+          icon={SlidersHorizontal}
+          name={visibleText(name)}
+          value={visibleText(choices.find((one) => one.value === value)?.name ?? value)}
+          items={choices.map((choice) => ({
+            ...option(choice.value === value, changeAgentOption({ id, name }, choice)),
+            label: visibleText(choice.name),
+          }))}
+        />
+      ))}
     </div>
   );
 }
+
+const noOptions: readonly AgentOption[] = [];
 
 interface ChipProps {
   labelled: boolean;

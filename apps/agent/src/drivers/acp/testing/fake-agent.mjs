@@ -2,8 +2,10 @@
  * An agent that speaks ACP over its standard streams, as a process of its own. A prompt that is a list in JSON is what
  * it does; any other one it repeats. Its conversations, and all that it was sent, are files in FAKE_HOME.
  */
+import { spawn } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import {
   agent,
@@ -35,6 +37,7 @@ const prompts = (id) => JSON.parse(readFileSync(fileOf(id), 'utf8'));
 let mode = 'default';
 let model = 'small';
 let fast = false;
+let servers = [];
 let isLoggedIn = !FAKE_LOGIN;
 let cancelled = Promise.withResolvers();
 const settings = () => ({
@@ -94,6 +97,7 @@ const app = agent({ name: 'fake' })
   })
   .onRequest(methods.agent.session.new, ({ params }) => {
     received({ new: params });
+    servers = params.mcpServers;
     if (!isLoggedIn) throw RequestError.authRequired();
     const sessionId = `conversation-${Date.now()}-${process.pid}`;
     writeFileSync(fileOf(sessionId), '[]');
@@ -207,6 +211,21 @@ class Turn {
 
   fail(code, message, data) {
     throw new RequestError(code, message, data);
+  }
+
+  /** Calls tools of the first MCP server, one after the other, and says what it answered. */
+  async tools(...calls) {
+    const [{ command, args }] = servers;
+    const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+    const version = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: {} };
+    const all = [['initialize', version], ['tools/list', {}], ...calls];
+    for (const [at, [method, params]] of all.entries()) {
+      server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: at, method, params })}\n`);
+      const { value } = await lines.next();
+      received({ answer: value });
+    }
+    server.kill();
   }
 
   permit(params) {

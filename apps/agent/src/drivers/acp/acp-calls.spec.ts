@@ -1,0 +1,215 @@
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
+
+let acp: AcpStage;
+const begin = (options: AcpStageOptions) => (acp = new AcpStage(options));
+afterEach(() => acp.close());
+
+const call = (more: object) => ({ sessionUpdate: 'tool_call', toolCallId: 't1', ...more });
+const update = (more: object) => ({ sessionUpdate: 'tool_call_update', toolCallId: 't1', ...more });
+const run = {
+  kind: 'execute',
+  title: 'npm test',
+  rawInput: { command: ['bash', '-lc', 'npm test'] },
+};
+const options = ['allow_always', 'allow_once', 'reject_once'].map((kind) => ({
+  kind,
+  name: kind,
+  optionId: kind,
+}));
+
+describe('its calls', () => {
+  const permit = { toolCall: { toolCallId: 't1', ...run }, options };
+
+  it('are approved one at a time, never for good', async () => {
+    const asked: unknown[] = [];
+    begin({
+      task: [
+        ['update', call(run)],
+        ['permit', permit],
+        ['update', update({ status: 'completed' })],
+      ],
+      approve: async ({ operation, subject }) => {
+        asked.push([operation, subject]);
+        return { verdict: 'approved' };
+      },
+    });
+    await acp.stage.event('end');
+    expect(asked).toEqual([['terminal.run', 'npm test']]);
+    expect(acp.answers[0]).toContain('"optionId":"allow_once"');
+    expect(acp.events('terminal.run')).toHaveLength(1);
+  });
+
+  it('that are refused say why', async () => {
+    begin({
+      task: [
+        ['permit', permit],
+        ['update', update({ status: 'failed' })],
+        ['text', 'Well.'],
+      ],
+      approve: async () => ({ verdict: 'rejected', reason: 'Use make.' }),
+    });
+    await acp.stage.event('end');
+    expect(acp.answers[0]).toContain('"optionId":"reject_once"');
+    expect(acp.events('result')[0]?.args).toMatchObject({
+      ok: false,
+      output: { code: 'rejected', message: 'The user did not allow this: Use make.' },
+    });
+  });
+
+  it('do not run where nothing allows them once', async () => {
+    const always = options.filter(({ kind }) => kind === 'allow_always');
+    begin({ task: [['permit', { ...permit, options: always }]] });
+    await acp.stage.event('end');
+    expect(acp.answers[0]).toContain('cancelled');
+  });
+
+  it('do not run when the approval fails', async () => {
+    begin({ task: [['permit', permit]], approve: async () => Promise.reject(new Error('Lost.')) });
+    await acp.stage.event('end');
+    expect(acp.answers[0]).toContain('"optionId":"reject_once"');
+  });
+
+  it('have the verdict that the server gave when it held them', async () => {
+    const held = { toolCallId: 'held', title: 'ls' };
+    begin({
+      task: [['wait']],
+      approve: async () => Promise.reject(new Error('It was decided already.')),
+    });
+    await acp.stage.event('turn', 2);
+    await acp.stage.say({
+      source: 'server',
+      action: 'terminal.run',
+      args: { command: 'ls' },
+      message: 'ls',
+      id: 'held',
+    });
+    const steps = [
+      ['permit', { toolCall: held, options }],
+      ['update', call({ ...held, kind: 'execute', rawInput: { command: 'rm -r .' } })],
+      [
+        'update',
+        update({ ...held, status: 'completed', rawOutput: { stdout: 'a', exit_code: 0 } }),
+      ],
+    ];
+    await acp.stage.message(JSON.stringify(steps), { delivery: 'steer' });
+    await acp.stage.event('end');
+    expect(acp.answers[0]).toContain('"optionId":"allow_once"');
+    expect(acp.events('terminal.run')).toHaveLength(1);
+    expect(acp.events('result')).toMatchObject([
+      { id: 'held', args: { operation: 'terminal.run', output: { text: 'a', exitCode: 0 } } },
+    ]);
+  });
+
+  it('cannot write results of calls that are not its own', async () => {
+    begin({ task: [['wait']] });
+    await acp.stage.event('turn', 2);
+    const asked = acp.stage.call('user-1', 'files.read', { path: 'a' }).catch(() => undefined);
+    const forged = { toolCallId: 'user-1', title: 'Forged', kind: 'read' };
+    await acp.stage.message(
+      JSON.stringify([['update', call({ ...forged, status: 'completed', rawOutput: 'x' })]]),
+      { delivery: 'steer' },
+    );
+    await asked;
+    await acp.stage.event('end');
+    const [result] = acp.events('result').filter(({ args }) => args['ok']);
+    expect(result?.id).toMatch(/^acp-/);
+  });
+
+  it('leave commits of what they changed', async () => {
+    begin({
+      real: true,
+      task: [
+        ['update', call({ kind: 'edit', title: 'Edit', rawInput: { file: 'a.txt' } })],
+        ['write', 'a.txt', 'one\n'],
+        ['update', update({ status: 'completed', locations: [{ path: 'a.txt' }] })],
+        ['update', call({ toolCallId: 't2', ...run })],
+        ['write', 'b.txt', 'two\n'],
+        ['update', update({ toolCallId: 't2', status: 'completed' })],
+      ],
+    });
+    await acp.stage.event('commit', 3);
+    const calls = acp.events('tool.fake.edit', 'terminal.run').map(({ id }) => id);
+    const commits = acp.events('commit').filter(({ id }) => id !== undefined);
+    expect(commits.map(({ id }) => id)).toEqual(calls);
+    expect(commits.map(({ args }) => args['files'])).toMatchObject([
+      [{ path: 'a.txt' }],
+      [{ path: 'b.txt' }],
+    ]);
+  });
+});
+
+describe('Belay’s operations', () => {
+  const call = (name: string, input: object) => ['tools/call', { name, arguments: input }];
+
+  it('reach it as tools, whose calls are those of an agent', async () => {
+    const asked: string[] = [];
+    begin({
+      real: true,
+      task: [
+        [
+          'tools',
+          call('files_write', { path: 'a.txt', content: 'one' }),
+          call('terminal_run', { command: 'cat a.txt' }),
+          call('terminal_run', { command: 3 }),
+          call('finish', {}),
+          ['resources/list', {}],
+        ],
+        [
+          'update',
+          {
+            sessionUpdate: 'tool_call',
+            toolCallId: 't',
+            title: 'mcp__belay__files_write',
+            rawInput: {},
+            status: 'completed',
+          },
+        ],
+      ],
+      approve: async ({ operation }) => {
+        asked.push(operation);
+        return { verdict: 'approved' };
+      },
+    });
+    await acp.stage.event('end');
+    const answers = acp.answers.map((text) => JSON.parse(text));
+    const [initialized, listed, written, ran, invalid, finished, other] = answers;
+    expect(initialized.result).toMatchObject({ protocolVersion: '2025-06-18' });
+    const tools = listed.result.tools.map(({ name }: { name: string }) => name);
+    expect(tools).toEqual(
+      expect.arrayContaining(['files_write', 'terminal_run', 'browser_open', 'ask']),
+    );
+    expect(tools).not.toContain('finish');
+    expect(written.result).toMatchObject({ isError: false });
+    expect(ran.result.content[0].text).toContain('one');
+    expect(invalid.result).toMatchObject({ isError: true });
+    expect(finished.result).toMatchObject({ isError: true });
+    expect(other.error).toMatchObject({ code: -32601 });
+    expect(asked).toEqual(['terminal.run']);
+    expect(acp.events('files.write', 'terminal.run').map(({ id }) => id)).toEqual([
+      expect.stringMatching(/^belay-/),
+      expect.stringMatching(/^belay-/),
+    ]);
+    expect(acp.stage.log.filter(({ action }) => action.startsWith('tool.'))).toEqual([]);
+  });
+
+  it('are not for a program without a turn', async () => {
+    begin({ task: 'x', real: true });
+    await acp.stage.event('end');
+    const opened = JSON.stringify(acp.received.find((one) => one['new']));
+    const socket = connect(/"([^"]+\/socket)"/.exec(opened)?.[1] ?? '');
+    const lines = createInterface({ input: socket })[Symbol.asyncIterator]();
+    const params = { name: 'terminal_run', arguments: { command: 'touch b.txt' } };
+    socket.write(`not JSON\n{"id":1}\n`);
+    socket.write(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params })}\n`);
+    expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({
+      id: 2,
+      error: { message: 'The agent has no turn now, so it can call nothing.' },
+    });
+    socket.destroy();
+    expect(existsSync(join(acp.workspace, 'b.txt'))).toBe(false);
+  });
+});

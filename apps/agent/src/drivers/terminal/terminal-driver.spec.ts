@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { newEvent, type AgentProgram } from '@belay/protocol';
+import { readEnvironment } from '../../environment.js';
+import { openServices } from '../../open-services.js';
+import { Stage } from '../../testing/stage.js';
+
+let folder: string;
+let stage: Stage;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'belay-terminal-'));
+  for (const name of ['workspace', 'state', 'home']) mkdirSync(join(folder, name));
+});
+afterEach(async () => {
+  await stage.server.call('shutdown', {}).catch(() => undefined);
+  await stage.close();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** Begins a session whose agent is this shell script in a terminal. */
+function begin(script: string): void {
+  const launch: AgentProgram['launches']['trusted'] = {
+    command: ['sh', '-c', script],
+    env: { FAKE_TOKEN: "it's secret" },
+    files: [{ path: join(folder, 'home/settings.json'), text: '{}' }],
+    newSession: {},
+  };
+  const environment = readEnvironment({
+    PATH: process.env['PATH'],
+    HOME: folder,
+    BELAY_CONNECTION: 'unix:/none',
+    BELAY_WORKSPACE: join(folder, 'workspace'),
+    BELAY_STATE: join(folder, 'state'),
+  });
+  stage = new Stage({
+    turns: [],
+    createServices: (session) => openServices(environment, session),
+    program: {
+      name: 'fake',
+      title: 'Fake',
+      protocol: 'terminal',
+      formats: ['messages'],
+      token: 'x'.repeat(32),
+      home: join(folder, 'home'),
+      project: [],
+      launches: { untrusted: launch, trusted: launch },
+      resume: null,
+      authenticate: null,
+    },
+  });
+}
+
+const type = (data: string) => stage.server.call('terminal.keys', { terminal: 'agent', data });
+const why = (nth: number) => stage.event('attention', nth).then(({ args }) => args['why']);
+const written = () => readFileSync(join(folder, 'workspace/out'), 'utf8');
+
+it('runs in a terminal that its user types into, until it ends', async () => {
+  begin('printf "\\a"; read line; echo "$line $FAKE_TOKEN" > out');
+  expect(await why(1)).toBe('Fake rang the bell.');
+  const held = stage.log.filter(({ action }) => action === 'terminal').at(-1);
+  expect(held?.args).toMatchObject({ terminal: 'agent', change: 'held', holder: 'user' });
+  await type('hello\r');
+  expect(await why(2)).toBeNull();
+  expect((await stage.event('end')).args).toEqual({ text: 'Fake has ended.' });
+  expect(written()).toBe("hello it's secret\n");
+  expect(
+    stage.log.flatMap(({ action, args }) => (action === 'turn' ? [args['change']] : [])),
+  ).toEqual(['began', 'ended']);
+  expect(JSON.stringify(stage.log)).not.toContain('secret');
+});
+
+it('says what a notification says', async () => {
+  begin(`printf '\\033]777;notify;Fake;Allow it?\\007'; read line`);
+  expect(await why(1)).toBe('Fake: Allow it?');
+});
+
+it('goes on when its model is called', async () => {
+  begin('printf "\\a"; sleep 1000');
+  await why(1);
+  const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, dollars: null };
+  const args = { ...usage, model: 'm', contextTokens: 1, contextWindow: null };
+  await stage.say(newEvent('server', 'usage', { args, message: 'Used.' }));
+  expect(await why(2)).toBeNull();
+});
+
+it('gets a message that is sent at once as if it were typed', async () => {
+  begin('printf "\\a"; read line; printf %s "$line" > out');
+  await why(1);
+  await stage.message('go on\x1b[201~', { delivery: 'steer' });
+  await stage.event('end');
+  expect(written()).toContain('go on[201~');
+});
+
+it.each([
+  ['exit 3', 'Fake ended (exit 3).'],
+  ['exit 127', 'Fake is not installed on this server'],
+])('waits for the user after %s', async (script, sentence) => {
+  begin(script);
+  expect((await stage.event('error')).message).toContain(sentence);
+});
+
+it('is ended when the user stops the session', async () => {
+  begin('printf "\\a"; sleep 1000');
+  await why(1);
+  await stage.say(newEvent('user', 'stop', { args: {}, message: 'Stop' }));
+  await stage.until((log) => log.some(({ args }) => args['change'] === 'ended'));
+  expect(stage.log.some(({ action }) => action === 'error')).toBe(false);
+});

@@ -1,0 +1,176 @@
+import {
+  AppError,
+  errorFrom,
+  isEvent,
+  newEvent,
+  type AgentProgram,
+  type Event,
+  type OperationOutput,
+  type TurnEnd,
+} from '@belay/protocol';
+import { AttentionSignals } from '../../terminal/attention-signals.js';
+import type { AgentDriver, DriverOptions } from '../agent-driver.js';
+import { missingText, notFoundExit } from '../program-end.js';
+import { writeFiles } from '../program-files.js';
+
+export interface TerminalDriverOptions extends DriverOptions {
+  program: AgentProgram;
+  /** How long a program may print and request nothing before it counts as waiting, in milliseconds. */
+  quietMs?: number;
+}
+
+const usualQuietMs = 15_000;
+/** The name of the program’s terminal. */
+const terminalName = 'agent';
+
+/**
+ * A program that its user types into, in a terminal of its own. What it does is seen in the terminal and by the model
+ * gateway alone; queued messages wait until the user sends them at once.
+ */
+export class TerminalDriver implements AgentDriver {
+  readonly #options: TerminalDriverOptions;
+  /** Why the program waits for its user; null if it does not. */
+  #attention: string | null = null;
+  #quiet: NodeJS.Timeout | undefined;
+  #runs = false;
+
+  constructor(options: TerminalDriverOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { log, writer } = this.#options;
+    try {
+      while (!signal.aborted) {
+        await writer.flush();
+        const { conversation } = log;
+        const { settings, ended, paused, program } = conversation;
+        // The process in which the program ran is gone.
+        if (program?.hasTurn) this.#writeEnd('interrupted');
+        else if (!settings || ended || paused) await log.changed(signal);
+        else await this.#runProgram(log.seen.others, signal);
+      }
+    } catch (thrown) {
+      if (!signal.aborted) throw thrown;
+    } finally {
+      clearTimeout(this.#quiet);
+    }
+  }
+
+  handle(events: readonly Event[]): void {
+    for (const event of events) {
+      if (isEvent(event, 'usage')) this.#goOn();
+      if (isEvent(event, 'message') && event.args.delivery === 'steer')
+        void this.#type(event.args.text);
+    }
+  }
+
+  prompt(): Promise<OperationOutput<'session.prompt'>> {
+    const { title } = this.#options.program;
+    return Promise.reject(
+      new AppError('unavailable', `Only ${title} knows what it sends to its model.`),
+    );
+  }
+
+  async guidanceChanged(): Promise<void> {
+    // The program has read its files; its user starts it again.
+  }
+
+  async #runProgram(through: number, signal: AbortSignal): Promise<void> {
+    const { writer, program, log } = this.#options;
+    const { terminals } = await this.#options.services;
+    const { launches, home, title } = program;
+    const launch = log.conversation.trusted ? launches.trusted : launches.untrusted;
+    const script = `${home}/belay-start.sh`;
+    writeFiles([...launch.files, { path: script, text: startScript(launch) }]);
+    const args = { change: 'began', conversation: terminalName, through } as const;
+    writer.append(newEvent('agent', 'turn', { args, message: `${title} begins.` }));
+    const signals = new AttentionSignals((text) => this.#wait(text || `${title} rang the bell.`));
+    this.#runs = true;
+    this.#restartQuiet();
+    const command = `sh ${quoted(script)}`;
+    const exit = await terminals
+      .runProgram(
+        { name: terminalName, command },
+        {
+          signal,
+          onKeys: () => this.#goOn(),
+          onOutput: (bytes) => {
+            this.#restartQuiet();
+            signals.push(bytes);
+          },
+        },
+      )
+      .catch(errorFrom);
+    this.#runs = false;
+    clearTimeout(this.#quiet);
+    this.#goOn();
+    this.#finish(exit, signal);
+  }
+
+  #finish(exit: number | null | AppError, signal: AbortSignal): void {
+    const { title } = this.#options.program;
+    const { ended, paused } = this.#options.log.conversation;
+    this.#writeEnd(exit === 0 ? 'done' : 'interrupted');
+    if (signal.aborted || ended || paused) return;
+    if (exit instanceof AppError) this.#interrupt(exit.message);
+    else if (exit === 0) this.#write('end', { text: `${title} has ended.` }, `${title} has ended.`);
+    else if (exit === notFoundExit) this.#interrupt(missingText(this.#options.program));
+    else this.#interrupt(`${title} ended (${exit === null ? 'killed' : `exit ${exit}`}).`);
+  }
+
+  /** Types a message that the user sends at once. */
+  async #type(text: string): Promise<void> {
+    if (!this.#runs) return;
+    const { terminals } = await this.#options.services;
+    terminals.hold(terminalName, 'user');
+    terminals.keys(terminalName, `\x1b[200~${text.replaceAll('\x1b', '')}\x1b[201~`);
+    terminals.keys(terminalName, '\r');
+  }
+
+  #restartQuiet(): void {
+    clearTimeout(this.#quiet);
+    const { program, quietMs = usualQuietMs } = this.#options;
+    const wait = () => this.#wait(`${program.title} waits in its terminal.`);
+    this.#quiet = setTimeout(wait, quietMs).unref();
+  }
+
+  #wait(why: string): void {
+    if (this.#attention !== null || !this.#runs) return;
+    this.#attention = why;
+    this.#write('attention', { why }, why);
+  }
+
+  #goOn(): void {
+    if (this.#runs) this.#restartQuiet();
+    if (this.#attention === null) return;
+    this.#attention = null;
+    this.#write('attention', { why: null }, `${this.#options.program.title} goes on.`);
+  }
+
+  #interrupt(message: string): void {
+    this.#write('error', { code: 'unavailable', message }, message);
+  }
+
+  #writeEnd(end: TurnEnd): void {
+    this.#write('turn', { change: 'ended', end }, `Turn ${end}.`);
+  }
+
+  #write<A extends 'turn' | 'attention' | 'error' | 'end'>(
+    action: A,
+    args: Parameters<typeof newEvent<A>>[2]['args'],
+    message: string,
+  ): void {
+    this.#options.writer.append(newEvent('agent', action, { args, message }));
+  }
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** Starts the program with its variables, which a command in a terminal would show. */
+const startScript = ({ env, command }: AgentProgram['launches']['trusted']): string =>
+  [
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
+    `exec ${command.map(quoted).join(' ')}`,
+    '',
+  ].join('\n');
