@@ -279,7 +279,7 @@ export const sessionSummary = z.object({
     .int()
     .nonnegative()
     .default(0)
-    .describe('Model calls for summaries, which are not steps.'),
+    .describe('Model calls for summaries, and those without tools, which are not steps.'),
   tokens: z.int().nonnegative(),
   dollars: z.number().nonnegative(),
   openRequests: z

@@ -125,6 +125,28 @@ describe('the model gateway in a sandbox', () => {
     expect(requests).toEqual([]);
   });
 
+  it('lets no request go before what was before it is recorded', async () => {
+    const recorded = Promise.withResolvers<void>();
+    const opened: string[] = [];
+    const other = await startGateway({
+      port: 0,
+      before: () => recorded.promise,
+      open: ({ path }) => {
+        opened.push(path);
+        return Promise.reject(new AppError('unavailable', 'Not played.'));
+      },
+    });
+    const headers = { authorization: `Bearer ${other.token}` };
+    const reply = fetch(`http://127.0.0.1:${other.port}/a`, { headers });
+    // The server answers this one meanwhile.
+    expect((await fetch(`http://127.0.0.1:${other.port}/`, { method: 'HEAD' })).status).toBe(200);
+    expect(opened).toEqual([]);
+    recorded.resolve();
+    expect((await reply).status).toBe(503);
+    expect(opened).toEqual(['/a']);
+    await other.close();
+  });
+
   it('says so when its port is taken', async () => {
     const second = startGateway({ open: () => Promise.reject(), port: gateway.port });
     await expect(second).rejects.toThrow(`cannot listen on port ${gateway.port}`);

@@ -11,7 +11,7 @@ const limits = { files: 50_000, bytes: 2 ** 30, pathBytes: 1_000 };
 /**
  * Adds the files of a package's archive to another archive, below `folder`. Only plain files come through, below the
  * archive's single folder, which every registry names otherwise; they belong to root, and no bit makes a program run
- * as another user. Throws `forbidden` or `too_large` for any other content.
+ * as another user. Of two files with one name, the later one counts, as in npm. Throws `forbidden` or `too_large` for any other content.
  */
 export async function addPackage(
   archive: Pack,
@@ -19,7 +19,7 @@ export async function addPackage(
   { file, signal }: { file: string; signal: AbortSignal },
 ): Promise<void> {
   const reader = extract();
-  const seen = new Set<string>();
+  let files = 0;
   reader.on('entry', (header, entry, next) => {
     const { name, type, size = 0, mode = 0 } = header;
     const refuse = (error: Error): void => void reader.destroy(error);
@@ -30,12 +30,10 @@ export async function addPackage(
     if (type !== 'file') return refuse(refused(`${shown(name)} is a ${type}`));
     // An absolute name has nothing before its first slash.
     const [top, ...parts] = name.split('/');
-    const path = parts.join('/');
+    // Some packers write `package/./index.js`.
+    const path = parts.filter((part) => part !== '.').join('/');
     if (!top || !isPlain(path)) return refuse(refused(`it has a file at ${shown(name)}`));
-    // A second file of the same name would replace the first one.
-    if (seen.has(path)) return refuse(refused(`${shown(name)} is there twice`));
-    seen.add(path);
-    if (seen.size > limits.files) return refuse(tooMany);
+    if (++files > limits.files) return refuse(tooMany);
     const about = { uid: 0, gid: 0, mtime: new Date(0), mode: mode & 0o111 ? 0o755 : 0o644, size };
     const written = archive.entry({ ...about, name: `${folder}/${path}` }, (error) => {
       if (error) refuse(error);

@@ -78,6 +78,8 @@ export class AgentInstaller implements OnApplicationBootstrap, BeforeApplication
     const work = async (): Promise<void> => {
       const { signal } = this.#closing;
       const version = lockedVersion(lock);
+      // What an install that was killed left.
+      await this.volumes.keepOnly(this.store.installed.flatMap(volumesOf));
       const progress = { signal, onBytes: (count: number) => void (job.done += count) };
       await this.volumes.withPackages(packages, progress, async (files) => {
         const volumes: InstalledVersion['volumes'] = [];

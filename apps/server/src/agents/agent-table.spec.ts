@@ -73,8 +73,15 @@ describe.each(entries)('$name', (entry) => {
       const [program = '', ...args] = entry.command(start(), protocol);
       expect([program, ...args].some((part) => part.startsWith('/opt/agents/x/'))).toBe(true);
       expect(program).toMatch(/^\/opt\/(belay\/node$|agents\/x\/)/);
-      expect(args.includes('Do it')).toBe(protocol === 'terminal');
+      expect(args.some((part) => part.endsWith('Do it'))).toBe(protocol === 'terminal');
     }
+  });
+
+  it('never reads a task as an option', () => {
+    const command = entry.command(start({ task: '--version' }), 'terminal');
+    const at = command.indexOf('--version');
+    expect(at < 0 || command[at - 1] === '--').toBe(true);
+    expect(command.at(-1)).toContain('--version');
   });
 
   it.each(entry.formats)('reaches models in the format %s by the gateway alone', (format) => {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DockerClient, idleContainer, labels } from '@belay/docker';
+import { DockerClient, idleContainer } from '@belay/docker';
 import { Config } from '../config.js';
+import { ownerLabels } from '../owner-labels.js';
 import type { CLibrary } from './agent-entry.js';
 import type { Architecture } from './agent-lock.js';
 
@@ -35,7 +36,7 @@ export class ImageLibraries {
       idleContainer({
         name: `belay-agent-${this.config.instance}-image`,
         image,
-        labels: { [labels.agent]: this.config.instance, [labels.data]: this.config.data },
+        labels: ownerLabels(this.config),
       }),
     );
     try {

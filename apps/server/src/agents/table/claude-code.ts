@@ -33,6 +33,7 @@ export const claudeCode: AgentEntry = {
           sources(start.trusted).join(','),
           '--strict-mcp-config',
           '--dangerously-skip-permissions',
+          '--',
           start.task,
         ],
   resume: 'resume',

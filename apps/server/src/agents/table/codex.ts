@@ -22,7 +22,7 @@ export const codex: AgentEntry = {
   command: (start, protocol) =>
     protocol === 'acp'
       ? [start.node, `${start.root}/node_modules/@agentclientprotocol/codex-acp/dist/index.js`]
-      : [programOf(start), '--dangerously-bypass-approvals-and-sandbox', start.task],
+      : [programOf(start), '--dangerously-bypass-approvals-and-sandbox', '--', start.task],
   resume: 'resume',
   authenticate: null,
   newSession: () => ({}),
@@ -68,7 +68,7 @@ export const codex: AgentEntry = {
     ...each('exec js_repl write_stdin', executes),
     ...each('get_goal tool_search', reads),
     ...each('update_plan spawn_agent send_input wait close_agent request_user_input', idleTool),
-    ...each('create_goal update_goal', idleTool),
+    ...each('create_goal update_goal multi_agent_v1', idleTool),
   },
   belayTools: `mcp__${belayServer}__`,
   standIn: (text, offered) =>

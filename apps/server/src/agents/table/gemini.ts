@@ -25,7 +25,7 @@ export const gemini: AgentEntry = {
   command: ({ node, root, task }, protocol) => [
     node,
     `${root}/node_modules/@google/gemini-cli/bundle/gemini.js`,
-    ...(protocol === 'acp' ? ['--acp'] : ['--yolo', '-i', task]),
+    ...(protocol === 'acp' ? ['--acp'] : ['--yolo', `--prompt-interactive=${task}`]),
   ],
   resume: 'load',
   authenticate: 'gemini-api-key',

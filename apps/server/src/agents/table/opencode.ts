@@ -27,7 +27,7 @@ export const opencode: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: (start, protocol) => [
     programOf(start),
-    ...(protocol === 'acp' ? ['acp'] : ['--prompt', start.task]),
+    ...(protocol === 'acp' ? ['acp'] : [`--prompt=${start.task}`]),
   ],
   resume: 'resume',
   authenticate: null,

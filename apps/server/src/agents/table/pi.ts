@@ -13,7 +13,8 @@ export const pi: AgentEntry = {
   command: (start, protocol) =>
     protocol === 'acp'
       ? [start.node, `${start.root}/node_modules/pi-acp/dist/index.js`]
-      : [start.node, programOf(start), ...flags(start), start.task],
+      : // With a space, so that a task is neither an option nor the name of a file.
+        [start.node, programOf(start), ...flags(start), ` ${start.task}`],
   resume: 'load',
   authenticate: null,
   newSession: () => ({}),

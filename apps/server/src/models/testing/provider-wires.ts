@@ -115,6 +115,7 @@ export const openaiResponses: ProviderWire = {
             input_tokens_details: { cached_tokens: usage.cached ?? 0 },
             output_tokens: usage.output,
             output_tokens_details: { reasoning_tokens: 0 },
+            total_tokens: usage.input + usage.output,
           },
         },
       },

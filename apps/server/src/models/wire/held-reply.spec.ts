@@ -129,7 +129,7 @@ describe.each(wires)('a held reply in the format %s', (format, wire) => {
         stage.held.close();
       },
     );
-    await assert(run, { numRuns: 60 });
+    await assert(run, { numRuns: 25 });
   });
 
   it('passes text on at once, and allowed calls while nobody is asked', async () => {
@@ -270,12 +270,12 @@ describe('attacks: replies that are not what they seem', () => {
     expect(reader.calls.get('0')?.input).toBe('two inputs');
   });
 
-  it('a million frames and too many calls cost no more than their bytes', async () => {
+  it('many frames and too many calls cost no more than their bytes', async () => {
     const stage = new Stage('messages');
     const frame = Buffer.from('data: {"type":"content_block_delta","index":7}\n\n');
     const message = { type: 'content_block_delta', index: 7, delta: { partial_json: 'a' } };
-    for (let count = 0; count < 1_000_000; count++) await stage.held.add(frame, message);
-    expect(stage.out).toHaveLength(1_000_000);
+    for (let count = 0; count < 200_000; count++) await stage.held.add(frame, message);
+    expect(stage.out).toHaveLength(200_000);
     const start = (index: number) => ({
       type: 'content_block_start',
       index,

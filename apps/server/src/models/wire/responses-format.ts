@@ -51,7 +51,7 @@ export const responsesFormat: WireFormat = {
   }),
   written: (message) => asText(fieldOf(message, 'delta')).length,
   error: openaiError,
-  // Codex tries again after any code that it does not know.
+  // Some clients try again after any code that they do not know.
   streamError: (message) =>
     namedFrame({
       type: 'response.failed',
