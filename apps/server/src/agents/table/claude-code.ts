@@ -16,7 +16,7 @@ import {
 export const claudeCode: AgentEntry = {
   name: 'claude-code',
   title: 'Claude Code',
-  about: 'Anthropic’s coding agent, for models of Anthropic.',
+  about: 'Anthropic’s coding agent.',
   licence: { spdx: null, url: 'https://code.claude.com/docs/en/legal-and-compliance' },
   formats: ['messages'],
   ping: 'ping',

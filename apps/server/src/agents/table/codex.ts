@@ -14,7 +14,7 @@ import {
 export const codex: AgentEntry = {
   name: 'codex',
   title: 'Codex',
-  about: 'OpenAI’s coding agent, for models of OpenAI.',
+  about: 'OpenAI’s coding agent.',
   licence: { spdx: 'Apache-2.0', url: 'https://github.com/openai/codex' },
   formats: ['responses'],
   ping: 'event',

@@ -17,7 +17,7 @@ const systemSettings = '/etc/gemini-cli/settings.json';
 export const gemini: AgentEntry = {
   name: 'gemini',
   title: 'Gemini CLI',
-  about: 'Google’s coding agent, for models of Google.',
+  about: 'Google’s open coding agent.',
   licence: { spdx: 'Apache-2.0', url: 'https://github.com/google-gemini/gemini-cli' },
   formats: ['gemini'],
   ping: 'line',

@@ -20,7 +20,7 @@ import {
 export const opencode: AgentEntry = {
   name: 'opencode',
   title: 'opencode',
-  about: 'An open coding agent for models of every provider.',
+  about: 'An open coding agent with many tools and subagents.',
   licence: { spdx: 'MIT', url: 'https://github.com/anomalyco/opencode' },
   formats: ['messages', 'responses', 'gemini', 'chat'],
   ping: 'comment',

@@ -5,7 +5,7 @@ import { each, edits, readsFrom, shell, standInBy } from '../tool-map.js';
 export const pi: AgentEntry = {
   name: 'pi',
   title: 'pi',
-  about: 'A small coding agent with four tools, for models of every provider.',
+  about: 'A small open coding agent with four tools.',
   licence: { spdx: 'MIT', url: 'https://github.com/earendil-works/pi' },
   formats: ['messages', 'responses', 'gemini', 'chat'],
   ping: 'comment',

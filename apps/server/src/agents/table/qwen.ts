@@ -16,7 +16,7 @@ const systemSettings = '/etc/qwen-code/settings.json';
 export const qwen: AgentEntry = {
   name: 'qwen',
   title: 'Qwen Code',
-  about: 'Alibaba’s coding agent, for models of OpenAI and of servers with a compatible API.',
+  about: 'Alibaba’s open coding agent.',
   licence: { spdx: 'Apache-2.0', url: 'https://github.com/QwenLM/qwen-code' },
   formats: ['chat'],
   ping: 'comment',
