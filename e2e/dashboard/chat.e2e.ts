@@ -241,7 +241,12 @@ describeSystem('the chat', (server) => {
     await shows(page, 'main', 'This session was stopped.');
     const { seq } = await session.state('stopped');
     await click(page, 'Restart', 'header');
-    await session.event((event) => event.action === 'state' && event.args.state === 'running', seq);
+    // The new process opens the terminal of its first command, which the panel then shows.
+    await session.event(
+      (event) => isEvent(event, 'terminal') && event.args.change === 'opened',
+      seq,
+    );
+    await shows(page, chat, 'sleep 601');
     await shows(page, 'header', 'running');
 
     await unfold(page, chat, '-f one');

@@ -30,27 +30,32 @@ export async function shows(page: Page, selector: string, text: string | RegExp)
   });
 }
 
-/** What the elements show, else the whole page, else what the page still waits for. */
+/** What the elements show, else the whole page, else what became of the page’s requests. */
 async function seen(page: Page, selector: string): Promise<string> {
   const texts = (where: string) =>
     page.$$eval(where, (all) => all.map((each) => (each as HTMLElement).innerText).join('\n'));
-  const waiting = [...(openRequests.get(page) ?? [])].map((request) => request.url());
   return (
     (await texts(selector)) ||
     (await texts('body')) ||
-    `(an empty page, with ${waiting.length} open requests)\n${waiting.join('\n')}`
+    `(an empty page)\n${[...(unanswered.get(page) ?? [])].map(fateOf).join('\n')}`
   );
 }
 
-const openRequests = new WeakMap<Page, Set<HTTPRequest>>();
+const unanswered = new WeakMap<Page, Set<HTTPRequest>>();
 
-/** From now on, failures of `shows` name the requests that have no answer. */
+const fateOf = (request: HTTPRequest): string =>
+  `${request.failure()?.errorText ?? 'has no answer'}: ${request.url()}`;
+
+/** From now on, failures of `shows` name the requests of the current page that failed or have no answer. */
 export function followRequests(page: Page): void {
-  const open = new Set<HTTPRequest>();
-  openRequests.set(page, open);
-  page.on('request', (request) => open.add(request));
-  for (const end of ['requestfinished', 'requestfailed'] as const)
-    page.on(end, (request) => open.delete(request));
+  const requests = new Set<HTTPRequest>();
+  unanswered.set(page, requests);
+  page.on('request', (request) => {
+    // The requests of the page before are cancelled without an event.
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) requests.clear();
+    requests.add(request);
+  });
+  page.on('requestfinished', (request) => requests.delete(request));
 }
 
 const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);

@@ -71,7 +71,7 @@ export function assertMay(
   session?: string,
 ): asserts caller is Caller {
   const refused = refusal(caller, access, session);
-  if (refused) throw refused;
+  if (refused) throw refused();
 }
 
 /**
@@ -111,20 +111,20 @@ export const unauthorized = (): AppError =>
     'Log in with the address that the server printed when it started, or run: npx belay open',
   );
 
+/** Makes the error only for those who throw it, as recording its stack takes most of the time. */
 function refusal(
   caller: Caller | undefined,
   access: Access,
   session?: string,
-): AppError | undefined {
+): (() => AppError) | undefined {
   if (access === 'open') return undefined;
-  if (!caller || hasExpired(caller)) return unauthorized();
-  if (session !== undefined && !sees(caller, session)) return noSuchSession(session);
+  if (!caller || hasExpired(caller)) return unauthorized;
+  if (session !== undefined && !sees(caller, session)) return () => noSuchSession(session);
   if (includesScope(caller.scope, access))
     return access === 'view' || session === undefined || mayUseMachineOf(caller, session)
       ? undefined
-      : unconfined();
-  if (caller.scope === 'view') return mayOnlyWatch();
-  return new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');
+      : unconfined;
+  return caller.scope === 'view' ? mayOnlyWatch : mayNotAdminister;
 }
 
 export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>
@@ -144,3 +144,6 @@ const unconfined = (): AppError =>
 
 const mayOnlyWatch = (): AppError =>
   new AppError('forbidden', 'This token is read-only. Use the server’s main token.');
+
+const mayNotAdminister = (): AppError =>
+  new AppError('forbidden', 'This requires the scope admin. Use the server’s main token.');

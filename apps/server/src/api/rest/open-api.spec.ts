@@ -42,10 +42,14 @@ describe('/openapi.json', () => {
     expect(document.servers).toEqual([{ url: server.url }]);
   });
 
-  it('is the same as YAML', async () => {
+  it('is the same as YAML, for each reader', async () => {
     const yaml = await server.fetch('/openapi.yaml');
     expect(yaml.headers.get('content-type')).toContain('application/yaml');
     expect(parse(await yaml.text())).toEqual(document);
+    const url = server.url.replace('127.0.0.1', 'localhost');
+    const headers = { authorization: `Bearer ${server.token}` };
+    const other = await (await fetch(`${url}/openapi.yaml`, { headers })).text();
+    expect(parse(other)).toEqual({ ...document, servers: [{ url }] });
   });
 
   it('is for everybody with a token', async () => {

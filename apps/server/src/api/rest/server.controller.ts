@@ -24,11 +24,18 @@ import { ServerChecks } from './server-checks.js';
 
 const codeMs = 10 * 60_000;
 
+/** The OpenAPI document apart from the server’s address, and its YAML once that was asked for. */
+interface BuiltOpenApi {
+  key: string;
+  document: Record<string, unknown>;
+  yaml?: string;
+}
+
 /** Information about the server itself. */
 @RestController(api.server)
 export class ServerController {
-  /** Rebuilt on request when other actions are installed; that takes a tenth of a second. */
-  #openApi: { key: string; document: Record<string, unknown> } | undefined;
+  /** Rebuilt on request when other actions are installed; that takes a tenth of a second, and the YAML takes longer. */
+  #openApi: BuiltOpenApi | undefined;
 
   constructor(
     private readonly logins: Logins,
@@ -77,19 +84,31 @@ export class ServerController {
   }
 
   openApiYaml(_: unknown, @Req() request: Request, @Res() response: Response): void {
-    const text = stringify(this.openApi(_, request), { aliasDuplicateObjects: false });
-    response.type(api.server.openApiYaml.response.bytes).send(text);
+    const built = this.#builtFor(request);
+    built.yaml ??= stringify(built.document, { aliasDuplicateObjects: false });
+    response
+      .type(api.server.openApiYaml.response.bytes)
+      .send(built.yaml + stringify(serversOf(request)));
   }
 
   openApi(_: unknown, @Req() request: Request): Record<string, unknown> {
+    return { ...this.#builtFor(request).document, ...serversOf(request) };
+  }
+
+  #builtFor(request: Request): BuiltOpenApi {
     const installed = this.actions.offered(callerOf(request));
     const key = JSON.stringify(
       installed.map(({ operation: { title, risk }, tool }) => [title, risk, tool]),
     );
-    if (this.#openApi?.key !== key) this.#openApi = { key, document: openApiDocument(installed) };
-    return { ...this.#openApi.document, servers: [{ url: baseUrlOf(request) }] };
+    if (this.#openApi?.key !== key) {
+      const { servers: _, ...document } = openApiDocument(installed);
+      this.#openApi = { key, document };
+    }
+    return this.#openApi;
   }
 }
+
+const serversOf = (request: Request) => ({ servers: [{ url: baseUrlOf(request) }] });
 
 const inShort = ({ name, ok }: Check): Check => ({
   name,
