@@ -229,7 +229,7 @@ export const eventArgs = {
       .enum([...modelRequest.shape.purpose.options, 'draft', 'side', 'failed'])
       .default('turn')
       .describe(
-        '`draft`: a text for the user, not a call of the agent; `side`: a call without tools; `failed`: the provider refused the call, which is no step.',
+        '`draft`: a text for the user, not a call of the agent; `side`: a call without tools; `failed`: the provider refused the call, which does not count as a step.',
       ),
     request: requestId
       .optional()

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import {
   operationNamed,
+  ownValue,
   subjectOf,
   toolOperation,
   toolOperationName,
@@ -29,7 +30,7 @@ export function mappedCall(
   tool: string,
   input: Record<string, unknown>,
 ): MappedCall {
-  const map: ToolMap | undefined = Object.hasOwn(tools, tool) ? tools[tool] : undefined;
+  const map = ownValue(tools, tool);
   const own = ownTool({ agent, name: tool }, input);
   // The operation behind it is decided on when Belay’s own server gets the call.
   if (belayTools !== '' && tool.startsWith(belayTools))
@@ -38,7 +39,7 @@ export function mappedCall(
     case 'operation':
       return asOperation(map, input) ?? own;
     case 'path':
-      return { ...own, risk: isInside(input[map.path]) ? map.risk : 'execute' };
+      return { ...own, risk: isInside(ownValue(input, map.path)) ? map.risk : 'execute' };
     case 'idle':
       return { ...own, risk: 'read', isIdle: true };
     case 'network':

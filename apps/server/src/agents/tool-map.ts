@@ -1,4 +1,4 @@
-import { shellLine, type OperationName, type Risk } from '@belay/protocol';
+import { ownValue, shellLine, type OperationName, type Risk } from '@belay/protocol';
 import type { StandIn } from '../models/wire/held-call.js';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -45,7 +45,7 @@ export function standInBy(
   tools: Readonly<Record<string, (command: string) => Input>>,
 ): StandIn | null {
   const tool = Object.keys(tools).find((name) => offered.includes(name));
-  const input = tool === undefined ? undefined : tools[tool]?.(saying(text));
+  const input = tool === undefined ? undefined : ownValue(tools, tool)?.(saying(text));
   return tool === undefined || !input ? null : { tool, input };
 }
 

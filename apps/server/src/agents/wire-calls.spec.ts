@@ -276,7 +276,7 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     await honest.close();
   });
 
-  it('are held in replies that are no streams, too', async () => {
+  it('are held in replies without a stream, too', async () => {
     const body = one.body(shell, { [field]: 'rm -rf build' });
     provider.answer(failedResponse(200, body), failedResponse(200, body));
     const generate = async () => {

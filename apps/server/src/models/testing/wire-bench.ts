@@ -30,14 +30,14 @@ export class WireBench {
   approvals!: ApprovalBench;
   gateway!: WireGateway;
   readonly #connections = memoryConnections({ server: serverCalls, agent: agentCalls });
-  readonly #door: Server = createServer((request, response) => void this.#pass(request, response));
+  readonly #entry: Server = createServer((request, response) => void this.#pass(request, response));
 
   static async open(env: Record<string, string>): Promise<WireBench> {
     const bench = new WireBench();
     await bench.logs.open(env);
     bench.#start();
-    bench.#door.listen(0, '127.0.0.1');
-    await once(bench.#door, 'listening');
+    bench.#entry.listen(0, '127.0.0.1');
+    await once(bench.#entry, 'listening');
     return bench;
   }
 
@@ -69,7 +69,7 @@ export class WireBench {
   }
 
   url(path: string): string {
-    return `http://127.0.0.1:${(this.#door.address() as AddressInfo).port}${path}`;
+    return `http://127.0.0.1:${(this.#entry.address() as AddressInfo).port}${path}`;
   }
 
   post(
@@ -92,8 +92,8 @@ export class WireBench {
   }
 
   async close(): Promise<void> {
-    this.#door.closeAllConnections();
-    await new Promise((resolve) => this.#door.close(resolve));
+    this.#entry.closeAllConnections();
+    await new Promise((resolve) => this.#entry.close(resolve));
     await this.gateway.beforeApplicationShutdown();
     this.#connections.break();
     await this.logs.close();

@@ -40,7 +40,7 @@ const usualLimits: AdmissionLimits = { underWay: 16, waiting: 48, perMinute: 120
 const minuteMs = 60_000;
 
 interface Session {
-  /** Requests that wait to be admitted, in the order of their arrival. */
+  /** Requests that wait to be admitted, the oldest first. */
   mutex: Mutex;
   waiting: number;
   underWay: Map<string, RequestArgs>;

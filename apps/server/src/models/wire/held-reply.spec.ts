@@ -255,7 +255,7 @@ describe('attacks: replies that are not what they seem', () => {
     stage.held.close();
   });
 
-  it('an item whose pieces say something else than its end is no call that can be read', async () => {
+  it('an item whose pieces say something else than its end cannot be read as a call', async () => {
     const reader = callFormats.responses.reader();
     const item = { type: 'function_call', call_id: 'a', name: 'one', arguments: '' };
     const at = { output_index: 0 };

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
-import { AppError, bytesText } from '@belay/protocol';
+import { AppError, bytesText, ownValue } from '@belay/protocol';
 import { parsed } from './event-frames.js';
 import { isObject } from './json-fields.js';
 
@@ -65,7 +65,7 @@ const tooLarge = (): AppError =>
 
 async function unpacked(bytes: Buffer, encoding: string): Promise<Buffer> {
   if (encoding === 'identity' || encoding === '') return bytes;
-  const unpack = Object.hasOwn(unpackers, encoding) ? unpackers[encoding] : undefined;
+  const unpack = ownValue(unpackers, encoding);
   if (!unpack)
     throw new UnreadableEncoding(
       `The encoding ${encoding.slice(0, 50)} of the request cannot be read.`,

@@ -76,7 +76,7 @@ export function wireRoute(method: 'GET' | 'POST', target: string): WireRoute | u
   return undefined;
 }
 
-/** The format in whose errors a path that is no route is answered. */
+/** The format in whose errors a path without a route is answered. */
 export function formatAt(target: string): WireFormatName {
   if (target.startsWith('/anthropic')) return 'messages';
   return target.startsWith('/gemini') ? 'gemini' : 'chat';
