@@ -1,4 +1,5 @@
 import {
+  answered,
   Chromium,
   click,
   clickOn,
@@ -25,7 +26,7 @@ describeSystem('the demo in the dashboard', (server) => {
     // On a slow page, the agent may be done before its first output is shown.
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
     // A module whose import is cut off by the reload would count as an error of the page.
-    await page.waitForNetworkIdle({ idleTime: 100 });
+    await answered(page);
     await page.reload();
     await shows(page, '[aria-label="Terminal"]', '/workspace $');
     await session.finished();

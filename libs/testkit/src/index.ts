@@ -10,6 +10,7 @@ export * from './lengthen.js';
 export * from './multiply-session.js';
 export * from './mcp.js';
 export {
+  answered,
   choose,
   chord,
   click,

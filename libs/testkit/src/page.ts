@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClickOptions, HTTPRequest, Page } from 'puppeteer-core';
 import { clickWhenThere } from './click-when-there.js';
 
@@ -56,6 +57,17 @@ export function followRequests(page: Page): void {
     requests.add(request);
   });
   page.on('requestfinished', (request) => requests.delete(request));
+}
+
+/** Waits until no request of the current page is without an answer. */
+export async function answered(page: Page): Promise<void> {
+  const open = () =>
+    [...(unanswered.get(page) ?? [])].filter((request) => request.failure() === null);
+  const deadline = performance.now() + pageTimeoutMs;
+  while (open().length > 0) {
+    if (performance.now() > deadline) throw new Error(open().map(fateOf).join('\n'));
+    await sleep(100);
+  }
 }
 
 const escape = (text: string): string => text.replace(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
