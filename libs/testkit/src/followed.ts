@@ -9,7 +9,8 @@ const waitTimeoutMs = 120_000;
 /** A session that a test watches: the events so far, and ways to wait for more. */
 export class Followed {
   readonly events: Event[] = [];
-  readonly terminals = new Map<string, Buffer>();
+  /** The output of each terminal, in pieces that are joined only when a test reads them. */
+  readonly #output = new Map<string, Uint8Array[]>();
   readonly #waiting = new Set<() => void>();
   #refusal: Error | undefined;
   #closed: () => void = () => undefined;
@@ -25,7 +26,9 @@ export class Followed {
   follow(): void {
     this.#closed();
     this.#refusal = undefined;
-    const offsets = [...this.terminals].map(([name, bytes]) => [name, bytes.length] as const);
+    const offsets = [...this.#output.keys()].map(
+      (name) => [name, this.#bytes(name).length] as const,
+    );
     const watch = this.server.live.watch(
       this.id,
       {
@@ -34,8 +37,9 @@ export class Followed {
           this.#wake();
         },
         terminal: ({ terminal, bytes }) => {
-          const before = this.terminals.get(terminal) ?? Buffer.alloc(0);
-          this.terminals.set(terminal, Buffer.concat([before, bytes]));
+          const pieces = this.#output.get(terminal);
+          if (pieces) pieces.push(bytes);
+          else this.#output.set(terminal, [bytes]);
           this.#wake();
         },
         // Rejects current waits; a session may also be deleted when nothing waits for it any more.
@@ -134,11 +138,17 @@ export class Followed {
   }
 
   terminal(name = 'main'): string {
-    return this.terminals.get(name)?.toString('utf8') ?? '';
+    return this.#bytes(name).toString('utf8');
   }
 
   close(): void {
     this.#closed();
+  }
+
+  #bytes(terminal: string): Buffer {
+    const joined = Buffer.concat(this.#output.get(terminal) ?? []);
+    this.#output.set(terminal, [joined]);
+    return joined;
   }
 
   #wake(): void {
