@@ -57,6 +57,9 @@ export class AgentCalls {
         const own = await session();
         return this.models.generate(own, prompt.take(call), { signal });
       },
+      'program.conversation': async ({ cwd }) => ({
+        file: await this.log.programConversation(await session(), cwd),
+      }),
       'egress.report': async () => ({ text: await this.egress.report(await session()) }),
     };
     connection.serve({
