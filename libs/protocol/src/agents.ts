@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelName } from './models.js';
+import { transcriptPlace } from './transcript-file.js';
 import { wireFormatName } from './wire-format-name.js';
 
 export const agentProgramName = z
@@ -62,6 +63,9 @@ export const agentChoice = z.object({
     .describe('`custom`: an entry of an admin, whose program comes with the image of a session.'),
   protocols: z.array(agentProtocol).min(1).describe('How it can be driven, the best way first.'),
   formats: z.array(wireFormatName).describe('The formats of model providers that it speaks.'),
+  transcripts: transcriptPlace
+    .optional()
+    .describe('Where its conversations are on a user’s machine, if they can be imported.'),
   licence: z
     .object({
       spdx: z.string().nullable().describe('Null for a proprietary licence.'),

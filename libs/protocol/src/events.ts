@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentTurn } from './agent-turn.js';
+import { agentTurn, importedConversation } from './agent-turn.js';
 import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
 import { changeTotal } from './change-total.js';
 import { checkResult } from './check.js';
@@ -279,6 +279,8 @@ export const eventArgs = {
   unreadable: z.object({ fault: z.string() }),
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
+  /** server: the events before this one are a conversation that this agent had on another machine. */
+  imported: importedConversation,
   /** agent: another agent goes on with the session; what ran in the earlier one’s terminals is gone. */
   renewed: z.object({}),
   /** agent: the work ends with a reply without calls, whose text is the result. */

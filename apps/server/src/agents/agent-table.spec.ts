@@ -45,13 +45,15 @@ it('says everything about an agent in one file', () => {
   expect(others.filter((path) => !known.has(path))).toEqual([]);
 });
 
-/** The lists of what the table has, and calls of tools and patches in formats that other vendors made. */
+/** The lists of what the table has, and calls, patches and transcripts in formats that other vendors made. */
 const known = new Set([
   'apps/agent/src/files/patch/parse-envelope.ts',
   'apps/agent/src/files/patch/parse-patch.ts',
   'libs/protocol/src/foreign-call.ts',
   'apps/server/src/agents/agent-table.ts',
   'apps/server/src/agents/agent-lock.ts',
+  'apps/server/src/transcripts/claude-code.ts',
+  'apps/server/src/transcripts/codex.ts',
 ]);
 
 it('has a lock for every agent, which names no registry', () => {

@@ -21,6 +21,7 @@ export const customEntry = (agent: CustomAgent): AgentEntry => ({
   tools: {},
   belayTools: `mcp__${belayServer}__`,
   standIn: () => null,
+  transcripts: null,
 });
 
 /** Only those of the format: some programs choose their provider by which variables are set. */

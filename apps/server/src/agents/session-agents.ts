@@ -16,7 +16,7 @@ import type { z } from 'zod';
 import { Config } from '../config.js';
 import { parseModelName } from '../models/model-name.js';
 import { randomSecret } from '../storage/secrets.js';
-import type { AgentEntry, AgentStart, CLibrary } from './agent-entry.js';
+import type { AgentEntry, AgentStart, AgentWithTranscripts, CLibrary } from './agent-entry.js';
 import type { Architecture } from './agent-lock.js';
 import { agentFolder } from './agent-volumes.js';
 import { AgentStore, noSuchAgent } from './agent.store.js';
@@ -70,6 +70,13 @@ export class SessionAgents {
     if (small !== undefined) assertSameProvider(model, small);
     const version = installed?.version ?? '';
     return { name, version, protocol, ...(small !== undefined && { small }) };
+  }
+
+  /** The agents whose conversations can be moved. */
+  get withTranscripts(): AgentWithTranscripts[] {
+    return this.installable.all.flatMap(({ entry }) =>
+      entry.transcripts ? { ...entry, transcripts: entry.transcripts } : [],
+    );
   }
 
   /** The entry of an agent, as a session names it. */

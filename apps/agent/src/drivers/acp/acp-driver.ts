@@ -17,7 +17,8 @@ import type { Conversation } from '../../loop/conversation.js';
 import { deliver } from '../../loop/deliver.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
 import { UserQuestions } from '../user-questions.js';
-import { promptTexts } from '../prompt-texts.js';
+import { isReply, promptTexts } from '../prompt-texts.js';
+import { writeConversation } from '../write-conversation.js';
 import { AcpConversation } from './acp-conversation.js';
 import { HeldCalls } from './held-calls.js';
 import { promptBlocks } from './prompt-blocks.js';
@@ -166,7 +167,7 @@ export class AcpDriver implements AgentDriver {
   /** Throws why the program cannot be prompted. */
   async #runTurn(conversation: Conversation, through: number): Promise<void> {
     const { writer, connection, program } = this.#options;
-    const earlier = conversation.program?.id ?? null;
+    const earlier = conversation.program?.id ?? (await this.#writeEarlier(conversation));
     const { acp, opened } = await this.#conversation.open(earlier);
     const texts = promptTexts(conversation, opened.id !== earlier);
     const { takesPictures } = acp;
@@ -190,6 +191,16 @@ export class AcpDriver implements AgentDriver {
     } finally {
       this.#turn = undefined;
     }
+  }
+
+  /** What other agents, or this one before a rewind, have said, as a conversation of the program’s own. */
+  async #writeEarlier({ items }: Conversation): Promise<string | null> {
+    if (!items.some(isReply)) return null;
+    const { workspace: cwd } = (await this.#options.services).environment();
+    const id = await writeConversation({ ...this.#options, cwd });
+    // A running program need not notice a new file.
+    if (id !== null) await this.#conversation.end();
+    return id;
   }
 
   #begin(): Turn {

@@ -2,6 +2,7 @@ import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import {
   excerpt,
   isFields,
+  loggedToolName,
   operations,
   pathsOf,
   toolOperation,
@@ -70,7 +71,7 @@ export function operationOf(
   if (run !== undefined) return { operation: operations['terminal.run'], input: run };
   const known = name ?? metaOf(call._meta).claudeCode?.toolName ?? kind ?? 'other';
   const input = isFields(rawInput) && hasInput(call) ? rawInput : { title: title ?? known };
-  return { operation: toolOperation({ agent, name: toolName(known) }), input };
+  return { operation: toolOperation({ agent, name: loggedToolName(known) }), input };
 }
 
 function commandOf(rawInput: unknown): Record<string, unknown> | undefined {
@@ -91,10 +92,6 @@ function shellCommand(words: unknown[]): string | undefined {
 }
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
-
-/** A name that may be part of an operation’s name. */
-const toolName = (name: string): string =>
-  name.replaceAll(/[^\w.-]/g, '_').slice(0, 100) || 'other';
 
 /** The output of an ended call, in the shape of its operation. */
 export function reportedOutput(

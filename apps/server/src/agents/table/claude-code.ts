@@ -1,3 +1,4 @@
+import { claudeCodeTranscript } from '../../transcripts/claude-code.js';
 import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
 import {
   each,
@@ -113,6 +114,15 @@ export const claudeCode: AgentEntry = {
   },
   belayTools: `mcp__${belayServer}__`,
   standIn: (text, offered) => standInBy(text, offered, { Bash: (command) => ({ command }) }),
+  transcripts: {
+    format: claudeCodeTranscript,
+    place: {
+      variable: 'CLAUDE_CONFIG_DIR',
+      folder: '.claude',
+      below: 'projects',
+      resume: 'claude --resume',
+    },
+  },
 };
 
 const programOf = ({ root, arch, clib }: ProgramPlaces): string =>

@@ -1,3 +1,4 @@
+import { codexTranscript } from '../../transcripts/codex.js';
 import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
 import {
   each,
@@ -77,6 +78,15 @@ export const codex: AgentEntry = {
       shell_command: (command) => ({ command }),
       shell: (command) => ({ command: ['bash', '-lc', command] }),
     }),
+  transcripts: {
+    format: codexTranscript,
+    place: {
+      variable: 'CODEX_HOME',
+      folder: '.codex',
+      below: 'sessions',
+      resume: 'codex resume',
+    },
+  },
 };
 
 const programOf = ({ root, arch }: AgentStart): string =>

@@ -73,4 +73,5 @@ export const gemini: AgentEntry = {
   belayTools: `mcp_${belayServer}_`,
   standIn: (text, offered) =>
     standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
+  transcripts: null,
 };

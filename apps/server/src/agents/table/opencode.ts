@@ -65,6 +65,7 @@ export const opencode: AgentEntry = {
     standInBy(text, offered, {
       bash: (command) => ({ command, description: 'Explains why the call did not run' }),
     }),
+  transcripts: null,
 };
 
 const programOf = ({ root, arch, clib }: ProgramPlaces): string =>

@@ -57,6 +57,7 @@ export const pi: AgentEntry = {
   },
   belayTools: `${belayServer}_`,
   standIn: (text, offered) => standInBy(text, offered, { bash: (command) => ({ command }) }),
+  transcripts: null,
 };
 
 const programOf = ({ root }: AgentStart): string =>

@@ -66,4 +66,5 @@ export const qwen: AgentEntry = {
   belayTools: `mcp__${belayServer}__`,
   standIn: (text, offered) =>
     standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
+  transcripts: null,
 };

@@ -49,6 +49,9 @@ export class AgentCalls {
       ...this.storage.handlers(session),
       ...this.approved.handlers(session, sandbox),
       ...this.models.handlers(session),
+      'program.conversation': async ({ cwd }) => ({
+        file: await this.log.programConversation(await session(), cwd),
+      }),
       'egress.report': async () => ({ text: await this.egress.report(await session()) }),
     };
     connection.serve({

@@ -97,6 +97,7 @@ const kinds = new Map<string, LogEntry['kind']>([
     'restore',
     'rewind',
     'fork',
+    'imported',
     'guidance',
     'mcp',
     'change',
