@@ -72,6 +72,13 @@ export class SessionAgents {
     return { name, version, protocol, ...(small !== undefined && { small }) };
   }
 
+  /** Throws `invalid_input` with one sentence if the agent of a session cannot work with this model. */
+  assertCanCall(agent: SessionAgent | undefined, model: string): void {
+    if (!agent || agent.protocol === 'own') return;
+    formatFor(this.#entryOf(agent), model);
+    if (agent.small !== undefined) assertSameProvider(model, agent.small);
+  }
+
   /** The entry of an agent, as a session names it. */
   entry(name: string): AgentEntry | undefined {
     const custom = this.store.custom.find((one) => one.name === name);
@@ -207,7 +214,7 @@ function assertSameProvider(model: string, small: string): void {
   if (one !== other)
     throw new AppError(
       'invalid_input',
-      `The model for small tasks must be of ${one}, as the session’s model is.`,
+      `The model for small tasks, ${small}, must be of ${one}, as the session’s model is.`,
     );
 }
 
