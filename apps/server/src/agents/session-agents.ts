@@ -137,6 +137,9 @@ export class SessionAgents {
       const given = { ...start, trusted };
       return {
         command: [...entry.command(given, protocol)],
+        ...(protocol === 'terminal' && {
+          again: [...entry.command({ ...given, task: null }, protocol)],
+        }),
         env: { ...loopbackIsDirect, ...entry.env(given) },
         files: [...entry.files(given)],
         newSession: entry.newSession(trusted),
