@@ -6,6 +6,7 @@ import {
   describeCall,
   newEvent,
   oneLine,
+  programCallPrefix,
   type Event,
   type Operation,
 } from '@belay/protocol';
