@@ -22,6 +22,9 @@ const smallModel = modelName
     'A model of the same provider for small tasks, such as titles; the session’s if omitted.',
   );
 
+/** The terminal in which an agent’s program runs that its user types into. */
+export const agentTerminal = 'agent';
+
 /** The agent of a session, as it was installed when the session was created; updates never change it. */
 export const sessionAgent = z.object({
   name: agentProgramName,
