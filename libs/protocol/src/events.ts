@@ -18,6 +18,8 @@ export type EventSource = z.infer<typeof eventSource>;
 
 /** The id of a call that the user makes begins with this; those of a model never do. */
 export const userCallPrefix = 'user-';
+/** Begins the ids of calls that an agent’s program runs by itself, and that its model’s reply did not contain. */
+export const programCallPrefix = 'acp-';
 
 /** The longest id of a call; providers give up to 64 characters. */
 const callId = z.string().min(1).max(200);

@@ -271,6 +271,7 @@ export class ConversationFold {
   #noteChange(change: EventArgs<'change'>): void {
     if (change.model !== undefined) this.#tryAgain();
     this.#state.approvals = change.approvals ?? this.#state.approvals;
+    this.#state.agentOptions = { ...this.#state.agentOptions, ...change.agentOptions };
     const text = describeChange(change);
     if (text !== null) this.#progress.changes.push(text);
   }

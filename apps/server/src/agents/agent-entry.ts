@@ -28,7 +28,8 @@ export interface AgentStart extends ProgramPlaces {
   /** The names of the models as their provider knows them. */
   model: string;
   small: string;
-  task: string;
+  /** Null when the program is started again in a terminal, where its user goes on. */
+  task: string | null;
   /** Whether the user trusts the project's own settings of the program. */
   trusted: boolean;
 }

@@ -79,6 +79,14 @@ describe.each(entries)('$name', (entry) => {
     }
   });
 
+  it('is started again in a terminal without the task', () => {
+    const [first, again] = ['Do it', null].map((task) =>
+      entry.command(start({ task }), 'terminal'),
+    );
+    const rest = first?.filter((part) => !part.endsWith('Do it') && part !== '--');
+    expect(again).toEqual(rest);
+  });
+
   it('never reads a task as an option', () => {
     const command = entry.command(start({ task: '--version' }), 'terminal');
     const at = command.indexOf('--version');

@@ -10,7 +10,7 @@ export const customEntry = (agent: CustomAgent): AgentEntry => ({
   formats: wireFormatName.options,
   ping: 'comment',
   protocols: [agent.protocol],
-  command: ({ task }) => agent.command.map((part) => part.replaceAll('{task}', task)),
+  command: ({ task }) => agent.command.map((part) => part.replaceAll('{task}', () => task ?? '')),
   resume: agent.protocol === 'acp' ? 'load' : null,
   authenticate: null,
   newSession: () => ({}),

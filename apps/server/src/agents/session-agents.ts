@@ -79,6 +79,13 @@ export class SessionAgents {
     );
   }
 
+  /** Throws `invalid_input` with one sentence if the agent of a session cannot work with this model. */
+  assertCanCall(agent: SessionAgent | undefined, model: string): void {
+    if (!agent || agent.protocol === 'own') return;
+    formatFor(this.#entryOf(agent), model);
+    if (agent.small !== undefined) assertSameProvider(model, agent.small);
+  }
+
   /** The entry of an agent, as a session names it. */
   entry(name: string): AgentEntry | undefined {
     const custom = this.store.custom.find((one) => one.name === name);
@@ -137,6 +144,9 @@ export class SessionAgents {
       const given = { ...start, trusted };
       return {
         command: [...entry.command(given, protocol)],
+        ...(protocol === 'terminal' && {
+          again: [...entry.command({ ...given, task: null }, protocol)],
+        }),
         env: { ...loopbackIsDirect, ...entry.env(given) },
         files: [...entry.files(given)],
         newSession: entry.newSession(trusted),
@@ -214,7 +224,7 @@ function assertSameProvider(model: string, small: string): void {
   if (one !== other)
     throw new AppError(
       'invalid_input',
-      `The model for small tasks must be of ${one}, as the session’s model is.`,
+      `The model for small tasks, ${small}, must be of ${one}, as the session’s model is.`,
     );
 }
 

@@ -72,9 +72,11 @@ export class WireCalls implements CallJudge, OnModuleInit {
     if (fault) return { id, refusal: refusalOf(about, fault, { tools, reply }) };
     if (mapped.isIdle) return { id, refusal: null };
     const verdict = await this.#verdict(reply, id, mapped);
-    if (verdict.verdict === 'approved' && !verdict.edited) return { id, refusal: null };
+    if (verdict.verdict === 'approved') return { id, refusal: null };
     const times = this.#countRefusal(reply.session, mapped);
-    const reason = reasonOf(verdict) + (times >= repeatedTimes ? ' Do not call this again.' : '');
+    const again = times >= repeatedTimes ? ' Do not call this again.' : '';
+    const { message } = rejectionOf(verdict);
+    const reason = (/[.!?]$/.test(message) ? message : `${message}.`) + again;
     return { id, refusal: refusalOf(about, reason, { tools, reply, isLast: times >= lastTimes }) };
   }
 
@@ -121,7 +123,7 @@ export class WireCalls implements CallJudge, OnModuleInit {
     id: string,
     { operation, input, risk, subject }: MappedCall,
   ): Promise<ApprovalVerdict> {
-    const asked = { id, operation: operation.name, input, risk, subject };
+    const asked = { id, operation: operation.name, input, risk, subject, fixed: true };
     const verdict = await this.approvals.request(session, asked, signal).catch(errorFrom);
     if (!(verdict instanceof AppError)) return verdict;
     if (verdict.code !== 'limit_reached') throw verdict;
@@ -148,11 +150,6 @@ const ofPrograms: Tools = {
   belayTools: '',
   standIn: () => null,
 };
-
-function reasonOf(verdict: ApprovalVerdict): string {
-  if (!verdict.edited) return rejectionOf(verdict).message;
-  return `The user wants this instead: ${JSON.stringify(verdict.edited)}.`;
-}
 
 interface Refused {
   tools: Tools | undefined;

@@ -76,7 +76,8 @@ export class AcpConversation {
     this.#opened = opened;
     this.#settings = { ...this.#settings, options: offeredOptions(opened) };
     this.#tellSettings();
-    await this.choose({ model: this.#model });
+    const { agentOptions } = this.#options.log.conversation;
+    await this.choose({ model: this.#model, agentOptions });
     // The fault belongs to this opening alone.
     const { fault: _, ...known } = opened;
     this.#opened = known;
@@ -209,6 +210,7 @@ export class AcpConversation {
   async #chooseOne(choice: { id: string; value: string }): Promise<void> {
     const option = this.#settings.options.find(({ id }) => id === choice.id);
     if (!option?.choices.some(({ value }) => value === choice.value)) return;
+    if (option.value === choice.value) return;
     const acp = await this.#started?.catch(ignoreError('it is set when the program starts'));
     const isBoolean = option.choices.every(({ value }) => value === 'true' || value === 'false');
     try {

@@ -383,10 +383,19 @@ describe('its settings', () => {
     await acp.stage.say(newEvent('user', 'change', { args: { agentOptions }, message: 'Plan' }));
     await until('it has them', () => acp.received.filter(({ choose }) => choose).length >= 3);
     const chosen = acp.received.flatMap(({ choose }) => choose ?? []).slice(1);
-    expect(chosen).toMatchObject([
+    const wanted = [
       { configId: 'mode', value: 'plan' },
       { configId: 'fast', value: true },
-    ]);
+    ];
+    expect(chosen).toMatchObject(wanted);
+
+    const { log } = acp.stage;
+    await acp.close(true);
+    const { folder } = acp;
+    begin({ task: 'x', folder, events: [...log], epoch: 2, settings: { model: 'openai:small' } });
+    await acp.stage.event('end');
+    const all = acp.received.flatMap(({ choose }) => choose ?? []);
+    expect(all.slice(3)).toMatchObject(wanted);
   });
 });
 

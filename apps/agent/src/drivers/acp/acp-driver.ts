@@ -3,6 +3,7 @@ import {
   AppError,
   errorFrom,
   ignoreError,
+  isCall,
   isEvent,
   newEvent,
   oneLine,
@@ -16,6 +17,7 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Conversation } from '../../loop/conversation.js';
 import { deliver } from '../../loop/deliver.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
+import { unreportedResult } from '../program-output.js';
 import { UserQuestions } from '../user-questions.js';
 import { isReply, promptTexts } from '../prompt-texts.js';
 import { writeConversation } from '../write-conversation.js';
@@ -95,6 +97,9 @@ export class AcpDriver implements AgentDriver {
   handle(events: readonly Event[]): void {
     for (const event of events) {
       this.#held.handle(event);
+      // What the model said before the call belongs before the user’s decision.
+      if (event.source === 'server' && isCall(event.action)) this.#turn?.recorder.flush();
+      if (!this.#turn) this.#endUnreported();
       const ending = endingOf(event);
       if (ending) this.#cancel(ending);
       if (isEvent(event, 'message') && event.args.delivery === 'steer' && !this.#isAsking())
@@ -183,9 +188,11 @@ export class AcpDriver implements AgentDriver {
       await writer.flush();
       const stopReason = await this.#promptUntilCancelled(() => acp.prompt(blocks), turn);
       turn.recorder.end('The turn ended before this did.');
+      this.#endUnreported();
       this.#finish(stopReason, turn);
     } catch (thrown) {
       turn.recorder.end('The agent’s program ended while this ran.');
+      this.#endUnreported();
       this.#writeEnd('interrupted');
       if (!turn.cancelled.signal.aborted) this.#survive(errorFrom(thrown));
     } finally {
@@ -258,6 +265,13 @@ export class AcpDriver implements AgentDriver {
     const failure = failures[stopReason];
     if (failure === undefined) this.#writeDone(recorder.said);
     else this.#writeFailure(`${this.#options.program.title} ${failure}`);
+  }
+
+  /** Programs report neither all of their tools, nor calls that they never got. */
+  #endUnreported(): void {
+    const { cwd } = this.#conversation;
+    for (const call of this.#held.takeUnreported())
+      this.#options.writer.append(unreportedResult(call, { text: '', cwd }));
   }
 
   #writeEnd(end: TurnEnd): void {

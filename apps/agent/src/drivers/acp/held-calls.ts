@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isCall, type Event } from '@belay/protocol';
+import { isCall, isEvent, type Event, type EventOf } from '@belay/protocol';
+import type { UnreportedCall } from '../program-output.js';
 import { operationOf, type ReportedCall } from './tool-call.js';
 
 /** A call that the server held on its way from the model, and what was decided about it. */
 export interface HeldToolCall {
   readonly event: Event;
   verdict: 'approved' | 'rejected';
+  rejection?: EventOf<'reject'>;
 }
 
 /**
@@ -28,7 +30,17 @@ export class HeldCalls {
     const { action, source, id = '' } = event;
     if (source === 'server' && isCall(action)) this.#held.set(id, { event, verdict: 'approved' });
     const held = this.#held.get(id);
-    if (held && action === 'reject') held.verdict = 'rejected';
+    if (!held || !isEvent(event, 'reject')) return;
+    held.verdict = 'rejected';
+    held.rejection = event;
+  }
+
+  /** Takes the calls that the program has not reported. */
+  takeUnreported(): UnreportedCall[] {
+    const reported = new Set(this.#reported.values());
+    const left = [...this.#held].filter(([, held]) => !reported.has(held));
+    for (const [id] of left) this.#held.delete(id);
+    return left.map(([, { event, rejection }]) => ({ event, rejection }));
   }
 
   /** The held call that a report is about; undefined if there is none. Each belongs to one reported call. */

@@ -62,11 +62,6 @@ async function approved(
   await writer.flush();
   const decision = await connection.call('approvals.request', { id: call.id }, { signal });
   if (decision.verdict === 'rejected') throw rejectionOf(decision);
-  if (decision.edited)
-    throw new AppError(
-      'rejected',
-      'The user wants another call, which this agent cannot be given.',
-    );
   while (log.conversation.paused) await log.changed(signal);
 }
 

@@ -9,6 +9,7 @@ import {
   type Operation,
 } from '@belay/protocol';
 import { z } from 'zod';
+import { programOutput } from '../program-output.js';
 
 /** A call as far as the program has told it; fields of later reports replace earlier ones. */
 export type ReportedCall = Pick<
@@ -95,23 +96,16 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** The output of an ended call, in the shape of its operation. */
 export function reportedOutput(
-  { display }: Pick<Operation, 'display'>,
+  operation: Pick<Operation, 'display'>,
   call: ReportedCall,
   { seconds, cwd }: { seconds: number; cwd: string },
 ): Record<string, unknown> {
-  const text = reportedText(call);
-  if (display !== 'command') return { text };
-  return {
-    text,
-    from: 0,
-    to: text.length,
-    omittedBytes: 0,
-    terminal: 'agent',
-    status: 'exited',
+  return programOutput(operation, {
+    text: reportedText(call),
     exitCode: exitCodeOf(call),
     seconds,
-    directory: cwd,
-  };
+    cwd,
+  });
 }
 
 /** What a call printed or returned, shortened. */

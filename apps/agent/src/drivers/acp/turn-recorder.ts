@@ -6,6 +6,7 @@ import {
   describeCall,
   newEvent,
   oneLine,
+  programCallPrefix,
   type Event,
   type Operation,
 } from '@belay/protocol';
@@ -97,7 +98,7 @@ export class TurnRecorder {
 
   /** Writes what is left of the turn; calls without a result get one that says why. */
   end(why: string): void {
-    this.#flush();
+    this.flush();
     for (const [id, call] of this.#ongoing) {
       this.#begin(call);
       const output = (call.refusal ?? new AppError('cancelled', why)).toJSON();
@@ -113,13 +114,14 @@ export class TurnRecorder {
     if (kind === 'text') this.#text += text;
     else {
       // A thought after a text begins another reply.
-      if (this.#text) this.#flush();
+      if (this.#text) this.flush();
       this.#reasoning += text;
     }
-    if (this.#text.length + this.#reasoning.length > maxSaid) this.#flush();
+    if (this.#text.length + this.#reasoning.length > maxSaid) this.flush();
   }
 
-  #flush(): void {
+  /** Writes what the program has said so far. */
+  flush(): void {
     const [text, reasoning] = [this.#text.trim(), this.#reasoning.trim()];
     this.#text = this.#reasoning = '';
     if (!text && !reasoning) return;
@@ -131,7 +133,7 @@ export class TurnRecorder {
   }
 
   #planned({ entries }: Plan): void {
-    this.#flush();
+    this.flush();
     const lines = entries.map(
       ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${oneLine(content)}`,
     );
@@ -155,7 +157,7 @@ export class TurnRecorder {
   }
 
   #leave({ report: { toolCallId } }: OngoingCall): void {
-    this.#flush();
+    this.flush();
     this.#ongoing.delete(toolCallId);
     this.#ended.add(toolCallId);
   }
@@ -175,13 +177,13 @@ export class TurnRecorder {
 
   #begin(call: OngoingCall): OngoingCall['logged'] {
     if (call.logged) return call.logged;
-    this.#flush();
+    this.flush();
     const held = this.#options.heldCall(call.report);
     const known = held && calledOperation(held.action);
     if (held?.id !== undefined && known)
       return (call.logged = { id: held.id, operation: known, input: held.args });
     const { operation, input } = operationOf(this.#options.agent, call.report);
-    const id = `acp-${randomUUID()}`;
+    const id = `${programCallPrefix}${randomUUID()}`;
     const title = oneLine(call.report.title ?? '');
     const message = title || describeCall(operation, input);
     this.#options.writer.append({

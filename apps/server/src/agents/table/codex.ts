@@ -23,7 +23,11 @@ export const codex: AgentEntry = {
   command: (start, protocol) =>
     protocol === 'acp'
       ? [start.node, `${start.root}/node_modules/@agentclientprotocol/codex-acp/dist/index.js`]
-      : [programOf(start), '--dangerously-bypass-approvals-and-sandbox', '--', start.task],
+      : [
+          programOf(start),
+          '--dangerously-bypass-approvals-and-sandbox',
+          ...(start.task === null ? [] : ['--', start.task]),
+        ],
   resume: 'resume',
   authenticate: null,
   newSession: () => ({}),

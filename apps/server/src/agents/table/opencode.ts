@@ -27,7 +27,8 @@ export const opencode: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: (start, protocol) => [
     programOf(start),
-    ...(protocol === 'acp' ? ['acp'] : [`--prompt=${start.task}`]),
+    ...(protocol === 'acp' ? ['acp'] : []),
+    ...(protocol === 'acp' || start.task === null ? [] : [`--prompt=${start.task}`]),
   ],
   resume: 'resume',
   authenticate: null,

@@ -24,7 +24,8 @@ export const qwen: AgentEntry = {
   command: ({ node, root, task }, protocol) => [
     node,
     `${root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
-    ...(protocol === 'acp' ? ['--acp'] : ['--yolo', `--prompt-interactive=${task}`]),
+    ...(protocol === 'acp' ? ['--acp'] : ['--yolo']),
+    ...(protocol === 'acp' || task === null ? [] : [`--prompt-interactive=${task}`]),
   ],
   resume: 'load',
   authenticate: 'openai',

@@ -1,0 +1,66 @@
+import {
+  calledOperation,
+  newEvent,
+  rejectionOf,
+  type Event,
+  type EventOf,
+  type NewEvent,
+  type Operation,
+} from '@belay/protocol';
+
+export interface EndedRun {
+  text: string;
+  /** Null if it is not known. */
+  exitCode: number | null;
+  seconds: number;
+  /** The folder that it ran in. */
+  cwd: string;
+}
+
+/** The output of a call that a program ran, in the shape of its operation. */
+export function programOutput(
+  { display }: Pick<Operation, 'display'>,
+  { text, exitCode, seconds, cwd }: EndedRun,
+): Record<string, unknown> {
+  if (display !== 'command') return { text };
+  return {
+    text,
+    from: 0,
+    to: text.length,
+    omittedBytes: 0,
+    terminal: 'agent',
+    status: 'exited',
+    exitCode,
+    seconds,
+    directory: cwd,
+  };
+}
+
+/** A call that the server has read from a program’s model, and that its program has not reported. */
+export interface UnreportedCall {
+  event: Event;
+  /** Undefined if it could run. */
+  rejection: EventOf<'reject'> | undefined;
+}
+
+/** The result of such a call; `text` says where its output is. */
+export function unreportedResult(
+  { event, rejection }: UnreportedCall,
+  { text, cwd }: Pick<EndedRun, 'text' | 'cwd'>,
+): NewEvent {
+  const operation = calledOperation(event.action);
+  const seconds = Math.max(0, Date.now() - Date.parse(event.time)) / 1_000;
+  const run = { text, exitCode: null, seconds, cwd };
+  const output = rejection
+    ? rejectionOf(verdictOf(rejection)).toJSON()
+    : programOutput(operation ?? { display: 'plain' }, run);
+  const args = { operation: event.action, ok: !rejection, output, seconds };
+  const message = `${event.action} ${rejection ? 'was not allowed' : 'ended'}`;
+  return newEvent('agent', 'result', { args, message, ...(event.id && { id: event.id }) });
+}
+
+function verdictOf({ source, args: { reason, rule } }: EventOf<'reject'>) {
+  const by =
+    source === 'user' ? {} : { by: rule === null ? ('server' as const) : ('rule' as const) };
+  return { verdict: 'rejected' as const, reason, ...by };
+}
