@@ -1,5 +1,6 @@
 import { belayServer, type AgentEntry } from '../agent-entry.js';
 import {
+  callingAnother,
   each,
   edits,
   fetching,
@@ -60,6 +61,7 @@ export const qwen: AgentEntry = {
     ...each('glob grep_search', readsFrom('path')),
     ...each('read_many_files list_agents get_goal tool_search', reads),
     web_fetch: fetching('url'),
+    tool_call: callingAnother('name', 'arguments'),
     ...each('agent todo_write save_memory skill enter_plan_mode exit_plan_mode', idleTool),
     ...each('ask_user_question update_goal', idleTool),
   },
