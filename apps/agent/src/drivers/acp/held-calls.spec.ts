@@ -25,6 +25,11 @@ it('knows a reported call by its id, whatever the report says', () => {
   expect(heldWith(ls).find(run('call_1', 'rm -r .'))?.event).toBe(ls);
 });
 
+it('knows one whose id follows the name of its tool, whatever else the program tells', () => {
+  const report = reported(undefined, { toolCallId: 'run_shell_command__call_1', title: 'ls' });
+  expect(heldWith(ls).find(report)?.event).toBe(ls);
+});
+
 it('knows one with another id by what it does, oldest first, each once', () => {
   const again = { ...ls, id: 'call_2' };
   const held = heldWith(ls, again);

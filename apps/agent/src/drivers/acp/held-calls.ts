@@ -40,6 +40,8 @@ export class HeldCalls {
     const free = [...this.#held.values()].filter((held) => !taken.has(held));
     const found =
       free.find(({ event }) => event.id === toolCallId) ??
+      // Some programs write the name of the tool before it.
+      free.find(({ event }) => event.id && toolCallId.endsWith(`__${event.id}`)) ??
       free.find(({ event }) => this.#isSame(event, call));
     if (found) this.#reported.set(toolCallId, found);
     return found;
