@@ -41,7 +41,7 @@ export function mappedCall(
     case 'operation':
       return asOperation(map, input) ?? own;
     case 'path':
-      return { ...own, risk: isInside(ownValue(input, map.path)) ? map.risk : 'execute' };
+      return { ...own, risk: touchesInside(map, ownValue(input, map.path)) ? map.risk : 'execute' };
     case 'other': {
       const [other, given] = [ownValue(input, map.name), ownValue(input, map.input)];
       if (typeof other !== 'string' || other === tool || !isFields(given)) return own;
@@ -75,6 +75,11 @@ function ownTool(
 ): MappedCall {
   const subject = subjectOf(toolOperationName(tool), input);
   return { operation: toolOperation(tool), input, risk: 'execute', subject, isIdle: false };
+}
+
+function touchesInside({ paths }: Extract<ToolMap, { kind: 'path' }>, value: unknown): boolean {
+  if (!paths) return isInside(value);
+  return paths(value)?.every(isInside) ?? false;
 }
 
 /** Whether a path is in the workspace or a temporary folder; an omitted one is the workspace. */

@@ -49,6 +49,12 @@ it('knows a tool of the program by its whole input', () => {
 
 it('takes no call of others than the server for one, and notes rejections', () => {
   expect(heldWith({ ...ls, source: 'agent' }).find(run('call_1', 'ls'))).toBeUndefined();
-  const rejected = event('reject', { reason: '' }, 'call_1');
-  expect(heldWith(ls, rejected).find(run('call_1', 'ls'))?.verdict).toBe('rejected');
+  const rejected = event('reject', { reason: 'No.', rule: null }, 'call_1');
+  expect(heldWith(ls, rejected).find(run('call_1', 'ls'))).toMatchObject({
+    refusal: { code: 'rejected', message: expect.stringContaining('No.') },
+  });
+  expect(heldWith(ls, event('replaced', {}, 'call_1')).find(run('call_1', 'ls'))).toMatchObject({
+    refusal: { code: 'rejected' },
+    isReplaced: true,
+  });
 });

@@ -1,11 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isCall, type Event } from '@belay/protocol';
+import { AppError, isCall, isEvent, rejectionOf, type Event, type EventOf } from '@belay/protocol';
 import { operationOf, type ReportedCall } from './tool-call.js';
 
-/** A call that the server held on its way from the model, and what was decided about it. */
+/** A call that the server held on its way from the model. */
 export interface HeldToolCall {
   readonly event: Event;
-  verdict: 'approved' | 'rejected';
+  /** Why it was refused. */
+  refusal?: AppError;
+  /** Whether the program got a call in its place that only tells it why. */
+  isReplaced?: true;
 }
 
 /**
@@ -26,9 +29,14 @@ export class HeldCalls {
   /** Takes events of others, in order. */
   handle(event: Event): void {
     const { action, source, id = '' } = event;
-    if (source === 'server' && isCall(action)) this.#held.set(id, { event, verdict: 'approved' });
+    if (source === 'server' && isCall(action)) this.#held.set(id, { event });
     const held = this.#held.get(id);
-    if (held && action === 'reject') held.verdict = 'rejected';
+    if (held && isEvent(event, 'reject')) held.refusal = refusalOf(event);
+    if (held && action === 'replaced') {
+      held.isReplaced = true;
+      // A call that the user changed, or that the server refused by itself, was not rejected before.
+      held.refusal ??= new AppError('rejected', 'This was not allowed.');
+    }
   }
 
   /** The held call that a report is about; undefined if there is none. Each belongs to one reported call. */
@@ -52,4 +60,10 @@ export class HeldCalls {
     if (operation.display !== 'command') return isDeepStrictEqual(args, call.rawInput);
     return action === operation.name && args['command'] === input['command'];
   }
+}
+
+function refusalOf({ source, args }: Event & EventOf<'reject'>): AppError {
+  const by = args.rule === null ? undefined : 'rule';
+  const { reason } = args;
+  return rejectionOf({ verdict: 'rejected', reason, by: by ?? (source === 'user' ? undefined : 'server') });
 }

@@ -47,6 +47,13 @@ export const qwen: AgentEntry = {
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
         disableAllHooks: true,
+        // Work of its own after the turn, which the user did not ask for.
+        memory: {
+          enableManagedAutoMemory: false,
+          enableManagedAutoDream: false,
+          enableAutoSkill: false,
+        },
+        ui: { enableFollowupSuggestions: false },
         mcp: { allowed: [belayServer] },
       }),
     },
