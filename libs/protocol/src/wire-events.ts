@@ -29,5 +29,7 @@ export const replacedArgs = z.object({
   input: z.string().describe('Its input as the provider wrote it.'),
   item: z.string().optional().describe('The whole call, if it has not the usual shape.'),
   tool: z.string().max(300).describe('The tool of the call that stands in for it.'),
-  standIn: z.record(z.string(), z.unknown()).describe('The input of that call.'),
+  standIn: z
+    .union([z.record(z.string(), z.unknown()), z.string()])
+    .describe('The input of that call.'),
 });

@@ -1,4 +1,5 @@
 import {
+  AppError,
   calledOperation,
   newEvent,
   rejectionOf,
@@ -39,28 +40,27 @@ export function programOutput(
 /** A call that the server has read from a program’s model, and that its program has not reported. */
 export interface UnreportedCall {
   event: Event;
-  /** Undefined if it could run. */
-  rejection: EventOf<'reject'> | undefined;
+  /** Why it was refused; undefined if it could run. */
+  refusal: AppError | undefined;
 }
 
 /** The result of such a call; `text` says where its output is. */
 export function unreportedResult(
-  { event, rejection }: UnreportedCall,
+  { event, refusal }: UnreportedCall,
   { text, cwd }: Pick<EndedRun, 'text' | 'cwd'>,
 ): NewEvent {
   const operation = calledOperation(event.action);
   const seconds = Math.max(0, Date.now() - Date.parse(event.time)) / 1_000;
   const run = { text, exitCode: null, seconds, cwd };
-  const output = rejection
-    ? rejectionOf(verdictOf(rejection)).toJSON()
-    : programOutput(operation ?? { display: 'plain' }, run);
-  const args = { operation: event.action, ok: !rejection, output, seconds };
-  const message = `${event.action} ${rejection ? 'was not allowed' : 'ended'}`;
+  const output = refusal?.toJSON() ?? programOutput(operation ?? { display: 'plain' }, run);
+  const args = { operation: event.action, ok: !refusal, output, seconds };
+  const message = refusal?.message ?? `${event.action} ended`;
   return newEvent('agent', 'result', { args, message, ...(event.id && { id: event.id }) });
 }
 
-function verdictOf({ source, args: { reason, rule } }: EventOf<'reject'>) {
+/** Why a held call was refused. */
+export function refusalOf({ source, args: { reason, rule } }: EventOf<'reject'>): AppError {
   const by =
     source === 'user' ? {} : { by: rule === null ? ('server' as const) : ('rule' as const) };
-  return { verdict: 'rejected' as const, reason, ...by };
+  return rejectionOf({ verdict: 'rejected', reason, ...by });
 }

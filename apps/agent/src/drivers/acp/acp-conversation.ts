@@ -27,6 +27,7 @@ import {
   type OfferedSettings,
 } from './offered-settings.js';
 import { askFields } from './ask-fields.js';
+import type { HeldToolCall } from './held-calls.js';
 import { isOwnTool } from './own-tool.js';
 import { cancelledPermission, decidePermission } from './permission.js';
 import type { ReportedCall } from './tool-call.js';
@@ -38,7 +39,7 @@ export interface AcpConversationOptions extends DriverOptions {
   startTimeoutMs: number;
   /** The turn in progress. */
   turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
-  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
+  heldCall(call: ReportedCall): HeldToolCall | undefined;
 }
 
 /** The program and its open conversation; both are started when they are needed, and again after an end. */

@@ -76,7 +76,7 @@ export class AcpDriver implements AgentDriver {
       questions: new UserQuestions(options),
       startTimeoutMs: this.#timeouts.start,
       turn: () => this.#turn && { ...this.#turn, signal: this.#turn.cancelled.signal },
-      heldVerdict: (call) => this.#held.find(call)?.verdict,
+      heldCall: (call) => this.#held.find(call),
     });
   }
 
@@ -217,7 +217,7 @@ export class AcpDriver implements AgentDriver {
       cwd: this.#conversation.cwd,
       writer,
       runner,
-      heldCall: (call) => this.#held.find(call)?.event,
+      heldCall: (call) => this.#held.find(call),
       isOwnTool: (report) => this.#conversation.isOwnTool(report),
       live: (kind, text) =>
         void connection

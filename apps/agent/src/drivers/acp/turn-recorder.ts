@@ -7,11 +7,11 @@ import {
   newEvent,
   oneLine,
   programCallPrefix,
-  type Event,
   type Operation,
 } from '@belay/protocol';
 import type { SessionWriter } from '../../event-writer.js';
 import type { OperationRunner } from '../../operation-runner.js';
+import type { HeldToolCall } from './held-calls.js';
 import {
   pathsToCommit,
   isTold,
@@ -29,7 +29,7 @@ export interface RecorderOptions {
   writer: Pick<SessionWriter, 'append'>;
   runner: Pick<OperationRunner, 'record'>;
   /** The call that the server has read from the program’s model and logged, if this is one. */
-  heldCall(call: ReportedCall): Event | undefined;
+  heldCall(call: ReportedCall): HeldToolCall | undefined;
   /** Whether a call is one of Belay’s operations, which are logged where they run. */
   isOwnTool(report: ToolCallUpdate): boolean;
   /** Shows a part of a reply to viewers before it is complete. */
@@ -178,10 +178,12 @@ export class TurnRecorder {
   #begin(call: OngoingCall): OngoingCall['logged'] {
     if (call.logged) return call.logged;
     this.flush();
-    const held = this.#options.heldCall(call.report);
-    const known = held && calledOperation(held.action);
-    if (held?.id !== undefined && known)
-      return (call.logged = { id: held.id, operation: known, input: held.args });
+    const { event, refusal } = this.#options.heldCall(call.report) ?? {};
+    const known = event && calledOperation(event.action);
+    if (event?.id !== undefined && known) {
+      call.refusal ??= refusal;
+      return (call.logged = { id: event.id, operation: known, input: event.args });
+    }
     const { operation, input } = operationOf(this.#options.agent, call.report);
     const id = `${programCallPrefix}${randomUUID()}`;
     const title = oneLine(call.report.title ?? '');
@@ -217,14 +219,15 @@ export class TurnRecorder {
   }
 
   #writeResult(
-    { logged, started, report }: OngoingCall,
+    { logged, refusal, started, report }: OngoingCall,
     outcome: { ok: boolean; output: unknown },
   ): void {
     if (!logged) return;
     const seconds = (performance.now() - started) / 1_000;
     const args = { operation: logged.operation.name, seconds, ...outcome };
     const title = oneLine(report.title ?? '') || logged.operation.name;
-    const message = `${title} ${outcome.ok ? 'done' : 'failed'}`;
+    const end = outcome.ok ? 'done' : 'failed';
+    const message = refusal ? refusal.message : `${title} ${end}`;
     this.#options.writer.append(newEvent('agent', 'result', { args, message, id: logged.id }));
   }
 }

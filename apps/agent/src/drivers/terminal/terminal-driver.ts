@@ -14,7 +14,7 @@ import {
 } from '@belay/protocol';
 import { AttentionSignals } from '../../terminal/attention-signals.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
-import { unreportedResult, type UnreportedCall } from '../program-output.js';
+import { refusalOf, unreportedResult, type UnreportedCall } from '../program-output.js';
 import { missingText, notFoundExit } from '../end-of-program.js';
 import { writeProgramFiles } from '../write-program-files.js';
 
@@ -66,9 +66,8 @@ export class TerminalDriver implements AgentDriver {
     for (const event of events) {
       const { id = '', source, action } = event;
       const known = this.#calls.get(id);
-      if (source === 'server' && isCall(action))
-        this.#calls.set(id, { event, rejection: undefined });
-      if (known && isEvent(event, 'reject')) known.rejection = event;
+      if (source === 'server' && isCall(action)) this.#calls.set(id, { event, refusal: undefined });
+      if (known && isEvent(event, 'reject')) known.refusal = refusalOf(event);
       // It has their results when it asks its model again.
       if (isEvent(event, 'request') && event.args.purpose === 'turn') void this.#endCalls();
       if (isEvent(event, 'usage')) this.#goOn();
@@ -136,7 +135,7 @@ export class TerminalDriver implements AgentDriver {
       writer.append(unreportedResult(call, { text, cwd }));
       const operation = calledOperation(call.event.action);
       const input = call.event.args;
-      if (operation && !call.rejection) runner.record(id, { operation, input }, []);
+      if (operation && !call.refusal) runner.record(id, { operation, input }, []);
     }
   }
 

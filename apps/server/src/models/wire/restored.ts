@@ -71,12 +71,12 @@ const edits: Readonly<Record<WireFormatName, Editor>> = {
     request.at('input').items.flatMap((item) => {
       const call = withId(calls, item.at('call_id').value);
       const type = item.at('type').value;
-      if (call?.item !== undefined && type === 'function_call_output') {
-        const { type: original } = JSON.parse(call.item) as { type: string };
-        return item.at('type').by(quoted(`${original}_output`));
-      }
-      if (!call || type !== 'function_call') return [];
-      if (call.item !== undefined) return item.by(call.item);
+      if (!call) return [];
+      if (type === 'function_call_output' || type === 'custom_tool_call_output')
+        return item.at('type').by(quoted(`${typeOf(call)}_output`));
+      if (type === 'custom_tool_call' || (type === 'function_call' && call.item !== undefined))
+        return item.by(call.item ?? itemOf(call));
+      if (type !== 'function_call') return [];
       return [
         ...item.at('name').by(quoted(call.name)),
         ...item.at('arguments').by(quoted(call.input)),
@@ -117,6 +117,12 @@ const callsOf = (content: SpannedText, name: string): SpannedText[] =>
     .at('parts')
     .items.map((part) => part.at(name))
     .filter(({ span }) => span !== undefined);
+
+const typeOf = ({ item }: ReplacedCall): string =>
+  item === undefined ? 'function_call' : (JSON.parse(item) as { type: string }).type;
+
+const itemOf = ({ call, name, input }: ReplacedCall): string =>
+  JSON.stringify({ type: 'function_call', call_id: call, name, arguments: input });
 
 const withId = (calls: readonly ReplacedCall[], id: unknown): ReplacedCall | undefined =>
   typeof id === 'string' && id !== '' ? calls.find(({ call }) => call === id) : undefined;
