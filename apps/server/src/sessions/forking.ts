@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { newEvent, type forkRequest, type SessionSummary } from '@belay/protocol';
 import type { z } from 'zod';
 import { assertMay, mayNameHost, type Caller } from '../access/caller.js';
-import { SessionAgents } from '../agents/session-agents.js';
 import { EventLog } from '../logs/event-log.js';
-import { ModelGateway } from '../models/model-gateway.js';
 import { assertMayUseMachine } from '../sandboxes/machines/assert-may-use-machine.js';
 import { assertMayUseProfile } from './assert-may-use-profile.js';
+import { AgentAndModel } from './agent-and-model.js';
 import { ForkFiles } from './fork-files.js';
 import { LogSteps } from './log-steps.js';
 import { SessionBeginners } from './session-beginners.js';
@@ -19,11 +18,10 @@ export class Forking {
   constructor(
     private readonly log: EventLog,
     private readonly steps: LogSteps,
-    private readonly models: ModelGateway,
     private readonly files: ForkFiles,
     private readonly queue: StartQueue,
     private readonly beginners: SessionBeginners,
-    private readonly agents: SessionAgents,
+    private readonly choice: AgentAndModel,
   ) {}
 
   /** A new session with the log up to `seq`, its files as of that event, and a sandbox of its own. */
@@ -41,12 +39,11 @@ export class Forking {
     const mounts = mayNameHost(caller) ? old.mounts : [];
     const { agent: earlier, ...kept } = old;
     const place = { model: model ?? old.model, machine: old.machine };
-    const agent = wanted ? this.agents.choose(wanted, place) : earlier;
-    if (model !== undefined) this.agents.assertCanCall(agent, model);
+    if (!wanted) await this.choice.assertMayCall(earlier, place.model, { caller });
+    const agent = wanted ? await this.choice.of({ agent: wanted, ...place }, { caller }) : earlier;
     const settings = { ...kept, title, mounts, model: place.model, ...(agent && { agent }) };
     if (old.machine) assertMayUseMachine(caller, old.machine);
     assertMayUseProfile(caller, old.sandbox);
-    await this.models.choose(settings.model, { caller });
     const id = newSessionId();
     try {
       const copied = await this.log.read(from, { after: 0, limit: seq });

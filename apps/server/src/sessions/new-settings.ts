@@ -2,11 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { AppError, changedDefaults, type newSession, type SandboxProfile } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
-import { SessionAgents } from '../agents/session-agents.js';
-import { ModelGateway } from '../models/model-gateway.js';
 import { HostFolders } from '../sandboxes/engine/host-folders.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
+import { AgentAndModel } from './agent-and-model.js';
 import { NewTools } from './new-tools.js';
 
 /** A new session whose place is chosen: by its request, or else by its caller’s token or the server. */
@@ -16,12 +15,11 @@ export type PlacedSession = z.output<typeof newSession> & { sandbox: SandboxProf
 @Injectable()
 export class NewSettings {
   constructor(
-    private readonly models: ModelGateway,
     private readonly defaults: SettingsStore,
     private readonly tools: NewTools,
     private readonly machines: Machines,
     private readonly folders: HostFolders,
-    private readonly agents: SessionAgents,
+    private readonly choice: AgentAndModel,
   ) {}
 
   /**
@@ -36,8 +34,10 @@ export class NewSettings {
         'A check command is run in sandboxes of the server. Leave out `check` or `machine`.',
       );
     const defaults = changedDefaults(await this.defaults.read(), wanted);
-    await this.models.choose(wanted.model, { caller, budgets: defaults.budgets });
     const machine = wanted.machine === null ? null : this.machines.chosenBy(caller, wanted.machine);
+    const { agent: named, model } = wanted;
+    const { budgets } = defaults;
+    const agent = await this.choice.of({ agent: named, model, machine }, { caller, budgets });
     if (wanted.modelForPrograms && machine?.kind === 'bare')
       throw new AppError(
         'invalid_input',
@@ -48,7 +48,6 @@ export class NewSettings {
       onMachine: machine !== null,
     });
     const { mcp, actions, missing } = await this.tools.of(wanted);
-    const agent = this.agents.choose(wanted.agent, { model: wanted.model, machine });
     const settings = { ...wanted, ...defaults, agent, machine, mcp, actions, mounts };
     return { settings, missing };
   }

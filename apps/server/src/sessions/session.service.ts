@@ -11,11 +11,10 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { sees, type Caller } from '../access/caller.js';
-import { SessionAgents } from '../agents/session-agents.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
 import { EventLog } from '../logs/event-log.js';
 import { isDiskFull } from '../logs/stalls.js';
-import { ModelGateway } from '../models/model-gateway.js';
+import { AgentAndModel } from './agent-and-model.js';
 import { Exports } from './exports.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { startEvent } from './session-creation.js';
@@ -29,12 +28,11 @@ const stopTimeoutMs = 5_000;
 export class SessionService {
   constructor(
     private readonly log: EventLog,
-    private readonly models: ModelGateway,
+    private readonly choice: AgentAndModel,
     private readonly queue: StartQueue,
     private readonly slots: SandboxSlots,
     private readonly exports: Exports,
     private readonly pictures: AttachedPictures,
-    private readonly agents: SessionAgents,
   ) {}
 
   /** All sessions that the caller sees, the newest first. */
@@ -124,7 +122,7 @@ export class SessionService {
 
   /** Starts an ended session again, from its log, in a new sandbox with its files. */
   async restart(id: string): Promise<void> {
-    await this.models.check(await this.log.summary(id));
+    await this.choice.check(await this.log.summary(id));
     await this.log.append(id, ({ state }, settings) => {
       if (!isEnded(state)) {
         throw new AppError('conflict', `The session is ${state}: stop it before a restart.`);
@@ -143,8 +141,8 @@ export class SessionService {
   async change(id: string, change: EventArgs<'change'>, caller: Caller): Promise<SessionSummary> {
     const { model, budgets } = change;
     if (model !== undefined) {
-      await this.models.choose(model, { caller, budgets });
-      this.agents.assertCanCall((await this.log.settings(id)).agent, model);
+      const { agent } = await this.log.settings(id);
+      await this.choice.assertMayCall(agent, model, { caller, budgets });
     }
     const names = Object.keys(change).join(', ').replace('egress', 'network');
     const message = change.model ? `Changed the model to ${change.model}.` : `Changed ${names}.`;

@@ -6,6 +6,7 @@ import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
 import { SettingsModule } from '../settings/settings.module.js';
+import { AgentAndModel } from './agent-and-model.js';
 import { AgentLeftovers } from './agent-leftovers.js';
 import { NewTools } from './new-tools.js';
 import { AgentFeed } from './agent-feed.js';
@@ -53,6 +54,7 @@ import { WorkspaceStore } from './workspace.store.js';
   ],
   providers: [
     AgentFeed,
+    AgentAndModel,
     AgentLeftovers,
     NewTools,
     ClonedWorkspaces,
