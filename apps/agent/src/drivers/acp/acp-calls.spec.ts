@@ -112,23 +112,26 @@ describe('its calls', () => {
     ['reject_once', 'by nothing', ['reject']],
   ])('%s if the server refused them and replaced them %s', async (kind, _how, actions) => {
     const held = { toolCallId: 'held', title: 'ls' };
-    begin({ task: [['wait']] });
-    await acp.stage.event('turn', 2);
-    for (const [action, args] of [
-      ['terminal.run', { command: 'ls' }],
-      ...actions.map((action) => [action, { reason: 'Use make.', rule: null }] as const),
-    ] as const)
-      await acp.stage.say({ source: 'server', action, args, message: action, id: 'held' });
-    const steps = [
+    const task = [
+      ['permit', permit],
       ['permit', { toolCall: held, options }],
       ['update', call({ ...held, kind: 'execute', rawInput: { command: 'printf no' } })],
       ['update', update({ ...held, status: 'completed', rawOutput: { stdout: 'no' } })],
     ];
-    await acp.stage.message(JSON.stringify(steps), { delivery: 'steer' });
+    const approve = async () => {
+      for (const [action, args] of [
+        ['terminal.run', { command: 'ls' }],
+        ...actions.map((action) => [action, { reason: 'Use make.', rule: null }] as const),
+      ] as const)
+        await acp.stage.say({ source: 'server', action, args, message: action, id: 'held' });
+      return { verdict: 'approved' } as const;
+    };
+    begin({ task, approve });
     await acp.stage.event('end');
-    expect(acp.answers[0]).toContain(`"optionId":"${kind}"`);
+    expect(acp.answers[1]).toContain(`"optionId":"${kind}"`);
     const output = { code: 'rejected', message: expect.stringContaining('Use make.') };
-    expect(acp.events('result')).toMatchObject([{ id: 'held', args: { ok: false, output } }]);
+    const results = acp.events('result').filter(({ id }) => id === 'held');
+    expect(results).toMatchObject([{ args: { ok: false, output } }]);
   });
 
   it('cannot write results of calls that are not its own', async () => {

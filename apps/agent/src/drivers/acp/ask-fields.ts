@@ -63,9 +63,7 @@ function otherAnswers(fields: readonly [string, ElicitationPropertySchema][]): M
   const others = new Map<string, string>();
   for (const [name, schema] of fields) {
     if (schema.type !== 'string' || choiceValues(schema).length === 0) continue;
-    const other = fields.find(
-      ([one, { type }]) => one.startsWith(`${name}_`) && type === 'string',
-    );
+    const other = fields.find(([one, { type }]) => one.startsWith(`${name}_`) && type === 'string');
     if (other && choiceValues(other[1]).length === 0) others.set(name, other[0]);
   }
   return others;

@@ -110,7 +110,7 @@ describe('/openapi.json', () => {
       if (
         method !== 'GET' ||
         !isSchema(response) ||
-        /(evaluations|runs|actions|action-installs|comparisons)\/:/.test(path)
+        /(agents|evaluations|runs|actions|action-installs|comparisons)\/:/.test(path)
       )
         continue;
       const query = queries[path] ?? `?session=${id}`;
