@@ -68,6 +68,10 @@ export class WireBench {
     return this.logs.session('s', { model, modelForPrograms: true, approvals: 'auto', ...more });
   }
 
+  get receivedBytes(): number {
+    return this.received.reduce((sum, { length }) => sum + length, 0);
+  }
+
   url(path: string): string {
     return `http://127.0.0.1:${(this.#entry.address() as AddressInfo).port}${path}`;
   }

@@ -65,7 +65,7 @@ export class HeldReply {
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > maxHeldBytes)
       throw new AppError('model_failed', 'The reply has calls that are too large to be checked.');
-    this.#pings ??= setInterval(() => this.#ping(), this.#options.pingMs ?? pingMs);
+    this.#pings ??= setInterval(() => this.#ping(), this.#options.pingMs ?? pingMs).unref();
   }
 
   /** Resolves when everything has left: after the end of the stream, and of all decisions. */
