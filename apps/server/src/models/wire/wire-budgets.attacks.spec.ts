@@ -116,6 +116,23 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
     expect(await failing).toBe('broken');
   });
 
+  it('a client that can get no signs of life is told to come back after a while', async () => {
+    await bench.session(wire.model);
+    bench.gateway.pauseTimeoutMs = 1;
+    await user('pause');
+    const response = await bench.post(path, request({ stream: false }));
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toBe('5');
+    expect(await response.text()).toContain('The session is paused');
+    expect(provider.requests).toEqual([]);
+    expect(await bench.events('request')).toEqual([]);
+    // The control: a client that is kept alive waits, and is served.
+    provider.answer(yes());
+    const waiting = send();
+    await user('resume');
+    expect((await waiting).status).toBe(200);
+  });
+
   it('none begins in a pause or after the end, which breaks off those under way', async () => {
     await bench.session(wire.model);
     await user('pause');
