@@ -337,6 +337,69 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     expect((await logged()).map(({ id }) => id)).toEqual(['call_1', 'call_2']);
   });
 
+  it('have the verdict of an equal call that no program got, once', async () => {
+    const reply = (id: string, second: string) =>
+      streaming(wire.reply({ calls: [run(id, 'ls -l'), run(second, 'pwd')] }));
+    provider.answer(
+      reply('call_1', 'call_2'),
+      reply('call_3', 'call_4'),
+      reply('call_5', 'call_6'),
+    );
+    const leave = new AbortController();
+    const broken = stream({ ...options([task]), abortSignal: leave.signal });
+    await bench.approvals.waits(2);
+    await answer('call_1', 'approved');
+    await bench.approvals.waits(1);
+    leave.abort();
+    await expect(broken).rejects.toThrow();
+    await bench.approvals.waits(0);
+    const again = stream(options([task]));
+    await bench.approvals.waits(1);
+    expect(await waiting()).toMatchObject([{ id: 'call_4', subject: 'pwd' }]);
+    await answer('call_4', 'approved');
+    expect((await again).calls).toHaveLength(2);
+    // The program has got it now, so the next one is another call.
+    const third = stream(options([task]));
+    await bench.approvals.waits(2);
+    for (const id of ['call_5', 'call_6']) await answer(id, 'rejected');
+    await third;
+    const approved = (await bench.events('approve')).map(({ id, source }) => [id, source]);
+    expect(approved).toEqual([
+      ['call_1', 'user'],
+      ['call_3', 'server'],
+      ['call_4', 'user'],
+    ]);
+  });
+
+  it('attacks: a kept verdict stands in for no mode that refuses', async () => {
+    const both = [run('call_1', 'ls'), run('call_2', 'pwd')];
+    provider.answer(streaming(wire.reply({ calls: both })));
+    const leave = new AbortController();
+    const broken = stream({ ...options([task]), abortSignal: leave.signal });
+    await bench.approvals.waits(2);
+    await answer('call_1', 'approved');
+    leave.abort();
+    await expect(broken).rejects.toThrow();
+    await bench.approvals.turnTo('s', 'plan');
+    provider.answer(streaming(wire.reply({ calls: [run('call_3', 'ls')] })));
+    const { calls } = await stream(options([task]));
+    expect(calls[0]?.input).toContain('Belay did not run ls.');
+  });
+
+  it('whose questions a killed server left open are withdrawn, and asked again', async () => {
+    provider.answer(streaming(wire.reply({ calls: [run('call_1', 'ls -l')] })));
+    const broken = stream(options([task]));
+    await bench.approvals.waits(1);
+    await bench.restart(wire.environment(provider.url));
+    await expect(broken).rejects.toThrow();
+    expect(await waiting()).toEqual([]);
+    provider.answer(streaming(wire.reply({ calls: [run('call_2', 'ls -l')] })));
+    const again = stream(options([task]));
+    await bench.approvals.waits(1);
+    await answer('call_2', 'approved');
+    expect((await again).calls).toMatchObject([{ toolCallId: expect.any(String) as string }]);
+  });
+
   it('are withdrawn when the program leaves, and never leave after the end of the session', async () => {
     provider.answer(streaming(wire.reply({ calls: [run('call_1', 'ls')] })));
     const leave = new AbortController();

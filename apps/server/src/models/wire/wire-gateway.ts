@@ -248,9 +248,11 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       signal,
       decide: async (call: HeldCall) => {
         const { id, refusal } = await judge.decide(judged, call);
-        if (refusal?.standIn) await this.#replaced.add(session, id, { ...judged, call, refusal });
+        if (refusal) await this.#replaced.add(session, id, { ...judged, call, refusal });
         return refusal;
       },
+      delivered: () => judge.delivered(judged),
+      brokeOff: (calls: readonly string[]) => judge.brokeOff(judged, calls),
     };
   }
 
