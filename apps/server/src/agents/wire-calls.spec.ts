@@ -183,6 +183,28 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     }
     return { calls, text, finish };
   };
+  /** The conversation as a program sends it after these calls. */
+  const historyOf = (calls: readonly LanguageModelV4ToolCall[]): LanguageModelV4Message[] => [
+    task,
+    {
+      role: 'assistant',
+      content: calls.map(({ toolCallId, toolName, input }) => ({
+        type: 'tool-call',
+        toolCallId,
+        toolName,
+        input: JSON.parse(input) as unknown,
+      })),
+    },
+    {
+      role: 'tool',
+      content: calls.map(({ toolCallId, toolName }) => ({
+        type: 'tool-result',
+        toolCallId,
+        toolName,
+        output: { type: 'text', value: 'done' },
+      })),
+    },
+  ];
   const answer = (id: string, verdict: 'approved' | 'rejected', reason = '') =>
     bench.approvals.approvals.answer('s', { id, caller: ownerCaller }, { verdict, reason });
   const logged = async () =>
@@ -230,27 +252,7 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     ]);
     // The program goes on with its own history, as its SDK writes it.
     provider.answer(streaming(wire.reply({ text: 'I see.' })));
-    const history: LanguageModelV4Message[] = [
-      task,
-      {
-        role: 'assistant',
-        content: calls.map(({ toolCallId, toolName, input }) => ({
-          type: 'tool-call',
-          toolCallId,
-          toolName,
-          input: JSON.parse(input) as unknown,
-        })),
-      },
-      {
-        role: 'tool',
-        content: calls.map(({ toolCallId, toolName }) => ({
-          type: 'tool-result',
-          toolCallId,
-          toolName,
-          output: { type: 'text', value: 'done' },
-        })),
-      },
-    ];
+    const history = historyOf(calls);
     expect((await stream(options(history))).text).toBe('I see.');
     const sent = provider.requests.at(-1)?.text ?? '';
     expect(sent).not.toContain('Belay did not run');
@@ -303,6 +305,15 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     expect(calls).toEqual([]);
     expect(text).toContain('Belay did not run {"where":"moon"}. The user did not allow this.');
     expect(finish).toBe('stop');
+    // The model sees its own call, and the text as its result.
+    provider.answer(streaming(wire.reply({ text: 'I see.' })));
+    const said: LanguageModelV4Message = { role: 'assistant', content: [{ type: 'text', text }] };
+    await stream(options([task, said, task]));
+    const { body } = provider.requests.at(-1)!;
+    const sent = JSON.stringify(body['messages'] ?? body['input'] ?? body['contents']);
+    expect(sent).toContain('launch');
+    expect(sent.split('Belay did not run')).toHaveLength(2);
+    expect(sent).toMatch(/"(tool_result|function_call_output|tool|functionResponse)"/);
   });
 
   it('are refused when they cannot be read, or their id was used before', async () => {
@@ -317,7 +328,11 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
       },
     ]);
     const twice = `{"${field}":"ls","${field}":"rm -rf /"}`;
-    const given = wire.provider === 'google' ? [] : [{ id: 'call_2', name: shell, input: twice }];
+    const cut = `{"${field}":"ls`;
+    const unreadable = { call_2: twice, call_3: cut };
+    const given = Object.entries(wire.provider === 'google' ? {} : unreadable).map(
+      ([id, input]) => ({ id, name: shell, input }),
+    );
     provider.answer(streaming(wire.reply({ calls: [run('call_1', 'whoami'), ...given] })));
     const { calls } = await stream(options([task]));
     for (const { input } of calls) {
@@ -326,6 +341,9 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     }
     expect(calls).toHaveLength(1 + given.length);
     expect(calls[0]?.input).toContain('has a call call_1 already');
+    // What is not JSON does not come back, so that later requests are.
+    provider.answer(streaming(wire.reply({ text: 'I see.' })));
+    expect((await stream(options(historyOf(calls)))).text).toBe('I see.');
   });
 
   it('pass at once where nobody is to be asked, byte for byte', async () => {
