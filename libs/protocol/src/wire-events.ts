@@ -28,8 +28,14 @@ export const replacedArgs = z.object({
   name: z.string().max(300).describe('The tool that the model called.'),
   input: z.string().describe('Its input as the provider wrote it.'),
   item: z.string().optional().describe('The whole call, if it has not the usual shape.'),
-  tool: z.string().max(300).describe('The tool of the call that stands in for it.'),
+  text: z.string().describe('What the program is told.'),
+  tool: z
+    .string()
+    .max(300)
+    .nullable()
+    .describe('The tool of the call that stands in for it; null if the text itself does.'),
   standIn: z
     .union([z.record(z.string(), z.unknown()), z.string()])
+    .nullable()
     .describe('The input of that call.'),
 });

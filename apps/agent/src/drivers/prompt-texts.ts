@@ -12,17 +12,21 @@ export function promptTexts(
   isNew: boolean,
 ): readonly PromptText[] {
   const from = program?.included ?? items.findLastIndex(isReply) + 1;
-  const fresh = textsIn(items.slice(from));
-  if (!isNew) return fresh.length > 0 ? fresh : interrupted;
+  const fresh = withTask(textsIn(items.slice(from)));
+  if (!isNew) return fresh;
   const known = transcript(items.slice(0, from));
   if (!known) return textsIn(items);
-  return [{ text: known, images: [] }, ...(fresh.length > 0 ? fresh : interrupted)];
+  return [{ text: known, images: [] }, ...fresh];
 }
 
 /** Whether an item is something that an agent said or was told by its tools. */
 export const isReply = (item: Item): boolean => item.kind !== 'text' || item.told === true;
 
-const textsIn = (items: readonly Item[]): PromptText[] =>
+const textsIn = (items: readonly Item[]): TextItem[] =>
   items.filter((item) => item.kind === 'text');
 
-const interrupted: readonly PromptText[] = [{ text: 'You were interrupted; go on.', images: [] }];
+/** What only informs, such as what the user did by hand, is not a task. */
+const withTask = (texts: readonly TextItem[]): readonly PromptText[] =>
+  texts.some(({ byUser }) => byUser) ? texts : [...texts, interrupted];
+
+const interrupted: PromptText = { text: 'You were interrupted; go on.', images: [] };

@@ -65,7 +65,10 @@ export async function startGateway({
         return answer(405, `Belay does not pass on ${method}.`);
       void before()
         .then(() => pass({ request, response, method }, open))
-        .catch((error: unknown) => answer(503, errorFrom(error).message));
+        .catch((error: unknown) => {
+          const { code, message } = errorFrom(error);
+          answer(code === 'invalid_input' ? 400 : 503, message);
+        });
     },
   );
   server.on('upgrade', (_request, socket) => {

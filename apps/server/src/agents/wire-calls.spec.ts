@@ -183,6 +183,28 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     }
     return { calls, text, finish };
   };
+  /** The conversation as a program sends it after these calls. */
+  const historyOf = (calls: readonly LanguageModelV4ToolCall[]): LanguageModelV4Message[] => [
+    task,
+    {
+      role: 'assistant',
+      content: calls.map(({ toolCallId, toolName, input }) => ({
+        type: 'tool-call',
+        toolCallId,
+        toolName,
+        input: JSON.parse(input) as unknown,
+      })),
+    },
+    {
+      role: 'tool',
+      content: calls.map(({ toolCallId, toolName }) => ({
+        type: 'tool-result',
+        toolCallId,
+        toolName,
+        output: { type: 'text', value: 'done' },
+      })),
+    },
+  ];
   const answer = (id: string, verdict: 'approved' | 'rejected', reason = '') =>
     bench.approvals.approvals.answer('s', { id, caller: ownerCaller }, { verdict, reason });
   const logged = async () =>
@@ -230,27 +252,7 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     ]);
     // The program goes on with its own history, as its SDK writes it.
     provider.answer(streaming(wire.reply({ text: 'I see.' })));
-    const history: LanguageModelV4Message[] = [
-      task,
-      {
-        role: 'assistant',
-        content: calls.map(({ toolCallId, toolName, input }) => ({
-          type: 'tool-call',
-          toolCallId,
-          toolName,
-          input: JSON.parse(input) as unknown,
-        })),
-      },
-      {
-        role: 'tool',
-        content: calls.map(({ toolCallId, toolName }) => ({
-          type: 'tool-result',
-          toolCallId,
-          toolName,
-          output: { type: 'text', value: 'done' },
-        })),
-      },
-    ];
+    const history = historyOf(calls);
     expect((await stream(options(history))).text).toBe('I see.');
     const sent = provider.requests.at(-1)?.text ?? '';
     expect(sent).not.toContain('Belay did not run');
@@ -303,6 +305,15 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     expect(calls).toEqual([]);
     expect(text).toContain('Belay did not run {"where":"moon"}. The user did not allow this.');
     expect(finish).toBe('stop');
+    // The model sees its own call, and the text as its result.
+    provider.answer(streaming(wire.reply({ text: 'I see.' })));
+    const said: LanguageModelV4Message = { role: 'assistant', content: [{ type: 'text', text }] };
+    await stream(options([task, said, task]));
+    const { body } = provider.requests.at(-1)!;
+    const sent = JSON.stringify(body['messages'] ?? body['input'] ?? body['contents']);
+    expect(sent).toContain('launch');
+    expect(sent.split('Belay did not run')).toHaveLength(2);
+    expect(sent).toMatch(/"(tool_result|function_call_output|tool|functionResponse)"/);
   });
 
   it('are refused when they cannot be read, or their id was used before', async () => {
@@ -317,7 +328,11 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
       },
     ]);
     const twice = `{"${field}":"ls","${field}":"rm -rf /"}`;
-    const given = wire.provider === 'google' ? [] : [{ id: 'call_2', name: shell, input: twice }];
+    const cut = `{"${field}":"ls`;
+    const unreadable = { call_2: twice, call_3: cut };
+    const given = Object.entries(wire.provider === 'google' ? {} : unreadable).map(
+      ([id, input]) => ({ id, name: shell, input }),
+    );
     provider.answer(streaming(wire.reply({ calls: [run('call_1', 'whoami'), ...given] })));
     const { calls } = await stream(options([task]));
     for (const { input } of calls) {
@@ -326,6 +341,9 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     }
     expect(calls).toHaveLength(1 + given.length);
     expect(calls[0]?.input).toContain('has a call call_1 already');
+    // What is not JSON does not come back, so that later requests are.
+    provider.answer(streaming(wire.reply({ text: 'I see.' })));
+    expect((await stream(options(historyOf(calls)))).text).toBe('I see.');
   });
 
   it('pass at once where nobody is to be asked, byte for byte', async () => {
@@ -335,6 +353,69 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     expect((await stream(options([task]))).calls).toHaveLength(2);
     expect(Buffer.concat(bench.received).toString()).toContain(events.join(''));
     expect((await logged()).map(({ id }) => id)).toEqual(['call_1', 'call_2']);
+  });
+
+  it('have the verdict of an equal call that no program got, once', async () => {
+    const reply = (id: string, second: string) =>
+      streaming(wire.reply({ calls: [run(id, 'ls -l'), run(second, 'pwd')] }));
+    provider.answer(
+      reply('call_1', 'call_2'),
+      reply('call_3', 'call_4'),
+      reply('call_5', 'call_6'),
+    );
+    const leave = new AbortController();
+    const broken = stream({ ...options([task]), abortSignal: leave.signal });
+    await bench.approvals.waits(2);
+    await answer('call_1', 'approved');
+    await bench.approvals.waits(1);
+    leave.abort();
+    await expect(broken).rejects.toThrow();
+    await bench.approvals.waits(0);
+    const again = stream(options([task]));
+    await bench.approvals.waits(1);
+    expect(await waiting()).toMatchObject([{ id: 'call_4', subject: 'pwd' }]);
+    await answer('call_4', 'approved');
+    expect((await again).calls).toHaveLength(2);
+    // The program has got it now, so the next one is another call.
+    const third = stream(options([task]));
+    await bench.approvals.waits(2);
+    for (const id of ['call_5', 'call_6']) await answer(id, 'rejected');
+    await third;
+    const approved = (await bench.events('approve')).map(({ id, source }) => [id, source]);
+    expect(approved).toEqual([
+      ['call_1', 'user'],
+      ['call_3', 'server'],
+      ['call_4', 'user'],
+    ]);
+  });
+
+  it('attacks: a kept verdict stands in for no mode that refuses', async () => {
+    const both = [run('call_1', 'ls'), run('call_2', 'pwd')];
+    provider.answer(streaming(wire.reply({ calls: both })));
+    const leave = new AbortController();
+    const broken = stream({ ...options([task]), abortSignal: leave.signal });
+    await bench.approvals.waits(2);
+    await answer('call_1', 'approved');
+    leave.abort();
+    await expect(broken).rejects.toThrow();
+    await bench.approvals.turnTo('s', 'plan');
+    provider.answer(streaming(wire.reply({ calls: [run('call_3', 'ls')] })));
+    const { calls } = await stream(options([task]));
+    expect(calls[0]?.input).toContain('Belay did not run ls.');
+  });
+
+  it('whose questions a killed server left open are withdrawn, and asked again', async () => {
+    provider.answer(streaming(wire.reply({ calls: [run('call_1', 'ls -l')] })));
+    const broken = stream(options([task]));
+    await bench.approvals.waits(1);
+    await bench.restart(wire.environment(provider.url));
+    await expect(broken).rejects.toThrow();
+    expect(await waiting()).toEqual([]);
+    provider.answer(streaming(wire.reply({ calls: [run('call_2', 'ls -l')] })));
+    const again = stream(options([task]));
+    await bench.approvals.waits(1);
+    await answer('call_2', 'approved');
+    expect((await again).calls).toMatchObject([{ toolCallId: expect.any(String) as string }]);
   });
 
   it('are withdrawn when the program leaves, and never leave after the end of the session', async () => {

@@ -1,17 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   AppError,
   describeCall,
   errorFrom,
   excerpt,
   jsonFault,
+  hostQuestionPrefix,
+  ignoreError,
+  isCall,
+  isEnded,
   rejectionOf,
   userCallPrefix,
   type ApprovalVerdict,
   type NewEvent,
 } from '@belay/protocol';
 import { ApprovalService } from '../approvals/approval.service.js';
+import { verdictEvent } from '../approvals/verdict-event.js';
 import { refuseUsedIds } from '../logs/call-ids.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
@@ -20,6 +25,7 @@ import { readObject } from '../models/wire/request-body.js';
 import type { Refusal, HeldCall } from '../models/wire/held-call.js';
 import { WireGateway } from '../models/wire/wire-gateway.js';
 import type { AgentEntry } from './agent-entry.js';
+import { KeptVerdicts } from './kept-verdicts.js';
 import { mappedCall, type MappedCall } from './mapped-call.js';
 import { SessionAgents } from './session-agents.js';
 
@@ -37,9 +43,10 @@ const maxCounted = 500;
  * event of the log, and the rules, the mode or the user of its session decide on it as on those of Belay’s own agent.
  */
 @Injectable()
-export class WireCalls implements CallJudge, OnModuleInit {
+export class WireCalls implements CallJudge, OnApplicationBootstrap {
   /** How often calls were refused, by session and by what they do. */
   readonly #refused = new Map<string, Map<string, number>>();
+  readonly #kept = new KeptVerdicts();
 
   constructor(
     private readonly log: EventLog,
@@ -49,7 +56,15 @@ export class WireCalls implements CallJudge, OnModuleInit {
     private readonly agents: SessionAgents,
   ) {}
 
-  onModuleInit(): void {
+  /** Programs whose replies ended with an earlier process of the server ask again, under new ids. */
+  async onApplicationBootstrap(): Promise<void> {
+    const reason = 'The server was restarted meanwhile.';
+    for (const { id: session, waitingFor } of await this.log.summaries())
+      for (const { id } of waitingFor)
+        if (await this.#isOfProgram(session, id))
+          await this.#record(session, id, { verdict: 'rejected', reason }).catch(
+            ignoreError('the question stays until its session ends'),
+          );
     this.gateway.decideBy(this);
   }
 
@@ -71,13 +86,28 @@ export class WireCalls implements CallJudge, OnModuleInit {
     const about = mapped.subject || call.name;
     if (fault) return { id, refusal: refusalOf(about, fault, { tools, reply }) };
     if (mapped.isIdle) return { id, refusal: null };
-    const verdict = await this.#verdict(reply, id, mapped);
+    const verdict = await this.#verdict(reply, { call, id, mapped });
     if (verdict.verdict === 'approved') return { id, refusal: null };
     const times = this.#countRefusal(reply.session, mapped);
     const again = times >= repeatedTimes ? ' Do not call this again.' : '';
     const { message } = rejectionOf(verdict);
     const reason = (/[.!?]$/.test(message) ? message : `${message}.`) + again;
     return { id, refusal: refusalOf(about, reason, { tools, reply, isLast: times >= lastTimes }) };
+  }
+
+  delivered({ session }: JudgedReply): void {
+    this.#kept.clear(session);
+  }
+
+  brokeOff(reply: JudgedReply, calls: readonly string[]): void {
+    this.#kept.keep(reply, calls);
+  }
+
+  /** Whether a question is about a call that was read in a reply. */
+  async #isOfProgram(session: string, id: string): Promise<boolean> {
+    if (id.startsWith(hostQuestionPrefix) || id.startsWith(userCallPrefix)) return false;
+    const { events } = await this.store.ofCall(session, id);
+    return events.every(({ action, source }) => !isCall(action) || source === 'server');
   }
 
   /** Undefined for the programs of a session that Belay’s own agent works on. */
@@ -119,15 +149,36 @@ export class WireCalls implements CallJudge, OnModuleInit {
   }
 
   async #verdict(
-    { session, signal }: JudgedReply,
-    id: string,
-    { operation, input, risk, subject }: MappedCall,
+    reply: JudgedReply,
+    { call, id, mapped }: { call: HeldCall; id: string; mapped: MappedCall },
   ): Promise<ApprovalVerdict> {
+    const { session, signal } = reply;
+    const { operation, input, risk, subject } = mapped;
     const asked = { id, operation: operation.name, input, risk, subject, fixed: true };
+    // A later agent of the session, or a call that differs in anything, is asked about again.
+    const about = JSON.stringify([await this.log.epoch(session), operation.name, input]);
+    const note = (verdict: ApprovalVerdict) => this.#kept.note(reply, call.key, { about, verdict });
+    const kept = this.#kept.take(session, about);
+    if (kept && !(await this.approvals.withoutAsking(session, asked))) {
+      await this.#record(session, id, kept);
+      note(kept);
+      return kept;
+    }
     const verdict = await this.approvals.request(session, asked, signal).catch(errorFrom);
-    if (!(verdict instanceof AppError)) return verdict;
+    if (!(verdict instanceof AppError)) {
+      if (verdict.by === undefined) note(verdict);
+      return verdict;
+    }
     if (verdict.code !== 'limit_reached') throw verdict;
     return { verdict: 'rejected', reason: verdict.message, by: 'server' };
+  }
+
+  /** Logs a verdict that nobody gives now. */
+  async #record(session: string, id: string, verdict: ApprovalVerdict): Promise<void> {
+    await this.log.append(session, ({ state }) => {
+      if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
+      return [verdictEvent('server', id, verdict)];
+    });
   }
 
   #countRefusal(session: string, { operation, subject }: MappedCall): number {

@@ -1,11 +1,13 @@
 import { AppError, isEnded, isEvent } from '@belay/protocol';
-import { untilAborted } from '@belay/rpc';
+import { inTime, untilAborted } from '@belay/rpc';
 import type { EventLog } from './event-log.js';
 
 interface Working {
   signal: AbortSignal;
   /** How a pause affects work that is about to begin: it waits, or is refused. */
   inPause: 'wait' | 'refuse';
+  /** The longest wait for the end of a pause, in milliseconds; then it throws `unavailable`. Unlimited if omitted. */
+  pauseTimeoutMs?: number | undefined;
 }
 
 /**
@@ -15,7 +17,12 @@ interface Working {
 export async function whileWorking<T>(
   log: EventLog,
   session: string,
-  { signal, inPause, work }: Working & { work: (signal: AbortSignal) => Promise<T> },
+  {
+    signal,
+    inPause,
+    pauseTimeoutMs,
+    work,
+  }: Working & { work: (signal: AbortSignal) => Promise<T> },
 ): Promise<T> {
   const ending = new AbortController();
   let changed = Promise.withResolvers<void>();
@@ -36,7 +43,8 @@ export async function whileWorking<T>(
       if (isEnded(state)) throw over(state);
       if (state !== 'paused') break;
       if (inPause === 'refuse') throw over(state);
-      await untilAborted(either, next);
+      const wait = pauseTimeoutMs === undefined ? next : inTime(next, pauseTimeoutMs, tooLong);
+      await untilAborted(either, wait);
     }
     return await work(either);
   } catch (error) {
@@ -49,3 +57,7 @@ export async function whileWorking<T>(
 
 const over = (state: string): AppError =>
   new AppError('cancelled', `The session is ${state}: nothing more is done for its agent.`);
+
+const tooLong = (): never => {
+  throw new AppError('unavailable', 'The session is paused. Try again once it goes on.');
+};

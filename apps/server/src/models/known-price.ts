@@ -19,6 +19,13 @@ export function knownPrice(name: string, setup: ModelSetup): (Rates & Pick<Price
   return options.price ?? priceOf(provider, model) ?? (isOwn ? free : null);
 }
 
+/** The context window in the model’s name, or else in the table; null when it is unknown. */
+export function knownWindow(name: string): number | null {
+  const address = parseModelName(name);
+  if (address.kind !== 'provider') return null;
+  return address.options.context ?? priceOf(address.provider, address.model)?.window ?? null;
+}
+
 /** Throws `invalid_input` when a cost budget cannot be enforced. */
 export function checkBudgets(
   model: string,

@@ -134,6 +134,25 @@ describe('its calls', () => {
     expect(results).toMatchObject([{ args: { ok: false, output } }]);
   });
 
+  it('that were refused in a text of the model have a result all the same, once', async () => {
+    begin({ task: [['wait']] });
+    await acp.stage.event('turn', 2);
+    const call = { source: 'server', action: 'terminal.run', args: { command: 'ls' } } as const;
+    await acp.stage.say({ ...call, message: 'ls', id: 'held' });
+    await acp.stage.say({
+      source: 'user',
+      action: 'reject',
+      args: { reason: 'No.', rule: null },
+      message: 'Rejected: No.',
+      id: 'held',
+    });
+    await acp.stage.message(JSON.stringify([['text', 'Well.']]), { delivery: 'steer' });
+    await acp.stage.event('end');
+    expect(acp.events('result')).toMatchObject([
+      { id: 'held', args: { operation: 'terminal.run', ok: false, output: { code: 'rejected' } } },
+    ]);
+  });
+
   it('cannot write results of calls that are not its own', async () => {
     begin({ task: [['wait']] });
     await acp.stage.event('turn', 2);

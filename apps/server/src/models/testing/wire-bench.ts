@@ -29,6 +29,7 @@ export class WireBench {
   readonly received: Buffer[] = [];
   approvals!: ApprovalBench;
   gateway!: WireGateway;
+  #calls!: WireCalls;
   readonly #connections = memoryConnections({ server: serverCalls, agent: agentCalls });
   readonly #entry: Server = createServer((request, response) => void this.#pass(request, response));
 
@@ -36,6 +37,7 @@ export class WireBench {
     const bench = new WireBench();
     await bench.logs.open(env);
     bench.#start();
+    await bench.#calls.onApplicationBootstrap();
     bench.#entry.listen(0, '127.0.0.1');
     await once(bench.#entry, 'listening');
     return bench;
@@ -48,6 +50,7 @@ export class WireBench {
     this.#start();
     this.#connections.reconnect();
     await this.gateway.onApplicationBootstrap();
+    await this.#calls.onApplicationBootstrap();
   }
 
   #start(): void {
@@ -57,7 +60,7 @@ export class WireBench {
     const { approvals } = this.approvals;
     this.gateway = new WireGateway(keys, log, store, database, approvals);
     const agents = { entry: (name: string) => agentTable.get(name) };
-    new WireCalls(log, store, approvals, this.gateway, agents as never).onModuleInit();
+    this.#calls = new WireCalls(log, store, approvals, this.gateway, agents as never);
     this.#connections.server.accept('model', async (meta, stream) => {
       void this.gateway.serve('s', meta, stream);
     });
@@ -66,6 +69,10 @@ export class WireBench {
   /** Begins the session `s`, whose programs may call its model. */
   session(model: string, more: Partial<SessionSettingsInput> = {}): Promise<void> {
     return this.logs.session('s', { model, modelForPrograms: true, approvals: 'auto', ...more });
+  }
+
+  get receivedBytes(): number {
+    return this.received.reduce((sum, { length }) => sum + length, 0);
   }
 
   url(path: string): string {

@@ -19,6 +19,10 @@ export interface CallJudge {
   pingOf(reply: Pick<JudgedReply, 'session'>): Promise<PingKind | undefined>;
   /** `id` names the call in the log. Rejects when the session has ended meanwhile. */
   decide(reply: JudgedReply, call: HeldCall): Promise<{ id: string; refusal: Refusal | null }>;
+  /** The program has the whole reply. */
+  delivered(reply: JudgedReply): void;
+  /** The program has not got the calls with these keys, and asks its model for them again. */
+  brokeOff(reply: JudgedReply, calls: readonly string[]): void;
 }
 
 const pings: Readonly<Record<PingKind, string>> = {

@@ -298,8 +298,8 @@ describe('attacks: replies that are not what they seem', () => {
     const stage = new Stage('messages');
     const frame = Buffer.from('data: {"type":"content_block_delta","index":7}\n\n');
     const message = { type: 'content_block_delta', index: 7, delta: { partial_json: 'a' } };
-    for (let count = 0; count < 200_000; count++) await stage.held.add(frame, message);
-    expect(stage.out).toHaveLength(200_000);
+    for (let count = 0; count < 20_000; count++) await stage.held.add(frame, message);
+    expect(stage.out).toHaveLength(20_000);
     const start = (index: number) => ({
       type: 'content_block_start',
       index,

@@ -35,6 +35,8 @@ export class HeldReply {
   readonly #decided = new Map<string, { text: string; verdict: Promise<void> }>();
   readonly #allowed = new Set<string>();
   readonly #refused = new Map<string, Refusal>();
+  /** The calls of which the client may have read something. */
+  readonly #sent = new Set<string>();
   #failure: unknown;
   #held: HeldFrame[] = [];
   #heldBytes = 0;
@@ -65,7 +67,7 @@ export class HeldReply {
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > maxHeldBytes)
       throw new AppError('model_failed', 'The reply has calls that are too large to be checked.');
-    this.#pings ??= setInterval(() => this.#ping(), this.#options.pingMs ?? pingMs);
+    this.#pings ??= setInterval(() => this.#ping(), this.#options.pingMs ?? pingMs).unref();
   }
 
   /** Resolves when everything has left: after the end of the stream, and of all decisions. */
@@ -78,11 +80,17 @@ export class HeldReply {
     if (this.#held.length > 0) {
       const refusals = { refused: this.#refused, leavesCalls: this.#leavesCalls() };
       const replaced = format.replaced(this.#held, refusals);
+      const calls = keysOf(this.#held);
       this.#held = [];
-      await this.#leave(replaced, { afterPause: true });
+      await this.#leave(replaced, calls);
     }
     await this.#leaving;
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** The keys of the calls of which nothing has left. */
+  get unsent(): readonly string[] {
+    return [...this.#decided.keys()].filter((key) => !this.#sent.has(key));
   }
 
   /** Nothing leaves any more. */
@@ -114,17 +122,20 @@ export class HeldReply {
     const isAllowed = [...this.#reader.calls.keys()].every((key) => this.#allowed.has(key));
     if (!isAllowed || this.#held.length === 0 || this.#failure !== undefined) return;
     const frames = this.#held.map(({ bytes }) => bytes);
+    const calls = keysOf(this.#held);
     this.#held = [];
     this.#heldBytes = 0;
     clearInterval(this.#pings);
     this.#pings = undefined;
-    this.#leave(frames, { afterPause: true }).catch((error: unknown) => this.#fail(error));
+    this.#leave(frames, calls).catch((error: unknown) => this.#fail(error));
   }
 
-  #leave(frames: readonly Buffer[], { afterPause = false } = {}): Promise<void> {
+  /** Frames of calls wait for the end of a pause. */
+  #leave(frames: readonly Buffer[], calls: readonly string[] = []): Promise<void> {
     const { signal, working, write } = this.#options;
     this.#leaving = this.#leaving.then(async () => {
-      if (afterPause) await untilAborted(signal, working());
+      if (calls.length > 0) await untilAborted(signal, working());
+      for (const key of calls) this.#sent.add(key);
       for (const frame of frames) await write(frame);
     });
     return this.#leaving;
@@ -145,5 +156,7 @@ export class HeldReply {
     return this.#allowed.size > 0 || [...this.#refused.values()].some(({ standIn }) => standIn);
   }
 }
+
+const keysOf = (frames: readonly HeldFrame[]): string[] => frames.flatMap(({ keys }) => keys);
 
 const textOfCall = ({ id, name, input }: HeldCall): string => JSON.stringify([id, name, input]);

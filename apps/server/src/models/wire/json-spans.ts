@@ -19,11 +19,11 @@ export function jsonSpans(text: string): JsonSpan {
   return new SpanParser(text).value();
 }
 
-/** The text with these pieces replaced, and nothing else changed. */
+/** The text with these pieces replaced, and nothing else changed. What is added at a place comes before the piece there. */
 export function withEdits(text: string, edits: readonly Edit[]): string {
   let at = 0;
   let result = '';
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+  for (const edit of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
     result += text.slice(at, edit.start) + edit.text;
     at = edit.end;
   }

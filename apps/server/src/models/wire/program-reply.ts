@@ -49,7 +49,7 @@ export class ProgramReply {
     this.#pings = setInterval(() => {
       const head = this.hasBegun ? Promise.resolve() : this.#head(200, streamHeaders);
       head.then(() => this.write(Buffer.from(ping))).catch(ignoreError('the client is gone'));
-    }, everyMs);
+    }, everyMs).unref();
     this.closed.addEventListener('abort', stop, { once: true });
     return stop;
   }

@@ -2,6 +2,8 @@ import { isEvent, newEvent, type WireFormatName } from '@belay/protocol';
 import type { EventLog } from '../../logs/event-log.js';
 import type { SessionsStore } from '../../logs/sessions.store.js';
 import type { Database } from '../../storage/database.js';
+import { parsed } from './event-frames.js';
+import { isObject } from './json-fields.js';
 import type { ReplacedCall } from './restored.js';
 import type { Refusal, HeldCall } from './held-call.js';
 
@@ -10,7 +12,7 @@ const maxKept = 200;
 /** The longest input that is kept, in characters. */
 const maxInput = 2 ** 20;
 
-/** The calls that programs got stand-ins for, from the log. */
+/** The calls that programs got something else for, from the log. */
 export class ReplacedCalls {
   readonly #known = new Map<string, Promise<ReplacedCall[]>>();
 
@@ -20,18 +22,19 @@ export class ReplacedCalls {
     private readonly database: Database,
   ) {}
 
-  /** Resolves once it is stored, which must be before the program gets the stand-in. */
+  /** Resolves once it is stored, which must be before the program gets its reply. */
   async add(
     session: string,
     id: string,
     { format, call, refusal }: { format: WireFormatName; call: HeldCall; refusal: Refusal },
   ): Promise<void> {
     // A larger one is not brought back: the provider then sees what the program saw.
-    if (!refusal.standIn || call.input.length > maxInput) return;
-    const { tool, input: standIn } = refusal.standIn;
+    if (call.input.length > maxInput || !canBeRestored(format, call)) return;
+    const { tool = null, input: standIn = null } = refusal.standIn ?? {};
     const { name, input, item } = call;
-    const args = { format, call: call.id, name, input, tool, standIn, ...(item && { item }) };
-    const message = `The program gets ${tool} in the place of ${name}, and its result will be that it was not allowed.`;
+    const { text } = refusal;
+    const args = { format, call: call.id, name, input, text, tool, standIn, ...(item && { item }) };
+    const message = `The program gets ${tool ?? 'a text'} in the place of ${name}, and its result will be that it was not allowed.`;
     const known = await this.of(session);
     const event = newEvent('server', 'replaced', { args, message, id });
     await this.log.stalls.whenSpace(session, () => this.log.append(session, [event]));
@@ -55,4 +58,10 @@ export class ReplacedCalls {
     const events = await this.store.ofActions(this.database.kysely, session, { from: 1, actions });
     return events.flatMap((event) => (isEvent(event, 'replaced') ? event.args : []));
   }
+}
+
+/** A result names its call by id, and where inputs are values, only JSON fits into a request. */
+function canBeRestored(format: WireFormatName, { id, input }: HeldCall): boolean {
+  if (format === 'gemini') return isObject(parsed(input));
+  return id !== '' && (format !== 'messages' || isObject(parsed(input || '{}')));
 }

@@ -7,6 +7,7 @@ const call = (more: Partial<ReplacedCall> = {}): ReplacedCall => ({
   call: 'toolu_1',
   name: 'Edit',
   input: '{"path": "ä",  "n": 1.0}',
+  text: 'Belay did not run it.',
   tool: 'Bash',
   standIn: { command: 'exit 1' },
   ...more,
@@ -107,6 +108,136 @@ describe('the model’s own calls in a request', () => {
       { functionResponse: { name: 'Edit' } },
     ]);
     expect(sent.contents[0]?.parts[0]).toEqual(request.contents[0]?.parts[0]);
+  });
+
+  describe('whose refusals were texts', () => {
+    const { text } = call();
+    const refused = (format: ReplacedCall['format'], ...ids: string[]) =>
+      ids.map((id) => call({ format, call: id, input: '{"n": 1.0}', tool: null, standIn: null }));
+    const after = (request: object, calls: ReplacedCall[]) => {
+      const [first] = calls;
+      const sent = restored(JSON.stringify(request), first?.format ?? 'chat', calls);
+      return JSON.parse(sent) as unknown;
+    };
+
+    it('come back with these as their results in Messages', () => {
+      const messages = [
+        { role: 'user', content: text },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'Hm.' },
+            { type: 'text', text },
+          ],
+        },
+        { role: 'user', content: 'Go on' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text },
+            { type: 'tool_use', id: 'c9', name: 'Bash', input: {} },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c9', content: 'a' }] },
+        { role: 'assistant', content: [{ type: 'text', text }] },
+      ];
+      const use = (id: string) => ({ type: 'tool_use', id, name: 'Edit', input: { n: 1 } });
+      const result = (id: string) => ({
+        type: 'tool_result',
+        tool_use_id: id,
+        is_error: true,
+        content: text,
+      });
+      expect(after({ messages }, refused('messages', 'c1', 'c2', 'c3'))).toEqual({
+        messages: [
+          messages[0],
+          { role: 'assistant', content: [{ type: 'text', text: 'Hm.' }, use('c1')] },
+          { role: 'user', content: [result('c1'), { type: 'text', text: 'Go on' }] },
+          {
+            role: 'assistant',
+            content: [use('c2'), { type: 'tool_use', id: 'c9', name: 'Bash', input: {} }],
+          },
+          {
+            role: 'user',
+            content: [result('c2'), { type: 'tool_result', tool_use_id: 'c9', content: 'a' }],
+          },
+          // Nothing follows that could have its result.
+          messages[5],
+        ],
+      });
+    });
+
+    it('come back with these as their results in Responses', () => {
+      const said = (one: string) => ({
+        role: 'assistant',
+        content: [{ type: 'output_text', text: one }],
+      });
+      const input = [{ role: 'user', content: text }, said('Hm.'), said(text), said(text)];
+      const item = '{"type":"custom_tool_call","call_id":"c2","name":"patch","input":"*"}';
+      const [first, second] = refused('responses', 'c1', 'c2');
+      const calls = [first, { ...second, item }] as ReplacedCall[];
+      expect(after({ input }, calls)).toEqual({
+        input: [
+          ...input.slice(0, 2),
+          { type: 'function_call', call_id: 'c1', name: 'Edit', arguments: '{"n": 1.0}' },
+          { type: 'function_call_output', call_id: 'c1', output: text },
+          JSON.parse(item),
+          { type: 'custom_tool_call_output', call_id: 'c2', output: text },
+        ],
+      });
+    });
+
+    it('come back with these as their results in Chat Completions', () => {
+      const own = { id: 'c9', type: 'function', function: { name: 'bash', arguments: '{}' } };
+      const messages = [
+        { role: 'user', content: text },
+        { role: 'assistant', content: `Hm.${text}${text}`, tool_calls: [own] },
+        { role: 'tool', tool_call_id: 'c9', content: 'a' },
+        { role: 'assistant', content: text },
+        { role: 'user', content: 'Go on' },
+      ];
+      const use = (id: string) => ({
+        id,
+        type: 'function',
+        function: { name: 'Edit', arguments: '{"n": 1.0}' },
+      });
+      const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: text });
+      expect(after({ messages }, refused('chat', 'c1', 'c2', 'c3'))).toEqual({
+        messages: [
+          messages[0],
+          { role: 'assistant', content: 'Hm.', tool_calls: [own, use('c1'), use('c2')] },
+          result('c1'),
+          result('c2'),
+          messages[2],
+          { role: 'assistant', content: null, tool_calls: [use('c3')] },
+          result('c3'),
+          messages[4],
+        ],
+      });
+    });
+
+    it('come back with these as their results in Gemini, with the signature of their thought', () => {
+      const contents = [
+        { role: 'model', parts: [{ text: 'Hm.' }, { text, thoughtSignature: 's' }] },
+        { role: 'user', parts: [{ text: 'Go on' }] },
+      ];
+      const functionCall = { name: 'Edit', args: { n: 1 } };
+      const functionResponse = { name: 'Edit', response: { error: text } };
+      expect(after({ contents }, refused('gemini', ''))).toEqual({
+        contents: [
+          { role: 'model', parts: [{ text: 'Hm.' }, { functionCall, thoughtSignature: 's' }] },
+          { role: 'user', parts: [{ functionResponse }, { text: 'Go on' }] },
+        ],
+      });
+    });
+
+    it('stay as they are where the program has changed them', () => {
+      const messages = [
+        { role: 'assistant', content: [{ type: 'text', text: `${text} Well.` }] },
+        { role: 'user', content: 'Go on' },
+      ];
+      expect(after({ messages }, refused('messages', 'c1'))).toEqual({ messages });
+    });
   });
 
   it('attacks: a request that is nested without end is refused', () => {

@@ -1,58 +1,33 @@
 import { AppError, type EventArgs, type WireFormatName } from '@belay/protocol';
 import { isDeepStrictEqual } from 'node:util';
-import { withEdits, jsonSpans, type Edit, type JsonSpan } from './json-spans.js';
+import { withEdits, jsonSpans, type Edit } from './json-spans.js';
+import { editsOfTexts, itemOf, outputTypeOf } from './restored-texts.js';
+import { SpannedText } from './spanned-text.js';
 
 export type ReplacedCall = EventArgs<'replaced'>;
 
 /**
- * A request with the model’s own calls in the place of their stand-ins, so that the provider sees the conversation as it
- * was: the call that it made, and as its result that it was not allowed. All other bytes stay.
+ * A request with the model’s own calls in the place of what stands in for them, so that the provider sees the
+ * conversation as it was: the call that it made, and as its result that it was not allowed. All other bytes stay.
  */
 export function restored(
   text: string,
   format: WireFormatName,
   calls: readonly ReplacedCall[],
 ): string {
-  const own = calls.filter(
-    (call) => call.format === format && text.includes(call.call || call.tool),
-  );
-  if (own.length === 0) return text;
+  const own = calls.filter((call) => call.format === format);
+  const standIns = own.filter(({ call, tool }) => tool !== null && text.includes(call || tool));
+  const texts = own.filter(({ tool }) => tool === null);
+  if (standIns.length + texts.length === 0) return text;
   try {
     const request = new SpannedText(text, jsonSpans(text));
-    return withEdits(text, edits[format](request, own));
+    return withEdits(text, [
+      ...edits[format](request, standIns),
+      ...editsOfTexts(request, format, texts),
+    ]);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new AppError('invalid_input', 'The body of the request is nested too deeply.');
-  }
-}
-
-/** A value in a text, for reading. */
-class SpannedText {
-  constructor(
-    private readonly whole: string,
-    readonly span: JsonSpan | undefined,
-  ) {}
-
-  at(...names: readonly string[]): SpannedText {
-    const span = names.reduce<JsonSpan | undefined>(
-      (one, name) => one?.fields?.get(name),
-      this.span,
-    );
-    return new SpannedText(this.whole, span);
-  }
-
-  get items(): SpannedText[] {
-    return (this.span?.items ?? []).map((item) => new SpannedText(this.whole, item));
-  }
-
-  /** Undefined if there is no such value. */
-  get value(): unknown {
-    return this.span && (JSON.parse(this.whole.slice(this.span.start, this.span.end)) as unknown);
-  }
-
-  /** Replaces the value, if there is one. */
-  by(json: string): Edit[] {
-    return this.span ? [{ ...this.span, text: json }] : [];
   }
 }
 
@@ -73,9 +48,9 @@ const edits: Readonly<Record<WireFormatName, Editor>> = {
       const type = item.at('type').value;
       if (!call) return [];
       if (type === 'function_call_output' || type === 'custom_tool_call_output')
-        return item.at('type').by(quoted(`${typeOf(call)}_output`));
+        return item.at('type').by(quoted(outputTypeOf(call)));
       if (type === 'custom_tool_call' || (type === 'function_call' && call.item !== undefined))
-        return item.by(call.item ?? itemOf(call));
+        return item.by(itemOf(call));
       if (type !== 'function_call') return [];
       return [
         ...item.at('name').by(quoted(call.name)),
@@ -117,12 +92,6 @@ const callsOf = (content: SpannedText, name: string): SpannedText[] =>
     .at('parts')
     .items.map((part) => part.at(name))
     .filter(({ span }) => span !== undefined);
-
-const typeOf = ({ item }: ReplacedCall): string =>
-  item === undefined ? 'function_call' : (JSON.parse(item) as { type: string }).type;
-
-const itemOf = ({ call, name, input }: ReplacedCall): string =>
-  JSON.stringify({ type: 'function_call', call_id: call, name, arguments: input });
 
 const withId = (calls: readonly ReplacedCall[], id: unknown): ReplacedCall | undefined =>
   typeof id === 'string' && id !== '' ? calls.find(({ call }) => call === id) : undefined;

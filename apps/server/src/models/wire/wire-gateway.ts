@@ -18,9 +18,8 @@ import { EventLog } from '../../logs/event-log.js';
 import { SessionsStore } from '../../logs/sessions.store.js';
 import { whileWorking } from '../../logs/while-working.js';
 import { Database } from '../../storage/database.js';
-import { checkBudgets, knownPrice } from '../known-price.js';
-import { parseModelName } from '../model-name.js';
-import { dollarsOf, priceOf } from '../prices.js';
+import { checkBudgets, knownPrice, knownWindow } from '../known-price.js';
+import { dollarsOf } from '../prices.js';
 import { providerApi } from '../provider-apis.js';
 import { ProviderKeys } from '../provider-keys.js';
 import { Admission, type RequestUsage, type Reservation } from './admission.js';
@@ -41,7 +40,7 @@ import type { WireFormat, WireRequest } from './wire-format.js';
 import { wireFormats } from './wire-formats.js';
 import { providerHeaders } from './wire-headers.js';
 import { ProgramReply } from './program-reply.js';
-import { formatAt, wireRoute, type WireRoute } from './wire-route.js';
+import { formatAt, streamsEvents, wireRoute, type WireRoute } from './wire-route.js';
 
 /** The most tokens that are reserved for a reply; most are far shorter than their limit. */
 const mostReservedOutput = 8_192;
@@ -56,6 +55,7 @@ interface Passed {
   provider: string;
   meta: ModelStream;
   reply: ProgramReply;
+  judge: CallJudge;
 }
 
 /** A request for a reply of a model. */
@@ -73,6 +73,8 @@ interface Generation extends Passed {
 export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShutdown {
   /** Milliseconds until a client whose stream does not begin gets signs of life. */
   waitMs = 10_000;
+  /** Milliseconds that other clients wait for the end of a pause. */
+  pauseTimeoutMs = 60_000;
   readonly #logger = new Logger(WireGateway.name);
   readonly #admission: Admission;
   readonly #bodies = new BodyBudget();
@@ -131,10 +133,12 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
     try {
       if (!route)
         throw new AppError('not_found', `Belay does not pass on ${meta.method} ${meta.path}.`);
+      const judge = this.#judge;
+      if (!judge) throw new AppError('unavailable', 'The server is starting.');
       const settings = await this.log.settings(session);
       const provider = permittedProvider(settings, route.format);
       this.#admission.count(session);
-      const passed = { session, route, format, provider, meta, reply };
+      const passed = { session, route, format, provider, meta, reply, judge };
       if (route.kind === 'list')
         await this.#whileWorking(passed, (signal) => this.#pass(passed, signal));
       else await this.#withBody(passed, stream);
@@ -166,30 +170,32 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       );
       const text = restored(body.text, route.format, await this.#replaced.of(session));
       const sent = { ...passed, body: { ...body, text } };
-      const stop = await this.#keepAlive(passed, request);
+      const isKeptAlive = request.isStream && streamsEvents(route);
+      const stop = isKeptAlive ? await this.#keepAlive(passed) : () => {};
       const work = (signal: AbortSignal) =>
         route.kind === 'count'
           ? this.#pass(sent, signal)
           : this.#generate({ ...sent, request, model }, signal);
-      await this.#whileWorking(passed, work).finally(stop);
+      await this.#whileWorking(passed, work, { isKeptAlive }).finally(stop);
     } finally {
       share.release();
     }
   }
 
   /** A stream may wait for the end of a pause, or for budgets that others hold. */
-  async #keepAlive({ session, reply, format, route }: Passed, request: WireRequest) {
-    const isEvents = format.name !== 'gemini' || route.path.includes('alt=sse');
-    if (!request.isStream || !isEvents) return () => {};
-    const kind = await this.#judge?.pingOf({ session });
+  async #keepAlive({ session, reply, format, judge }: Passed): Promise<() => void> {
+    const kind = await judge.pingOf({ session });
     return reply.whileWaiting(pingFrame(format.name, kind), this.waitMs);
   }
 
   #whileWorking(
     { session, reply }: Passed,
     work: (signal: AbortSignal) => Promise<void>,
+    { isKeptAlive = false } = {},
   ): Promise<void> {
-    return whileWorking(this.log, session, { signal: reply.closed, inPause: 'wait', work });
+    const pauseTimeoutMs = isKeptAlive ? undefined : this.pauseTimeoutMs;
+    const limits = { signal: reply.closed, inPause: 'wait', pauseTimeoutMs } as const;
+    return whileWorking(this.log, session, { ...limits, work });
   }
 
   /** A request that costs nothing. */
@@ -232,9 +238,7 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
   }
 
   /** How the calls in a reply are decided. */
-  async #judged({ session, format, request }: Generation, signal: AbortSignal) {
-    const judge = this.#judge;
-    if (!judge) throw new AppError('unavailable', 'The server is starting.');
+  async #judged({ session, format, request, judge }: Generation, signal: AbortSignal) {
     const judged = { session, format: format.name, offered: request.tools, signal };
     const pause = { signal, inPause: 'wait', work: async () => {} } as const;
     return {
@@ -244,9 +248,11 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       signal,
       decide: async (call: HeldCall) => {
         const { id, refusal } = await judge.decide(judged, call);
-        if (refusal?.standIn) await this.#replaced.add(session, id, { ...judged, call, refusal });
+        if (refusal) await this.#replaced.add(session, id, { ...judged, call, refusal });
         return refusal;
       },
+      delivered: () => judge.delivered(judged),
+      brokeOff: (calls: readonly string[]) => judge.brokeOff(judged, calls),
     };
   }
 
@@ -291,7 +297,7 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
       cachedTokens: usage.cached,
       outputTokens: usage.output,
       dollars: dollarsOf(knownPrice(model.name, this.keys.setup), usage),
-      contextWindow: windowOf(model.name),
+      contextWindow: knownWindow(model.name),
       ...(isEstimated && { estimated: true }),
     });
   }
@@ -338,9 +344,3 @@ const noUsage: RequestUsage = {
   contextWindow: null,
   failed: true,
 };
-
-function windowOf(name: string): number | null {
-  const address = parseModelName(name);
-  if (address.kind !== 'provider') return null;
-  return address.options.context ?? priceOf(address.provider, address.model)?.window ?? null;
-}

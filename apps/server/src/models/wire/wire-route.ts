@@ -76,6 +76,10 @@ export function wireRoute(method: 'GET' | 'POST', target: string): WireRoute | u
   return undefined;
 }
 
+/** Whether a stream of this route is server-sent events, among which clients ignore those that they do not know. */
+export const streamsEvents = ({ format, path }: WireRoute): boolean =>
+  format !== 'gemini' || path.includes('alt=sse');
+
 /** The format in whose errors a path without a route is answered. */
 export function formatAt(target: string): WireFormatName {
   if (target.startsWith('/anthropic')) return 'messages';

@@ -1,0 +1,149 @@
+import { isEvent } from '@belay/protocol';
+import { Followed, killAgent } from '@belay/testkit';
+import { AgentBench, bash, replies, resultsOf } from './agent-bench.js';
+
+describe('an agent of one’s own', () => {
+  const bench = new AgentBench();
+  beforeAll(() => bench.open());
+  afterAll(() => bench.close());
+  const sent = () => JSON.stringify(bench.provider.requests.at(-1)?.body.messages);
+
+  it('works over ACP: its calls are decided, and it goes on after a message, a stop and a restart', async () => {
+    const { sessions } = bench.server.client;
+    bench.provider.answer(
+      replies('I look.', bash('c1', 'echo one | tee one.txt')),
+      replies('On it.', bash('c2', 'echo two'), bash('c3', 'rm one.txt')),
+      replies('Kept.'),
+    );
+    const session = await bench.start({ task: 'Tidy up', agent: { name: 'own' } });
+    await bench.answer(session, 'c1');
+    await bench.answer(session, 'c2');
+    await bench.answer(session, 'c3', { verdict: 'rejected', reason: 'Keep it.' });
+    const first = await session.finished();
+    expect(first.message).toContain('Kept.');
+    expect(resultsOf(session)).toMatchObject({
+      c1: { text: 'one\n' },
+      c2: { text: 'two\n' },
+      c3: { code: 'rejected' },
+    });
+    expect(
+      session.events.find((event) => isEvent(event, 'commit') && event.id === 'c1'),
+    ).toBeDefined();
+    expect(await sessions.call(session.id, 'files.read', { path: 'one.txt' })).toMatchObject({
+      content: 'one\n',
+    });
+
+    bench.provider.answer(replies('Again.', bash('c4', 'echo begun; sleep 100')));
+    await sessions.message(session.id, { text: 'Once more' });
+    await bench.answer(session, 'c4');
+    await session.event((event) => isEvent(event, 'say') && event.message === 'Again.');
+    await sessions.stop(session.id);
+    const stopped = await session.state('stopped');
+    bench.provider.answer(replies('Here again.'));
+    await sessions.message(session.id, { text: 'Go on' });
+    await session.finished(stopped.seq);
+    for (const text of ['Tidy up', 'Kept.', 'Once more', 'Go on']) expect(sent()).toContain(text);
+    session.close();
+  });
+
+  it('loses nothing when its program, the server or the sandbox is killed in the middle', async () => {
+    const { sessions } = bench.server.client;
+    bench.provider.answer(
+      replies('Begin.', bash('k1', 'echo begun')),
+      replies('Wait.', bash('k2', 'sleep 100')),
+    );
+    const session = await bench.start({ task: 'Endure', agent: { name: 'own' } });
+    await bench.answer(session, 'k1');
+    await bench.answer(session, 'k2');
+    await session.event((event) => isEvent(event, 'say') && event.message === 'Wait.');
+    bench.provider.answer(replies('Resumed.', bash('k3', 'echo third')));
+    const kill = { command: 'pkill -9 -f own-agent.mjs' };
+    await sessions.call(session.id, 'terminal.run', kill);
+    await session.event((event) => isEvent(event, 'approval') && event.id === 'k3');
+    expect(sent()).toContain('You were interrupted; go on.');
+    expect(sent()).toContain('begun');
+
+    // The program repeats the request whose reply the end of the server broke off.
+    bench.provider.answer(replies('Resumed.', bash('k4', 'echo third')));
+    await bench.server.end('SIGKILL');
+    await bench.server.start();
+    session.follow();
+    await bench.answer(session, 'k4');
+    bench.provider.answer(replies('Now this.', bash('k5', 'echo fifth')));
+    await session.event((event) => isEvent(event, 'approval') && event.id === 'k5');
+    expect(resultsOf(session)).toMatchObject({ k1: { text: 'begun\n' }, k4: { text: 'third\n' } });
+    expect((await bench.server.client.sessions.get(session.id)).waitingFor).toMatchObject([
+      { id: 'k5' },
+    ]);
+
+    await killAgent(session.id);
+    const failed = await session.state('failed');
+    bench.provider.answer(replies('Survived.'));
+    await bench.server.client.sessions.restart(session.id);
+    await session.finished(failed.seq);
+    expect(sent()).toContain('third');
+    const said = session.events.flatMap((event) => (isEvent(event, 'say') ? event.message : []));
+    expect(said).toEqual(['Begin.', 'Wait.', 'Resumed.', 'Survived.']);
+    expect(session.events.map(({ seq }) => seq)).toEqual(session.events.map((_, at) => at + 1));
+    session.close();
+  });
+
+  it('hands over to Belay’s own agent, and takes over from it', async () => {
+    bench.provider.answer(
+      replies('Mine.', bash('f1', 'echo mine | tee mine.txt')),
+      replies('Ready.'),
+    );
+    const session = await bench.start({ task: 'Share', agent: { name: 'own' }, approvals: 'auto' });
+    const end = await session.finished();
+    const { sessions } = bench.server.client;
+    const fork = async (from: Followed, seq: number, agent: string): Promise<Followed> => {
+      const message = { text: `Now ${agent}` };
+      const { id } = await sessions.fork(from.id, { seq, agent: { name: agent }, message });
+      return new Followed(bench.server, id);
+    };
+    const finish = { id: 'f3', name: 'finish', input: '{"summary":"Taken over."}' };
+    const run = { id: 'f2', name: 'terminal_run', input: '{"command":"cat mine.txt"}' };
+    bench.provider.answer(replies('Yours.', run), replies('', finish));
+    const belays = await fork(session, end.seq, 'belay');
+    const belaysEnd = await belays.finished(end.seq);
+    expect(belays.words()).toContain('Taken over.');
+    for (const text of ['Share', 'Ready.', 'Now belay', 'f2']) expect(sent()).toContain(text);
+    expect(resultsOf(belays)).toMatchObject({ f2: { text: 'mine\n' } });
+
+    bench.provider.answer(replies('Mine again.', bash('f4', 'cat mine.txt')), replies('Done.'));
+    const back = await fork(belays, belaysEnd.seq, 'own');
+    await back.finished(belaysEnd.seq);
+    for (const text of ['Yours.', 'Taken over', 'Now own']) expect(sent()).toContain(text);
+    expect(resultsOf(back)).toMatchObject({ f4: { text: 'mine\n' } });
+    for (const one of [session, belays, back]) one.close();
+  });
+
+  it('works in a terminal: it needs its user when it rings, and is typed into', async () => {
+    const { sessions } = bench.server.client;
+    bench.provider.answer(
+      replies('I look.', bash('t1', 'echo in-the-terminal')),
+      replies('What next?'),
+    );
+    const session = await bench.start({ task: 'Type', agent: { name: 'typed' } });
+    await bench.answer(session, 't1');
+    await session.printed('in-the-terminal\r\n', 'agent');
+    const rang = await session.event((event) => isEvent(event, 'attention'));
+    expect(rang.message).toBe('typed rang the bell.');
+    await session.state('waiting');
+    expect(await sessions.get(session.id)).toMatchObject({ attention: 'typed rang the bell.' });
+    bench.provider.answer(replies('I go on.'));
+    const type = (data: string) =>
+      bench.server.live.request('terminal.keys', { session: session.id, terminal: 'agent', data });
+    await type('Go on\r');
+    await session.printed('I go on.', 'agent');
+    expect(sent()).toContain('"content":"Go on"');
+    await session.event((event) => isEvent(event, 'attention') && event.args.why === null);
+    await session.event(
+      (event) => isEvent(event, 'attention') && event.args.why !== null,
+      rang.seq + 1,
+    );
+    await type('/exit\r');
+    await session.finished();
+    session.close();
+  });
+});
