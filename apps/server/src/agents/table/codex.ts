@@ -1,4 +1,4 @@
-import { codexTranscript } from '../../transcripts/codex.js';
+import { codexTranscript } from '../../transcripts/codex-transcript.js';
 import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
 import {
   each,
