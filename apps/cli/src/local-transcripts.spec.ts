@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { AgentChoice } from '@belay/protocol';
-import { latestTranscript, programFolder, readTranscript } from './local-transcripts.js';
+import { latestTranscript, settingsFolder, readTranscript } from './local-transcripts.js';
 
 const agent = (name: string, variable: string, below: string): AgentChoice => ({
   name,
@@ -84,9 +84,9 @@ describe('transcripts on this machine', () => {
 
   it('are in the home folder unless a variable names another', () => {
     const place = { variable: 'ONE_HOME', folder: '.one', below: 'projects', resume: 'one' };
-    expect(programFolder(place)).toBe(join(folder, 'one'));
+    expect(settingsFolder(place)).toBe(join(folder, 'one'));
     delete process.env['ONE_HOME'];
-    expect(programFolder(place)).toMatch(/\/\.one$/);
+    expect(settingsFolder(place)).toMatch(/\/\.one$/);
   });
 
   it('are read up to a size', async () => {

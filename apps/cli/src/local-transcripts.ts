@@ -6,7 +6,7 @@ import { AppError, isFields, maxTranscriptLength, type AgentChoice } from '@bela
 type Place = NonNullable<AgentChoice['transcripts']>;
 
 /** The folder of a program’s settings on this machine. */
-export const programFolder = ({ variable, folder }: Place): string =>
+export const settingsFolder = ({ variable, folder }: Place): string =>
   process.env[variable] || join(homedir(), folder);
 
 /** The name of a transcript; those of subagents have no UUID. */
@@ -25,7 +25,7 @@ export async function latestTranscript(
   const found = await Promise.all(
     agents.map(async ({ name, transcripts }) => {
       if (!transcripts) return [];
-      const files = await filesBelow(join(programFolder(transcripts), transcripts.below));
+      const files = await filesBelow(join(settingsFolder(transcripts), transcripts.below));
       return files.map((file) => ({ ...file, from: name }));
     }),
   );

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import { clientFor, findSession, type PrintOptions } from '../connection.js';
-import { programFolder } from '../local-transcripts.js';
+import { settingsFolder } from '../local-transcripts.js';
 import { printResult } from '../output.js';
 import { checkedFolder } from '../workspace/plan-workspace.js';
 
@@ -27,7 +27,7 @@ export async function exportTranscript(
   const place = agents.find((agent) => agent.name === format)?.transcripts;
   if (!place)
     throw new AppError('internal', `The server does not say where ${format} keeps files.`);
-  const file = output ?? join(programFolder(place), path);
+  const file = output ?? join(settingsFolder(place), path);
   await write(file, text);
   printResult(
     options,

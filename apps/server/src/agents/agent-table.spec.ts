@@ -52,8 +52,8 @@ const known = new Set([
   'libs/protocol/src/foreign-call.ts',
   'apps/server/src/agents/agent-table.ts',
   'apps/server/src/agents/agent-lock.ts',
-  'apps/server/src/transcripts/claude-code.ts',
-  'apps/server/src/transcripts/codex.ts',
+  'apps/server/src/transcripts/claude-code-transcript.ts',
+  'apps/server/src/transcripts/codex-transcript.ts',
 ]);
 
 it('has a lock for every agent, which names no registry', () => {

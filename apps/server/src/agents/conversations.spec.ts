@@ -23,7 +23,7 @@ import type { AgentTranscript, TranscriptItem } from '../transcripts/agent-trans
 import { pairedItems } from '../transcripts/paired-items.js';
 import { conversationFile } from './conversation-file.js';
 import { conversationItems } from './conversation-items.js';
-import { importedLog } from './imported-events.js';
+import { importedLog } from './imported-log.js';
 import { claudeCode } from './table/claude-code.js';
 import { codex } from './table/codex.js';
 
@@ -120,7 +120,7 @@ describe('the conversation in a log', () => {
     expect(file?.text).not.toMatch(/Undone|rm -rf/);
   });
 
-  it('can be cut at every event: each call has a result, and the file can be read', () => {
+  it('can be cut at every event: each call has a result, and the file can be read', async () => {
     const events = log(
       start,
       said('I look.'),
@@ -137,7 +137,7 @@ describe('the conversation in a log', () => {
         const file = conversationFile(events.slice(0, cut), speaker, '/workspace');
         if (cut < 2) expect(file).toBeNull();
         if (!file) continue;
-        const { items, skipped, cwd } = speaker.transcripts.format.read(file.text);
+        const { items, skipped, cwd } = await speaker.transcripts.format.read(file.text);
         expect({ skipped, cwd }).toEqual({ skipped: 0, cwd: '/workspace' });
         expect(items[0]).toMatchObject({ kind: 'user', text: 'Task' });
         expect(items.at(-1)?.kind).not.toBe('user');
@@ -272,7 +272,7 @@ describe('the log of an imported conversation', () => {
     expect(long.length).toBeLessThan(20_010);
     expect(long.at(-1)).toMatchObject({
       args: { skipped: 7, leftOut: 10_000 },
-      message: expect.stringContaining('7 lines were not understood. The oldest 10000'),
+      message: expect.stringContaining('Not understood: 7 lines. Left out: the oldest 10,000'),
     });
   });
 });

@@ -9,7 +9,7 @@ import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import type { AgentWithTranscripts } from '../agents/agent-entry.js';
 import { conversationFile } from '../agents/conversation-file.js';
-import { importedLog } from '../agents/imported-events.js';
+import { importedLog } from '../agents/imported-log.js';
 import { SessionAgents } from '../agents/session-agents.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionCreation } from './session-creation.js';
@@ -32,10 +32,7 @@ export class Transcripts {
     caller: Caller,
   ): Promise<SessionSummary> {
     const entries = from === undefined ? this.agents.withTranscripts : [this.#entry(from)];
-    const [found] = entries.flatMap((entry) => {
-      const read = entry.transcripts.format.read(transcript);
-      return read.items.some(({ kind }) => kind !== 'user') ? { entry, read } : [];
-    });
+    const found = await this.#read(transcript, entries);
     if (!found) {
       const titles = entries.map(({ title }) => title).join(' or ');
       const message = `The file is not a transcript of ${titles}, or the agent has said nothing in it.`;
@@ -49,6 +46,15 @@ export class Transcripts {
       earlier: events,
       message,
     });
+  }
+
+  /** The conversation in a file, and the agent that had it; undefined if it is of none of these. */
+  async #read(text: string, entries: readonly AgentWithTranscripts[]) {
+    for (const entry of entries) {
+      const read = await entry.transcripts.format.read(text);
+      if (read.items.some(({ kind }) => kind !== 'user')) return { entry, read };
+    }
+    return undefined;
   }
 
   /** The conversation of a session for an agent in this folder of another machine. */

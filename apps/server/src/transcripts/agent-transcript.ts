@@ -29,7 +29,7 @@ export interface TranscriptTarget {
 /** The format of the files in which a program keeps its conversations. */
 export interface TranscriptFormat {
   /** Reads a file, which may contain anything. Thoughts, signatures and encrypted content are dropped. */
-  read(text: string): AgentTranscript;
+  read(text: string): Promise<AgentTranscript>;
   /** Writes items in an order that `pairedItems` gives. */
   write(items: readonly TranscriptItem[], target: TranscriptTarget): TranscriptFile;
   /** The call of the program’s shell with a command. */

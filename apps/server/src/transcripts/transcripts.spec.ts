@@ -1,6 +1,7 @@
 import {
   array,
   assert,
+  asyncProperty,
   boolean,
   constantFrom,
   dictionary,
@@ -13,8 +14,8 @@ import {
   type Arbitrary,
 } from 'fast-check';
 import type { TranscriptFormat, TranscriptItem } from './agent-transcript.js';
-import { claudeCodeTranscript } from './claude-code.js';
-import { codexTranscript } from './codex.js';
+import { claudeCodeTranscript } from './claude-code-transcript.js';
+import { codexTranscript } from './codex-transcript.js';
 import { newestItems, pairedItems } from './paired-items.js';
 
 const formats: [string, TranscriptFormat][] = [
@@ -61,23 +62,23 @@ describe.each(formats)('the format of %s', (_, format) => {
       lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'),
     );
 
-  it('keeps every conversation', () => {
-    assert(
-      property(conversation, (given) => {
+  it('keeps every conversation', async () => {
+    await assert(
+      asyncProperty(conversation, async (given) => {
         const items = pairedItems(given);
         const { text } = format.write(items, place);
-        const read = format.read(text);
+        const read = await format.read(text);
         expect(comparable(read.items)).toEqual(comparable(items));
         expect(read).toMatchObject({ skipped: 0, cwd: items.length > 0 ? place.cwd : read.cwd });
         // A cut after any line can still be read, and continued.
         const lines = text.split('\n');
-        const cut = format.read(lines.slice(0, Math.ceil(lines.length / 2)).join('\n'));
+        const cut = await format.read(lines.slice(0, Math.ceil(lines.length / 2)).join('\n'));
         expectPaired(pairedItems(cut.items));
       }),
     );
   });
 
-  it('reads anything without an error', () => {
+  it('reads anything without an error', async () => {
     const { text } = format.write(
       pairedItems([
         { kind: 'user', text: 'Do it', time: null },
@@ -86,11 +87,11 @@ describe.each(formats)('the format of %s', (_, format) => {
       place,
     );
     const lines = text.trim().split('\n');
-    const changed = property(
+    const changed = asyncProperty(
       integer({ min: 0, max: lines.length - 1 }),
       jsonValue({ maxDepth: 6 }),
       integer({ min: 0, max: 100 }),
-      (at, value, where) => {
+      async (at, value, where) => {
         const line = JSON.parse(lines[at] ?? '') as object;
         const places: { of: Record<string, unknown>; key: string }[] = [];
         const visit = (of: object) => {
@@ -103,15 +104,16 @@ describe.each(formats)('the format of %s', (_, format) => {
         const chosen = places[where % places.length];
         if (chosen) chosen.of[chosen.key] = value;
         const others = lines.toSpliced(at, 1, JSON.stringify(line));
-        expectPaired(pairedItems(format.read(others.join('\n')).items));
+        const { items } = await format.read(others.join('\n'));
+        expectPaired(pairedItems(items));
       },
     );
-    assert(changed, { numRuns: 300 });
+    await assert(changed, { numRuns: 300 });
   });
 
-  it('skips what it does not know, and says how much', () => {
+  it('skips what it does not know, and says how much', async () => {
     const deep = `{"type":"user","message":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    const read = readLines(
+    const read = await readLines(
       'not JSON',
       '[1]',
       'null',
@@ -128,9 +130,29 @@ describe.each(formats)('the format of %s', (_, format) => {
     expect({}).not.toHaveProperty('type');
   });
 
-  it('refuses files that are too large', () => {
-    expect(() => format.read(' '.repeat(64 * 2 ** 20 + 1))).toThrow(/at most 64 MiB/);
-    expect(() => format.read('{}\n'.repeat(200_001))).toThrow(/200,000 lines/);
+  it('refuses files that are too large', async () => {
+    const long = format.read(' '.repeat(64 * 2 ** 20 + 1));
+    await expect(long).rejects.toThrow(/at most 64 MiB/);
+    await expect(format.read('{}\n'.repeat(200_001))).rejects.toThrow(/200,000 lines/);
+  });
+
+  it.each([
+    ['of many small parts', { message: { content: Array(20_000).fill({}) } }],
+    ['of turns that were taken back', { payload: { type: 'thread_rolled_back', num_turns: 1 } }],
+    ['of one circle', { uuid: 'a', parentUuid: 'a', message: { content: [] } }],
+  ])('lets other work go on while it reads a file %s', async (_, more) => {
+    const type = 'message' in more ? 'assistant' : 'event_msg';
+    const line = JSON.stringify({ type, ...more });
+    const count = Math.min(100_000, Math.ceil((4 * 2 ** 20) / line.length));
+    let isRead = false;
+    const reading = readLines(...Array<string>(count).fill(line)).finally(() => (isRead = true));
+    let others = 0;
+    while (!isRead) {
+      others += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect((await reading).items).toEqual([]);
+    expect(others).toBeGreaterThan(8);
   });
 
   it('makes its own path, whatever the folder is called', () => {
@@ -158,8 +180,8 @@ describe('Claude Code’s tree', () => {
   const tool = (id: string) => ({ type: 'tool_use', id, name: 'Bash', input: { command: id } });
   const read = (...lines: string[]) => claudeCodeTranscript.read(lines.join('\n'));
 
-  it('is read along its newest branch, without what a subagent did', () => {
-    const { items } = read(
+  it('is read along its newest branch, without what a subagent did', async () => {
+    const { items } = await read(
       line('1', null, user('Task')),
       line('2', '1', said('m1', { type: 'text', text: 'Old' })),
       line('3', '1', { type: 'attachment' }),
@@ -170,7 +192,7 @@ describe('Claude Code’s tree', () => {
     expect(items.map((one) => 'text' in one && one.text)).toEqual(['Task', 'New']);
   });
 
-  it('has the results of parallel calls on side branches', () => {
+  it('has the results of parallel calls on side branches', async () => {
     const result = (id: string) =>
       user([
         {
@@ -179,7 +201,7 @@ describe('Claude Code’s tree', () => {
           content: [{ type: 'text', text: id }, { type: 'image' }],
         },
       ]);
-    const { items } = read(
+    const { items } = await read(
       line('1', null, user('Task')),
       line('2', '1', said('m1', tool('a'))),
       line('3', '2', said('m1', tool('b'))),
@@ -199,18 +221,19 @@ describe('Claude Code’s tree', () => {
     ]);
   });
 
-  it('ends where its parents form a circle', () => {
-    const { items } = read(
+  it('ends where its parents form a circle', async () => {
+    const { items } = await read(
       line('1', '3', user('One')),
       line('2', '1', user('Two')),
       line('3', '2', user('Three')),
     );
     expect(items).toHaveLength(3);
-    expect(read(line('1', '1', user('Own parent'))).items).toHaveLength(1);
+    const own = await read(line('1', '1', user('Own parent')));
+    expect(own.items).toHaveLength(1);
   });
 
-  it('goes on before a summary, and leaves out what the program says by itself', () => {
-    const { items } = read(
+  it('goes on before a summary, and leaves out what the program says by itself', async () => {
+    const { items } = await read(
       line('1', null, user('Before')),
       line('2', null, { type: 'system', subtype: 'compact_boundary', logicalParentUuid: '1' }),
       line('3', '2', { ...user('Summary'), isCompactSummary: true }),
@@ -226,39 +249,39 @@ describe('Codex’s items', () => {
   const message = (role: string, text: string) =>
     line('response_item', { type: 'message', role, content: [{ type: 'input_text', text }] });
 
-  it('are without what the program writes in the user’s name', () => {
+  it('are without what the program writes in the user’s name', async () => {
     const environment = message('user', '<environment_context>\n</environment_context>');
     const shown = line('event_msg', { type: 'user_message', message: 'Task' });
-    const texts = (...lines: string[]) =>
-      read(...lines).items.map((one) => 'text' in one && one.text);
+    const texts = async (...lines: string[]) =>
+      (await read(...lines)).items.map((one) => 'text' in one && one.text);
     expect(
-      texts(message('developer', 'Rules'), environment, message('user', 'Task'), shown),
+      await texts(message('developer', 'Rules'), environment, message('user', 'Task'), shown),
     ).toEqual(['Task']);
     expect(
-      texts(environment, message('user', '# AGENTS.md instructions'), message('user', 'Old')),
+      await texts(environment, message('user', '# AGENTS.md instructions'), message('user', 'Old')),
     ).toEqual(['Old']);
   });
 
-  it('are without turns that the user took back', () => {
+  it('are without turns that the user took back', async () => {
     const turn = (text: string) => [
       line('event_msg', { type: 'user_message', message: text }),
       message('assistant', `About ${text}`),
     ];
     const back = (turns: number) =>
       line('event_msg', { type: 'thread_rolled_back', num_turns: turns });
-    const texts = (...lines: string[]) =>
-      read(...lines).items.map((one) => 'text' in one && one.text);
-    expect(texts(...turn('A'), ...turn('B'), back(1), ...turn('C'))).toEqual([
+    const texts = async (...lines: string[]) =>
+      (await read(...lines)).items.map((one) => 'text' in one && one.text);
+    expect(await texts(...turn('A'), ...turn('B'), back(1), ...turn('C'))).toEqual([
       'A',
       'About A',
       'C',
       'About C',
     ]);
-    expect(texts(...turn('A'), back(1e9))).toEqual([]);
+    expect(await texts(...turn('A'), back(1e9))).toEqual([]);
   });
 
-  it('may have calls in all their forms', () => {
-    const { items } = read(
+  it('may have calls in all their forms', async () => {
+    const { items } = await read(
       line('response_item', {
         type: 'local_shell_call',
         call_id: '1',

@@ -1,4 +1,4 @@
-import { claudeCodeTranscript } from '../../transcripts/claude-code.js';
+import { claudeCodeTranscript } from '../../transcripts/claude-code-transcript.js';
 import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
 import {
   each,

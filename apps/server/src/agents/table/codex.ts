@@ -1,5 +1,5 @@
 import type { StandIn } from '../../models/wire/held-call.js';
-import { codexTranscript } from '../../transcripts/codex.js';
+import { codexTranscript } from '../../transcripts/codex-transcript.js';
 import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
 import {
   each,

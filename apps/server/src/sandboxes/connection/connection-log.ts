@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { ignoreError, newEvent, type StartPayload, type TranscriptFile } from '@belay/protocol';
+import {
+  AppError,
+  ignoreError,
+  newEvent,
+  type StartPayload,
+  type TranscriptFile,
+} from '@belay/protocol';
 import { conversationFile } from '../../agents/conversation-file.js';
 import { SessionAgents } from '../../agents/session-agents.js';
 import { EventLog } from '../../logs/event-log.js';
@@ -8,6 +14,9 @@ import { Backlog } from './backlog.js';
 /** What the connection of an agent reads from the log of its session, and writes to it itself. */
 @Injectable()
 export class ConnectionLog {
+  /** The sessions whose conversations are being written. */
+  readonly #writing = new Set<string>();
+
   constructor(
     private readonly log: EventLog,
     private readonly agents: SessionAgents,
@@ -25,12 +34,22 @@ export class ConnectionLog {
     return { ...startPayload, program: await this.agents.program(startPayload.settings) };
   }
 
-  /** The conversation so far for the session’s program; null if it has no files that Belay can write. */
+  /**
+   * The conversation so far for the session’s program; null if it has no files that Belay can write. Reads the whole
+   * log, so it throws `limit_reached` while it does so for the same session.
+   */
   async programConversation(session: string, cwd: string): Promise<TranscriptFile | null> {
-    const { agent } = await this.log.settings(session);
-    const entry = agent && this.agents.entry(agent.name);
-    if (!entry?.transcripts) return null;
-    return conversationFile(await this.log.read(session, { after: 0 }), entry, cwd);
+    if (this.#writing.has(session))
+      throw new AppError('limit_reached', 'The conversation is already being written.');
+    this.#writing.add(session);
+    try {
+      const { agent } = await this.log.settings(session);
+      const entry = agent && this.agents.entry(agent.name);
+      if (!entry?.transcripts) return null;
+      return conversationFile(await this.log.read(session, { after: 0 }), entry, cwd);
+    } finally {
+      this.#writing.delete(session);
+    }
   }
 
   backlog(session: string, after: number): Promise<Backlog> {

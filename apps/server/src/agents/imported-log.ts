@@ -5,6 +5,7 @@ import {
   loggedToolName,
   newEvent,
   oneLine,
+  pluralText,
   withShortTexts,
   type Event,
   type NewEvent,
@@ -29,8 +30,9 @@ export interface ImportedLog {
 }
 
 /**
- * A transcript of this agent as the log of a session in which the agent had one turn. All of it is what a file says:
- * ids are made anew, times never decrease, and nothing in it names an event, a blob or a call that exists.
+ * A transcript of this agent as the beginning of a log, in which the agent had a turn for each message. All of it is
+ * what a file says: ids are made anew, times never decrease, and nothing in it names an event, a blob or a call that
+ * exists.
  */
 export function importedLog(
   { items, skipped }: AgentTranscript,
@@ -48,10 +50,11 @@ export function importedLog(
   const said = kept.filter(({ kind }) => kind === 'user' || kind === 'assistant').length;
   const called = kept.filter(({ kind }) => kind === 'call').length;
   const missing = [
-    skipped > 0 && ` ${skipped} lines were not understood.`,
-    leftOut > 0 && ` The oldest ${leftOut} entries were left out.`,
+    skipped > 0 && ` Not understood: ${pluralText(skipped, 'line')}.`,
+    leftOut > 0 && ` Left out: the oldest ${pluralText(leftOut, 'entry', 'entries')}.`,
   ].filter(Boolean);
-  const message = `Imported from ${agent.title} on another machine: ${said + 1} messages and ${called} calls.${missing.join('')}`;
+  const content = `${pluralText(said + 1, 'message')} and ${pluralText(called, 'call')}`;
+  const message = `Imported from ${agent.title} on another machine: ${content}.${missing.join('')}`;
   const end = newEvent('server', 'imported', {
     args: { agent: agent.name, skipped, leftOut },
     message,

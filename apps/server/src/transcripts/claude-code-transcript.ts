@@ -31,39 +31,37 @@ const node = z.object({
   isMeta: z.boolean().catch(false),
   cwd: z.string().max(4_096).optional().catch(undefined),
   timestamp: z.unknown().optional(),
-  message: z
-    .object({ id, content: z.union([z.string(), z.array(z.unknown())]) })
-    .optional()
-    .catch(undefined),
+  message: z.object({ id, content: z.unknown().optional() }).optional().catch(undefined),
 });
-type Node = z.output<typeof node>;
 
-const textBlock = z.object({ type: z.literal('text'), text: z.string() });
-const callBlock = z.object({
-  type: z.literal('tool_use'),
-  id: z.string().min(1),
-  name: z.string().min(1),
-  input: z.unknown().optional(),
-});
-const resultBlock = z.object({
-  type: z.literal('tool_result'),
-  tool_use_id: z.string().min(1),
-  content: z.unknown().optional(),
-  is_error: z.boolean().catch(false),
-});
-const block = z.discriminatedUnion('type', [textBlock, callBlock, resultBlock]);
+/** A line of the tree; only messages have parts. */
+type Node = Omit<z.output<typeof node>, 'message'> & {
+  reply: string | undefined;
+  parts: readonly Part[];
+};
+type Part =
+  | { kind: 'text'; text: string }
+  | { kind: 'call'; id: string; tool: string; input: Fields }
+  | { kind: 'result'; id: string; text: string; ok: boolean };
 
-function read(text: string): AgentTranscript {
-  const { lines, skipped } = transcriptLines(text);
-  const nodes = lines.flatMap((line) => node.safeParse(line).data ?? []);
+async function read(text: string): Promise<AgentTranscript> {
+  const nodes: Node[] = [];
+  let skipped = 0;
+  for await (const line of transcriptLines(text)) {
+    const { data } = node.safeParse(line);
+    if (!data || (isMessage(data) && !data.message)) skipped += 1;
+    if (!data) continue;
+    const { message, ...rest } = data;
+    const parts = isMessage(data) ? partsIn(message?.content) : [];
+    nodes.push({ ...rest, reply: message?.id, parts });
+  }
   const chosen = conversationIn(nodes);
   const items = nodes.filter((one) => chosen.has(one)).flatMap(itemsIn);
   const cwd = nodes.findLast((one) => one.cwd !== undefined)?.cwd ?? null;
-  const unknown = nodes.filter((one) => isMessage(one) && !one.message).length;
-  return { items, cwd, skipped: skipped + lines.length - nodes.length + unknown };
+  return { items, cwd, skipped };
 }
 
-const isMessage = ({ type }: Node): boolean => type === 'user' || type === 'assistant';
+const isMessage = ({ type }: { type: string }): boolean => type === 'user' || type === 'assistant';
 
 /** The messages of the newest branch, with the other parts of its replies and the results of its calls. */
 function conversationIn(nodes: readonly Node[]): Set<Node> {
@@ -75,55 +73,56 @@ function conversationIn(nodes: readonly Node[]): Set<Node> {
     at = byId.get(at.parentUuid ?? at.logicalParentUuid ?? '');
   }
   const replies = new Set(
-    [...chain].flatMap(({ type, message }) =>
-      type === 'assistant' && message?.id ? [message.id] : [],
-    ),
+    [...chain].flatMap(({ type, reply }) => (type === 'assistant' && reply ? [reply] : [])),
   );
   const own = nodes.filter((one) => !one.isSidechain && isMessage(one));
   for (const one of own)
-    if (one.type === 'assistant' && replies.has(one.message?.id ?? '')) chain.add(one);
-  const calls = new Set([...chain].flatMap((one) => blocksIn(one).flatMap(callIdIn)));
-  for (const one of own)
-    if (blocksIn(one).some((part) => calls.has(resultIdIn(part)))) chain.add(one);
+    if (one.type === 'assistant' && replies.has(one.reply ?? '')) chain.add(one);
+  const calls = new Set([...chain].flatMap((one) => idsOf(one, 'call')));
+  for (const one of own) if (idsOf(one, 'result').some((call) => calls.has(call))) chain.add(one);
   return chain;
 }
 
-type Block = z.output<typeof block>;
+const idsOf = ({ parts }: Node, kind: 'call' | 'result'): string[] =>
+  parts.flatMap((part) => (part.kind === kind && 'id' in part ? part.id : []));
 
-const callIdIn = (part: Block): string[] => (part.type === 'tool_use' ? [part.id] : []);
-const resultIdIn = (part: Block): string => (part.type === 'tool_result' ? part.tool_use_id : '');
-
-function blocksIn({ message }: Node): Block[] {
-  const { content = [] } = message ?? {};
-  if (typeof content === 'string') return [{ type: 'text', text: content }];
-  return content.flatMap((part) => {
-    if (isFields(part) && part['type'] === 'image') return { type: 'text', text: '[picture]' };
-    return block.safeParse(part).data ?? [];
-  });
+/** Checked without schemas, whose errors are slow: a file may have millions of parts. */
+function partsIn(content: unknown): Part[] {
+  if (typeof content === 'string') return [{ kind: 'text', text: content }];
+  return Array.isArray(content) ? content.flatMap(partIn) : [];
 }
 
-function itemsIn(one: Node): TranscriptItem[] {
-  const { type } = one;
-  // What the program tells its model by itself.
-  if ((type !== 'user' && type !== 'assistant') || one.isMeta) return [];
-  const time = pastTime(one.timestamp);
-  return blocksIn(one).flatMap((part): TranscriptItem[] => {
-    if (part.type === 'text') return [{ kind: type, text: part.text, time }];
-    if (part.type === 'tool_use') {
-      const input = isFields(part.input) ? part.input : {};
-      return type === 'assistant'
-        ? [{ kind: 'call', id: part.id, tool: part.name, input, time }]
-        : [];
-    }
-    const text = resultText(part.content);
-    return [{ kind: 'result', id: part.tool_use_id, text, ok: !part.is_error, time }];
-  });
+function partIn(part: unknown): Part[] {
+  if (!isFields(part)) return [];
+  const { type, text, id: call, name, input, tool_use_id: of, content, is_error: isError } = part;
+  if (type === 'image') return [{ kind: 'text', text: picture }];
+  if (type === 'text' && typeof text === 'string') return [{ kind: 'text', text }];
+  if (type === 'tool_use' && isName(call) && isName(name))
+    return [{ kind: 'call', id: call, tool: name, input: isFields(input) ? input : {} }];
+  if (type === 'tool_result' && isName(of))
+    return [{ kind: 'result', id: of, text: resultText(content), ok: isError !== true }];
+  return [];
 }
+
+const picture = '[picture]';
+const isName = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 function resultText(content: unknown): string {
   if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content.flatMap((part) => textBlock.safeParse(part).data?.text ?? '[picture]').join('\n');
+  return Array.isArray(content) ? content.map(textOf).join('\n') : '';
+}
+
+const textOf = (part: unknown): string =>
+  isFields(part) && typeof part['text'] === 'string' ? part['text'] : picture;
+
+function itemsIn({ type, isMeta, timestamp, parts }: Node): TranscriptItem[] {
+  // What the program tells its model by itself.
+  if ((type !== 'user' && type !== 'assistant') || isMeta) return [];
+  const time = pastTime(timestamp);
+  return parts.flatMap((part): TranscriptItem[] => {
+    if (part.kind === 'text') return [{ ...part, kind: type, time }];
+    return part.kind === 'result' || type === 'assistant' ? [{ ...part, time }] : [];
+  });
 }
 
 function write(
@@ -152,12 +151,12 @@ function message(item: TranscriptItem, at: number, ids: Map<string, string>): Fi
     case 'user':
       return { type: 'user', message: { role: 'user', content: item.text } };
     case 'assistant':
-      return reply(at, { type: 'text', text: item.text });
+      return written(at, { type: 'text', text: item.text });
     case 'call': {
       const call = `toolu_${at}`;
       ids.set(item.id, call);
       const { tool, input } = item;
-      return reply(at, { type: 'tool_use', id: call, name: writtenToolName(tool), input });
+      return written(at, { type: 'tool_use', id: call, name: writtenToolName(tool), input });
     }
     case 'result': {
       const content = { type: 'tool_result', tool_use_id: ids.get(item.id), content: item.text };
@@ -167,7 +166,7 @@ function message(item: TranscriptItem, at: number, ids: Map<string, string>): Fi
   }
 }
 
-const reply = (at: number, content: Fields): Fields => ({
+const written = (at: number, content: Fields): Fields => ({
   type: 'assistant',
   message: {
     id: `msg_${at}`,

@@ -39,7 +39,7 @@ const silentItems = new Set(['reasoning', 'web_search_call', 'ghost_snapshot', '
 
 const callId = z.string().min(1);
 const item = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('message'), role: z.string(), content: z.array(z.unknown()) }),
+  z.object({ type: z.literal('message'), role: z.string(), content: z.unknown().optional() }),
   z.object({
     type: z.literal('function_call'),
     call_id: callId,
@@ -69,32 +69,53 @@ const item = z.discriminatedUnion('type', [
   }),
 ]);
 
-function read(text: string): AgentTranscript {
-  const { lines, skipped } = transcriptLines(text);
-  const parsed = lines.flatMap((one) => line.safeParse(one).data ?? []);
-  const found: AgentTranscript = {
-    items: [],
-    cwd: null,
-    skipped: skipped + lines.length - parsed.length,
-  };
-  const showsUser = parsed.some((one) => shownMessage(one) !== undefined);
-  for (const one of parsed) {
-    const { cwd } = one.payload;
-    if (typeof cwd === 'string' && cwd.length <= 4_096) found.cwd = cwd;
-    const time = pastTime(one.timestamp);
-    const shown = shownMessage(one);
-    const undone = undoneTurns(one);
-    if (undone > 0) found.items = withoutTurns(found.items, undone);
-    else if (shown !== undefined) found.items.push({ kind: 'user', text: shown, time });
-    else if (one.type === 'response_item') {
-      const made = itemIn(one.payload, time);
-      if (!made) found.skipped += silentItems.has(String(one.payload['type'])) ? 0 : 1;
-      else if (made.kind !== 'user' || !showsUser) found.items.push(made);
-    } else if (!silent.has(one.type)) found.skipped += 1;
+/** What a line adds to the conversation: an item, or the end of that many of the user’s turns. */
+type Step = { item: TranscriptItem; isShown: boolean } | { undone: number };
+
+async function read(text: string): Promise<AgentTranscript> {
+  const steps: Step[] = [];
+  let cwd: string | null = null;
+  let skipped = 0;
+  for await (const given of transcriptLines(text)) {
+    const { data } = line.safeParse(given);
+    const folder = data?.payload['cwd'];
+    if (typeof folder === 'string' && folder.length <= 4_096) cwd = folder;
+    const step = data && stepIn(data);
+    if (step) steps.push(step);
+    else if (!data || !isSilent(data)) skipped += 1;
   }
-  const isEmpty = (one: TranscriptItem) =>
-    'text' in one && one.kind !== 'result' && one.text === '';
-  return { ...found, items: found.items.filter((one) => !isEmpty(one)) };
+  return { items: itemsAfter(steps), cwd, skipped };
+}
+
+function itemsAfter(steps: readonly Step[]): TranscriptItem[] {
+  const showsUser = steps.some((step) => 'item' in step && step.isShown);
+  const items: TranscriptItem[] = [];
+  /** Where the user’s turns begin. */
+  const turns: number[] = [];
+  for (const step of steps) {
+    if ('undone' in step) items.length = turns.splice(-step.undone)[0] ?? items.length;
+    else if (!isEmpty(step.item) && (step.item.kind !== 'user' || step.isShown || !showsUser)) {
+      if (step.item.kind === 'user') turns.push(items.length);
+      items.push(step.item);
+    }
+  }
+  return items;
+}
+
+const isEmpty = (one: TranscriptItem): boolean =>
+  (one.kind === 'user' || one.kind === 'assistant') && one.text === '';
+
+const isSilent = ({ type, payload }: Line): boolean =>
+  type === 'response_item' ? silentItems.has(String(payload['type'])) : silent.has(type);
+
+function stepIn(one: Line): Step | undefined {
+  const time = pastTime(one.timestamp);
+  const shown = shownMessage(one);
+  if (shown !== undefined) return { item: { kind: 'user', text: shown, time }, isShown: true };
+  const undone = undoneTurns(one);
+  if (undone > 0) return { undone };
+  const made = one.type === 'response_item' ? itemIn(one.payload, time) : undefined;
+  return made && { item: made, isShown: false };
 }
 
 /** What the user wrote, as the program showed it. */
@@ -108,12 +129,7 @@ function shownMessage({ type, payload }: Line): string | undefined {
 function undoneTurns({ type, payload }: Line): number {
   const { type: kind, num_turns: turns } = payload;
   const isUndo = type === 'event_msg' && kind === 'thread_rolled_back';
-  return isUndo && typeof turns === 'number' && turns > 0 ? turns : 0;
-}
-
-function withoutTurns(items: readonly TranscriptItem[], turns: number): TranscriptItem[] {
-  const begins = items.flatMap(({ kind }, at) => (kind === 'user' ? [at] : []));
-  return items.slice(0, begins.at(-turns) ?? 0);
+  return isUndo && Number.isInteger(turns) ? Math.max(0, Number(turns)) : 0;
 }
 
 function itemIn(payload: Fields, time: string | null): TranscriptItem | undefined {
@@ -123,7 +139,7 @@ function itemIn(payload: Fields, time: string | null): TranscriptItem | undefine
     case 'message': {
       const { role } = data;
       // What the program tells its model by itself has no text here.
-      const text = textIn(data.content);
+      const text = Array.isArray(data.content) ? textIn(data.content) : '';
       const isOwn =
         role === 'assistant' || (role === 'user' && !/^\s*(?:<|# AGENTS\.md)/.test(text));
       return { kind: role === 'assistant' ? role : 'user', text: isOwn ? text : '', time };
@@ -149,10 +165,13 @@ function itemIn(payload: Fields, time: string | null): TranscriptItem | undefine
   }
 }
 
-const textPart = z.object({ text: z.string() });
-
+/** Checked without a schema, whose errors are slow: a file may have millions of parts. */
 const textIn = (content: readonly unknown[]): string =>
-  content.map((part) => textPart.safeParse(part).data?.text ?? '[picture]').join('\n');
+  content
+    .map((part) =>
+      isFields(part) && typeof part['text'] === 'string' ? part['text'] : '[picture]',
+    )
+    .join('\n');
 
 function outputIn(output: unknown): { text: string; ok: boolean } {
   if (typeof output === 'string') return { text: output, ok: true };
