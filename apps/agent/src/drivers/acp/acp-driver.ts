@@ -160,14 +160,13 @@ export class AcpDriver implements AgentDriver {
 
   /** Writes the end of a turn, and of its calls, that an earlier process has begun. */
   #closeTurn({ open }: NonNullable<Conversation['program']>): void {
-    const why = new AppError('cancelled', 'The agent was restarted while this ran.');
-    for (const { id, operation } of open) this.#writeNotRun(id, operation, why);
+    const { writer } = this.#options;
+    for (const { id, operation } of open) {
+      const output = { code: 'cancelled', message: 'The agent was restarted while this ran.' };
+      const args = { operation, ok: false, output, seconds: 0 };
+      writer.append(newEvent('agent', 'result', { args, message: output.message, id }));
+    }
     this.#writeEnd('interrupted');
-  }
-
-  #writeNotRun(id: string, operation: string, why: AppError): void {
-    const args = { operation, ok: false, output: why.toJSON(), seconds: 0 };
-    this.#options.writer.append(newEvent('agent', 'result', { args, message: why.message, id }));
   }
 
   /** Throws why the program cannot be prompted. */
@@ -276,9 +275,6 @@ export class AcpDriver implements AgentDriver {
   }
 
   #writeEnd(end: TurnEnd): void {
-    const refused = new AppError('rejected', 'The program was told that this may not run.');
-    for (const { id = '', action } of this.#held.takeRefused())
-      this.#writeNotRun(id, action, refused);
     const args = { change: 'ended', end } as const;
     this.#options.writer.append(newEvent('agent', 'turn', { args, message: `Turn ${end}.` }));
   }

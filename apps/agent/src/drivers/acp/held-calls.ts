@@ -64,18 +64,6 @@ export class HeldCalls {
     return found;
   }
 
-  /** The refused calls that no report is about, such as those that a text stands in for; each is returned once. */
-  takeRefused(): Event[] {
-    const reported = new Set(this.#reported.values());
-    const refused = [...this.#held.values()].filter(
-      (held) => held.verdict === 'rejected' && !reported.has(held),
-    );
-    return refused.map(({ event }) => {
-      this.#held.delete(event.id ?? '');
-      return event;
-    });
-  }
-
   #isSame({ action, args }: Event, call: ReportedCall): boolean {
     const { operation, input } = operationOf(this.#agent, call);
     if (operation.display !== 'command') return isDeepStrictEqual(args, call.rawInput);
