@@ -115,7 +115,7 @@ module.exports = {
       ['git'],
       ['models'],
       ['programs'],
-      ['mcp'],
+      ['mcp', 'transcripts'],
       ['actions', 'agents'],
       ['sandboxes'],
       ['sessions'],

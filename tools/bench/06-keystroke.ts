@@ -1,6 +1,6 @@
 import { idleSession, withServer } from './platform.ts';
 import { percentile, timed } from './statistics.ts';
-import { countOnly, typist } from './typist.ts';
+import { typist } from './typist.ts';
 import type { Row } from '../bench-table.ts';
 
 export const title = 'keystroke → its echo on the dashboard socket';
@@ -17,7 +17,7 @@ export async function measure(): Promise<Row[]> {
     await live.request('terminal.hold', { session: session.id, terminal: 'flood', holder: 'user' });
     const flood = (data: string) =>
       live.request('terminal.keys', { session: session.id, terminal: 'flood', data });
-    const flooded = countOnly(session, 'flood');
+    const flooded = session.countOnly('flood');
     await flood('yes\r');
     await session.until(() => flooded() > 1_000_000, 'the flood');
     const busy = await timed(60, echoed);

@@ -1,6 +1,5 @@
 import { idleSession, withServer } from './platform.ts';
 import { median, percentile } from './statistics.ts';
-import { countOnly } from './typist.ts';
 import type { Row } from '../bench-table.ts';
 
 export const title = 'Ctrl-C during `yes` → the prompt is back';
@@ -8,7 +7,7 @@ export const title = 'Ctrl-C during `yes` → the prompt is back';
 export async function measure(): Promise<Row[]> {
   return withServer({}, async (server) => {
     const session = await idleSession(server);
-    countOnly(session, 'main');
+    session.countOnly('main');
     const { sessions } = server.client;
     const samples = [];
     for (let run = 0; run < 20; run++) {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { BelayServer } from '@belay/testkit';
 import { idleSession, withServer } from './platform.ts';
 import { percentile, timed } from './statistics.ts';
-import { countOnly, typist } from './typist.ts';
+import { typist } from './typist.ts';
 import type { Row } from '../bench-table.ts';
 
 export const title =
@@ -33,7 +33,7 @@ export async function measure(): Promise<Row[]> {
     const terminal = { session: session.id, terminal: 'flood' };
     await live.request('terminal.open', terminal);
     await live.request('terminal.hold', { ...terminal, holder: 'user' });
-    const flooded = countOnly(session, 'flood');
+    const flooded = session.countOnly('flood');
     await live.request('terminal.keys', { ...terminal, data: flood });
     await session.until(() => flooded() > 5_000_000, 'the flood');
     await echoFor(warmUpSeconds, echoed);

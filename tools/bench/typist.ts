@@ -16,17 +16,3 @@ export async function typist(server: BelayServer, session: Followed): Promise<()
     await typed;
   };
 }
-
-/**
- * Makes the viewer only count the bytes of one terminal from now on, because keeping a flood would
- * slow down the measurement.
- */
-export function countOnly(session: Followed, name: string): () => number {
-  let count = 0;
-  session.terminals.set = function set(terminal, bytes) {
-    if (terminal !== name) return Map.prototype.set.call(this, terminal, bytes);
-    count += bytes.length;
-    return this;
-  };
-  return () => count;
-}

@@ -105,6 +105,7 @@ export class SessionRun {
     const services = await this.services;
     this.#page = () => services.page();
     await this.#openGateway(services);
+    services.guidance.show(this.#startPayload.program?.project ?? []);
     await this.#runner.begin();
     const { planFile = null } = this.log.conversation.settings ?? {};
     await services.plan.begin(planFile, this.log.conversation.plan);

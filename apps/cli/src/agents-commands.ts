@@ -28,6 +28,8 @@ export function addAgentsCommands(program: Command, exit: (code: number) => void
   add('update')
     .description('install the versions that this version of Belay has a lock for')
     .argument('[names...]', 'names of agents (default: all that are installed)')
+    .option('--version <version>', 'install this version of one agent, which Belay has not checked')
+    .option('-y, --yes', 'do not ask about that version')
     .action(async (names, options) => exit(await updateAgents(names, options)));
   add('add')
     .description('add an agent whose program is in the image of a session')

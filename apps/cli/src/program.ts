@@ -6,8 +6,9 @@ import { printPrompt } from './commands/print-prompt.js';
 import { serveAcp } from './commands/acp.js';
 import { serveMcp } from './commands/mcp.js';
 import { doctor } from './commands/doctor.js';
-import { exportFormats, exportSession } from './commands/export.js';
+import { exportSession } from './commands/export.js';
 import { forkSession } from './commands/fork.js';
+import { importSession } from './commands/import.js';
 import { openDashboard } from './commands/open.js';
 import { openPreview } from './commands/preview.js';
 import { writePatch } from './commands/patch.js';
@@ -107,20 +108,19 @@ function addSessions(program: Command, exit: (code: number) => void): void {
   withServerOptions(withJsonOption(program.command('export'), 'print what was written as JSON'))
     .description('write the changes, the files or the history of a session to a file')
     .argument(...sessionArgument)
-    .addOption(
-      new Option(
-        '--format <format>',
-        'patch: the changes; zip, tar: the files; bundle: the git history',
-      )
-        .choices(exportFormats)
-        .default('zip'),
+    .option(
+      '--format <format>',
+      'patch: the changes; zip, tar: the files; bundle: the git history; an agent: the conversation',
+      'zip',
     )
     .option(
       '-o, --output <file>',
       'file to write, or - for standard output (default: belay-ID.FORMAT)',
     )
+    .option('--cwd <folder>', 'folder in which that agent is to continue (default: this one)')
     .option('--commit <hash>', 'up to this commit of the history (default: the latest)')
     .action(exportSession);
+  addImport(program);
   withServerOptions(withJsonOption(program.command('fork'), 'print the new session as JSON'))
     .description('create a session from the log and files of another one, up to an event')
     .argument(...sessionArgument)
@@ -152,6 +152,20 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .argument('[port]', 'port in the sandbox; required when programs listen on more than one', port)
     .option('--path <path>', 'path to open', '/')
     .action(openPreview);
+}
+
+function addImport(program: Command): void {
+  const command = withJsonOption(program.command('import'), 'print the new session as JSON')
+    .description('continue a conversation of another agent on this machine in a session')
+    .argument('<file>', 'its transcript, or latest for the newest one about the workspace folder')
+    .argument('[message]', 'message to continue with (default: the agent is told to go on)')
+    .option('-w, --workspace <folder>', 'folder to copy in, as in belay run', '.')
+    .option('--agent <name>', 'agent that continues, such as belay (default: the same)')
+    .option('-m, --model <model>', 'provider:model (or BELAY_MODEL)')
+    .option('--image <image>', 'Docker image of the sandbox')
+    .option('--title <title>', 'title in the dashboard')
+    .option('--trust', 'trust the settings for agents in the workspace');
+  withServerOptions(withOwnSettings(command)).action(importSession);
 }
 
 function addLocalServer(program: Command, exit: (code: number) => void): void {

@@ -256,6 +256,7 @@ export class Transcript {
     breach: ({ message }) => this.#dim(message),
     mcp: ({ message }) => this.#dim(message),
     fork: ({ message }) => this.#dim(message),
+    imported: ({ message }) => this.#dim(message),
     publish: ({ message }) => this.#dim(message),
     check: (event) => this.#check(event),
     guidance: ({ message }) => this.#dim(message),

@@ -10,6 +10,7 @@ import { terminalName } from './operations/terminal.js';
 import { webOperations } from './operations/web.js';
 import { previewPort } from './preview.js';
 import { sessionSettings } from './session.js';
+import { transcriptFile, transcriptFolder } from './transcript-file.js';
 
 /** A typed call over the agent connection. */
 export interface Procedure<I extends z.ZodType = z.ZodType, O extends z.ZodType = z.ZodType> {
@@ -137,6 +138,14 @@ export const serverCalls = {
       through: z.int().nonnegative(),
     }),
     nothing,
+  ),
+  /**
+   * The conversation so far in the form in which the session’s program keeps its own, for a program in this folder that
+   * does not know it; null if the program has no such form, or nothing was said yet.
+   */
+  'program.conversation': procedure(
+    z.object({ cwd: transcriptFolder }),
+    z.object({ file: transcriptFile.nullable() }),
   ),
   /** Asks whether a logged call may run; returns once that is decided. */
   'approvals.request': procedure(loggedCall, approvalVerdict),

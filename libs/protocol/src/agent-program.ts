@@ -11,6 +11,8 @@ const text = z.string().max(1_000_000);
 export const programLaunch = z.object({
   /** The program and its arguments; without a shell. */
   command: z.array(text).min(1).max(200),
+  /** The command of later starts in a terminal, without the task; `command` if omitted. */
+  again: z.array(text).min(1).max(200).optional(),
   /** Added to the environment of the sandbox's programs, whose values they replace. */
   env: z.record(z.string(), text),
   /** Written before each start, over what is there, readable by the program's user alone. */

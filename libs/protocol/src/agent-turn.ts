@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentProgramName } from './agents.js';
 
 const name = z.string().max(200);
 const description = z.string().max(2_000);
@@ -41,3 +42,10 @@ export const agentTurn = z.discriminatedUnion('change', [
   }),
 ]);
 export type AgentTurn = z.infer<typeof agentTurn>;
+
+/** A conversation that an agent had on another machine. */
+export const importedConversation = z.object({
+  agent: agentProgramName,
+  skipped: z.int().nonnegative().describe('The lines of its transcript that were not understood.'),
+  leftOut: z.int().nonnegative().describe('The oldest entries, for which the log has no space.'),
+});

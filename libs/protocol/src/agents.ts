@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelName } from './models.js';
+import { transcriptPlace } from './transcript-file.js';
 import { wireFormatName } from './wire-format-name.js';
 
 export const agentProgramName = z
@@ -21,6 +22,9 @@ const smallModel = modelName
   .describe(
     'A model of the same provider for small tasks, such as titles; the session’s if omitted.',
   );
+
+/** The terminal in which an agent’s program runs that its user types into. */
+export const agentTerminal = 'agent';
 
 /** The agent of a session, as it was installed when the session was created; updates never change it. */
 export const sessionAgent = z.object({
@@ -62,6 +66,9 @@ export const agentChoice = z.object({
     .describe('`custom`: an entry of an admin, whose program comes with the image of a session.'),
   protocols: z.array(agentProtocol).min(1).describe('How it can be driven, the best way first.'),
   formats: z.array(wireFormatName).describe('The formats of model providers that it speaks.'),
+  transcripts: transcriptPlace
+    .optional()
+    .describe('Where its conversations are on a user’s machine, if they can be imported.'),
   licence: z
     .object({
       spdx: z.string().nullable().describe('Null for a proprietary licence.'),
@@ -82,6 +89,29 @@ export const agentChoice = z.object({
 });
 export type AgentChoice = z.infer<typeof agentChoice>;
 
+/** A version of an agent's program, as npm writes it. */
+export const agentVersion = z
+  .string()
+  .max(60)
+  .regex(/^\d+\.\d+\.\d+(-[\w.-]+)?$/, 'a version such as 1.2.3');
+
+const integrity = z.string().max(200).describe('SHA-512 of its archive, as npm writes it.');
+
+/** A version of an agent that Belay has no lock for: what the npm registry says about the packages of its program. */
+export const otherAgentVersion = z.object({
+  version: agentVersion,
+  packages: z
+    .array(z.object({ name: z.string(), version: z.string(), integrity }))
+    .describe('Those that differ from Belay’s lock.'),
+});
+export type OtherAgentVersion = z.infer<typeof otherAgentVersion>;
+
+/** An install of such a version: the admin has seen what the registry has, and confirms it. */
+export const confirmedVersion = z.object({
+  version: agentVersion,
+  integrity: z.array(integrity).max(20).describe('That of each package, in the order of the list.'),
+});
+
 const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, 'letters, digits and _')
@@ -95,7 +125,9 @@ export const customAgent = z.object({
     .array(z.string().min(1).max(2_000))
     .min(1)
     .max(100)
-    .describe('The program and its arguments; `{task}` stands for the task in a terminal.'),
+    .describe(
+      'The program and its arguments; `{task}` stands for the task, and for nothing when the program is started again in a terminal.',
+    ),
   env: z
     .record(variableName, z.string().max(10_000))
     .default({})

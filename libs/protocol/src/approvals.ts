@@ -67,6 +67,10 @@ export const approvalRequest = z.object({
   /** The text that rules match: the command, the path, the host:port or the address. */
   subject: z.string(),
   about: z.string().optional().describe('The permissions of an installed action, in words.'),
+  fixed: z
+    .boolean()
+    .optional()
+    .describe('Whether the call cannot be changed, because an agent’s own program runs it.'),
 });
 export type ApprovalRequest = z.infer<typeof approvalRequest>;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentTurn } from './agent-turn.js';
+import { agentTurn, importedConversation } from './agent-turn.js';
 import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
 import { changeTotal } from './change-total.js';
 import { checkResult } from './check.js';
@@ -18,6 +18,8 @@ export type EventSource = z.infer<typeof eventSource>;
 
 /** The id of a call that the user makes begins with this; those of a model never do. */
 export const userCallPrefix = 'user-';
+/** Begins the ids of calls that an agent’s program runs by itself, and that its model’s reply did not contain. */
+export const programCallPrefix = 'acp-';
 
 /** The longest id of a call; providers give up to 64 characters. */
 const callId = z.string().min(1).max(200);
@@ -279,6 +281,8 @@ export const eventArgs = {
   unreadable: z.object({ fault: z.string() }),
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
+  /** server: the events before this one are a conversation that this agent had on another machine. */
+  imported: importedConversation,
   /** agent: another agent goes on with the session; what ran in the earlier one’s terminals is gone. */
   renewed: z.object({}),
   /** agent: the work ends with a reply without calls, whose text is the result. */

@@ -136,7 +136,6 @@ function renamed(input: Fields, names: Readonly<Record<string, string>>): Record
   );
 }
 
-/** Codex gives a command as a list of arguments, usually for `bash -lc`. */
 /** A command as one would type it: text, or a list of arguments, of which `bash -lc X` is X. Empty if it is neither. */
 export function shellLine(command: unknown): string {
   if (!Array.isArray(command)) return typeof command === 'string' ? command : '';

@@ -108,6 +108,7 @@ export * from './session-usage.js';
 export * from './task-templates.js';
 export * from './tool-operation.js';
 export * from './undone-events.js';
+export * from './transcript-file.js';
 export * from './version.js';
 export * from './viewer-links.js';
 export * from './visible-text.js';

@@ -10,6 +10,10 @@ export interface ProgramTool {
 
 export const toolOperationName = ({ agent, name }: ProgramTool): string => `tool.${agent}.${name}`;
 
+/** A tool’s name without characters that an operation’s name cannot have. */
+export const loggedToolName = (name: string): string =>
+  name.replaceAll(/[^\w.-]/g, '_').slice(0, 100) || 'other';
+
 /** The agent and tool in the name of a call’s action; undefined for any other action. */
 export function toolNamed(action: string): ProgramTool | undefined {
   const [, agent, name] = /^tool\.([a-z0-9-]+)\.(.+)$/s.exec(action) ?? [];

@@ -5,8 +5,9 @@ type WallTime = SessionSummary['wallTime'];
 
 /** The time that a session has run since its start, without the time between an end and the next start. */
 export function wallTimeAfter(known: WallTime, event: Event): WallTime {
-  // A fork starts with copies of another session’s events; its own time begins here.
-  if (event.action === 'fork') return { seconds: 0, since: event.time };
+  // The session starts with copies of events from elsewhere; its own time begins here.
+  if (event.action === 'fork' || event.action === 'imported')
+    return { seconds: 0, since: event.time };
   if (isEvent(event, 'state') && isEnded(event.args.state)) {
     return { seconds: wallSeconds(known, event.time), since: null };
   }

@@ -34,5 +34,8 @@ export const replacedArgs = z.object({
     .max(300)
     .nullable()
     .describe('The tool of the call that stands in for it; null if the text itself does.'),
-  standIn: z.record(z.string(), z.unknown()).nullable().describe('The input of that call.'),
+  standIn: z
+    .union([z.record(z.string(), z.unknown()), z.string()])
+    .nullable()
+    .describe('The input of that call.'),
 });

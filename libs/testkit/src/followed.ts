@@ -11,6 +11,8 @@ export class Followed {
   readonly events: Event[] = [];
   /** The output of each terminal, in pieces that are joined only when a test reads them. */
   readonly #output = new Map<string, Uint8Array[]>();
+  /** How much the terminals have printed whose output is not kept. */
+  readonly #counted = new Map<string, number>();
   readonly #waiting = new Set<() => void>();
   #refusal: Error | undefined;
   #closed: () => void = () => undefined;
@@ -37,8 +39,10 @@ export class Followed {
           this.#wake();
         },
         terminal: ({ terminal, bytes }) => {
+          const counted = this.#counted.get(terminal);
           const pieces = this.#output.get(terminal);
-          if (pieces) pieces.push(bytes);
+          if (counted !== undefined) this.#counted.set(terminal, counted + bytes.length);
+          else if (pieces) pieces.push(bytes);
           else this.#output.set(terminal, [bytes]);
           this.#wake();
         },
@@ -128,6 +132,15 @@ export class Followed {
       () => isThere(this.terminal(terminal)) || undefined,
       `${what} in its terminal`,
     );
+  }
+
+  /**
+   * Only counts the bytes of a terminal from now on, because keeping a flood would slow down a measurement. Returns how
+   * to read the count.
+   */
+  countOnly(terminal: string): () => number {
+    this.#counted.set(terminal, 0);
+    return () => this.#counted.get(terminal) ?? 0;
   }
 
   /** The log as text, one event per line. */

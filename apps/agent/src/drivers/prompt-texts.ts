@@ -19,7 +19,8 @@ export function promptTexts(
   return [{ text: known, images: [] }, ...fresh];
 }
 
-const isReply = (item: Item): boolean => item.kind !== 'text' || item.told === true;
+/** Whether an item is something that an agent said or was told by its tools. */
+export const isReply = (item: Item): boolean => item.kind !== 'text' || item.told === true;
 
 const textsIn = (items: readonly Item[]): TextItem[] =>
   items.filter((item) => item.kind === 'text');

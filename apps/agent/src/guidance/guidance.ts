@@ -29,16 +29,21 @@ export interface Guidance {
   ): Promise<GuidanceFile[]>;
   /** Trusts the guidance that exists now. */
   trustPresent(): Promise<void>;
+  /** Shows the files that match these globs for trust as well: the session’s program reads them by itself. */
+  show(project: readonly string[]): void;
 }
 
 const skillPattern = '.agents/skills/*/SKILL.md';
 /** Characters of a file that are followed; more would crowd out the work. */
 const longestText = 64_000;
 const mostFiles = 100;
+/** As many as can be reviewed at once. */
+const mostShown = 200;
 
 /** Guides (`AGENTS.md` or those of other agents) and skills of a workspace. Trust applies to texts: later files and changes are not trusted. */
 export function createGuidance({ workspace }: { workspace: string }): Guidance {
   const present = new Map<string, string>();
+  let project: readonly string[] = [];
   const text = (path: string) => readInside(workspace, path);
   const all = async (): Promise<GuidanceFile[]> => {
     const patterns = guideFiles.map((file) => `**/${file}`);
@@ -56,7 +61,10 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
   return {
     handlers: {
       async 'workspace.trust'({ shown }) {
-        const files = (await all()).map((file) => ({ ...file, hash: textHash(file.text) }));
+        const guides = (await all()).map((file) => ({ ...file, hash: textHash(file.text) }));
+        const settings = await projectFiles(workspace, project);
+        const others = settings.filter(({ path }) => !guides.some((guide) => guide.path === path));
+        const files = [...guides, ...others];
         refuseOthers(files, shown);
         return { files };
       },
@@ -78,8 +86,40 @@ export function createGuidance({ workspace }: { workspace: string }): Guidance {
     async trustPresent() {
       for (const file of await all()) present.set(file.path, textHash(file.text));
     },
+    show(globs) {
+      project = globs;
+    },
   };
 }
+
+/**
+ * The files of the project that a program reads by itself. Throws `too_large` if there are more than a user can review.
+ */
+async function projectFiles(
+  workspace: string,
+  globs: readonly string[],
+): Promise<TrustedProjectFile[]> {
+  const found: TrustedProjectFile[] = [];
+  for (const path of await find(workspace, globs, mostShown + 1)) {
+    const whole = await readInside(workspace, path, Number.POSITIVE_INFINITY);
+    // Folders match globs, too.
+    if (whole === null) continue;
+    const rest = whole.length - longestText;
+    const note = `\n[The agent also reads ${rest} more characters of this file.]`;
+    const text = rest > 0 ? whole.slice(0, longestText) + note : whole;
+    const { mode } = await stat(join(workspace, path));
+    const executable = (mode & 0o111) !== 0;
+    found.push({ path, text, hash: textHash(whole), ...(executable && { executable }) });
+  }
+  if (found.length > mostShown - mostFiles)
+    throw new AppError(
+      'too_large',
+      `The workspace has more than ${mostShown - mostFiles} files that the agent would follow. Start a session that trusts them from the start, or remove some.`,
+    );
+  return found;
+}
+
+type TrustedProjectFile = GuidanceFile & { hash: string; executable?: true };
 
 /** Throws `conflict` when there is guidance that the user was not shown. */
 function refuseOthers(files: readonly GuidanceHash[], shown?: readonly GuidanceHash[]): void {
@@ -132,13 +172,17 @@ function foldersOf(workspace: string, paths: readonly string[]): string[] {
 /** Files of installed packages are not guidance: the user was neither shown them nor trusts them. */
 const isForeign = (folder: string): boolean => folder === 'node_modules' || folder === '.git';
 
-async function find(workspace: string, patterns: readonly string[]): Promise<string[]> {
+async function find(
+  workspace: string,
+  patterns: readonly string[],
+  most = mostFiles,
+): Promise<string[]> {
   const found: string[] = [];
   const exclude = (path: string) => isForeign(basename(path));
   try {
     for await (const path of glob([...patterns], { cwd: workspace, exclude })) {
       found.push(path);
-      if (found.length >= mostFiles) break;
+      if (found.length >= most) break;
     }
   } catch {
     // A folder that may not be read has no guidance for us.
@@ -147,13 +191,17 @@ async function find(workspace: string, patterns: readonly string[]): Promise<str
 }
 
 /** Null when the file does not exist, or leads out of the workspace. */
-async function readInside(workspace: string, path: string): Promise<string | null> {
+async function readInside(
+  workspace: string,
+  path: string,
+  longest = longestText,
+): Promise<string | null> {
   try {
     const real = await realpath(join(workspace, path));
     const root = await realpath(workspace);
     if (!`${dirname(real)}${sep}`.startsWith(`${root}${sep}`)) return null;
     if (!(await stat(real)).isFile()) return null;
-    return (await readFile(real, 'utf8')).slice(0, longestText);
+    return (await readFile(real, 'utf8')).slice(0, longest);
   } catch {
     return null;
   }

@@ -240,7 +240,8 @@ export class ConversationFold {
     else if (isEvent(event, 'change')) this.#noteChange(event.args);
     else if (isEvent(event, 'background-result'))
       this.#progress.background.add(event.id ?? '', event.args);
-    else if (isEvent(event, 'fork')) ofProgram.forgetOtherSession(state, this.#progress);
+    else if (isEvent(event, 'fork') || isEvent(event, 'imported'))
+      ofProgram.forgetElsewhere(state, this.#progress, event.action);
     else if (isEvent(event, 'pause')) state.paused = true;
     else if (isEvent(event, 'resume')) this.#resume();
     else if (isEvent(event, 'state')) this.#ended(event.args);
@@ -270,6 +271,7 @@ export class ConversationFold {
   #noteChange(change: EventArgs<'change'>): void {
     if (change.model !== undefined) this.#tryAgain();
     this.#state.approvals = change.approvals ?? this.#state.approvals;
+    this.#state.agentOptions = { ...this.#state.agentOptions, ...change.agentOptions };
     const text = describeChange(change);
     if (text !== null) this.#progress.changes.push(text);
   }

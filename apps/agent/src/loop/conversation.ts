@@ -126,6 +126,8 @@ export interface Conversation {
   /** The current approval mode. */
   approvals: ApprovalMode;
   paused: boolean;
+  /** What the user chose of the options that the program offers, by their ids. */
+  agentOptions: Readonly<Record<string, string>>;
   /** The program that works on the session in place of the loop, once it has had a turn. */
   program: ProgramConversation | null;
   /** True while nothing is to be done until the user sends a message or restarts the session. */

@@ -9,7 +9,7 @@ import {
 } from '@belay/protocol';
 import type { CallResult, Conversation, TextItem } from './conversation.js';
 import type { Progress, State } from './fold-state.js';
-import { forkCause } from './restart-text.js';
+import { elsewhereCauses } from './restart-text.js';
 
 /** Notes a turn of the program that works on the session; at its beginning, the prompt has all items so far. */
 export function followTurn(state: State, progress: Progress, turn: AgentTurn): void {
@@ -64,9 +64,16 @@ export const programCall = ({ message }: Event, result: CallResult): TextItem =>
   told: true,
 });
 
-/** What runs in the background of the forked session, and its program’s conversation, do not belong to this one. */
-export function forgetOtherSession(state: State, progress: Progress): void {
+/**
+ * What runs in the background of a forked session, or on the machine that a session was imported from, and their
+ * program’s conversation, do not belong to this one.
+ */
+export function forgetElsewhere(
+  state: State,
+  progress: Progress,
+  since: keyof typeof elsewhereCauses,
+): void {
   progress.background.forget();
-  progress.ended = forkCause;
+  progress.ended = elsewhereCauses[since];
   state.program = null;
 }

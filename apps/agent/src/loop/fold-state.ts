@@ -70,6 +70,7 @@ export const emptyState = (): State => ({
   trusted: false,
   trustedTexts: new Map(),
   approvals: 'ask',
+  agentOptions: {},
   paused: false,
   program: null,
   ended: false,

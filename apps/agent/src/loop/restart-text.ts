@@ -56,8 +56,11 @@ function renewedText({ date, cause, shells, machine, hasMessage }: Renewed): str
   ].join('\n');
 }
 
-/** Why the agent of a fork is another one. */
-export const forkCause = 'It is a fork, which continues another session from its files.';
+/** Why another agent worked on what is before these events. */
+export const elsewhereCauses = {
+  fork: 'It is a fork, which continues another session from its files.',
+  imported: 'It was begun on another machine, whose files are now the workspace.',
+};
 
 /** Why a session ended, for the model. */
 export function endCause(state: SessionState, reason: string | null): string {

@@ -107,6 +107,8 @@ export class Terminals implements TerminalSet {
     { onKeys, ...options }: Omit<ProgramOptions, 'onStarted'> & { onKeys(): void },
   ): Promise<number | null> {
     const terminal = await this.open(name);
+    // The user owns the input since an earlier program.
+    this.hold(name, 'agent');
     this.#onKeys.set(name, onKeys);
     try {
       const onStarted = () => this.hold(name, 'user');

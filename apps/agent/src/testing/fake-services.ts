@@ -55,6 +55,7 @@ export function fakeServices(
       handlers: { 'workspace.trust': async () => ({ files: [] }) },
       read: guidance,
       trustPresent: async () => {},
+      show: () => {},
     },
     environment: () => options.environment ?? { workspace: '/none', env: {} },
     describe: async () => 'A stage.',

@@ -20,6 +20,7 @@ import {
   type StartedAction,
   type NewEvent,
   type ServerService,
+  type TranscriptFile,
   calledOperation,
   isCall,
   subjectOf,
@@ -60,6 +61,8 @@ export interface StageOptions extends Pick<AgentOptions, 'idle'>, FakeServicesOp
   epoch?: number;
   /** The session’s program. */
   program?: AgentProgram;
+  /** The conversation so far as a file of the session’s program. */
+  conversation?: (cwd: string) => TranscriptFile | null;
   /** The services configured on the server. */
   services?: ServerService[];
 }
@@ -190,6 +193,9 @@ export class Stage {
         await this.#options.beforeAppend?.();
         return { seqs: this.#append(events) };
       },
+      'program.conversation': async ({ cwd }) => ({
+        file: this.#options.conversation?.(cwd) ?? null,
+      }),
       'model.generate': async (call, { signal }) => this.#generate(received.take(call), signal),
       'messages.deliver': async ({ messages, through }) => {
         await this.#options.onDeliver?.(messages);

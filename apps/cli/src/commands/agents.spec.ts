@@ -21,6 +21,12 @@ const agent: AgentChoice = {
   variables: [],
 };
 
+/** What the registry has of another version. */
+const found = {
+  version: '3.0.0',
+  packages: [{ name: 'program', version: '3.0.0', integrity: 'sha512-abc' }],
+};
+
 describe('belay agents', () => {
   let server: Server;
   /** What `list` returns, one answer after another; the last one stays. */
@@ -40,8 +46,9 @@ describe('belay agents', () => {
       request.on('end', () => {
         if (request.method !== 'GET') requests.push(`${request.method} ${request.url} ${body}`);
         if (request.method === 'DELETE') return response.writeHead(204).end();
-        const all = lists.length > 1 ? lists.shift() : lists[0];
         response.setHeader('content-type', 'application/json');
+        if (request.url?.includes('/versions/')) return response.end(JSON.stringify(found));
+        const all = lists.length > 1 ? lists.shift() : lists[0];
         response.statusCode = request.method === 'POST' ? 202 : 200;
         response.end(JSON.stringify(request.method === 'GET' ? all : agent));
       });
@@ -93,6 +100,31 @@ describe('belay agents', () => {
     lists = [[old, current], [{ ...old, version: '2.0.0', state: 'ready' }]];
     expect(await updateAgents([], options())).toBe(0);
     expect(requests).toEqual(['POST /api/agents/one/install {"accept":true}']);
+  });
+
+  it('updates nothing that is not installed, and accepts no licence for it', async () => {
+    await expect(updateAgents(['one'], options())).rejects.toThrow(
+      'Agent One is not installed. Install it with: belay agents install one',
+    );
+    expect(await updateAgents([], options())).toBe(0);
+    expect(printed.at(-1)).toContain('No agents are installed.');
+    expect(requests).toEqual([]);
+  });
+
+  it('installs another version once its packages are confirmed', async () => {
+    const old = { ...agent, version: '1.0.0' };
+    lists = [[old]];
+    const wanted = { ...options(), version: '3.0.0' };
+    await expect(updateAgents([], wanted)).rejects.toThrow('--version is for one agent. Name it.');
+    await expect(updateAgents(['one'], wanted)).rejects.toThrow('Use --yes to install these');
+    expect(printed.join('')).toMatch(/was not checked .*\n +program 3\.0\.0 +sha512-abc/);
+    expect(requests).toEqual([]);
+    lists = [[old], [{ ...old, version: '3.0.0', state: 'ready' }]];
+    expect(await updateAgents(['one'], { ...wanted, yes: true })).toBe(0);
+    expect(requests).toEqual([
+      'POST /api/agents/one/install {"accept":true,"other":{"version":"3.0.0","integrity":["sha512-abc"]}}',
+    ]);
+    expect(printed.at(-1)).toContain('Installed Agent One 3.0.0.');
   });
 
   it('adds an entry, and says what keeps the files of a removed one', async () => {

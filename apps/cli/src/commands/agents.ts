@@ -7,6 +7,7 @@ import {
   type AgentProtocol,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
+import { confirmed } from '../confirmed.js';
 import { clientFor, type PrintOptions } from '../connection.js';
 import { outputTo, printResult, progressBar } from '../output.js';
 import { printList } from '../print-list.js';
@@ -40,21 +41,51 @@ export async function installAgents(
 /** `belay agents update`: those with another version in this Belay. Returns the exit code. */
 export async function updateAgents(
   names: readonly string[],
-  options: PrintOptions,
+  { version: wanted, yes = false, ...options }: PrintOptions & { version?: string; yes?: boolean },
 ): Promise<number> {
   const client = clientFor(options);
   const known = await client.agents.list();
-  const asked =
-    names.length > 0
-      ? names.map((name) => installable(known, name))
-      : known.filter(({ version }) => version !== null);
+  const present = known.filter(({ version }) => version !== null);
+  const asked = names.length > 0 ? names.map((name) => updatable(known, name)) : present;
+  if (wanted !== undefined) {
+    const [agent, ...more] = asked;
+    if (names.length !== 1 || !agent || more.length > 0)
+      throw new AppError('invalid_input', '--version is for one agent. Name it.');
+    return updateTo(client, agent, { ...options, wanted, yes });
+  }
+  if (asked.length === 0) {
+    printResult(options, [], 'No agents are installed. List them with: belay agents list');
+    return 0;
+  }
   const old = asked.filter(({ version, newest }) => version !== newest);
   if (old.length === 0) {
-    printResult(options, [], 'All installed agents are up to date.');
+    const all = names.length > 0 ? 'These agents' : 'All installed agents';
+    printResult(options, [], `${all} are up to date.`);
     return 0;
   }
   // Their licences were accepted with the first install.
   return installAll(client, old, { ...options, accept: true });
+}
+
+/** Installs a version that Belay has no lock for, once the user has confirmed what the registry has. */
+async function updateTo(
+  client: BelayClient,
+  agent: AgentChoice,
+  { wanted, yes, ...options }: PrintOptions & { wanted: string; yes: boolean },
+): Promise<number> {
+  const { version, packages } = await client.agents.version(agent.name, wanted);
+  const shown = outputTo(process.stderr);
+  shown.line(
+    `${agent.title} ${version} was not checked for this version of Belay, which has a lock for ${agent.newest}. Your npm registry has:`,
+  );
+  for (const one of packages) shown.line(`  ${one.name} ${one.version}  ${one.integrity}`);
+  const withoutTerminal = 'Nothing was installed. Use --yes to install these packages.';
+  if (!yes && !(await confirmed(`Install ${agent.title} ${version}?`, withoutTerminal))) {
+    shown.line('Nothing was installed.');
+    return 1;
+  }
+  const other = { version, integrity: packages.map(({ integrity }) => integrity) };
+  return installAll(client, [agent], { ...options, accept: true, other });
 }
 
 /** `belay agents add`. */
@@ -93,14 +124,20 @@ export async function removeAgent(name: string, options: PrintOptions): Promise<
   );
 }
 
+interface InstallOptions {
+  accept?: boolean;
+  /** The confirmed version in place of the locked one. */
+  other?: { version: string; integrity: string[] };
+}
+
 async function installAll(
   client: BelayClient,
   agents: readonly AgentChoice[],
-  { accept = false, json }: PrintOptions & { accept?: boolean },
+  { accept = false, other, json }: PrintOptions & InstallOptions,
 ): Promise<number> {
   const ended: AgentChoice[] = [];
   for (const { name } of agents) {
-    await client.agents.install(name, { accept });
+    await client.agents.install(name, { accept, ...(other && { other }) });
     ended.push(await installed(client, name));
   }
   const output = outputTo(process.stdout);
@@ -145,6 +182,16 @@ function installable(known: readonly AgentChoice[], name: string): AgentChoice {
   if (found) return found;
   const names = all.map((one) => one.name).join(', ');
   throw new AppError('not_found', `There is no agent ${name} to install. Choose from: ${names}.`);
+}
+
+/** Throws `not_found` as `installable` does, and `conflict` for one that is not installed. */
+function updatable(known: readonly AgentChoice[], name: string): AgentChoice {
+  const found = installable(known, name);
+  if (found.version !== null) return found;
+  throw new AppError(
+    'conflict',
+    `${found.title} is not installed. Install it with: belay agents install ${name}`,
+  );
 }
 
 function stateOf({ kind, state, version, newest, error }: AgentChoice): string {

@@ -4,21 +4,28 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { download } from '@belay/client';
 import { api, AppError } from '@belay/protocol';
+import { exportTranscript } from './export-transcript.js';
 import { clientOf, findServer, findSession, type PrintOptions } from '../connection.js';
 import { printResult } from '../output.js';
 import { checkedFile } from '../result-file.js';
 
-export const exportFormats = ['patch', 'zip', 'tar', 'bundle'] as const;
+const exportFormats = ['patch', 'zip', 'tar', 'bundle'] as const;
 
 export interface ExportOptions extends PrintOptions {
-  format: (typeof exportFormats)[number];
+  /** One of these formats, or the name of an agent. */
+  format: string;
   output?: string;
   commit?: string;
+  cwd?: string;
 }
+
+const isExportFormat = (name: string): name is (typeof exportFormats)[number] =>
+  exportFormats.some((format) => format === name);
 
 /** `belay export`: a session’s changes, files or history as a file, streamed. */
 export async function exportSession(name: string, options: ExportOptions): Promise<void> {
   const { format, commit, json } = options;
+  if (!isExportFormat(format)) return exportTranscript(name, options);
   if (options.output === '-' && process.stdout.isTTY && format !== 'patch')
     throw new AppError(
       'invalid_input',

@@ -1,4 +1,5 @@
-import type { AgentProtocol, ProgramLaunch, WireFormatName } from '@belay/protocol';
+import type { AgentChoice, AgentProtocol, ProgramLaunch, WireFormatName } from '@belay/protocol';
+import type { TranscriptFormat } from '../transcripts/agent-transcript.js';
 import type { StandIn } from '../models/wire/held-call.js';
 import type { ToolMap } from './tool-map.js';
 
@@ -27,7 +28,8 @@ export interface AgentStart extends ProgramPlaces {
   /** The names of the models as their provider knows them. */
   model: string;
   small: string;
-  task: string;
+  /** Null when the program is started again in a terminal, where its user goes on. */
+  task: string | null;
   /** Whether the user trusts the project's own settings of the program. */
   trusted: boolean;
 }
@@ -66,7 +68,17 @@ export interface AgentEntry {
    * the `offered` tools is a shell.
    */
   standIn(text: string, offered: readonly string[]): StandIn | null;
+  /** The files in which the program keeps its conversations; null if they are not known. */
+  readonly transcripts: {
+    readonly format: TranscriptFormat;
+    readonly place: NonNullable<AgentChoice['transcripts']>;
+  } | null;
 }
+
+/** An agent whose conversations can be moved. */
+export type AgentWithTranscripts = AgentEntry & {
+  readonly transcripts: NonNullable<AgentEntry['transcripts']>;
+};
 
 /** The name of Belay's MCP server in a sandbox, as programs see it. */
 export const belayServer = 'belay';

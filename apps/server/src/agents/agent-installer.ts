@@ -56,11 +56,12 @@ export class AgentInstaller implements OnApplicationBootstrap, BeforeApplication
   }
 
   /**
-   * Begins an install in the background, unless one of this agent is running. Throws `conflict` for a proprietary
-   * licence that is not accepted, and for a processor that its programs do not run on.
+   * Begins an install in the background, unless one of this agent is running; `other` takes the place of Belay's lock.
+   * Throws `conflict` for a proprietary licence that is not accepted, and for a processor that its programs do not run on.
    */
-  begin(name: string, { accept }: { accept: boolean }): void {
-    const { entry, lock } = this.#known(name);
+  begin(name: string, { accept, other }: { accept: boolean; other?: AgentLock | undefined }): void {
+    const { entry, lock: own } = this.#known(name);
+    const lock = other ?? own;
     if (this.#jobs.get(name)?.state === 'installing') return;
     if (entry.licence.spdx === null && !accept)
       throw new AppError(

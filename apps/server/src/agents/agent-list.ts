@@ -75,10 +75,11 @@ export class AgentList {
   }
 }
 
-const shown = ({ name, title, about, protocols, formats }: AgentEntry) => ({
+const shown = ({ name, title, about, protocols, formats, transcripts }: AgentEntry) => ({
   name,
   title,
   about,
   protocols: [...protocols],
   formats: [...formats],
+  ...(transcripts && { transcripts: transcripts.place }),
 });

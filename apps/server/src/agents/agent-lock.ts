@@ -41,6 +41,9 @@ export const agentLocks: ReadonlyMap<string, AgentLock> = new Map(
   Object.entries(files).map(([name, file]) => [name, agentLock.parse(file)]),
 );
 
+/** `node_modules/a/node_modules/@b/c` is the folder of `@b/c`. */
+export const nameOfPath = (path: string): string => path.split('node_modules/').at(-1) ?? '';
+
 /** The version of the agent’s program. */
 export const lockedVersion = ({ roots }: AgentLock): string => Object.values(roots)[0] ?? '';
 

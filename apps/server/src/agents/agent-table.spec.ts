@@ -45,13 +45,15 @@ it('says everything about an agent in one file', () => {
   expect(others.filter((path) => !known.has(path))).toEqual([]);
 });
 
-/** The lists of what the table has, and calls of tools and patches in formats that other vendors made. */
+/** The lists of what the table has, and calls, patches and transcripts in formats that other vendors made. */
 const known = new Set([
   'apps/agent/src/files/patch/parse-envelope.ts',
   'apps/agent/src/files/patch/parse-patch.ts',
   'libs/protocol/src/foreign-call.ts',
   'apps/server/src/agents/agent-table.ts',
   'apps/server/src/agents/agent-lock.ts',
+  'apps/server/src/transcripts/claude-code.ts',
+  'apps/server/src/transcripts/codex.ts',
 ]);
 
 it('has a lock for every agent, which names no registry', () => {
@@ -75,6 +77,14 @@ describe.each(entries)('$name', (entry) => {
       expect(program).toMatch(/^\/opt\/(belay\/node$|agents\/x\/)/);
       expect(args.some((part) => part.endsWith('Do it'))).toBe(protocol === 'terminal');
     }
+  });
+
+  it('is started again in a terminal without the task', () => {
+    const [first, again] = ['Do it', null].map((task) =>
+      entry.command(start({ task }), 'terminal'),
+    );
+    const rest = first?.filter((part) => !part.endsWith('Do it') && part !== '--');
+    expect(again).toEqual(rest);
   });
 
   it('never reads a task as an option', () => {
@@ -120,7 +130,7 @@ describe.each(entries)('$name', (entry) => {
     for (const [tool, map] of Object.entries(entry.tools)) {
       const text = 'No: it’s `not`\n$(allowed)';
       const standIn = entry.standIn(text, ['other', tool]);
-      if (!standIn || map.kind !== 'operation') continue;
+      if (!standIn || typeof standIn.input === 'string' || map.kind !== 'operation') continue;
       const { command } = operations['terminal.run'].input.parse(map.input(standIn.input));
       const run = () => execFileSync('/bin/sh', ['-c', command], { stdio: 'pipe' });
       expect(run).toThrow('No: it’s `not` $(allowed)');

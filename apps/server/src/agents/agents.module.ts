@@ -8,6 +8,7 @@ import { AgentStore } from './agent.store.js';
 import { AgentVolumes } from './agent-volumes.js';
 import { ImageLibraries } from './image-libraries.js';
 import { InstallableAgents } from './installable-agents.js';
+import { OtherVersions } from './other-versions.js';
 import { SessionAgents } from './session-agents.js';
 import { WireCalls } from './wire-calls.js';
 
@@ -20,9 +21,10 @@ import { WireCalls } from './wire-calls.js';
     AgentVolumes,
     ImageLibraries,
     InstallableAgents,
+    OtherVersions,
     SessionAgents,
     WireCalls,
   ],
-  exports: [AgentInstaller, AgentList, AgentStore, InstallableAgents, SessionAgents],
+  exports: [AgentInstaller, AgentList, AgentStore, InstallableAgents, OtherVersions, SessionAgents],
 })
 export class AgentsModule {}

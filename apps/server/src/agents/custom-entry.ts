@@ -10,7 +10,7 @@ export const customEntry = (agent: CustomAgent): AgentEntry => ({
   formats: wireFormatName.options,
   ping: 'comment',
   protocols: [agent.protocol],
-  command: ({ task }) => agent.command.map((part) => part.replaceAll('{task}', task)),
+  command: ({ task }) => agent.command.map((part) => part.replaceAll('{task}', () => task ?? '')),
   resume: agent.protocol === 'acp' ? 'load' : null,
   authenticate: null,
   newSession: () => ({}),
@@ -21,6 +21,7 @@ export const customEntry = (agent: CustomAgent): AgentEntry => ({
   tools: {},
   belayTools: `mcp__${belayServer}__`,
   standIn: () => null,
+  transcripts: null,
 });
 
 /** Only those of the format: some programs choose their provider by which variables are set. */

@@ -144,6 +144,21 @@ describe('the install of an agent', () => {
     expect(answer).toMatchObject({ detail: expect.stringContaining(sentence) });
   });
 
+  it('keeps the model of its session within those that it can call', async () => {
+    const plain = await newSession({ agent: { name: 'fake' } });
+    const change = ({ id }: { id?: string }, model: string) =>
+      server.json<SessionSummary>('PATCH', `/api/sessions/${id}`, { model });
+    const fork = ({ id }: { id?: string }, more: object) =>
+      server.json<SessionSummary>('POST', `/api/sessions/${id}/fork`, { seq: 1, ...more });
+    const refused = { status: 400, detail: expect.stringContaining('Fake cannot call models of') };
+    expect(await change(plain, 'google:pro')).toMatchObject(refused);
+    expect(await fork(plain, { model: 'google:pro' })).toMatchObject(refused);
+    expect((await server.log.summary(plain.id)).model).toBe('openai:large');
+    expect(await change(plain, 'openai:larger')).toMatchObject({ model: 'openai:larger' });
+    const own = { model: 'google:pro', agent: { name: 'belay' } };
+    expect(await fork(plain, own)).toMatchObject({ model: 'google:pro', agent: null });
+  });
+
   it('is removed for new sessions at once, and its files with the last session that has it', async () => {
     await newSession({ agent: { name: 'fake' } });
     expect(await remove()).toBe(204);
@@ -228,6 +243,19 @@ describe('an entry of an admin', () => {
     expect(await fork(made)).toMatchObject({ agent: { name: 'mine' } });
     expect(await fork(made, { name: 'belay' })).toMatchObject({ status: 201, agent: null });
     expect(await fork(own, { name: 'none' })).toMatchObject({ status: 404 });
+  });
+
+  it('keeps its two models at one provider', async () => {
+    await save('mine', { command: ['my-agent', '--acp'], protocol: 'acp' });
+    const { id } = await newSession({ agent: { name: 'mine', small: 'openai:little' } });
+    const change = (model: string) => server.json('PATCH', `/api/sessions/${id}`, { model });
+    expect(await change('google:pro')).toMatchObject({
+      status: 400,
+      detail: expect.stringContaining(
+        'The model for small tasks, openai:little, must be of google',
+      ),
+    });
+    expect(await change('openai:larger')).toMatchObject({ model: 'openai:larger' });
   });
 
   it.each([

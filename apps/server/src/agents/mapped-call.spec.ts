@@ -37,6 +37,21 @@ describe('the calls of programs in the terms of the platform', () => {
     ['gemini', 'run_shell_command', { command: 'ls' }, { operation: 'terminal.run' }],
     ['opencode', 'bash', { command: 'ls' }, { operation: 'terminal.run' }],
     ['pi', 'bash', { command: 'ls' }, { operation: 'terminal.run' }],
+    [
+      'qwen',
+      'tool_call',
+      { name: 'run_shell_command', arguments: { command: 'ls' } },
+      { operation: 'terminal.run', subject: 'ls', risk: 'execute' },
+    ],
+    ['qwen', 'tool_call', { name: 'mcp__belay__ask', arguments: {} }, { isIdle: true }],
+    ['codex', 'mcp__belay__ask', {}, { isIdle: true }],
+    [
+      'codex',
+      'apply_patch',
+      { input: '*** Begin Patch\n*** Add File: a/b.ts\n+*** Add File: /etc/c\n*** End Patch\n' },
+      { risk: 'write' },
+    ],
+    ['codex', 'collaboration__spawn_agent', {}, { isIdle: true }],
   ])('%s: %s %j', (agent, tool, input, mapped) => {
     expect(called(agent, tool, input)).toMatchObject({ isIdle: false, ...mapped });
   });
@@ -58,6 +73,16 @@ describe('the calls of programs in the terms of the platform', () => {
     ['claude-code', 'mcp__belay', {}],
     ['claude-code', 'mcp__other__run', {}],
     ['pi', 'mcp__belay__run', {}],
+    ['qwen', 'tool_call', { name: 'tool_call', arguments: { name: 'agent', arguments: {} } }],
+    ['qwen', 'tool_call', { name: 'agent', arguments: 'none' }],
+    ['codex', 'mcp__evil__update_plan', {}],
+    ...[
+      '*** Begin Patch\n*** Add File: a\n+b\n*** Update File: /etc/passwd\n*** End Patch',
+      '*** Begin Patch\n*** Update File: a\n  *** Move to: ../../etc/passwd \n*** End Patch',
+      '*** Begin Patch\n*** Add File: a\n+b\n***  Add File: /etc/c\n*** End Patch',
+      '*** Begin Patch\n*** End Patch',
+      '',
+    ].map((input): [string, string, Record<string, unknown>] => ['codex', 'apply_patch', { input }]),
   ])('attacks: %s: %s %j may do anything', (agent, tool, input) => {
     const { operation, risk, isIdle } = called(agent, tool, input);
     expect({ operation, risk, isIdle }).toEqual({

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import {
+  isFields,
   operationNamed,
   ownValue,
   subjectOf,
@@ -26,10 +27,11 @@ export type ProgramTools = Pick<AgentEntry, 'name' | 'tools' | 'belayTools'>;
 
 /** A tool that the entry does not know may do anything that a command may do. */
 export function mappedCall(
-  { name: agent, tools, belayTools }: ProgramTools,
+  program: ProgramTools,
   tool: string,
   input: Record<string, unknown>,
 ): MappedCall {
+  const { name: agent, tools, belayTools } = program;
   const map = ownValue(tools, tool);
   const own = ownTool({ agent, name: tool }, input);
   // The operation behind it is decided on when Belay’s own server gets the call.
@@ -39,7 +41,12 @@ export function mappedCall(
     case 'operation':
       return asOperation(map, input) ?? own;
     case 'path':
-      return { ...own, risk: isInside(ownValue(input, map.path)) ? map.risk : 'execute' };
+      return { ...own, risk: touchesInside(map, ownValue(input, map.path)) ? map.risk : 'execute' };
+    case 'other': {
+      const [other, given] = [ownValue(input, map.name), ownValue(input, map.input)];
+      if (typeof other !== 'string' || other === tool || !isFields(given)) return own;
+      return mappedCall(program, other, given);
+    }
     case 'idle':
       return { ...own, risk: 'read', isIdle: true };
     case 'network':
@@ -68,6 +75,11 @@ function ownTool(
 ): MappedCall {
   const subject = subjectOf(toolOperationName(tool), input);
   return { operation: toolOperation(tool), input, risk: 'execute', subject, isIdle: false };
+}
+
+function touchesInside({ paths }: Extract<ToolMap, { kind: 'path' }>, value: unknown): boolean {
+  if (!paths) return isInside(value);
+  return paths(value)?.every(isInside) ?? false;
 }
 
 /** Whether a path is in the workspace or a temporary folder; an omitted one is the workspace. */

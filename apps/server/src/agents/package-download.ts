@@ -26,10 +26,8 @@ export async function downloadPackage(
 ): Promise<void> {
   const { name, version, size, integrity } = locked;
   const what = `${name} ${version}`;
-  const bare = name.split('/').at(-1) ?? '';
-  const url = new URL(`${name}/-/${bare}-${version}.tgz`, registry.url);
-  const headers = new Headers();
-  if (registry.authorization) headers.set('authorization', registry.authorization);
+  const url = packageUrl(registry, locked);
+  const headers = registryHeaders(registry);
   const response = await fetch(url.href, { headers, signal }).catch((error: unknown) => {
     signal.throwIfAborted();
     throw unavailable(what, reasonOf(error));
@@ -59,6 +57,18 @@ export async function downloadPackage(
     throw unavailable(what, reasonOf(error));
   }
 }
+
+/** The address of a package's archive. */
+export function packageUrl(
+  { url }: NpmRegistry,
+  { name, version }: Pick<LockedPackage, 'name' | 'version'>,
+): URL {
+  const bare = name.split('/').at(-1) ?? '';
+  return new URL(`${name}/-/${bare}-${version}.tgz`, url);
+}
+
+export const registryHeaders = ({ authorization }: NpmRegistry): Headers =>
+  new Headers(authorization ? { authorization } : {});
 
 const unavailable = (what: string, why: string): AppError =>
   new AppError(

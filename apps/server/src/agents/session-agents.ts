@@ -16,7 +16,7 @@ import type { z } from 'zod';
 import { Config } from '../config.js';
 import { parseModelName } from '../models/model-name.js';
 import { randomSecret } from '../storage/secrets.js';
-import type { AgentEntry, AgentStart, CLibrary } from './agent-entry.js';
+import type { AgentEntry, AgentStart, AgentWithTranscripts, CLibrary } from './agent-entry.js';
 import type { Architecture } from './agent-lock.js';
 import { agentFolder } from './agent-volumes.js';
 import { AgentStore, noSuchAgent } from './agent.store.js';
@@ -70,6 +70,20 @@ export class SessionAgents {
     if (small !== undefined) assertSameProvider(model, small);
     const version = installed?.version ?? '';
     return { name, version, protocol, ...(small !== undefined && { small }) };
+  }
+
+  /** The agents whose conversations can be moved. */
+  get withTranscripts(): AgentWithTranscripts[] {
+    return this.installable.all.flatMap(({ entry }) =>
+      entry.transcripts ? { ...entry, transcripts: entry.transcripts } : [],
+    );
+  }
+
+  /** Throws `invalid_input` with one sentence if the agent of a session cannot work with this model. */
+  assertCanCall(agent: SessionAgent | undefined, model: string): void {
+    if (!agent || agent.protocol === 'own') return;
+    formatFor(this.#entryOf(agent), model);
+    if (agent.small !== undefined) assertSameProvider(model, agent.small);
   }
 
   /** The entry of an agent, as a session names it. */
@@ -130,6 +144,9 @@ export class SessionAgents {
       const given = { ...start, trusted };
       return {
         command: [...entry.command(given, protocol)],
+        ...(protocol === 'terminal' && {
+          again: [...entry.command({ ...given, task: null }, protocol)],
+        }),
         env: { ...loopbackIsDirect, ...entry.env(given) },
         files: [...entry.files(given)],
         newSession: entry.newSession(trusted),
@@ -207,7 +224,7 @@ function assertSameProvider(model: string, small: string): void {
   if (one !== other)
     throw new AppError(
       'invalid_input',
-      `The model for small tasks must be of ${one}, as the session’s model is.`,
+      `The model for small tasks, ${small}, must be of ${one}, as the session’s model is.`,
     );
 }
 

@@ -6,11 +6,19 @@ type Input = Readonly<Record<string, unknown>>;
 /**
  * What a tool of a program is here. An `operation` is logged as such if `input` fits its schema. Otherwise, the tool is
  * logged by its own name: with the risk of executing, unless it only touches the path in its field `path`; such a path
- * outside the workspace counts as executing, too. An `idle` tool achieves nothing by itself.
+ * outside the workspace counts as executing, too. An `idle` tool achieves nothing by itself, and an `other` one calls
+ * another tool.
  */
 export type ToolMap =
   | { readonly kind: 'operation'; readonly operation: OperationName; input(given: Input): Input }
-  | { readonly kind: 'path'; readonly risk: Extract<Risk, 'read' | 'write'>; readonly path: string }
+  | { readonly kind: 'other'; readonly name: string; readonly input: string }
+  | {
+      readonly kind: 'path';
+      readonly risk: Extract<Risk, 'read' | 'write'>;
+      readonly path: string;
+      /** The paths that the field names, if it is not one itself; undefined if they cannot be told. */
+      readonly paths?: (value: unknown) => readonly string[] | undefined;
+    }
   | { readonly kind: 'network' | 'execute' | 'read' | 'idle' };
 
 /** A shell whose command is the text in this field, or a list of arguments. */
@@ -28,8 +36,21 @@ export const fetching = (field: string): ToolMap => ({
 });
 
 export const edits = (path: string): ToolMap => ({ kind: 'path', risk: 'write', path });
+/** A patch in OpenAI’s format. */
+export const patches = (field: string): ToolMap => ({
+  kind: 'path',
+  risk: 'write',
+  path: field,
+  paths: (value) => (typeof value === 'string' ? pathsOfPatch(value) : undefined),
+});
 export const readsFrom = (path: string): ToolMap => ({ kind: 'path', risk: 'read', path });
 export const reads: ToolMap = { kind: 'read' };
+/** A tool that calls the tool with the name in its field `name`, with the input in its field `input`. */
+export const callingAnother = (name: string, input: string): ToolMap => ({
+  kind: 'other',
+  name,
+  input,
+});
 export const network: ToolMap = { kind: 'network' };
 export const executes: ToolMap = { kind: 'execute' };
 export const idleTool: ToolMap = { kind: 'idle' };
@@ -52,10 +73,25 @@ export function standInBy(
 /** The number of characters of a refusal that a program gets. */
 const maxTextLength = 2_000;
 
-/** A command that prints the text, without control characters, to standard error and fails. */
-function saying(text: string): string {
-  const plain = text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, maxTextLength);
-  return `printf '%s\\n' '${plain.replaceAll("'", `'\\''`)}' >&2; exit 1`;
+/** A text as programs get it: without control characters, and not too long. */
+export const plainText = (text: string): string =>
+  text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, maxTextLength);
+
+/** A command that prints the text to standard error and fails. */
+const saying = (text: string): string =>
+  `printf '%s\\n' '${plainText(text).replaceAll("'", `'\\''`)}' >&2; exit 1`;
+
+/** Undefined if a line might name a path that is not read here. Programs ignore spaces around these lines. */
+function pathsOfPatch(patch: string): string[] | undefined {
+  const headers = patch.split('\n').filter((line) => /^\s*\*\*\*/.test(line));
+  const paths: string[] = [];
+  for (const header of headers) {
+    const [, path] =
+      /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/.exec(header) ?? [];
+    if (path !== undefined) paths.push(path.trim());
+    else if (!/^\s*\*\*\* (?:Begin Patch|End Patch|End of File)\s*$/.test(header)) return undefined;
+  }
+  return paths.length > 0 ? paths : undefined;
 }
 
 function valueAt(given: Input, field: string): unknown {

@@ -87,9 +87,11 @@ export class WireCalls implements CallJudge, OnApplicationBootstrap {
     if (fault) return { id, refusal: refusalOf(about, fault, { tools, reply }) };
     if (mapped.isIdle) return { id, refusal: null };
     const verdict = await this.#verdict(reply, { call, id, mapped });
-    if (verdict.verdict === 'approved' && !verdict.edited) return { id, refusal: null };
+    if (verdict.verdict === 'approved') return { id, refusal: null };
     const times = this.#countRefusal(reply.session, mapped);
-    const reason = reasonOf(verdict) + (times >= repeatedTimes ? ' Do not call this again.' : '');
+    const again = times >= repeatedTimes ? ' Do not call this again.' : '';
+    const { message } = rejectionOf(verdict);
+    const reason = (/[.!?]$/.test(message) ? message : `${message}.`) + again;
     return { id, refusal: refusalOf(about, reason, { tools, reply, isLast: times >= lastTimes }) };
   }
 
@@ -152,7 +154,7 @@ export class WireCalls implements CallJudge, OnApplicationBootstrap {
   ): Promise<ApprovalVerdict> {
     const { session, signal } = reply;
     const { operation, input, risk, subject } = mapped;
-    const asked = { id, operation: operation.name, input, risk, subject };
+    const asked = { id, operation: operation.name, input, risk, subject, fixed: true };
     // A later agent of the session, or a call that differs in anything, is asked about again.
     const about = JSON.stringify([await this.log.epoch(session), operation.name, input]);
     const note = (verdict: ApprovalVerdict) => this.#kept.note(reply, call.key, { about, verdict });
@@ -199,11 +201,6 @@ const ofPrograms: Tools = {
   belayTools: '',
   standIn: () => null,
 };
-
-function reasonOf(verdict: ApprovalVerdict): string {
-  if (!verdict.edited) return rejectionOf(verdict).message;
-  return `The user wants this instead: ${JSON.stringify(verdict.edited)}.`;
-}
 
 interface Refused {
   tools: Tools | undefined;

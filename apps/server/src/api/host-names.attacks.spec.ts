@@ -152,6 +152,16 @@ describe('attacks: names of the host', () => {
 
   const post = (at: string, more: Fields) => http('POST', () => at, more);
   const sessions = post('/api/sessions', usual);
+  const transcript = JSON.stringify({
+    type: 'assistant',
+    uuid: '1',
+    message: { content: 'Painted' },
+  });
+  const imported = post('/api/sessions/import', {
+    model: usual.model,
+    agent: { name: 'belay' },
+    transcript,
+  });
   const comparisons = post('/api/comparisons', {
     task: 'Paint',
     models: [usual.model],
@@ -169,6 +179,10 @@ describe('attacks: names of the host', () => {
     'POST /api/sessions machine': { rest: sessions },
     'POST /api/sessions mounts': { rest: sessions },
     'POST /api/sessions image': { rest: sessions },
+    'POST /api/sessions/import model': { rest: imported },
+    'POST /api/sessions/import machine': { rest: imported },
+    'POST /api/sessions/import mounts': { rest: imported },
+    'POST /api/sessions/import image': { rest: imported },
     'POST /api/comparisons image': { rest: comparisons },
     'POST /api/comparisons models': { rest: models },
     'POST /api/comparisons machine': { rest: comparisons },

@@ -92,6 +92,18 @@ onEveryDatabase('approvals', (databases) => {
     expect(await approvals.request('s', run('c1', 'rm -rf /'), never)).toEqual(await verdict);
   });
 
+  it('refuses to change a call that the agent’s own program runs', async () => {
+    const verdict = approvals.request('s', { ...run('c1', 'rm -rf /'), fixed: true }, never);
+    await bench.waits(1);
+    const call = { id: 'c1', caller: ownerCaller };
+    const edited = { command: 'rm -rf build' };
+    await expect(approvals.answer('s', call, { verdict: 'approved', edited })).rejects.toThrow(
+      'The agent’s own program runs this call, so it cannot be changed.',
+    );
+    await approvals.answer('s', call, { verdict: 'approved' });
+    expect(await verdict).toEqual({ verdict: 'approved' });
+  });
+
   it('asks in the mode safe before every action, and no longer once the mode is another', async () => {
     await logs.session('safe', { approvals: 'safe' });
     const call = (id: string, operation: string, input: object) => {

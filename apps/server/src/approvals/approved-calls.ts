@@ -4,6 +4,7 @@ import {
   isEnded,
   isEvent,
   permissionWords,
+  programCallPrefix,
   rejectionOf,
   type ApprovalRequest,
   type ApprovalVerdict,
@@ -101,6 +102,15 @@ export class ApprovedCalls implements OnModuleInit {
     const subject = operation.subject(operation.input.parse(input), { page });
     const about = action && `The action ${permissionWords(action.permissions)}.`;
     const { name, risk } = operation;
-    return { id, operation: name, input, risk, subject, ...(about && { about }) };
+    const fixed = id.startsWith(programCallPrefix);
+    return {
+      id,
+      operation: name,
+      input,
+      risk,
+      subject,
+      ...(about && { about }),
+      ...(fixed && { fixed }),
+    };
   }
 }

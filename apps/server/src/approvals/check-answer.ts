@@ -28,6 +28,11 @@ export function checkAnswer(
       'invalid_input',
       'Only a call that is allowed once can be changed. Leave out `edited`.',
     );
+  if (asked.fixed)
+    throw new AppError(
+      'invalid_input',
+      'The agent’s own program runs this call, so it cannot be changed. Deny it, and say what to do instead.',
+    );
   const operation = operationNamed(asked.operation);
   if (!operation)
     throw new AppError(

@@ -27,9 +27,9 @@ export interface EventRange {
 /** The size of one page of events, unless a single event is larger. */
 const maxPageBytes = 8 * 2 ** 20;
 
-/** Events copied from another session. */
+/** Events copied from another session; `from` is null for a conversation that was elsewhere, which has no blobs. */
 export interface Copied {
-  from: string;
+  from: string | null;
   events: Event[];
 }
 
@@ -90,8 +90,13 @@ export class SessionsStore {
   }
 
   /** Copies references to the blobs that another session has stored and these events name. */
-  copyBlobs(connection: DatabaseConnection, to: string, { from, events }: Copied): Promise<void> {
-    return copyBlobUses(connection, { from, to }, blobsIn(events.map(({ args }) => args)));
+  async copyBlobs(
+    connection: DatabaseConnection,
+    to: string,
+    { from, events }: Copied,
+  ): Promise<void> {
+    if (from === null) return;
+    await copyBlobUses(connection, { from, to }, blobsIn(events.map(({ args }) => args)));
   }
 
   /** With a limit, at most that many events, fewer when they are large; an empty page means the end of the log. */

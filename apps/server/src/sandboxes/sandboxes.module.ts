@@ -11,6 +11,7 @@ import { AgentListener } from './connection/agent-listener.js';
 import { ConnectionLog } from './connection/connection-log.js';
 import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
+import { ModelCalls } from './connection/model-calls.js';
 import { StorageCalls } from './connection/storage-calls.js';
 import { SandboxChecks } from './engine/sandbox-checks.js';
 import { HostFolders } from './engine/host-folders.js';
@@ -59,6 +60,7 @@ import { SandboxService } from './sandbox.service.js';
     ServerLifecycle,
     ApprovedServices,
     Sidecars,
+    ModelCalls,
     StorageCalls,
     Volumes,
     WarmPool,

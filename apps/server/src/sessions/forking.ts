@@ -42,6 +42,7 @@ export class Forking {
     const { agent: earlier, ...kept } = old;
     const place = { model: model ?? old.model, machine: old.machine };
     const agent = wanted ? this.agents.choose(wanted, place) : earlier;
+    if (model !== undefined) this.agents.assertCanCall(agent, model);
     const settings = { ...kept, title, mounts, model: place.model, ...(agent && { agent }) };
     if (old.machine) assertMayUseMachine(caller, old.machine);
     assertMayUseProfile(caller, old.sandbox);

@@ -5,6 +5,7 @@ import {
   isPlayedModel,
   newEvent,
   sentWorkspace,
+  type Event,
   type NewEvent,
   type newSession,
   type SessionSettings,
@@ -62,7 +63,7 @@ export class SessionCreation {
     given: z.output<typeof newSession>,
     caller: Caller,
     id = newSessionId(),
-    { paused = false, comparison, files }: CreationOptions = {},
+    { paused = false, comparison, files, earlier, message }: CreationOptions = {},
   ): Promise<SessionSummary> {
     const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
@@ -74,8 +75,17 @@ export class SessionCreation {
     const settings = { ...rest, ...begins };
     const without = missing.map((args) => newEvent('server', 'mcp', { args, message: args.error }));
     await this.beginners.record(id, caller, settings);
-    const begin = [startEvent(settings, false), ...(paused ? [pauseEvent()] : []), ...without];
-    await this.log.create(id, settings, { events: begin, ...(comparison && { comparison }) });
+    const begin = [
+      startEvent(settings, earlier !== undefined),
+      ...(paused ? [pauseEvent()] : []),
+      ...without,
+      ...(message === undefined ? [] : [messageEvent(message)]),
+    ];
+    await this.log.create(id, settings, {
+      events: begin,
+      ...(comparison && { comparison }),
+      ...(earlier && { copied: { from: null, events: earlier(settings) } }),
+    });
     this.queue.add(id, { sendsWorkspace: settings.workspace === sentWorkspace });
     return this.log.summary(id);
   }
@@ -86,6 +96,10 @@ interface CreationOptions {
   comparison?: string;
   /** The shared initial files of several sessions, from `NewWorkspaces.forSeveral`. */
   files?: BeginningFiles;
+  /** The events that the log begins with, which happened elsewhere; the session then starts again after them. */
+  earlier?: (settings: SessionSettings) => Event[];
+  /** A message that it starts with. */
+  message?: string | undefined;
 }
 
 /** Ids are short enough for a path, a label and a container’s name, and sort by time. */
@@ -95,6 +109,9 @@ export function newSessionId(): string {
 }
 
 const pauseEvent = (): NewEvent => newEvent('user', 'pause', { args: {}, message: 'Paused.' });
+
+const messageEvent = (text: string): NewEvent =>
+  newEvent('user', 'message', { args: { text }, message: text });
 
 export function startEvent(settings: SessionSettings, again: boolean): NewEvent {
   const message = again ? 'The session is restarting.' : settings.task;

@@ -11,6 +11,7 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { sees, type Caller } from '../access/caller.js';
+import { SessionAgents } from '../agents/session-agents.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
 import { EventLog } from '../logs/event-log.js';
 import { isDiskFull } from '../logs/stalls.js';
@@ -33,6 +34,7 @@ export class SessionService {
     private readonly slots: SandboxSlots,
     private readonly exports: Exports,
     private readonly pictures: AttachedPictures,
+    private readonly agents: SessionAgents,
   ) {}
 
   /** All sessions that the caller sees, the newest first. */
@@ -140,7 +142,10 @@ export class SessionService {
 
   async change(id: string, change: EventArgs<'change'>, caller: Caller): Promise<SessionSummary> {
     const { model, budgets } = change;
-    if (model !== undefined) await this.models.choose(model, { caller, budgets });
+    if (model !== undefined) {
+      await this.models.choose(model, { caller, budgets });
+      this.agents.assertCanCall((await this.log.settings(id)).agent, model);
+    }
     const names = Object.keys(change).join(', ').replace('egress', 'network');
     const message = change.model ? `Changed the model to ${change.model}.` : `Changed ${names}.`;
     if (names) await this.log.append(id, [newEvent('user', 'change', { args: change, message })]);

@@ -38,6 +38,7 @@ import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
+import { Transcripts } from './transcripts.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 @Module({
@@ -83,6 +84,7 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionService,
     StartQueue,
     StartStatus,
+    Transcripts,
     WorkspaceStore,
   ],
   exports: [
@@ -101,6 +103,7 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionFiles,
     SessionRemoval,
     SessionService,
+    Transcripts,
     WorkspaceStore,
   ],
 })

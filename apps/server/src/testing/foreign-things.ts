@@ -163,6 +163,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
       'actions:tool': 'x',
       'actions:blob': picture,
       'agents:agent': agentName,
+      'agents:version': '1.2.3',
       'custom-agents:agent': agentName,
       'git:host': `${plantedText('git')}.internal`,
       'machines:machine': machine,

@@ -20,6 +20,7 @@ import { ConnectionLog } from '../sandboxes/connection/connection-log.js';
 import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { SandboxConnections } from '../sandboxes/connection/sandbox-connections.js';
 import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
+import { ModelCalls } from '../sandboxes/connection/model-calls.js';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
 import { Sidecars } from '../sandboxes/engine/sidecars.js';
 import { Volumes } from '../sandboxes/engine/volumes.js';
@@ -106,8 +107,7 @@ export class SandboxServer {
       new ConnectionLog(log, agents),
       storage,
       approved,
-      unused,
-      unused,
+      new ModelCalls(unused, unused),
       unused,
       live,
     );

@@ -117,7 +117,7 @@ export const workspaceOperations = operationGroup({
   'workspace.trust': defineOperation({
     title: 'Trust the workspace',
     description:
-      'Trusts the AGENTS.md files (or CLAUDE.md and others where there are none) and skills of the workspace, as they are now, to guide the agent; with `preview`, only shows their text.',
+      'Trusts the AGENTS.md files (or CLAUDE.md and others where there are none) and skills of the workspace, as they are now, to guide the agent, and the project’s settings of another vendor’s agent; with `preview`, only shows their text.',
     risk: 'read',
     audience: ['user'],
     input: z.object({
@@ -131,7 +131,12 @@ export const workspaceOperations = operationGroup({
         ),
     }),
     output: z.object({
-      files: z.array(guidanceHash.partial({ hash: true }).extend({ text: z.string() })),
+      files: z.array(
+        guidanceHash.partial({ hash: true }).extend({
+          text: z.string(),
+          executable: z.boolean().optional().describe('Whether it can be run as a program.'),
+        }),
+      ),
     }),
     display: 'event',
     changesGuidance: true,

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { agentChoice, agentProgramName, customAgent } from '../agents.js';
+import {
+  agentChoice,
+  agentProgramName,
+  agentVersion,
+  confirmedVersion,
+  customAgent,
+  otherAgentVersion,
+} from '../agents.js';
 import { nothing, route } from './route.js';
 
 const params = z.object({ agent: agentProgramName });
@@ -13,6 +20,14 @@ export const agentRoutes = {
     response: z.array(agentChoice),
     about: 'starting',
   }),
+  version: route({
+    method: 'GET',
+    path: '/api/agents/:agent/versions/:version',
+    summary: 'Looks up a version of an agent that Belay has no lock for, in the npm registry',
+    params: params.extend({ version: agentVersion }),
+    response: otherAgentVersion,
+    access: 'admin',
+  }),
   install: route({
     method: 'POST',
     path: '/api/agents/:agent/install',
@@ -23,6 +38,9 @@ export const agentRoutes = {
         .boolean()
         .default(false)
         .describe('Accepts its licence; needed if that is proprietary.'),
+      other: confirmedVersion
+        .optional()
+        .describe('Installs a version that Belay has no lock for; the locked one if omitted.'),
     }),
     response: agentChoice,
     status: 202,

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { streams } from '../agent-connection.js';
+import { agentProgramName } from '../agents.js';
 import { approvalRequest } from '../approvals.js';
 import { event } from '../events.js';
 import { operations } from '../operations/index.js';
 import { sessionSummary } from '../session.js';
-import { rewound } from '../session-requests.js';
+import { importRequest, rewound } from '../session-requests.js';
 import { sessionUsage } from '../session-usage.js';
+import { transcriptFile, transcriptFolder } from '../transcript-file.js';
 import { commandRoute } from './command-route.js';
 import { count } from './count.js';
 import { pageQuery } from './page.js';
@@ -17,6 +19,8 @@ const maxWaitSeconds = 60;
 
 /** A task or message of 200,000 characters of any kind. */
 const longText = { bodyBytes: 2 * 2 ** 20 };
+/** A transcript, whose quotes are escaped. */
+const wholeTranscript = { bodyBytes: 96 * 2 ** 20 };
 /** A file of 50 MB as base64. */
 const largeFile = { bodyBytes: 80 * 2 ** 20 };
 
@@ -77,6 +81,16 @@ export const sessionRoutes = {
     status: 201,
   }),
   rewind: commandRoute('rewind', 'POST', '/api/sessions/:id/rewind', { response: rewound }),
+  import: route({
+    method: 'POST',
+    path: '/api/sessions/import',
+    summary: 'Creates a session that continues the transcript of an agent from another machine',
+    body: importRequest,
+    ...wholeTranscript,
+    response: sessionSummary,
+    status: 201,
+    about: 'caller',
+  }),
   search: route({
     method: 'GET',
     path: '/api/search',
@@ -242,6 +256,16 @@ export const sessionContentRoutes = {
         .describe('For a patch: from this commit on; from the start if omitted.'),
     }),
     response: bytes('*/*'),
+  }),
+  transcript: route({
+    method: 'GET',
+    path: '/api/sessions/:id/transcript',
+    summary: 'Returns the conversation as a file that an agent on another machine can resume',
+    query: z.object({
+      format: agentProgramName.describe('The agent that is to continue.'),
+      cwd: transcriptFolder,
+    }),
+    response: transcriptFile,
   }),
   blob: route({
     method: 'GET',

@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { newEvent, type NewEvent } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
 let acp: AcpStage;
@@ -75,19 +77,8 @@ describe('its calls', () => {
 
   it('have the verdict that the server gave when it held them', async () => {
     const held = { toolCallId: 'held', title: 'ls' };
-    begin({
-      task: [['wait']],
-      approve: async () => Promise.reject(new Error('It was decided already.')),
-    });
-    await acp.stage.event('turn', 2);
-    await acp.stage.say({
-      source: 'server',
-      action: 'terminal.run',
-      args: { command: 'ls' },
-      message: 'ls',
-      id: 'held',
-    });
     const steps = [
+      ['permit', permit],
       ['permit', { toolCall: held, options }],
       ['update', call({ ...held, kind: 'execute', rawInput: { command: 'rm -r .' } })],
       [
@@ -95,13 +86,49 @@ describe('its calls', () => {
         update({ ...held, status: 'completed', rawOutput: { stdout: 'a', exit_code: 0 } }),
       ],
     ];
+    const asked: string[] = [];
+    begin({
+      task: steps,
+      approve: async ({ subject }) => {
+        asked.push(subject);
+        const args = { command: 'ls' };
+        const event = { action: 'terminal.run', args, message: 'ls', id: 'held' };
+        await acp.stage.say({ source: 'server', ...event });
+        return { verdict: 'approved' };
+      },
+    });
+    await acp.stage.event('end');
+    expect(asked).toEqual(['npm test']);
+    expect(acp.answers[1]).toContain('"optionId":"allow_once"');
+    expect(acp.events('terminal.run').map(({ id }) => id)).toContain('held');
+    expect(acp.events('terminal.run')).toHaveLength(2);
+    expect(acp.events('result').find(({ id }) => id === 'held')).toMatchObject({
+      args: { operation: 'terminal.run', output: { text: 'a', exitCode: 0 } },
+    });
+  });
+
+  it.each([
+    ['allow_once', 'by a call that tells the program why', ['reject', 'replaced']],
+    ['reject_once', 'by nothing', ['reject']],
+  ])('%s if the server refused them and replaced them %s', async (kind, _how, actions) => {
+    const held = { toolCallId: 'held', title: 'ls' };
+    begin({ task: [['wait']] });
+    await acp.stage.event('turn', 2);
+    for (const [action, args] of [
+      ['terminal.run', { command: 'ls' }],
+      ...actions.map((action) => [action, { reason: 'Use make.', rule: null }] as const),
+    ] as const)
+      await acp.stage.say({ source: 'server', action, args, message: action, id: 'held' });
+    const steps = [
+      ['permit', { toolCall: held, options }],
+      ['update', call({ ...held, kind: 'execute', rawInput: { command: 'printf no' } })],
+      ['update', update({ ...held, status: 'completed', rawOutput: { stdout: 'no' } })],
+    ];
     await acp.stage.message(JSON.stringify(steps), { delivery: 'steer' });
     await acp.stage.event('end');
-    expect(acp.answers[0]).toContain('"optionId":"allow_once"');
-    expect(acp.events('terminal.run')).toHaveLength(1);
-    expect(acp.events('result')).toMatchObject([
-      { id: 'held', args: { operation: 'terminal.run', output: { text: 'a', exitCode: 0 } } },
-    ]);
+    expect(acp.answers[0]).toContain(`"optionId":"${kind}"`);
+    const output = { code: 'rejected', message: expect.stringContaining('Use make.') };
+    expect(acp.events('result')).toMatchObject([{ id: 'held', args: { ok: false, output } }]);
   });
 
   it('that were refused in a text of the model have a result all the same, once', async () => {
@@ -157,6 +184,30 @@ describe('its calls', () => {
     expect(commits.map(({ args }) => args['files'])).toMatchObject([
       [{ path: 'a.txt' }],
       [{ path: 'b.txt' }],
+    ]);
+  });
+});
+
+describe('a call that the server held', () => {
+  const held = (id: string): NewEvent => {
+    const args = { command: 'ls' };
+    return { source: 'server', action: 'tool.fake.shell', args, message: 'Run', id };
+  };
+
+  it('comes after what was said before it, and has an end even if nobody reports one', async () => {
+    begin({ task: [['text', 'I look first.'], ['wait']] });
+    await until('it was said', () => acp.stage.deltas.length > 0);
+    expect(acp.events('say')).toEqual([]);
+    await acp.stage.say(held('a'));
+    expect((await acp.stage.event('say')).args['text']).toBe('I look first.');
+    await acp.stage.say(held('b'));
+    const no = { reason: 'Not now.' };
+    await acp.stage.say(newEvent('user', 'reject', { args: no, message: 'No', id: 'b' }));
+    await acp.stage.message('Go on', { delivery: 'steer' });
+    await acp.ended();
+    expect(acp.events('result').map(({ id, args }) => [id, args['ok'], args['output']])).toEqual([
+      ['a', true, { text: '' }],
+      ['b', false, expect.objectContaining({ message: 'The user did not allow this: Not now.' })],
     ]);
   });
 });

@@ -27,6 +27,7 @@ import {
   type OfferedSettings,
 } from './offered-settings.js';
 import { askFields } from './ask-fields.js';
+import type { HeldToolCall } from './held-calls.js';
 import { isOwnTool } from './own-tool.js';
 import { cancelledPermission, decidePermission } from './permission.js';
 import type { ReportedCall } from './tool-call.js';
@@ -38,7 +39,7 @@ export interface AcpConversationOptions extends DriverOptions {
   startTimeoutMs: number;
   /** The turn in progress. */
   turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
-  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
+  heldCall(call: ReportedCall): HeldToolCall | undefined;
 }
 
 /** The program and its open conversation; both are started when they are needed, and again after an end. */
@@ -76,7 +77,8 @@ export class AcpConversation {
     this.#opened = opened;
     this.#settings = { ...this.#settings, options: offeredOptions(opened) };
     this.#tellSettings();
-    await this.choose({ model: this.#model });
+    const { agentOptions } = this.#options.log.conversation;
+    await this.choose({ model: this.#model, agentOptions });
     // The fault belongs to this opening alone.
     const { fault: _, ...known } = opened;
     this.#opened = known;
@@ -209,6 +211,7 @@ export class AcpConversation {
   async #chooseOne(choice: { id: string; value: string }): Promise<void> {
     const option = this.#settings.options.find(({ id }) => id === choice.id);
     if (!option?.choices.some(({ value }) => value === choice.value)) return;
+    if (option.value === choice.value) return;
     const acp = await this.#started?.catch(ignoreError('it is set when the program starts'));
     const isBoolean = option.choices.every(({ value }) => value === 'true' || value === 'false');
     try {

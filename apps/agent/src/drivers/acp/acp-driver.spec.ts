@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { newEvent } from '@belay/protocol';
+import { newEvent, type Event } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
@@ -307,6 +307,64 @@ describe('another process of the agent', () => {
   });
 });
 
+describe('a conversation that another agent began', () => {
+  const id = '0198f1d2-0000-4000-8000-000000000001';
+  const file = { id, path: `${id}.json`, text: '["Known"]' };
+
+  /** A fork of a session in which the program has had one turn. */
+  const forked = async (): Promise<Event[]> => {
+    begin({ task: 'Make it blue' });
+    await acp.stage.event('end');
+    const log = [...acp.stage.log];
+    await acp.close();
+    const more = [
+      newEvent('server', 'fork', { args: { session: 's', seq: 1 }, message: 'Forked' }),
+      newEvent('user', 'start', { args: { ...acp.stage.settings, again: true }, message: 'Again' }),
+    ];
+    const time = new Date().toISOString();
+    return [...log, ...more.map((event, at) => ({ ...event, time, seq: log.length + at + 1 }))];
+  };
+
+  it.each(['resume', 'load'])('is continued from a file by %s', async (way) => {
+    const events = await forked();
+    const asked: string[] = [];
+    const conversation = (cwd: string) => (asked.push(cwd), file);
+    begin({ task: 'x', env: { FAKE_RESUME: way }, events, epoch: 2, conversation });
+    await acp.stage.message('Now red');
+    await acp.stage.event('end', 2);
+    expect(asked).toEqual([acp.workspace]);
+    expect(acp.received.find((one) => one[way])?.[way]).toMatchObject({ sessionId: id });
+    const told = acp.prompts[0]?.join('\n') ?? '';
+    expect(told).toContain('It is a fork');
+    expect(told).toContain('Now red');
+    expect(told).not.toContain('Make it blue');
+    const [began] = acp.events('turn').slice(-2);
+    expect(began?.args).toMatchObject({ change: 'began', conversation: id });
+  });
+
+  it('is told to a program that cannot load the file', async () => {
+    const events = await forked();
+    begin({ task: 'x', events, epoch: 2, conversation: () => file });
+    await acp.stage.event('end', 2);
+    expect(acp.prompts[0]?.[0]).toContain('The user: Make it blue');
+    expect(acp.events('turn').some(({ message }) => message.includes('begins anew'))).toBe(true);
+  });
+
+  it('is the agent’s own, without what a rewind has undone', async () => {
+    begin({ task: 'Make it blue', env: { FAKE_RESUME: 'resume' }, conversation: () => file });
+    await acp.stage.event('end');
+    expect(acp.received.some((one) => one['resume'])).toBe(false);
+    const args = { seq: acp.stage.log.length, what: 'conversation' } as const;
+    await acp.stage.say(newEvent('user', 'rewind', { args, message: 'Rewound' }));
+    await acp.stage.message('Now red');
+    await acp.stage.event('end', 2);
+    expect(acp.prompts[1]).toEqual(['Now red']);
+    // Another process, because a running one need not notice a new file.
+    expect(acp.received.filter((one) => one['initialize'])).toHaveLength(2);
+    expect(acp.received.find((one) => one['resume'])?.['resume']).toMatchObject({ sessionId: id });
+  });
+});
+
 describe('its settings', () => {
   it('are offered to the user, who changes them', async () => {
     begin({ task: [['wait']], settings: { model: 'openai:large' } });
@@ -325,10 +383,19 @@ describe('its settings', () => {
     await acp.stage.say(newEvent('user', 'change', { args: { agentOptions }, message: 'Plan' }));
     await until('it has them', () => acp.received.filter(({ choose }) => choose).length >= 3);
     const chosen = acp.received.flatMap(({ choose }) => choose ?? []).slice(1);
-    expect(chosen).toMatchObject([
+    const wanted = [
       { configId: 'mode', value: 'plan' },
       { configId: 'fast', value: true },
-    ]);
+    ];
+    expect(chosen).toMatchObject(wanted);
+
+    const { log } = acp.stage;
+    await acp.close(true);
+    const { folder } = acp;
+    begin({ task: 'x', folder, events: [...log], epoch: 2, settings: { model: 'openai:small' } });
+    await acp.stage.event('end');
+    const all = acp.received.flatMap(({ choose }) => choose ?? []);
+    expect(all.slice(3)).toMatchObject(wanted);
   });
 });
 

@@ -3,6 +3,7 @@ import {
   AppError,
   errorFrom,
   ignoreError,
+  isCall,
   isEvent,
   newEvent,
   oneLine,
@@ -16,8 +17,10 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Conversation } from '../../loop/conversation.js';
 import { deliver } from '../../loop/deliver.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
+import { unreportedResult } from '../program-output.js';
 import { UserQuestions } from '../user-questions.js';
-import { promptTexts } from '../prompt-texts.js';
+import { isReply, promptTexts } from '../prompt-texts.js';
+import { writeConversation } from '../write-conversation.js';
 import { AcpConversation } from './acp-conversation.js';
 import { HeldCalls } from './held-calls.js';
 import { promptBlocks } from './prompt-blocks.js';
@@ -73,7 +76,7 @@ export class AcpDriver implements AgentDriver {
       questions: new UserQuestions(options),
       startTimeoutMs: this.#timeouts.start,
       turn: () => this.#turn && { ...this.#turn, signal: this.#turn.cancelled.signal },
-      heldVerdict: (call) => this.#held.find(call)?.verdict,
+      heldCall: (call) => this.#held.find(call),
     });
   }
 
@@ -94,6 +97,9 @@ export class AcpDriver implements AgentDriver {
   handle(events: readonly Event[]): void {
     for (const event of events) {
       this.#held.handle(event);
+      // What the model said before the call belongs before the user’s decision.
+      if (event.source === 'server' && isCall(event.action)) this.#turn?.recorder.flush();
+      if (!this.#turn) this.#endUnreported();
       const ending = endingOf(event);
       if (ending) this.#cancel(ending);
       if (isEvent(event, 'message') && event.args.delivery === 'steer' && !this.#isAsking())
@@ -154,20 +160,19 @@ export class AcpDriver implements AgentDriver {
 
   /** Writes the end of a turn, and of its calls, that an earlier process has begun. */
   #closeTurn({ open }: NonNullable<Conversation['program']>): void {
-    const why = new AppError('cancelled', 'The agent was restarted while this ran.');
-    for (const { id, operation } of open) this.#writeNotRun(id, operation, why);
+    const { writer } = this.#options;
+    for (const { id, operation } of open) {
+      const output = { code: 'cancelled', message: 'The agent was restarted while this ran.' };
+      const args = { operation, ok: false, output, seconds: 0 };
+      writer.append(newEvent('agent', 'result', { args, message: output.message, id }));
+    }
     this.#writeEnd('interrupted');
-  }
-
-  #writeNotRun(id: string, operation: string, why: AppError): void {
-    const args = { operation, ok: false, output: why.toJSON(), seconds: 0 };
-    this.#options.writer.append(newEvent('agent', 'result', { args, message: why.message, id }));
   }
 
   /** Throws why the program cannot be prompted. */
   async #runTurn(conversation: Conversation, through: number): Promise<void> {
     const { writer, connection, program } = this.#options;
-    const earlier = conversation.program?.id ?? null;
+    const earlier = conversation.program?.id ?? (await this.#writeEarlier(conversation));
     const { acp, opened } = await this.#conversation.open(earlier);
     const texts = promptTexts(conversation, opened.id !== earlier);
     const { takesPictures } = acp;
@@ -183,14 +188,26 @@ export class AcpDriver implements AgentDriver {
       await writer.flush();
       const stopReason = await this.#promptUntilCancelled(() => acp.prompt(blocks), turn);
       turn.recorder.end('The turn ended before this did.');
+      this.#endUnreported();
       this.#finish(stopReason, turn);
     } catch (thrown) {
       turn.recorder.end('The agent’s program ended while this ran.');
+      this.#endUnreported();
       this.#writeEnd('interrupted');
       if (!turn.cancelled.signal.aborted) this.#survive(errorFrom(thrown));
     } finally {
       this.#turn = undefined;
     }
+  }
+
+  /** What other agents, or this one before a rewind, have said, as a conversation of the program’s own. */
+  async #writeEarlier({ items }: Conversation): Promise<string | null> {
+    if (!items.some(isReply)) return null;
+    const { workspace: cwd } = (await this.#options.services).environment();
+    const id = await writeConversation({ ...this.#options, cwd });
+    // A running program need not notice a new file.
+    if (id !== null) await this.#conversation.end();
+    return id;
   }
 
   #begin(): Turn {
@@ -200,7 +217,7 @@ export class AcpDriver implements AgentDriver {
       cwd: this.#conversation.cwd,
       writer,
       runner,
-      heldCall: (call) => this.#held.find(call)?.event,
+      heldCall: (call) => this.#held.find(call),
       isOwnTool: (report) => this.#conversation.isOwnTool(report),
       live: (kind, text) =>
         void connection
@@ -250,10 +267,14 @@ export class AcpDriver implements AgentDriver {
     else this.#writeFailure(`${this.#options.program.title} ${failure}`);
   }
 
+  /** Programs report neither all of their tools, nor calls that they never got. */
+  #endUnreported(): void {
+    const { cwd } = this.#conversation;
+    for (const call of this.#held.takeUnreported())
+      this.#options.writer.append(unreportedResult(call, { text: '', cwd }));
+  }
+
   #writeEnd(end: TurnEnd): void {
-    const refused = new AppError('rejected', 'The program was told that this may not run.');
-    for (const { id = '', action } of this.#held.takeRefused())
-      this.#writeNotRun(id, action, refused);
     const args = { change: 'ended', end } as const;
     this.#options.writer.append(newEvent('agent', 'turn', { args, message: `Turn ${end}.` }));
   }

@@ -36,18 +36,44 @@ export async function askFields(
 ): Promise<CreateElicitationResponse> {
   if (request.mode !== 'form') return { action: 'decline' };
   const { properties = {} } = (request as { requestedSchema: ElicitationSchema }).requestedSchema;
+  const fields = Object.entries(properties).slice(0, mostFields);
+  const others = otherAnswers(fields);
   const content: Record<string, Value> = {};
   try {
-    for (const [name, schema] of Object.entries(properties).slice(0, mostFields)) {
+    for (const [name, schema] of fields) {
+      if ([...others.values()].includes(name)) continue;
       const value = await askField(request.message, [name, schema], { questions, signal });
       if (value === undefined) return { action: 'decline' };
-      content[name] = value;
+      const other = others.get(name);
+      const isOther = other !== undefined && !choiceValues(schema).includes(value);
+      content[isOther ? other : name] = value;
     }
   } catch (thrown) {
     if (signal.aborted) return { action: 'cancel' };
     throw thrown;
   }
   return { action: 'accept', content: content as Content };
+}
+
+/**
+ * Free texts that belong to a field with choices, by its name: they take an answer that is none of the choices, and are
+ * not asked for. Programs name them after the field.
+ */
+function otherAnswers(fields: readonly [string, ElicitationPropertySchema][]): Map<string, string> {
+  const others = new Map<string, string>();
+  for (const [name, schema] of fields) {
+    if (schema.type !== 'string' || choiceValues(schema).length === 0) continue;
+    const other = fields.find(
+      ([one, { type }]) => one.startsWith(`${name}_`) && type === 'string',
+    );
+    if (other && choiceValues(other[1]).length === 0) others.set(name, other[0]);
+  }
+  return others;
+}
+
+function choiceValues(schema: ElicitationPropertySchema): Value[] {
+  const { data } = field.safeParse(schema);
+  return data ? offeredIn(data).map((one) => one.const) : [];
 }
 
 /** The user’s answer as a value of the field; undefined if it is none. */

@@ -25,6 +25,11 @@ it('knows a reported call by its id, whatever the report says', () => {
   expect(heldWith(ls).find(run('call_1', 'rm -r .'))?.event).toBe(ls);
 });
 
+it('knows one whose id follows the name of its tool, whatever else the program tells', () => {
+  const report = reported(undefined, { toolCallId: 'run_shell_command__call_1', title: 'ls' });
+  expect(heldWith(ls).find(report)?.event).toBe(ls);
+});
+
 it('knows one with another id by what it does, oldest first, each once', () => {
   const again = { ...ls, id: 'call_2' };
   const held = heldWith(ls, again);
@@ -44,6 +49,12 @@ it('knows a tool of the program by its whole input', () => {
 
 it('takes no call of others than the server for one, and notes rejections', () => {
   expect(heldWith({ ...ls, source: 'agent' }).find(run('call_1', 'ls'))).toBeUndefined();
-  const rejected = event('reject', { reason: '' }, 'call_1');
-  expect(heldWith(ls, rejected).find(run('call_1', 'ls'))?.verdict).toBe('rejected');
+  const rejected = event('reject', { reason: 'No.', rule: null }, 'call_1');
+  expect(heldWith(ls, rejected).find(run('call_1', 'ls'))).toMatchObject({
+    refusal: { code: 'rejected', message: expect.stringContaining('No.') },
+  });
+  expect(heldWith(ls, event('replaced', {}, 'call_1')).find(run('call_1', 'ls'))).toMatchObject({
+    refusal: { code: 'rejected' },
+    isReplaced: true,
+  });
 });

@@ -1,11 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isCall, type Event } from '@belay/protocol';
+import { AppError, isCall, isEvent, type Event } from '@belay/protocol';
+import { refusalOf, type UnreportedCall } from '../program-output.js';
 import { operationOf, type ReportedCall } from './tool-call.js';
 
-/** A call that the server held on its way from the model, and what was decided about it. */
+/** A call that the server held on its way from the model. */
 export interface HeldToolCall {
   readonly event: Event;
-  verdict: 'approved' | 'rejected';
+  /** Why it was refused. */
+  refusal?: AppError;
+  /** Whether the program got a call in its place that only tells it why. */
+  isReplaced?: true;
 }
 
 /**
@@ -26,9 +30,22 @@ export class HeldCalls {
   /** Takes events of others, in order. */
   handle(event: Event): void {
     const { action, source, id = '' } = event;
-    if (source === 'server' && isCall(action)) this.#held.set(id, { event, verdict: 'approved' });
+    if (source === 'server' && isCall(action)) this.#held.set(id, { event });
     const held = this.#held.get(id);
-    if (held && action === 'reject') held.verdict = 'rejected';
+    if (held && isEvent(event, 'reject')) held.refusal = refusalOf(event);
+    if (held && isEvent(event, 'replaced')) {
+      if (event.args.tool !== null) held.isReplaced = true;
+      // A call that the user changed, or that the server refused by itself, was not rejected before.
+      held.refusal ??= new AppError('rejected', 'This was not allowed.');
+    }
+  }
+
+  /** Takes the calls that the program has not reported. */
+  takeUnreported(): UnreportedCall[] {
+    const reported = new Set(this.#reported.values());
+    const left = [...this.#held].filter(([, held]) => !reported.has(held));
+    for (const [id] of left) this.#held.delete(id);
+    return left.map(([, { event, refusal }]) => ({ event, refusal }));
   }
 
   /** The held call that a report is about; undefined if there is none. Each belongs to one reported call. */
@@ -40,21 +57,11 @@ export class HeldCalls {
     const free = [...this.#held.values()].filter((held) => !taken.has(held));
     const found =
       free.find(({ event }) => event.id === toolCallId) ??
+      // Some programs write the name of the tool before it.
+      free.find(({ event }) => event.id && toolCallId.endsWith(`__${event.id}`)) ??
       free.find(({ event }) => this.#isSame(event, call));
     if (found) this.#reported.set(toolCallId, found);
     return found;
-  }
-
-  /** The refused calls that no report is about, such as those that a text stands in for; each is returned once. */
-  takeRefused(): Event[] {
-    const reported = new Set(this.#reported.values());
-    const refused = [...this.#held.values()].filter(
-      (held) => held.verdict === 'rejected' && !reported.has(held),
-    );
-    return refused.map(({ event }) => {
-      this.#held.delete(event.id ?? '');
-      return event;
-    });
   }
 
   #isSame({ action, args }: Event, call: ReportedCall): boolean {

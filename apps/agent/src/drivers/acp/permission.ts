@@ -7,6 +7,7 @@ import type {
 import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
 import type { DriverOptions } from '../agent-driver.js';
 import type { UserQuestions } from '../user-questions.js';
+import type { HeldToolCall } from './held-calls.js';
 import type { ReportedCall } from './tool-call.js';
 import type { TurnRecorder } from './turn-recorder.js';
 
@@ -15,8 +16,8 @@ export interface PermissionOptions extends Pick<DriverOptions, 'connection' | 'l
   questions: UserQuestions;
   /** Whether a call is one of Belay’s operations, which is approved where it runs. */
   isOwnTool(call: ToolCallUpdate): boolean;
-  /** Whether a call was held on its way from the model, and what was decided; undefined for any other call. */
-  heldVerdict(call: ReportedCall): 'approved' | 'rejected' | undefined;
+  /** The call that the server held on its way from the model, if this is one. */
+  heldCall(call: ReportedCall): HeldToolCall | undefined;
   /** Aborted when the turn is cancelled. */
   signal: AbortSignal;
 }
@@ -37,8 +38,11 @@ export async function decidePermission(
     options.signal.throwIfAborted();
     if (toolCall.kind === 'switch_mode') return await chosen(request, options);
     if (options.isOwnTool(toolCall)) return selected(request, 'allow_once');
-    const verdict = options.heldVerdict(options.recorder.reported(toolCall));
-    if (verdict) return selected(request, verdict === 'approved' ? 'allow_once' : 'reject_once');
+    const held = options.heldCall(options.recorder.reported(toolCall));
+    if (held) {
+      const mayRun = !held.refusal || held.isReplaced;
+      return selected(request, mayRun ? 'allow_once' : 'reject_once');
+    }
     await approved(request, options);
     return selected(request, 'allow_once');
   } catch (thrown) {
@@ -62,11 +66,6 @@ async function approved(
   await writer.flush();
   const decision = await connection.call('approvals.request', { id: call.id }, { signal });
   if (decision.verdict === 'rejected') throw rejectionOf(decision);
-  if (decision.edited)
-    throw new AppError(
-      'rejected',
-      'The user wants another call, which this agent cannot be given.',
-    );
   while (log.conversation.paused) await log.changed(signal);
 }
 

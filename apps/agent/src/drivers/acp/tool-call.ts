@@ -2,12 +2,14 @@ import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import {
   excerpt,
   isFields,
+  loggedToolName,
   operations,
   pathsOf,
   toolOperation,
   type Operation,
 } from '@belay/protocol';
 import { z } from 'zod';
+import { programOutput } from '../program-output.js';
 
 /** A call as far as the program has told it; fields of later reports replace earlier ones. */
 export type ReportedCall = Pick<
@@ -70,7 +72,7 @@ export function operationOf(
   if (run !== undefined) return { operation: operations['terminal.run'], input: run };
   const known = name ?? metaOf(call._meta).claudeCode?.toolName ?? kind ?? 'other';
   const input = isFields(rawInput) && hasInput(call) ? rawInput : { title: title ?? known };
-  return { operation: toolOperation({ agent, name: toolName(known) }), input };
+  return { operation: toolOperation({ agent, name: loggedToolName(known) }), input };
 }
 
 function commandOf(rawInput: unknown): Record<string, unknown> | undefined {
@@ -92,29 +94,18 @@ function shellCommand(words: unknown[]): string | undefined {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** A name that may be part of an operation’s name. */
-const toolName = (name: string): string =>
-  name.replaceAll(/[^\w.-]/g, '_').slice(0, 100) || 'other';
-
 /** The output of an ended call, in the shape of its operation. */
 export function reportedOutput(
-  { display }: Pick<Operation, 'display'>,
+  operation: Pick<Operation, 'display'>,
   call: ReportedCall,
   { seconds, cwd }: { seconds: number; cwd: string },
 ): Record<string, unknown> {
-  const text = reportedText(call);
-  if (display !== 'command') return { text };
-  return {
-    text,
-    from: 0,
-    to: text.length,
-    omittedBytes: 0,
-    terminal: 'agent',
-    status: 'exited',
+  return programOutput(operation, {
+    text: reportedText(call),
     exitCode: exitCodeOf(call),
     seconds,
-    directory: cwd,
-  };
+    cwd,
+  });
 }
 
 /** What a call printed or returned, shortened. */

@@ -6,11 +6,12 @@ import {
   describeCall,
   newEvent,
   oneLine,
-  type Event,
+  programCallPrefix,
   type Operation,
 } from '@belay/protocol';
 import type { SessionWriter } from '../../event-writer.js';
 import type { OperationRunner } from '../../operation-runner.js';
+import type { HeldToolCall } from './held-calls.js';
 import {
   pathsToCommit,
   isTold,
@@ -28,7 +29,7 @@ export interface RecorderOptions {
   writer: Pick<SessionWriter, 'append'>;
   runner: Pick<OperationRunner, 'record'>;
   /** The call that the server has read from the program’s model and logged, if this is one. */
-  heldCall(call: ReportedCall): Event | undefined;
+  heldCall(call: ReportedCall): HeldToolCall | undefined;
   /** Whether a call is one of Belay’s operations, which are logged where they run. */
   isOwnTool(report: ToolCallUpdate): boolean;
   /** Shows a part of a reply to viewers before it is complete. */
@@ -97,7 +98,7 @@ export class TurnRecorder {
 
   /** Writes what is left of the turn; calls without a result get one that says why. */
   end(why: string): void {
-    this.#flush();
+    this.flush();
     for (const [id, call] of this.#ongoing) {
       this.#begin(call);
       const output = (call.refusal ?? new AppError('cancelled', why)).toJSON();
@@ -113,13 +114,14 @@ export class TurnRecorder {
     if (kind === 'text') this.#text += text;
     else {
       // A thought after a text begins another reply.
-      if (this.#text) this.#flush();
+      if (this.#text) this.flush();
       this.#reasoning += text;
     }
-    if (this.#text.length + this.#reasoning.length > maxSaid) this.#flush();
+    if (this.#text.length + this.#reasoning.length > maxSaid) this.flush();
   }
 
-  #flush(): void {
+  /** Writes what the program has said so far. */
+  flush(): void {
     const [text, reasoning] = [this.#text.trim(), this.#reasoning.trim()];
     this.#text = this.#reasoning = '';
     if (!text && !reasoning) return;
@@ -131,7 +133,7 @@ export class TurnRecorder {
   }
 
   #planned({ entries }: Plan): void {
-    this.#flush();
+    this.flush();
     const lines = entries.map(
       ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${oneLine(content)}`,
     );
@@ -155,7 +157,7 @@ export class TurnRecorder {
   }
 
   #leave({ report: { toolCallId } }: OngoingCall): void {
-    this.#flush();
+    this.flush();
     this.#ongoing.delete(toolCallId);
     this.#ended.add(toolCallId);
   }
@@ -175,13 +177,15 @@ export class TurnRecorder {
 
   #begin(call: OngoingCall): OngoingCall['logged'] {
     if (call.logged) return call.logged;
-    this.#flush();
-    const held = this.#options.heldCall(call.report);
-    const known = held && calledOperation(held.action);
-    if (held?.id !== undefined && known)
-      return (call.logged = { id: held.id, operation: known, input: held.args });
+    this.flush();
+    const { event, refusal } = this.#options.heldCall(call.report) ?? {};
+    const known = event && calledOperation(event.action);
+    if (event?.id !== undefined && known) {
+      call.refusal ??= refusal;
+      return (call.logged = { id: event.id, operation: known, input: event.args });
+    }
     const { operation, input } = operationOf(this.#options.agent, call.report);
-    const id = `acp-${randomUUID()}`;
+    const id = `${programCallPrefix}${randomUUID()}`;
     const title = oneLine(call.report.title ?? '');
     const message = title || describeCall(operation, input);
     this.#options.writer.append({
@@ -215,14 +219,15 @@ export class TurnRecorder {
   }
 
   #writeResult(
-    { logged, started, report }: OngoingCall,
+    { logged, refusal, started, report }: OngoingCall,
     outcome: { ok: boolean; output: unknown },
   ): void {
     if (!logged) return;
     const seconds = (performance.now() - started) / 1_000;
     const args = { operation: logged.operation.name, seconds, ...outcome };
     const title = oneLine(report.title ?? '') || logged.operation.name;
-    const message = `${title} ${outcome.ok ? 'done' : 'failed'}`;
+    const end = outcome.ok ? 'done' : 'failed';
+    const message = refusal ? refusal.message : `${title} ${end}`;
     this.#options.writer.append(newEvent('agent', 'result', { args, message, id: logged.id }));
   }
 }

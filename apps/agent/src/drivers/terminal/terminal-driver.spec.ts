@@ -19,10 +19,11 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** Begins a session whose agent is this shell script in a terminal. */
-function begin(script: string): void {
+/** Begins a session whose agent is this shell script in a terminal; `again` is that of later starts. */
+function begin(script: string, again = script): void {
   const launch: AgentProgram['launches']['trusted'] = {
     command: ['sh', '-c', script],
+    again: ['sh', '-c', again],
     env: { FAKE_TOKEN: "it's secret" },
     files: [{ path: join(folder, 'home/settings.json'), text: '{}' }],
     newSession: {},
@@ -69,6 +70,49 @@ it('runs in a terminal that its user types into, until it ends', async () => {
     stage.log.flatMap(({ action, args }) => (action === 'turn' ? [args['change']] : [])),
   ).toEqual(['began', 'ended']);
   expect(JSON.stringify(stage.log)).not.toContain('secret');
+});
+
+it('goes on without the task when it is started again', async () => {
+  begin('echo first >> out', 'echo again >> out');
+  await stage.event('end');
+  await stage.message('More');
+
+  await stage.event('end', 2);
+  expect(written()).toBe('first\nagain\n');
+});
+
+it('ends the calls of its model when it asks again, and records what they changed', async () => {
+  begin('echo x > made; printf "\\a"; read line');
+  await why(1);
+  const call = (id: string) => ({
+    source: 'server' as const,
+    action: 'terminal.run',
+    args: { command: 'echo x > made' },
+    message: 'Run',
+    id,
+  });
+  const refusal = newEvent('user', 'reject', { args: { reason: 'No.' }, message: 'No', id: 'b' });
+  await stage.say(call('a'));
+  await stage.say(call('b'));
+  await stage.say(refusal);
+  const tokens = { inputTokens: 1, outputTokens: 1, dollars: null };
+  const sizes = { bytes: 1, messages: 1, tools: 1 };
+  const args = { request: 'r', format: 'chat', model: 'm', ...sizes, reserved: tokens } as const;
+  const request = (purpose: 'side' | 'turn') =>
+    newEvent('server', 'request', { args: { ...args, purpose }, message: 'Request' });
+  await stage.say(request('side'));
+  expect(stage.log.some(({ action }) => action === 'result')).toBe(false);
+  await stage.say(request('turn'));
+  expect((await stage.event('result', 2)).args).toMatchObject({
+    ok: false,
+    output: { code: 'rejected', message: 'The user did not allow this: No.' },
+  });
+  expect((await stage.event('result')).args).toMatchObject({
+    ok: true,
+    output: { exitCode: null },
+  });
+  const commit = await stage.event('commit', 2);
+  expect(commit).toMatchObject({ id: 'a', args: { files: [{ path: 'made' }] } });
 });
 
 it('says what a notification says', async () => {

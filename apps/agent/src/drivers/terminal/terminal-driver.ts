@@ -1,15 +1,20 @@
 import {
   AppError,
+  agentTerminal,
+  calledOperation,
   errorFrom,
+  isCall,
   isEvent,
   newEvent,
   type AgentProgram,
   type Event,
   type OperationOutput,
+  type ProgramLaunch,
   type TurnEnd,
 } from '@belay/protocol';
 import { AttentionSignals } from '../../terminal/attention-signals.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
+import { refusalOf, unreportedResult, type UnreportedCall } from '../program-output.js';
 import { missingText, notFoundExit } from '../end-of-program.js';
 import { writeProgramFiles } from '../write-program-files.js';
 
@@ -20,8 +25,6 @@ export interface TerminalDriverOptions extends DriverOptions {
 }
 
 const usualQuietMs = 15_000;
-/** The name of the program’s terminal. */
-const terminalName = 'agent';
 
 /**
  * A program that its user types into, in a terminal of its own. What it does is seen in the terminal and by the model
@@ -33,6 +36,8 @@ export class TerminalDriver implements AgentDriver {
   #attention: string | null = null;
   #quiet: NodeJS.Timeout | undefined;
   #runs = false;
+  /** The calls that the server has read from the program’s model, by id; the program ends them unseen. */
+  readonly #calls = new Map<string, UnreportedCall>();
 
   constructor(options: TerminalDriverOptions) {
     this.#options = options;
@@ -59,6 +64,12 @@ export class TerminalDriver implements AgentDriver {
 
   handle(events: readonly Event[]): void {
     for (const event of events) {
+      const { id = '', source, action } = event;
+      const known = this.#calls.get(id);
+      if (source === 'server' && isCall(action)) this.#calls.set(id, { event, refusal: undefined });
+      if (known && isEvent(event, 'reject')) known.refusal = refusalOf(event);
+      // It has their results when it asks its model again.
+      if (isEvent(event, 'request') && event.args.purpose === 'turn') void this.#endCalls();
       if (isEvent(event, 'usage')) this.#goOn();
       if (isEvent(event, 'message') && event.args.delivery === 'steer')
         void this.#type(event.args.text);
@@ -82,8 +93,11 @@ export class TerminalDriver implements AgentDriver {
     const { launches, home, title } = program;
     const launch = log.conversation.trusted ? launches.trusted : launches.untrusted;
     const script = `${home}/belay-start.sh`;
-    writeProgramFiles([...launch.files, { path: script, text: startScript(launch) }]);
-    const args = { change: 'began', conversation: terminalName, through } as const;
+    // The program has the task from its first start, and its user goes on in it.
+    const again = log.conversation.program && launch.again;
+    const text = startScript(launch.env, again ?? launch.command);
+    writeProgramFiles([...launch.files, { path: script, text }]);
+    const args = { change: 'began', conversation: agentTerminal, through } as const;
     writer.append(newEvent('agent', 'turn', { args, message: `${title} begins.` }));
     const signals = new AttentionSignals((text) => this.#wait(text || `${title} rang the bell.`));
     this.#runs = true;
@@ -91,7 +105,7 @@ export class TerminalDriver implements AgentDriver {
     const command = `sh ${quoted(script)}`;
     const exit = await terminals
       .runProgram(
-        { name: terminalName, command },
+        { name: agentTerminal, command },
         {
           signal,
           onKeys: () => this.#goOn(),
@@ -105,7 +119,24 @@ export class TerminalDriver implements AgentDriver {
     this.#runs = false;
     clearTimeout(this.#quiet);
     this.#goOn();
+    await this.#endCalls();
     this.#finish(exit, signal);
+  }
+
+  /** Writes the results of the calls so far, and has what they changed recorded. */
+  async #endCalls(): Promise<void> {
+    const { writer, runner, services } = this.#options;
+    const ended = [...this.#calls];
+    this.#calls.clear();
+    if (ended.length === 0) return;
+    const { workspace: cwd } = (await services).environment();
+    const text = `What it printed is in the terminal ${agentTerminal}.`;
+    for (const [id, call] of ended) {
+      writer.append(unreportedResult(call, { text, cwd }));
+      const operation = calledOperation(call.event.action);
+      const input = call.event.args;
+      if (operation && !call.refusal) runner.record(id, { operation, input }, []);
+    }
   }
 
   #finish(exit: number | null | AppError, signal: AbortSignal): void {
@@ -123,9 +154,9 @@ export class TerminalDriver implements AgentDriver {
   async #type(text: string): Promise<void> {
     if (!this.#runs) return;
     const { terminals } = await this.#options.services;
-    terminals.hold(terminalName, 'user');
-    terminals.keys(terminalName, `\x1b[200~${text.replaceAll('\x1b', '')}\x1b[201~`);
-    terminals.keys(terminalName, '\r');
+    terminals.hold(agentTerminal, 'user');
+    terminals.keys(agentTerminal, `\x1b[200~${text.replaceAll('\x1b', '')}\x1b[201~`);
+    terminals.keys(agentTerminal, '\r');
   }
 
   #restartQuiet(): void {
@@ -168,7 +199,7 @@ export class TerminalDriver implements AgentDriver {
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Starts the program with its variables, which a command in a terminal would show. */
-const startScript = ({ env, command }: AgentProgram['launches']['trusted']): string =>
+const startScript = (env: ProgramLaunch['env'], command: readonly string[]): string =>
   [
     ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
     `exec ${command.map(quoted).join(' ')}`,

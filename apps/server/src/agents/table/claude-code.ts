@@ -1,3 +1,4 @@
+import { claudeCodeTranscript } from '../../transcripts/claude-code.js';
 import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
 import {
   each,
@@ -33,8 +34,7 @@ export const claudeCode: AgentEntry = {
           sources(start.trusted).join(','),
           '--strict-mcp-config',
           '--dangerously-skip-permissions',
-          '--',
-          start.task,
+          ...(start.task === null ? [] : ['--', start.task]),
         ],
   resume: 'resume',
   authenticate: null,
@@ -113,6 +113,15 @@ export const claudeCode: AgentEntry = {
   },
   belayTools: `mcp__${belayServer}__`,
   standIn: (text, offered) => standInBy(text, offered, { Bash: (command) => ({ command }) }),
+  transcripts: {
+    format: claudeCodeTranscript,
+    place: {
+      variable: 'CLAUDE_CONFIG_DIR',
+      folder: '.claude',
+      below: 'projects',
+      resume: 'claude --resume',
+    },
+  },
 };
 
 const programOf = ({ root, arch, clib }: ProgramPlaces): string =>

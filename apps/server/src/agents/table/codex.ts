@@ -1,9 +1,13 @@
+import type { StandIn } from '../../models/wire/held-call.js';
+import { codexTranscript } from '../../transcripts/codex.js';
 import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
 import {
   each,
   executes,
   idleTool,
   network,
+  patches,
+  plainText,
   reads,
   readsFrom,
   shell,
@@ -22,7 +26,11 @@ export const codex: AgentEntry = {
   command: (start, protocol) =>
     protocol === 'acp'
       ? [start.node, `${start.root}/node_modules/@agentclientprotocol/codex-acp/dist/index.js`]
-      : [programOf(start), '--dangerously-bypass-approvals-and-sandbox', '--', start.task],
+      : [
+          programOf(start),
+          '--dangerously-bypass-approvals-and-sandbox',
+          ...(start.task === null ? [] : ['--', start.task]),
+        ],
   resume: 'resume',
   authenticate: null,
   newSession: () => ({}),
@@ -59,7 +67,7 @@ export const codex: AgentEntry = {
     shell_command: shell('command'),
     shell: shell('command'),
     local_shell_call: shell('action.command'),
-    apply_patch: executes,
+    apply_patch: patches('input'),
     view_image: readsFrom('path'),
     read_file: readsFrom('file_path'),
     list_dir: readsFrom('dir_path'),
@@ -67,8 +75,14 @@ export const codex: AgentEntry = {
     web_search: network,
     ...each('exec js_repl write_stdin', executes),
     ...each('get_goal tool_search', reads),
-    ...each('update_plan spawn_agent send_input wait close_agent request_user_input', idleTool),
-    ...each('create_goal update_goal multi_agent_v1', idleTool),
+    ...each('list_mcp_resources list_mcp_resource_templates read_mcp_resource', reads),
+    ...each('update_plan create_goal update_goal wait clock__sleep', idleTool),
+    ...each('request_user_input request_user_input_async', idleTool),
+    ...inNamespace('multi_agent_v1', 'spawn_agent send_input wait_agent resume_agent close_agent'),
+    ...inNamespace(
+      'collaboration',
+      'spawn_agent send_message followup_task wait_agent list_agents interrupt_agent',
+    ),
   },
   belayTools: `mcp__${belayServer}__`,
   standIn: (text, offered) =>
@@ -76,8 +90,28 @@ export const codex: AgentEntry = {
       exec_command: (cmd) => ({ cmd }),
       shell_command: (command) => ({ command }),
       shell: (command) => ({ command: ['bash', '-lc', command] }),
-    }),
+    }) ?? scriptSaying(text, offered),
+  transcripts: {
+    format: codexTranscript,
+    place: {
+      variable: 'CODEX_HOME',
+      folder: '.codex',
+      below: 'sessions',
+      resume: 'codex resume',
+    },
+  },
 };
+
+/** Tools with which the model leads other agents, whose own calls pass the gateway, too. */
+function inNamespace(namespace: string, names: string): AgentEntry['tools'] {
+  return Object.fromEntries(names.split(' ').map((name) => [`${namespace}__${name}`, idleTool]));
+}
+
+/** In code mode, which some models demand, the only shell is a tool that runs JavaScript. */
+const scriptSaying = (text: string, offered: readonly string[]): StandIn | null =>
+  offered.includes('exec')
+    ? { tool: 'exec', input: `throw new Error(${JSON.stringify(plainText(text))});` }
+    : null;
 
 const programOf = ({ root, arch }: AgentStart): string =>
   `${root}/node_modules/@openai/codex-linux-${arch}/vendor/${targets[arch]}/bin/codex`;
@@ -108,6 +142,10 @@ const settings = ({ gateway, model, small, trusted }: AgentStart): string =>
     '[features]',
     'code_mode = false',
     'enable_request_compression = false',
+    // Their lists come from the vendor’s servers.
+    'apps = false',
+    'plugins = false',
+    'remote_plugin = false',
     '',
     '[analytics]',
     'enabled = false',

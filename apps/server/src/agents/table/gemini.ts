@@ -25,7 +25,8 @@ export const gemini: AgentEntry = {
   command: ({ node, root, task }, protocol) => [
     node,
     `${root}/node_modules/@google/gemini-cli/bundle/gemini.js`,
-    ...(protocol === 'acp' ? ['--acp'] : ['--yolo', `--prompt-interactive=${task}`]),
+    ...(protocol === 'acp' ? ['--acp'] : ['--yolo']),
+    ...(protocol === 'acp' || task === null ? [] : [`--prompt-interactive=${task}`]),
   ],
   resume: 'load',
   authenticate: 'gemini-api-key',
@@ -73,4 +74,5 @@ export const gemini: AgentEntry = {
   belayTools: `mcp_${belayServer}_`,
   standIn: (text, offered) =>
     standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
+  transcripts: null,
 };

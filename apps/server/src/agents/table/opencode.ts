@@ -27,7 +27,8 @@ export const opencode: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: (start, protocol) => [
     programOf(start),
-    ...(protocol === 'acp' ? ['acp'] : [`--prompt=${start.task}`]),
+    ...(protocol === 'acp' ? ['acp'] : []),
+    ...(protocol === 'acp' || start.task === null ? [] : [`--prompt=${start.task}`]),
   ],
   resume: 'resume',
   authenticate: null,
@@ -65,6 +66,7 @@ export const opencode: AgentEntry = {
     standInBy(text, offered, {
       bash: (command) => ({ command, description: 'Explains why the call did not run' }),
     }),
+  transcripts: null,
 };
 
 const programOf = ({ root, arch, clib }: ProgramPlaces): string =>

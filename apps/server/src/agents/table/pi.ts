@@ -14,7 +14,12 @@ export const pi: AgentEntry = {
     protocol === 'acp'
       ? [start.node, `${start.root}/node_modules/pi-acp/dist/index.js`]
       : // With a space, so that a task is neither an option nor the name of a file.
-        [start.node, programOf(start), ...flags(start), ` ${start.task}`],
+        [
+          start.node,
+          programOf(start),
+          ...flags(start),
+          ...(start.task === null ? [] : [` ${start.task}`]),
+        ],
   resume: 'load',
   authenticate: null,
   newSession: () => ({}),
@@ -57,6 +62,7 @@ export const pi: AgentEntry = {
   },
   belayTools: `${belayServer}_`,
   standIn: (text, offered) => standInBy(text, offered, { bash: (command) => ({ command }) }),
+  transcripts: null,
 };
 
 const programOf = ({ root }: AgentStart): string =>

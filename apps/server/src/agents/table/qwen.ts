@@ -1,5 +1,6 @@
 import { belayServer, type AgentEntry } from '../agent-entry.js';
 import {
+  callingAnother,
   each,
   edits,
   fetching,
@@ -24,7 +25,8 @@ export const qwen: AgentEntry = {
   command: ({ node, root, task }, protocol) => [
     node,
     `${root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
-    ...(protocol === 'acp' ? ['--acp'] : ['--yolo', `--prompt-interactive=${task}`]),
+    ...(protocol === 'acp' ? ['--acp'] : ['--yolo']),
+    ...(protocol === 'acp' || task === null ? [] : [`--prompt-interactive=${task}`]),
   ],
   resume: 'load',
   authenticate: 'openai',
@@ -46,6 +48,13 @@ export const qwen: AgentEntry = {
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
         disableAllHooks: true,
+        // Work of its own after the turn, which the user did not ask for.
+        memory: {
+          enableManagedAutoMemory: false,
+          enableManagedAutoDream: false,
+          enableAutoSkill: false,
+        },
+        ui: { enableFollowupSuggestions: false },
         mcp: { allowed: [belayServer] },
       }),
     },
@@ -60,10 +69,12 @@ export const qwen: AgentEntry = {
     ...each('glob grep_search', readsFrom('path')),
     ...each('read_many_files list_agents get_goal tool_search', reads),
     web_fetch: fetching('url'),
+    tool_call: callingAnother('name', 'arguments'),
     ...each('agent todo_write save_memory skill enter_plan_mode exit_plan_mode', idleTool),
     ...each('ask_user_question update_goal', idleTool),
   },
   belayTools: `mcp__${belayServer}__`,
   standIn: (text, offered) =>
     standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
+  transcripts: null,
 };

@@ -17,6 +17,12 @@ export const plainFile = (name: string, content = name, mode = 0o644): PackageFi
   content,
 });
 
+/** Which packages a package needs, as its `package.json` says. */
+interface Needs {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+}
+
 /** An npm registry on this machine, with packages made up by a test. */
 export class PackageRegistry {
   readonly requests: { path: string; headers: IncomingHttpHeaders }[] = [];
@@ -25,13 +31,19 @@ export class PackageRegistry {
   /** Awaited before an archive is sent. */
   beforeSend: () => Promise<void> = () => Promise.resolve();
   readonly #archives = new Map<string, Buffer>();
+  /** What the registry says about the versions of each package. */
+  readonly #documents = new Map<string, Record<string, object>>();
   readonly #server: Server = createServer((request, response) => {
     const path = request.url ?? '';
     this.requests.push({ path, headers: request.headers });
     const archive = this.#archives.get(path);
     const send = async (): Promise<void> => {
       await this.beforeSend();
-      if (archive) response.end(this.onSend(Buffer.from(archive)));
+      const versions = this.#documents.get(decodeURIComponent(path.slice('/npm/'.length)));
+      if (versions) response.end(JSON.stringify({ versions }));
+      else if (archive && request.method === 'HEAD')
+        response.setHeader('content-length', archive.length).end();
+      else if (archive) response.end(this.onSend(Buffer.from(archive)));
       else response.writeHead(404).end();
     };
     void send();
@@ -56,12 +68,14 @@ export class PackageRegistry {
   async publish(
     name: string,
     files: readonly PackageFile[] | Buffer,
-    more: Partial<LockedPackage> = {},
+    { needs = {}, ...more }: Partial<LockedPackage> & { needs?: Needs } = {},
   ): Promise<LockedPackage> {
-    const version = '1.0.0';
+    const { version = '1.0.0' } = more;
     const archive = Buffer.isBuffer(files) ? files : gzipSync(await tarOf(files));
     this.#archives.set(`/npm/${name}/-/${name.split('/').at(-1)}-${version}.tgz`, archive);
     const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`;
+    const others = this.#documents.get(name);
+    this.#documents.set(name, { ...others, [version]: { ...needs, dist: { integrity } } });
     const path = `node_modules/${name}`;
     return { path, name, version, integrity, size: archive.length, ...more };
   }

@@ -108,6 +108,8 @@ describe('attacks: what belongs to others', () => {
       session,
       filename: 'a',
       path: 'a',
+      format: 'codex',
+      cwd: '/a',
     });
     const reading = new AbortController();
     const isBodiless = way.method === 'GET' || way.method === 'DELETE';

@@ -1,10 +1,17 @@
 import { Req } from '@nestjs/common';
-import { api, AppError, customAgent, type AgentChoice } from '@belay/protocol';
+import {
+  api,
+  AppError,
+  customAgent,
+  type AgentChoice,
+  type OtherAgentVersion,
+} from '@belay/protocol';
 import type { Request } from 'express';
 import { AgentInstaller } from '../../agents/agent-installer.js';
 import { AgentList } from '../../agents/agent-list.js';
 import { AgentStore } from '../../agents/agent.store.js';
 import { InstallableAgents } from '../../agents/installable-agents.js';
+import { OtherVersions } from '../../agents/other-versions.js';
 import { callerOf } from '../auth/access.guard.js';
 import { parsedInput } from '../../parsed-input.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -19,14 +26,23 @@ export class AgentsController {
     private readonly installer: AgentInstaller,
     private readonly installable: InstallableAgents,
     private readonly store: AgentStore,
+    private readonly versions: OtherVersions,
   ) {}
 
   list(_: unknown, @Req() request: Request): Promise<AgentChoice[]> {
     return this.agents.all(callerOf(request));
   }
 
-  install({ params, body }: Inputs['install'], @Req() request: Request): Promise<AgentChoice> {
-    this.installer.begin(params.agent, body);
+  async version({ params }: Inputs['version']): Promise<OtherAgentVersion> {
+    return (await this.versions.find(params.agent, params.version)).shown;
+  }
+
+  async install(
+    { params, body: { accept, other } }: Inputs['install'],
+    @Req() request: Request,
+  ): Promise<AgentChoice> {
+    const lock = other && (await this.versions.confirmed(params.agent, other));
+    this.installer.begin(params.agent, { accept, other: lock });
     return this.agents.named(params.agent, callerOf(request));
   }
 

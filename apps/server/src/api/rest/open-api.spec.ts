@@ -2,7 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { allRoutes, errorCodes, isSchema, operations, oauthRoutes } from '@belay/protocol';
+import {
+  allRoutes,
+  errorCodes,
+  isSchema,
+  newEvent,
+  operations,
+  oauthRoutes,
+} from '@belay/protocol';
 import { parse } from 'yaml';
 import { TestServer } from '../../testing/server.js';
 
@@ -92,6 +99,12 @@ describe('/openapi.json', () => {
     await server.json('POST', '/api/rules', rule);
     const transport = { type: 'http', url: 'http://127.0.0.1:1/' };
     await server.json('POST', '/api/mcp', { name: 'none', transport });
+    const said = newEvent('agent', 'say', { args: { text: 'Hi', calls: [] }, message: 'Hi' });
+    await server.log.append(id, [said]);
+    const queries: Record<string, string> = {
+      '/api/search': '?q=Fix',
+      '/api/sessions/:id/transcript': '?format=codex&cwd=/a',
+    };
     const sent: string[] = [];
     for (const { method, path, response } of allRoutes) {
       if (
@@ -100,7 +113,7 @@ describe('/openapi.json', () => {
         /(evaluations|runs|actions|action-installs|comparisons)\/:/.test(path)
       )
         continue;
-      const query = path === '/api/search' ? '?q=Fix' : `?session=${id}`;
+      const query = queries[path] ?? `?session=${id}`;
       const found = await server.fetch(path.replace(':id', id) + query);
       const { error } = response.safeParse(await found.json());
       expect({ path, status: found.status, error }).toEqual({ path, status: 200 });

@@ -1,12 +1,18 @@
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { Req, Res } from '@nestjs/common';
-import { AppError, sessionContentRoutes, type ExportFormat } from '@belay/protocol';
+import {
+  AppError,
+  sessionContentRoutes,
+  type ExportFormat,
+  type TranscriptFile,
+} from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { may, seesAll } from '../../access/caller.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { Exports } from '../../sessions/exports.js';
 import { SessionService } from '../../sessions/session.service.js';
+import { Transcripts } from '../../sessions/transcripts.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -28,6 +34,7 @@ export class SessionContentsController {
     private readonly outputs: TerminalLog,
     private readonly exports: Exports,
     private readonly blobs: BlobStore,
+    private readonly transcripts: Transcripts,
   ) {}
 
   async terminals({
@@ -63,6 +70,10 @@ export class SessionContentsController {
     @Res() response: Response,
   ): Promise<void> {
     await this.#send(params.id, query, { request, response });
+  }
+
+  transcript({ params, query }: Inputs['transcript']): Promise<TranscriptFile> {
+    return this.transcripts.export(params.id, query);
   }
 
   async blob(

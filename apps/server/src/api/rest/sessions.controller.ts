@@ -9,7 +9,8 @@ import type { Request, Response } from 'express';
 import type { TextMatch } from '../../logs/event-text.js';
 import { Search } from '../../sessions/search.js';
 import { SessionService } from '../../sessions/session.service.js';
-import { callerOf } from '../auth/access.guard.js';
+import { Transcripts } from '../../sessions/transcripts.js';
+import { callerOf, noteMade } from '../auth/access.guard.js';
 import { SessionCommands } from '../commands/session-commands.js';
 import { CommandController } from './command-controller.js';
 import { pageOf } from './paging.js';
@@ -23,6 +24,7 @@ export class SessionsController {
     readonly commands: SessionCommands,
     private readonly sessions: SessionService,
     private readonly searches: Search,
+    private readonly transcripts: Transcripts,
   ) {}
 
   async list(
@@ -38,6 +40,12 @@ export class SessionsController {
 
   async usage({ params }: Inputs['usage']): Promise<SessionUsage> {
     return sessionUsage.parse(await this.sessions.summary(params.id));
+  }
+
+  async import({ body }: Inputs['import'], @Req() request: Request): Promise<SessionSummary> {
+    const session = await this.transcripts.import(body, callerOf(request));
+    noteMade({ session: session.id, subject: session.title }, request);
+    return session;
   }
 
   search({ query }: Inputs['search'], @Req() request: Request): Promise<TextMatch[]> {

@@ -25,6 +25,9 @@ export class ProviderServer {
   readonly requests: ProviderRequest[] = [];
   /** How it answers each request for its models; null if it has no list, and such requests are not recorded. */
   models: ProviderAnswer | null = null;
+  /** Answers requests for which no answer is left. */
+  otherwise: (request: ProviderRequest) => ProviderAnswer = () =>
+    failedResponse(418, { error: { message: 'no answer left' } });
   /** Resolves when a client has disconnected before its answer was complete. */
   readonly abandoned = Promise.withResolvers<void>();
   readonly #answers: ProviderAnswer[] = [];
@@ -42,10 +45,9 @@ export class ProviderServer {
         const isList = request.url?.endsWith('/models') ?? false;
         if (isList && !this.models) return void response.writeHead(404).end('{}');
         const body = text ? (JSON.parse(text) as Record<string, unknown>) : {};
-        this.requests.push({ path: request.url ?? '', headers: request.headers, body, text });
-        const answer =
-          (isList ? this.models : this.#answers.shift()) ??
-          failedResponse(418, { error: { message: 'no answer left' } });
+        const received = { path: request.url ?? '', headers: request.headers, body, text };
+        this.requests.push(received);
+        const answer = (isList ? this.models : this.#answers.shift()) ?? this.otherwise(received);
         answer(response);
       });
     });

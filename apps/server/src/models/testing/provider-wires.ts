@@ -8,6 +8,10 @@ export interface WireCall {
   name: string;
   /** As the model wrote it, which is not necessarily JSON. */
   input: string;
+  /** In OpenAI’s Responses, the namespace of its tool. */
+  namespace?: string;
+  /** In OpenAI’s Responses, a call whose input is a text of the tool’s own. */
+  isCustom?: boolean;
 }
 
 export interface WireReply {
@@ -179,19 +183,18 @@ function textItem(text: string): OutputItem {
   };
 }
 
-function callItem({ id, name, input }: WireCall): OutputItem {
-  const item = { type: 'function_call', id: `fc_${id}`, call_id: id, name };
+function callItem({ id, name, input, namespace, isCustom }: WireCall): OutputItem {
+  const [type, field, piece] = isCustom
+    ? ['custom_tool_call', 'input', 'response.custom_tool_call_input']
+    : ['function_call', 'arguments', 'response.function_call_arguments'];
+  const item = { type, id: `fc_${id}`, call_id: id, name, ...(namespace && { namespace }) };
   return (index) => {
     const at = { item_id: item.id, output_index: index };
     return [
-      itemEvent('added', index, { ...item, arguments: '', status: 'in_progress' }),
-      ...halves(input).map((delta) => ({
-        type: 'response.function_call_arguments.delta',
-        ...at,
-        delta,
-      })),
-      { type: 'response.function_call_arguments.done', ...at, arguments: input },
-      itemEvent('done', index, { ...item, arguments: input, status: 'completed' }),
+      itemEvent('added', index, { ...item, [field]: '', status: 'in_progress' }),
+      ...halves(input).map((delta) => ({ type: `${piece}.delta`, ...at, delta })),
+      { type: `${piece}.done`, ...at, [field]: input },
+      itemEvent('done', index, { ...item, [field]: input, status: 'completed' }),
     ];
   };
 }

@@ -15,7 +15,8 @@ export interface HeldCall {
 /** A call that is made up. */
 export interface StandIn {
   tool: string;
-  input: Readonly<Record<string, unknown>>;
+  /** A text for a tool whose input is none in JSON, which only OpenAI’s Responses have. */
+  input: Readonly<Record<string, unknown>> | string;
 }
 
 /** Why a call may not run, and the call that tells the program so; null if it has no tool for that. */

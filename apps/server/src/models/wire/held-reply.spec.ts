@@ -174,7 +174,31 @@ describe.each(wires)('a held reply in the format %s', (format, wire) => {
   });
 });
 
+it('gives a program whose only tool takes a text a stand-in that is one', async () => {
+  const { reply } = openaiResponses;
+  const stage = new Stage('responses');
+  await stage.add(reply({ calls: [{ ...callNamed('exec'), isCustom: true }] }));
+  stage.asked.get('exec')?.({ text: 'No.', standIn: { tool: 'exec', input: 'throw 1' } });
+  await stage.held.finish();
+  expect(stage.text).toContain('"type":"custom_tool_call","input":"throw 1"');
+  expect(stage.text).not.toContain('input-exec');
+});
+
 describe('attacks: replies that are not what they seem', () => {
+  it('tools of two namespaces are not the same, whatever they are called', async () => {
+    const { reply } = openaiResponses;
+    const stage = new Stage('responses');
+    const namespaces = ['functions', 'mcp__evil'];
+    const calls = namespaces.map((namespace) => ({
+      ...callNamed('update_plan'),
+      id: namespace,
+      namespace,
+    }));
+    await stage.add(reply({ calls }));
+    expect([...stage.asked.keys()]).toEqual(['update_plan', 'mcp__evil__update_plan']);
+    stage.held.close();
+  });
+
   it.each<[string, WireFormatName, object[]]>([
     [
       'a block that begins again',

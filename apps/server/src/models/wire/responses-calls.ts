@@ -8,6 +8,7 @@ import {
   type Refusals,
   type HeldCall,
 } from './held-call.js';
+import { nameIn } from './name-in-namespace.js';
 import { namedFrame } from './wire-format.js';
 
 /** Calls that OpenAI runs itself. Any other item named as a call is one of the client. */
@@ -100,17 +101,23 @@ const plainInput = (item: unknown, { input }: Pick<HeldCall, 'input'>): string =
 function callOfItem(item: unknown, key: string): Omit<HeldCall, 'isWhole'> {
   const type = asText(fieldOf(item, 'type'));
   const id = asText(fieldOf(item, 'call_id')) || asText(fieldOf(item, 'id'));
-  const name = asText(fieldOf(item, 'name')) || type;
-  if (type === 'function_call') return { key, id, name, input: asText(fieldOf(item, 'arguments')) };
+  const namespace = asText(fieldOf(item, 'namespace'));
+  const name = nameIn(namespace, asText(fieldOf(item, 'name')) || type);
+  const whole = JSON.stringify(item);
+  if (type === 'function_call') {
+    const input = asText(fieldOf(item, 'arguments'));
+    return { key, id, name, input, ...(namespace !== '' && { item: whole }) };
+  }
   const {
     type: _type,
     id: _id,
     call_id: _call,
     status: _status,
     name: _name,
+    namespace: _namespace,
     ...input
   } = item as Record<string, unknown>;
-  return { key, id, name, input: JSON.stringify(input), item: JSON.stringify(item) };
+  return { key, id, name, input: JSON.stringify(input), item: whole };
 }
 
 /** The same item as the call or the text that stands in for it. */
@@ -120,14 +127,11 @@ function standInItem(item: unknown, { text, standIn }: Refusal): Record<string, 
     const content = [{ type: 'output_text', text, annotations: [], logprobs: [] }];
     return { id, type: 'message', role: 'assistant', status: 'completed', content };
   }
-  return {
-    id,
-    type: 'function_call',
-    status: 'completed',
-    call_id: fieldOf(item, 'call_id') ?? id,
-    name: standIn.tool,
-    arguments: JSON.stringify(standIn.input),
-  };
+  const { tool: name, input } = standIn;
+  const call = { id, status: 'completed', call_id: fieldOf(item, 'call_id') ?? id, name };
+  return typeof input === 'string'
+    ? { ...call, type: 'custom_tool_call', input }
+    : { ...call, type: 'function_call', arguments: JSON.stringify(input) };
 }
 
 /** All frames of an item in the place of the first one. */
@@ -136,14 +140,13 @@ function standInFrames({ message }: HeldFrame, refusal: Refusal): Buffer[] {
   const output_index = fieldOf(message, 'output_index');
   const first = fieldOf(message, 'sequence_number');
   const at = { item_id: item['id'], output_index };
-  const added = refusal.standIn
-    ? { ...item, status: 'in_progress', arguments: '' }
-    : { ...item, status: 'in_progress', content: [] };
-  const body = refusal.standIn
-    ? [{ type: 'response.function_call_arguments.done', ...at, arguments: item['arguments'] }]
-    : textFrames(at, refusal.text);
+  const [empty, body] = piecesOf(item, at, refusal.text);
   const frames = [
-    { type: 'response.output_item.added', output_index, item: added },
+    {
+      type: 'response.output_item.added',
+      output_index,
+      item: { ...item, status: 'in_progress', ...empty },
+    },
     ...body,
     { type: 'response.output_item.done', output_index, item },
   ];
@@ -152,6 +155,24 @@ function standInFrames({ message }: HeldFrame, refusal: Refusal): Buffer[] {
     return Buffer.from(namedFrame({ ...frame, ...number }));
   });
 }
+
+/** What an item lacks at first, and the frames that add it. */
+function piecesOf(
+  { type, arguments: json, input }: Record<string, unknown>,
+  at: object,
+  text: string,
+): [object, { type: string }[]] {
+  if (type === 'function_call')
+    return [
+      { arguments: '' },
+      [frame('response.function_call_arguments.done', { ...at, arguments: json })],
+    ];
+  if (type === 'custom_tool_call')
+    return [{ input: '' }, [frame('response.custom_tool_call_input.done', { ...at, input })]];
+  return [{ content: [] }, textFrames(at, text)];
+}
+
+const frame = (type: string, fields: object): { type: string } => ({ type, ...fields });
 
 function textFrames(at: object, text: string) {
   const place = { ...at, content_index: 0 };

@@ -8,6 +8,7 @@ import {
   RequestFields,
   asText,
 } from './json-fields.js';
+import { nameIn } from './name-in-namespace.js';
 import { openaiError } from './openai-error.js';
 import { namedFrame, type WireFormat } from './wire-format.js';
 
@@ -29,7 +30,7 @@ export const responsesFormat: WireFormat = {
         'Belay does not pass on stored prompts, whose tools it cannot see: send `input` and `tools`.',
       );
     const input = body.get('input');
-    const { own, hosted } = toolsIn(body.get('tools'));
+    const { own, hosted } = toolsIn([...listOf(body.get('tools')), ...addedTools(input)]);
     return {
       models: [asText(body.get('model'))],
       isStream: body.get('stream') === true,
@@ -59,19 +60,26 @@ export const responsesFormat: WireFormat = {
     }),
 };
 
-/** A namespace holds tools of its own. */
-function toolsIn(list: unknown): { own: string[]; hosted: string[] } {
+/** Some clients name their tools in an item of the input. */
+const addedTools = (input: unknown): unknown[] =>
+  listOf(input).flatMap((each) => {
+    const item = new RequestFields(each);
+    return item.get('type') === 'additional_tools' ? listOf(item.get('tools')) : [];
+  });
+
+/** A namespace holds tools of its own, whose names are those of their calls. */
+function toolsIn(list: readonly unknown[], within = ''): { own: string[]; hosted: string[] } {
   const own: string[] = [];
   const hosted: string[] = [];
-  for (const each of listOf(list)) {
+  for (const each of list) {
     const tool = new RequestFields(each);
     const type = asText(tool.get('type') ?? 'function');
     if (type === 'namespace') {
-      const inner = toolsIn(tool.get('tools'));
+      const inner = toolsIn(listOf(tool.get('tools')), asText(tool.get('name')));
       own.push(...inner.own);
       hosted.push(...inner.hosted);
     } else if (clientTools.test(type) || isLocal(type, tool))
-      own.push(asText(tool.get('name')) || type);
+      own.push(nameIn(within, asText(tool.get('name')) || type));
     else hosted.push(type);
   }
   return { own, hosted };

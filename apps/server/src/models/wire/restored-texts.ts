@@ -121,13 +121,15 @@ function withFirst(content: SpannedText, results: readonly string[]): Edit[] {
   return content.by(`[${results.join()}${rest}]`);
 }
 
-const itemOf = ({ item, call, name, input }: ReplacedCall): string =>
+/** A call as an item of Responses. */
+export const itemOf = ({ item, call, name, input }: ReplacedCall): string =>
   item ?? JSON.stringify({ type: 'function_call', call_id: call, name, arguments: input });
 
-function outputOf({ item, call, text }: ReplacedCall): string {
-  const { type } = JSON.parse(item ?? '{"type":"function_call"}') as { type: string };
-  const kind = type === 'function_call' ? 'function_call_output' : `${type}_output`;
-  return JSON.stringify({ type: kind, call_id: call, output: text });
-}
+/** The type of the item with its result. */
+export const outputTypeOf = ({ item = '{"type":"function_call"}' }: ReplacedCall): string =>
+  `${(JSON.parse(item) as { type: string }).type}_output`;
+
+const outputOf = (call: ReplacedCall): string =>
+  JSON.stringify({ type: outputTypeOf(call), call_id: call.call, output: call.text });
 
 const quoted = (text: string): string => JSON.stringify(text);

@@ -50,6 +50,26 @@ describe('the model’s own calls in a request', () => {
     ]);
   });
 
+  it('get back what a text for a tool stood in for', () => {
+    const own = call({ format: 'responses', call: 'c1', name: 'wait', input: '{}', tool: 'exec' });
+    const item =
+      '{"type":"function_call","call_id":"c2","namespace":"mcp__a","name":"b","arguments":"{}"}';
+    const named = call({ format: 'responses', call: 'c2', name: 'mcp__a__b', item, tool: 'exec' });
+    const standIns = ['c1', 'c2'].flatMap((call_id) => [
+      { type: 'custom_tool_call', call_id, name: 'exec', input: 'throw 1' },
+      { type: 'custom_tool_call_output', call_id, output: 'no' },
+    ]);
+    const sent = restored(JSON.stringify({ input: standIns }), 'responses', [own, named]);
+    expect(JSON.parse(sent)).toEqual({
+      input: [
+        { type: 'function_call', call_id: 'c1', name: 'wait', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: 'no' },
+        JSON.parse(item),
+        { type: 'function_call_output', call_id: 'c2', output: 'no' },
+      ],
+    });
+  });
+
   it('are found by what stands in for them where the provider gives no ids', () => {
     const own = call({
       format: 'gemini',

@@ -1,14 +1,14 @@
 import { AppError, type EventArgs, type WireFormatName } from '@belay/protocol';
 import { isDeepStrictEqual } from 'node:util';
 import { withEdits, jsonSpans, type Edit } from './json-spans.js';
-import { editsOfTexts } from './restored-texts.js';
+import { editsOfTexts, itemOf, outputTypeOf } from './restored-texts.js';
 import { SpannedText } from './spanned-text.js';
 
 export type ReplacedCall = EventArgs<'replaced'>;
 
 /**
- * A request with the model’s own calls in the place of what stands in for them, so that the provider sees the conversation as it
- * was: the call that it made, and as its result that it was not allowed. All other bytes stay.
+ * A request with the model’s own calls in the place of what stands in for them, so that the provider sees the
+ * conversation as it was: the call that it made, and as its result that it was not allowed. All other bytes stay.
  */
 export function restored(
   text: string,
@@ -46,12 +46,12 @@ const edits: Readonly<Record<WireFormatName, Editor>> = {
     request.at('input').items.flatMap((item) => {
       const call = withId(calls, item.at('call_id').value);
       const type = item.at('type').value;
-      if (call?.item !== undefined && type === 'function_call_output') {
-        const { type: original } = JSON.parse(call.item) as { type: string };
-        return item.at('type').by(quoted(`${original}_output`));
-      }
-      if (!call || type !== 'function_call') return [];
-      if (call.item !== undefined) return item.by(call.item);
+      if (!call) return [];
+      if (type === 'function_call_output' || type === 'custom_tool_call_output')
+        return item.at('type').by(quoted(outputTypeOf(call)));
+      if (type === 'custom_tool_call' || (type === 'function_call' && call.item !== undefined))
+        return item.by(itemOf(call));
+      if (type !== 'function_call') return [];
       return [
         ...item.at('name').by(quoted(call.name)),
         ...item.at('arguments').by(quoted(call.input)),

@@ -48,6 +48,24 @@ describe('what the server reads of requests', () => {
     ],
     [
       'responses',
+      {
+        tools: [{ name: 'a' }],
+        input: [
+          {
+            type: 'additional_tools',
+            tools: [
+              { type: 'namespace', name: 'functions', tools: [{ type: 'custom', name: 'exec' }] },
+              { type: 'namespace', name: 'mcp__a', tools: [{ name: 'exec' }] },
+              { type: 'web_search' },
+            ],
+          },
+          { type: 'message', tools: [{ type: 'web_search' }] },
+        ],
+      },
+      { tools: ['a', 'exec', 'mcp__a__exec'], hosted: ['web_search'] },
+    ],
+    [
+      'responses',
       { tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
       { hosted: ['shell'] },
     ],

@@ -18,6 +18,7 @@ import { ConnectionLog } from './connection-log.js';
 import { AgentListener } from './agent-listener.js';
 import { Sandbox } from '../lifecycle/sandbox.js';
 import { ApprovedServices } from './approved-services.js';
+import { ModelCalls } from './model-calls.js';
 import { StorageCalls } from './storage-calls.js';
 import { Config } from '../../config.js';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -61,7 +62,8 @@ beforeEach(async () => {
   live = new TransientNotices();
   const agents = { program: () => Promise.resolve(undefined) };
   const log = new ConnectionLog(logs.log, agents as never);
-  calls = new AgentCalls(log, storage, approved, models as never, unused, unused, live);
+  const modelCalls = new ModelCalls(models as never, unused);
+  calls = new AgentCalls(log, storage, approved, modelCalls, unused, live);
 });
 afterEach(async () => {
   asked.length = 0;

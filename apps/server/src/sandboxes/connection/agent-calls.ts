@@ -6,13 +6,11 @@ import { AppError, type serverCalls, type StartPayload } from '@belay/protocol';
 import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
 import { EgressService } from '../../egress/egress.service.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
-import { ModelGateway } from '../../models/model-gateway.js';
-import { WireGateway } from '../../models/wire/wire-gateway.js';
 import type { AgentConnection } from './agent-link.js';
 import { ApprovedServices } from './approved-services.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
 import { ConnectionLog } from './connection-log.js';
-import { KeptPrompt } from './kept-prompt.js';
+import { ModelCalls } from './model-calls.js';
 import { StorageCalls } from './storage-calls.js';
 
 type Calls = typeof serverCalls;
@@ -35,8 +33,7 @@ export class AgentCalls {
     private readonly log: ConnectionLog,
     private readonly storage: StorageCalls,
     private readonly approved: ApprovedServices,
-    private readonly models: ModelGateway,
-    private readonly wire: WireGateway,
+    private readonly models: ModelCalls,
     private readonly egress: EgressService,
     private readonly live: TransientNotices,
   ) {}
@@ -48,15 +45,13 @@ export class AgentCalls {
       if (sandbox.connection !== connection) await greeted.promise;
       return sessionOf(sandbox, connection);
     };
-    // A new connection’s first model call sends the whole prompt.
-    const prompt = new KeptPrompt();
     const handlers: Omit<Servers<Calls>, 'hello'> = {
       ...this.storage.handlers(session),
       ...this.approved.handlers(session, sandbox),
-      'model.generate': async (call, { signal }) => {
-        const own = await session();
-        return this.models.generate(own, prompt.take(call), { signal });
-      },
+      ...this.models.handlers(session),
+      'program.conversation': async ({ cwd }) => ({
+        file: await this.log.programConversation(await session(), cwd),
+      }),
       'egress.report': async () => ({ text: await this.egress.report(await session()) }),
     };
     connection.serve({
@@ -71,10 +66,9 @@ export class AgentCalls {
     connection.accept('terminal', async ({ terminal, offset }, stream) =>
       this.storage.takeTerminal({ session: await session(), terminal, offset }, stream),
     );
-    connection.accept('model', async (request, stream) => {
-      const own = await session();
-      void this.wire.serve(own, request, stream);
-    });
+    connection.accept('model', async (request, stream) =>
+      this.models.passOn(await session(), request, stream),
+    );
     connection.accept('egress', async (target, stream) =>
       this.egress.connect(await session(), target, stream),
     );

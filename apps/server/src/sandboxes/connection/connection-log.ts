@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ignoreError, newEvent, type StartPayload } from '@belay/protocol';
+import { ignoreError, newEvent, type StartPayload, type TranscriptFile } from '@belay/protocol';
+import { conversationFile } from '../../agents/conversation-file.js';
 import { SessionAgents } from '../../agents/session-agents.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Backlog } from './backlog.js';
@@ -22,6 +23,14 @@ export class ConnectionLog {
   /** With the program of another vendor's agent, whose token is made for this start. */
   async withProgram(startPayload: StartPayload): Promise<StartPayload> {
     return { ...startPayload, program: await this.agents.program(startPayload.settings) };
+  }
+
+  /** The conversation so far for the session’s program; null if it has no files that Belay can write. */
+  async programConversation(session: string, cwd: string): Promise<TranscriptFile | null> {
+    const { agent } = await this.log.settings(session);
+    const entry = agent && this.agents.entry(agent.name);
+    if (!entry?.transcripts) return null;
+    return conversationFile(await this.log.read(session, { after: 0 }), entry, cwd);
   }
 
   backlog(session: string, after: number): Promise<Backlog> {

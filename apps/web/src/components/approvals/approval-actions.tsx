@@ -65,7 +65,8 @@ export function ApprovalActions({
         onAnswer={(reason) => answer({ verdict: 'rejected', ...(reason && { reason }) })}
       />
     );
-  const editable = editableField(request);
+  const changeable = editableField(request);
+  const editable = request.fixed ? null : changeable;
   if (mode === 'edit' && editable)
     return (
       <EditForm
@@ -91,6 +92,12 @@ export function ApprovalActions({
       <Button look="danger" small disabled={sent} onClick={() => setMode('deny')}>
         Deny…
       </Button>
+      {request.fixed && changeable && (
+        <p className="basis-full text-xs text-muted">
+          The agent runs this itself, so you cannot edit it. To change it, deny it and say what to
+          do instead.
+        </p>
+      )}
     </div>
   );
 }

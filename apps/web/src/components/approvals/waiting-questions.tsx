@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { requestedCall, durationText, type SessionSummary } from '@belay/protocol';
 import { ApprovalActions } from './approval-actions';
@@ -20,6 +21,14 @@ export function WaitingQuestions({ session }: { session: SessionSummary }) {
           <ApprovalActions session={session.id} request={request} />
         </div>
       ))}
+      {session.attention !== null && (
+        <p className="flex flex-wrap items-baseline gap-x-2 text-sm">
+          <VisibleText text={session.attention} />
+          <Link to="/sessions/$id" params={{ id: session.id }} className="underline">
+            Open it
+          </Link>
+        </p>
+      )}
       {session.question !== null && (
         <QuestionAnswer
           key={session.question}

@@ -21,6 +21,7 @@ import { useIsPast, useLog, useMoment, useView } from '@/features/session-log/se
 import { ChatFindBar } from './find/chat-find-bar';
 import { useChatSearch } from './find/use-chat-search';
 import { useShowFound } from './find/use-show-found';
+import { AttentionBar } from './attention-bar';
 import { ChatEntry } from './cards/chat-entry';
 import { chatRows, rowKey, type ChatRow } from './chat-rows';
 import { PartialReply } from './partial-reply';
@@ -38,6 +39,7 @@ export function ChatPanel() {
       </OpenFile>
       <Thinking />
       <PendingQuestions />
+      <AttentionBar />
       {!readOnly && <MessageBox />}
     </div>
   );

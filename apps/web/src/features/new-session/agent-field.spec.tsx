@@ -3,6 +3,7 @@ import { fireEvent, screen } from '@testing-library/react';
 import type { AgentChoice } from '@belay/protocol';
 import { renderWeb } from '@/testing/render-web';
 import { AgentField } from './agent-field';
+import type { SessionForm } from './session-form';
 
 const agent: AgentChoice = {
   name: 'other',
@@ -22,13 +23,14 @@ const agent: AgentChoice = {
   variables: [],
 };
 
+type Chosen = Pick<SessionForm, 'agent' | 'protocol' | 'small'>;
+
 function Form({ models }: { models: string[] }) {
-  const [form, setForm] = useState({ agent: '', small: '' });
+  const [form, setForm] = useState<Chosen>({ agent: '', protocol: '', small: '' });
   return (
     <>
       <AgentField
-        {...form}
-        models={models}
+        form={{ ...form, models }}
         onChange={(part) => setForm((before) => ({ ...before, ...part }))}
       />
       <output>{JSON.stringify(form)}</output>
@@ -41,11 +43,23 @@ const show = (agents: AgentChoice[], models = ['google:large']) =>
 const choose = async (value: string) =>
   fireEvent.change(await screen.findByRole('combobox', { name: /^Agent/ }), { target: { value } });
 
-it('is not there while no agent is installed', async () => {
-  const { rest } = await show([{ ...agent, state: 'missing', version: null }]);
-  await screen.findByRole('status');
-  expect(rest.sentTo('agents.list')).toHaveLength(1);
-  expect(screen.queryByRole('combobox')).toBeNull();
+it('shows what could be installed, and where', async () => {
+  await show([{ ...agent, state: 'missing', version: null }]);
+  const option = await screen.findByRole('option', { name: 'Other (not installed)' });
+  expect(option).toHaveProperty('disabled', true);
+  const link = await screen.findByRole('link', { name: 'the settings' });
+  expect(link.getAttribute('href')).toBe('/settings?section=agents');
+});
+
+it('is driven in the best way, or in the one that is chosen', async () => {
+  await show([{ ...agent, protocols: ['acp', 'terminal'] }]);
+  await choose('other');
+  const best = await screen.findByRole('radio', { name: 'Agent Client Protocol' });
+  expect(best).toHaveProperty('ariaChecked', 'true');
+  fireEvent.click(screen.getByRole('radio', { name: 'In a terminal' }));
+  expect(screen.getByRole('status').textContent).toContain('"protocol":"terminal"');
+  await choose('');
+  expect(screen.getByRole('status').textContent).toContain('"protocol":""');
 });
 
 it('chooses an agent with its model for small tasks', async () => {
@@ -62,11 +76,18 @@ it('chooses an agent with its model for small tasks', async () => {
   fireEvent.change(screen.getByLabelText(/^Model for small tasks/), {
     target: { value: 'google:little' },
   });
-  expect(screen.getByRole('status').textContent).toBe('{"agent":"other","small":"google:little"}');
+  const form = JSON.parse(screen.getByRole('status').textContent) as Chosen;
+  expect(form).toEqual({ agent: 'other', protocol: '', small: 'google:little' });
 });
 
 it('says whose models the agent needs', async () => {
   await show([agent], ['google:large', 'openai:small']);
   await choose('other');
   await screen.findByText('Other is for models of Google: choose one of these.');
+});
+
+it('says that a script cannot play the model of an agent', async () => {
+  await show([agent], ['scripted:example']);
+  await choose('other');
+  await screen.findByText(/^Other calls its model itself: choose a model of a provider/);
 });

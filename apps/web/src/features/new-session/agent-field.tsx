@@ -1,65 +1,95 @@
 import { useQuery } from '@tanstack/react-query';
-import { wireFormatsOf, type AgentChoice } from '@belay/protocol';
+import { Link } from '@tanstack/react-router';
+import type { AgentChoice, AgentProtocol } from '@belay/protocol';
+import { ChoiceField } from '@/components/ui/choice';
 import { Field, Select, TextField } from '@/components/ui/field';
-import { whoseModels } from '@/lib/whose-models';
+import { agentProtocols } from '@/lib/agent-protocols';
 import { agentsQuery } from '@/lib/queries';
+import { useAdmin } from '@/lib/role';
 import { usableAgents } from '@/lib/usable-agents';
+import { misfitOf } from './misfit-of';
+import type { SessionForm } from './session-form';
 
 interface AgentFieldProps {
-  /** The name of an agent; empty for Belay's own. */
-  agent: string;
-  small: string;
-  models: readonly string[];
-  onChange(part: { agent?: string; small?: string }): void;
+  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'models'>;
+  onChange(part: Partial<SessionForm>): void;
 }
 
-/** The agent that works on the task. Renders nothing while none can be chosen besides Belay's own. */
-export function AgentField({ agent, small, models, onChange }: AgentFieldProps) {
-  const { data } = useQuery(agentsQuery);
+/** The agent that works on the task. Renders nothing while there is none besides Belay's own. */
+export function AgentField({ form, onChange }: AgentFieldProps) {
+  const { data = [] } = useQuery(agentsQuery);
+  const isAdmin = useAdmin();
   const usable = usableAgents(data);
-  const chosen = usable.find(({ name }) => name === agent);
-  if (usable.length === 0) return null;
-  const misfits = chosen ? models.filter((model) => !fits(chosen, model)) : [];
+  const missing = data.filter((agent) => !usable.includes(agent));
+  const chosen = usable.find(({ name }) => name === form.agent);
+  if (data.length === 0) return null;
+  const misfit = misfitOf(chosen, form.models);
   return (
-    <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
-      <Field
-        label="Agent"
-        hint={
-          misfits.length > 0 ? (
-            <strong className="text-fail">
-              {chosen?.title} is for {whoseModels(chosen?.formats ?? [])}: choose one of these.
-            </strong>
-          ) : (
-            chosen?.about
-          )
-        }
-      >
-        <Select
-          value={chosen ? agent : ''}
-          onChange={({ target }) => onChange({ agent: target.value })}
+    <div className="space-y-2">
+      <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+        <Field
+          label="Agent"
+          hint={
+            misfit === undefined ? chosen?.about : <strong className="text-fail">{misfit}</strong>
+          }
         >
-          <option value="">Belay</option>
-          {usable.map(({ name, title, version }) => (
-            <option key={name} value={name}>
-              {version === null ? title : `${title} ${version}`}
-            </option>
-          ))}
-        </Select>
-      </Field>
-      {chosen && (
-        <TextField
-          label="Model for small tasks"
-          hint="Of the same provider, for titles and summaries. Leave empty for the model above."
-          placeholder={models[0] ?? ''}
-          value={small}
-          onChange={(next) => onChange({ small: next })}
+          <Select
+            value={chosen?.name ?? ''}
+            onChange={({ target }) => onChange({ agent: target.value, protocol: '' })}
+          >
+            <option value="">Belay</option>
+            <AgentOptions usable={usable} missing={missing} />
+          </Select>
+        </Field>
+        {chosen && (
+          <TextField
+            label="Model for small tasks"
+            hint="Of the same provider, for titles and summaries. Leave empty for the model above."
+            placeholder={form.models[0] ?? ''}
+            value={form.small}
+            onChange={(small) => onChange({ small })}
+          />
+        )}
+      </div>
+      {chosen && chosen.protocols.length > 1 && (
+        <ChoiceField
+          label="Protocol"
+          hint="In a terminal, you type; Belay tells you when it waits for you."
+          value={form.protocol || (chosen.protocols[0] ?? 'acp')}
+          options={chosen.protocols.map((value) => ({ value, label: agentProtocols[value] }))}
+          onChange={(protocol: AgentProtocol) => onChange({ protocol })}
         />
       )}
+      {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
     </div>
   );
 }
 
-const fits = ({ formats }: AgentChoice, model: string): boolean => {
-  const spoken = wireFormatsOf(model.slice(0, model.indexOf(':')));
-  return formats.some((format) => spoken.includes(format));
-};
+type Choices = Record<'usable' | 'missing', readonly AgentChoice[]>;
+
+function AgentOptions({ usable, missing }: Choices) {
+  return (
+    <>
+      {usable.map(({ name, title, version }) => (
+        <option key={name} value={name}>
+          {version === null ? title : `${title} ${version}`}
+        </option>
+      ))}
+      {missing.map(({ name, title }) => (
+        <option key={name} value={name} disabled>
+          {title} (not installed)
+        </option>
+      ))}
+    </>
+  );
+}
+
+const InstallLink = () => (
+  <p className="text-xs text-faint">
+    Install agents that you know in{' '}
+    <Link to="/settings" search={{ section: 'agents' }} className="underline">
+      the settings
+    </Link>
+    .
+  </p>
+);

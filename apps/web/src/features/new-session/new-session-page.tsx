@@ -13,6 +13,7 @@ import { usableAgents } from '@/lib/usable-agents';
 import { useForm } from '@/lib/use-form';
 import { AgentField } from './agent-field';
 import { CompareFields } from './compare-fields';
+import { misfitOf } from './misfit-of';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { rememberedForm, rememberForm } from './remembered-form';
@@ -52,11 +53,11 @@ export function NewSessionPage() {
   const pictures = attached.items;
   const agents = useQuery(agentsQuery);
   // A remembered one may have been removed.
-  const hasAgent = usableAgents(agents.data).some(({ name }) => name === values.agent);
-  const agent = hasAgent ? values.agent : '';
+  const known = usableAgents(agents.data).find(({ name }) => name === values.agent);
+  const agent = known?.name ?? '';
   const runs = Math.min(values.runs, most);
   const form = { ...values, models: chosen, agent, runs, pictures };
-  const missing = missingIn(form);
+  const missing = missingIn(form) ?? misfitOf(known, chosen);
   const start = async () => {
     try {
       const started = await startSessions(form, setPhase);
@@ -89,7 +90,7 @@ export function NewSessionPage() {
           chosen={chosen}
           onChange={(next) => choose({ models: next })}
         />
-        <AgentField agent={agent} small={values.small} models={chosen} onChange={change} />
+        <AgentField form={form} onChange={change} />
         <CompareFields form={form} onChange={change} />
         <WorkspaceField examples={examples.data ?? []} {...bind('workspace')} />
         <MoreOptions form={values} onChange={change} />

@@ -2,6 +2,7 @@ import {
   maxCompared,
   mountIn,
   usualPlanFile,
+  type AgentProtocol,
   type NewComparison,
   type NewSession,
 } from '@belay/protocol';
@@ -17,6 +18,8 @@ export interface SessionForm {
   models: readonly string[];
   /** The name of an agent; empty for Belay’s own. */
   agent: string;
+  /** How the agent is driven; empty for its best way. */
+  protocol: AgentProtocol | '';
   /** The agent’s model for small tasks; empty for the session’s. */
   small: string;
   /** For every task. */
@@ -54,6 +57,7 @@ export const emptyForm: SessionForm = {
   tasks: [''],
   models: [],
   agent: '',
+  protocol: '',
   small: '',
   pictures: [],
   workspace: { kind: 'empty' },
@@ -119,8 +123,9 @@ export function comparisonOf(form: SessionForm, uploaded: Uploaded): NewComparis
   return { ...common, models: [...form.models], runs: form.runs };
 }
 
-const agentOf = ({ agent, small }: SessionForm) => ({
+const agentOf = ({ agent, protocol, small }: SessionForm) => ({
   name: agent,
+  ...(protocol && { protocol }),
   ...(small.trim() && { small: small.trim() }),
 });
 

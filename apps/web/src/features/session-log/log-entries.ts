@@ -33,14 +33,36 @@ function hasNothingToShow(event: Event): boolean {
   return isEvent(event, 'state') && !shownStates.has(event.args.state);
 }
 
+/** Whether a call had ended before an event. */
+export type HadEnded = (call: string, before: Event) => boolean;
+
 /** Appends an entry, or merges it into the previous one if it continues that. */
-export function addEntry(entries: LogEntry[], entry: LogEntry): void {
+export function addEntry(entries: LogEntry[], entry: LogEntry, hadEnded: HadEnded): void {
+  const place = placeOf(entries, entry, hadEnded);
+  if (place < entries.length) return void entries.splice(place, 0, entry);
   const last = entries.at(-1);
   const gestures = entry.gestures ?? gesturesIn(entry);
   if (gestures && last?.gestures)
     entries[entries.length - 1] = { ...last, gestures: joinGestures(last.gestures, gestures) };
   else if (gestures) entries.push({ ...entry, gestures });
   else addCall(entries, entry);
+}
+
+/**
+ * What a program’s model says before a call reaches the log after the call, which the server reads from the reply; the
+ * chat shows it before the call.
+ */
+function placeOf(entries: readonly LogEntry[], { event }: LogEntry, hadEnded: HadEnded): number {
+  let place = entries.length;
+  if (event.action !== 'say') return place;
+  for (let at = place - 1; at >= 0; at -= 1) {
+    const { kind, event: earlier } = entries[at] as LogEntry;
+    if (kind === 'approval') continue;
+    const isHeld = kind === 'call' && earlier.source === 'server';
+    if (!isHeld || hadEnded(earlier.id ?? '', event)) break;
+    place = at;
+  }
+  return place;
 }
 
 function addCall(entries: LogEntry[], entry: LogEntry): void {
@@ -61,11 +83,15 @@ const gesturesIn = ({ kind, event }: LogEntry): Gestures | null =>
 export function joinEntries(
   earlier: readonly LogEntry[],
   later: readonly LogEntry[],
+  hadEnded: HadEnded,
 ): readonly LogEntry[] {
   const [first] = later;
   if (!first) return earlier;
+  const place = placeOf(earlier, first, hadEnded);
+  if (place < earlier.length)
+    return earlier.slice(0, place).concat(first, earlier.slice(place), later.slice(1));
   const seam = earlier.slice(-1);
-  addEntry(seam, first);
+  addEntry(seam, first, hadEnded);
   if (seam.length !== 1) return earlier.concat(later);
   return earlier.slice(0, -1).concat(seam, later.slice(1));
 }
@@ -97,6 +123,7 @@ const kinds = new Map<string, LogEntry['kind']>([
     'restore',
     'rewind',
     'fork',
+    'imported',
     'guidance',
     'mcp',
     'change',

@@ -124,6 +124,29 @@ describe('joinViews', () => {
     expect(joinViews(viewOf(log.slice(0, cut)), viewOf(log.slice(cut)))).toEqual(whole);
   });
 
+  it('shows what a model said before the call that the server held, wherever pages are split', () => {
+    const held = (seq: number, id: string) =>
+      event(seq, 'tool.mine.shell', { source: 'server', id, args: { command: 'ls' } });
+    const say = (seq: number, text: string) => event(seq, 'say', { args: { text, calls: [] } });
+    const args = { operation: 'tool.mine.shell', ok: true, output: { text: '' } };
+    const events = [
+      held(1, 'a'),
+      held(2, 'b'),
+      event(3, 'approve', { source: 'user', id: 'a' }),
+      say(4, 'I look.'),
+      event(5, 'result', { id: 'a', args }),
+      event(6, 'result', { id: 'b', args }),
+      held(7, 'c'),
+      say(8, 'I go on.'),
+      event(9, 'reject', { source: 'user', id: 'c', args: { reason: 'No.' } }),
+      say(10, 'It was not run.'),
+    ];
+    for (let cut = 0; cut <= events.length; cut += 1) {
+      const view = joinViews(viewOf(events.slice(0, cut)), viewOf(events.slice(cut)));
+      expect(view.entries.map((entry) => entry.event.seq)).toEqual([4, 1, 2, 8, 7, 10]);
+    }
+  });
+
   it('is associative, so an older page may be added last', () => {
     const [a, b, c] = [log.slice(0, 3), log.slice(3, 8), log.slice(8)].map(viewOf);
     expect(joinViews(a!, joinViews(b!, c!))).toEqual(joinViews(joinViews(a!, b!), c!));

@@ -10,7 +10,7 @@ import {
 } from '@belay/protocol';
 import { LayeredMap } from '@/lib/layered-map';
 import type { BackgroundResult, Result } from './call-result';
-import { addEntry, entryKind, joinEntries, type LogEntry } from './log-entries';
+import { addEntry, entryKind, joinEntries, type HadEnded, type LogEntry } from './log-entries';
 import { markKind, type Mark } from './log-marks';
 
 export type Commit = Event & EventOf<'commit'>;
@@ -58,6 +58,8 @@ export interface LogView {
   state?: Event & EventOf<'state'>;
   /** The guidance that the user trusts. */
   guidance?: Event & EventOf<'guidance'>;
+  /** Whether the session began with trust in its workspace. */
+  isTrusted?: true;
   /** Texts of the guidance files trusted during the session, by path. */
   trusted: ReadonlyMap<string, string>;
   lastSeq: number;
@@ -85,7 +87,7 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
   return {
     ...earlier,
     ...later,
-    entries: joinEntries(earlier.entries, later.entries),
+    entries: joinEntries(earlier.entries, later.entries, hadEndedIn(earlier, later)),
     results: earlier.results.join(later.results),
     asked: earlier.asked.join(later.asked),
     backgroundResults: joinMaps(earlier.backgroundResults, later.backgroundResults),
@@ -106,6 +108,21 @@ export function joinViews(earlier: LogView, later: LogView): LogView {
     trusted: joinMaps(earlier.trusted, later.trusted),
   };
 }
+
+interface Ends {
+  results: { get(call: string): Event | undefined };
+  verdicts: ReadonlyMap<string, Event>;
+}
+
+/** A call has ended with its result, or with a denial. */
+const hadEndedIn =
+  (...views: Ends[]): HadEnded =>
+  (call, { seq }) =>
+    views.some(({ results, verdicts }) => {
+      const verdict = verdicts.get(call);
+      const ends = [results.get(call), verdict?.action === 'reject' ? verdict : undefined];
+      return ends.some((end) => end !== undefined && end.seq < seq);
+    });
 
 type Building = {
   -readonly [K in keyof LogView]: LogView[K] extends
@@ -146,7 +163,7 @@ function add(view: Building, event: Event): void {
   view.lastSeq = event.seq;
   view.lastTime = event.time;
   const kind = entryKind(event);
-  if (kind) addEntry(view.entries, { kind, event });
+  if (kind) addEntry(view.entries, { kind, event }, hadEndedIn(view));
   const mark = markKind(event);
   if (mark) view.marks.push({ seq: event.seq, kind: mark });
   folds.get(event.action)?.(view, event as never);
@@ -165,6 +182,9 @@ const folds = new Map(
     },
     deliver: (view, { seq, args }) => {
       for (const message of args.messages) view.delivered.set(message, seq);
+    },
+    start: (view, { args }) => {
+      if (args.trust) view.isTrusted = true;
     },
     'background-result': (view, event) => view.backgroundResults.set(event.id ?? '', event),
     usage: (view, event) => view.usage.push(event),

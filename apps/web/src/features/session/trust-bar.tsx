@@ -8,7 +8,7 @@ import { Failed, Loading } from '@/components/ui/empty';
 import { VisibleText } from '@/components/ui/visible-text';
 import { filesQuery } from '@/features/session-files/files-query';
 import { useIsPast, useLog, useSessionId } from '@/features/session-log/session-context';
-import { useSessionState } from '@/lib/summaries';
+import { useSessionState, useSummary } from '@/lib/summaries';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
@@ -39,25 +39,45 @@ export function TrustBar() {
 
 /** Guidance the user has not trusted yet; `found` is empty when there is no need to ask. */
 function useUntrusted(session: string) {
-  const readOnly = useReadOnly();
-  const state = useSessionState(session);
-  const past = useIsPast();
-  const guided = useLog((log) => log.view.guidance !== undefined);
   const trusted = useLog((log) => log.view.trusted);
   const commit = useLog((log) => log.view.lastCommit?.args.commit ?? '');
-  const hasTrusted = trusted.size > 0;
-  // Trust given at the start covers all guidance; trust given here covers only the reviewed files.
-  const mayAsk = !guided || hasTrusted;
-  const isAtWork = state !== undefined && state !== 'starting' && !isEnded(state);
-  const asks = mayAsk && !past && !readOnly && isAtWork;
-  const files = useQuery({ ...filesQuery(session, commit), enabled: asks && commit !== '' });
+  const isOther = useIsOther(session);
+  const asks = useAsks(session, isOther);
+  const enabled = asks && commit !== '';
+  const files = useQuery({ ...filesQuery(session, commit), enabled });
   const paths = asks ? (files.data?.entries.map(({ path }) => path) ?? []) : [];
+  // Only the sandbox knows what the program of another agent reads.
+  const read = useQuery({ ...trustQuery(session, commit), enabled: enabled && isOther });
+  const known = isOther && asks ? (read.data?.files.map(({ path }) => path) ?? []) : paths;
+  const guides = isOther ? known : known.filter((path) => guiding.test(path));
   return {
-    hasTrusted,
-    found: paths.filter((path) => guiding.test(path) && !trusted.has(path)),
+    hasTrusted: trusted.size > 0,
+    found: guides.filter((path) => !trusted.has(path)),
     hasServers: paths.includes('.mcp.json'),
   };
 }
+
+/** Whether an agent of another vendor works on the session. */
+const useIsOther = (session: string): boolean => !!useSummary(session)?.agent;
+
+/** Trust given at the start covers all guidance; trust given here covers only the reviewed files. */
+function useAsks(session: string, isOther: boolean): boolean {
+  const readOnly = useReadOnly();
+  const state = useSessionState(session);
+  const past = useIsPast();
+  const isCovered = useLog(
+    ({ view }) =>
+      (view.guidance !== undefined || (isOther && view.isTrusted === true)) &&
+      view.trusted.size === 0,
+  );
+  const isAtWork = state !== undefined && state !== 'starting' && !isEnded(state);
+  return !isCovered && !past && !readOnly && isAtWork;
+}
+
+const trustQuery = (session: string, commit: string) => ({
+  queryKey: ['trust', session, commit],
+  queryFn: () => client.sessions.call(session, 'workspace.trust', { preview: true }),
+});
 
 /**
  * Explains that the workspace’s MCP servers are not used: they would run with the server’s rights,
@@ -83,11 +103,8 @@ function OwnMcpServers() {
 }
 
 function TrustDialog({ session, onClose }: { session: string; onClose(): void }) {
-  const preview = useQuery({
-    queryKey: ['trust', session],
-    queryFn: () => client.sessions.call(session, 'workspace.trust', { preview: true }),
-    staleTime: 0,
-  });
+  const preview = useQuery({ ...trustQuery(session, 'now'), staleTime: 0 });
+  const isOther = useIsOther(session);
   const trust = () => {
     onClose();
     // Trusts only the versions that were shown, not later changes.
@@ -99,10 +116,17 @@ function TrustDialog({ session, onClose }: { session: string; onClose(): void })
     <Dialog wide title="Workspace guidance" onClose={onClose}>
       {preview.isPending && <Loading what="the guidance" />}
       {preview.isError && <Failed error={preview.error} />}
-      {preview.data?.files.map(({ path, text }) => (
+      {isOther && (
+        <p className="mb-3 text-sm text-muted">
+          Once you trust these files, the agent reads them by itself, and later versions of them,
+          too.
+        </p>
+      )}
+      {preview.data?.files.map(({ path, text, executable }) => (
         <div key={path} className="mb-3">
           <p className="mb-1 font-mono text-xs text-muted">
             <VisibleText text={path} />
+            {executable && <span className="font-sans"> · executable</span>}
           </p>
           <pre
             tabIndex={0}

@@ -2,12 +2,11 @@ import type { AgentProtocol } from '@belay/protocol';
 import { ChoiceField } from '@/components/ui/choice';
 import { Field, optionsOf, TextArea, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
+import { agentProtocols } from '@/lib/agent-protocols';
 import { client } from '@/lib/server';
 import { useForm } from '@/lib/use-form';
 import type { SecretField } from './mcp-fields';
 import { SecretRows } from './secret-rows';
-
-const protocols = optionsOf({ acp: 'Agent Client Protocol', terminal: 'In a terminal' });
 
 interface AgentFormProps {
   onSaved(): Promise<void>;
@@ -43,7 +42,7 @@ export function AgentForm({ onSaved, onCancel }: AgentFormProps) {
     >
       <TextField
         label="Name"
-        hint="Lowercase letters, digits and -; for belay run --agent."
+        hint="Lowercase letters, digits and hyphens, for belay run --agent NAME."
         autoFocus
         required
         maxLength={40}
@@ -54,14 +53,14 @@ export function AgentForm({ onSaved, onCancel }: AgentFormProps) {
       />
       <TextField label="Title" maxLength={60} placeholder="My agent" {...bind('title')} />
       <ChoiceField
-        label="How it is driven"
-        options={protocols}
+        label="Protocol"
+        options={optionsOf(agentProtocols)}
         hint="In a terminal, you type; Belay tells you when it waits for you."
         {...bind('protocol')}
       />
       <Field
         label="Command"
-        hint="The program, then its arguments, one per line. {task} stands for the task in a terminal."
+        hint="The program, then its arguments, one per line. In a terminal, {task} stands for the task of the session."
       >
         <TextArea
           required

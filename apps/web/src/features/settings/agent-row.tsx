@@ -29,7 +29,12 @@ export function AgentRow({ agent, isAdmin, onChange }: AgentRowProps) {
             {licence && (
               <>
                 {' · '}
-                <a href={licence.url} target="_blank" rel="noreferrer" className="underline">
+                <a
+                  href={licence.url}
+                  target="_blank"
+                  rel="noreferrer"
+                  className="whitespace-nowrap underline"
+                >
                   {licence.spdx ?? 'Proprietary licence'}
                 </a>
               </>

@@ -52,7 +52,9 @@ it('shows what an agent is, whose models it uses, and its licence', async () => 
   await show([agent]);
   const row = await screen.findByRole('listitem', { name: 'Agent One' });
   within(row).getByText('The first one.');
-  expect(row.textContent).toContain('For models of Anthropic and OpenAI-compatible servers');
+  expect(row.textContent).toContain(
+    'For models of Anthropic, OpenAI and OpenAI-compatible servers',
+  );
   const licence = within(row).getByRole('link', { name: 'MIT' });
   expect(licence.getAttribute('href')).toBe('https://vendor.example/licence');
 });

@@ -1,5 +1,6 @@
-import type { AgentChoice } from '@belay/protocol';
+import { shellLine, type AgentChoice } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import { agentProtocols } from '@/lib/agent-protocols';
 import { attemptConfirmed } from '@/lib/ask';
 import { client } from '@/lib/server';
 
@@ -8,8 +9,6 @@ interface CustomAgentRowProps {
   isAdmin: boolean;
   onChange(): Promise<void>;
 }
-
-const ways = { acp: 'Agent Client Protocol', terminal: 'In a terminal' };
 
 /** An agent that an admin added, with its command. */
 export function CustomAgentRow({ agent, isAdmin, onChange }: CustomAgentRowProps) {
@@ -28,9 +27,9 @@ export function CustomAgentRow({ agent, isAdmin, onChange }: CustomAgentRowProps
     <li aria-label={title} className="flex items-start justify-between gap-4 px-3 py-3">
       <div className="min-w-0">
         <p className="font-medium">{title}</p>
-        <p className="font-mono text-xs break-all text-faint">{command.join(' ')}</p>
+        <p className="font-mono text-xs break-all text-faint">{shellLine(command)}</p>
         <p className="text-xs text-faint">
-          {protocols.map((protocol) => ways[protocol]).join(', ')}
+          {protocols.map((protocol) => agentProtocols[protocol]).join(', ')}
           {variables.length > 0 && ` · ${variables.join(', ')}`}
         </p>
       </div>

@@ -15,7 +15,7 @@ interface Received {
 
 export interface AcpStageOptions extends Pick<
   StageOptions,
-  'approve' | 'blobs' | 'events' | 'epoch'
+  'approve' | 'blobs' | 'conversation' | 'events' | 'epoch'
 > {
   /** The first message: what the program does. */
   task: unknown[] | string;

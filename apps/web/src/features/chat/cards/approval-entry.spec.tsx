@@ -108,6 +108,7 @@ describe('a call that waits for the user', () => {
 
   it.each([
     [{ operation: 'egress', subject: 'evil.example:443' }, 'Allow this connection?'],
+    [{ operation: 'tool.mine.shell', input: {}, subject: '{}' }, 'Let mine call shell?'],
     [{ operation: 'mcp.github.merge', subject: '{"number":7}' }, 'Call merge of github?'],
     [{ operation: 'browser.open', input: {}, subject: 'evil.example:443' }, 'Open a page?'],
   ])('asks a specific question for %j', async (part, question) => {
@@ -229,6 +230,12 @@ describe('always allowing', () => {
   it('offers no change of a connection', async () => {
     await show([asked({ operation: 'egress', subject: 'evil.example:443' })]);
     await screen.findByRole('button', { name: 'Always…' });
+    expect(screen.queryByRole('button', { name: 'Edit…' })).toBeNull();
+  });
+
+  it('says that a command of another agent cannot be changed', async () => {
+    await show([asked({ subject, input, fixed: true })]);
+    await screen.findByText(/^The agent runs this itself, so you cannot edit it\./);
     expect(screen.queryByRole('button', { name: 'Edit…' })).toBeNull();
   });
 

@@ -54,13 +54,25 @@ export function CallCard({ event: asked, refused = false }: CallCardProps) {
             inBackground={!!backgroundResult}
           />
         ) : (
-          !past && <Progress event={event} open={open} />
+          <Unended {...{ event, verdict, open, past }} />
         )}
         {open && <CallDetail event={event} result={result} />}
         {open && <CallLinks event={event} result={result} />}
       </div>
     </div>
   );
+}
+
+/** The denial of a call that its program never got, or the output so far of one that is still running. */
+function Unended({ event, verdict, open, past }: UnendedProps) {
+  if (verdict && !decisionOf(verdict).allowed)
+    return open ? null : <OutputTail text={decisionText(verdict)} />;
+  return past ? null : <Progress event={event} open={open} />;
+}
+
+interface UnendedProps extends Pick<GlanceProps, 'event' | 'verdict'> {
+  open: boolean;
+  past: boolean;
 }
 
 /** The output so far of a call that is still running. */

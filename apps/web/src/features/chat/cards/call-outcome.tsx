@@ -34,17 +34,23 @@ export function CallOutcome({ call, result, refused = false }: CallOutcomeProps)
   const past = useIsPast();
   const waiting = useWaits(session, id) && !past;
   const state = useSessionState(session);
-  const isDenied = verdict && !decisionOf(verdict).allowed;
+  const denial = verdict && !decisionOf(verdict).allowed ? verdict : undefined;
+  // A program that never got its call does not end it.
+  if (denial) return <Verdict verdict={denial} />;
   if (result)
     return (
       <>
         {verdict && <Verdict verdict={verdict} />}
-        {isDenied ? null : <Ended call={id} result={result} refused={refused} />}
+        <Ended call={id} result={result} refused={refused} />
       </>
     );
   if (!past && state !== undefined && isEnded(state))
     return <span className="shrink-0 text-xs text-faint">not finished</span>;
   if (waiting) return <span className="shrink-0 text-xs text-amber">waiting for you</span>;
+  return <Running since={verdict?.time ?? call.time} past={past} />;
+}
+
+function Running({ since, past }: { since: string; past: boolean }) {
   return (
     <span className="flex shrink-0 items-center gap-1.5 text-xs text-run">
       <span
@@ -52,7 +58,7 @@ export function CallOutcome({ call, result, refused = false }: CallOutcomeProps)
         className={clsx('size-1.5 rounded-full bg-run', !past && 'animate-breathe')}
       />
       running
-      <Elapsed since={verdict?.time ?? call.time} />
+      <Elapsed since={since} />
     </span>
   );
 }

@@ -1,0 +1,66 @@
+import {
+  AppError,
+  calledOperation,
+  newEvent,
+  rejectionOf,
+  type Event,
+  type EventOf,
+  type NewEvent,
+  type Operation,
+} from '@belay/protocol';
+
+export interface EndedRun {
+  text: string;
+  /** Null if it is not known. */
+  exitCode: number | null;
+  seconds: number;
+  /** The folder that it ran in. */
+  cwd: string;
+}
+
+/** The output of a call that a program ran, in the shape of its operation. */
+export function programOutput(
+  { display }: Pick<Operation, 'display'>,
+  { text, exitCode, seconds, cwd }: EndedRun,
+): Record<string, unknown> {
+  if (display !== 'command') return { text };
+  return {
+    text,
+    from: 0,
+    to: text.length,
+    omittedBytes: 0,
+    terminal: 'agent',
+    status: 'exited',
+    exitCode,
+    seconds,
+    directory: cwd,
+  };
+}
+
+/** A call that the server has read from a program’s model, and that its program has not reported. */
+export interface UnreportedCall {
+  event: Event;
+  /** Why it was refused; undefined if it could run. */
+  refusal: AppError | undefined;
+}
+
+/** The result of such a call; `text` says where its output is. */
+export function unreportedResult(
+  { event, refusal }: UnreportedCall,
+  { text, cwd }: Pick<EndedRun, 'text' | 'cwd'>,
+): NewEvent {
+  const operation = calledOperation(event.action);
+  const seconds = Math.max(0, Date.now() - Date.parse(event.time)) / 1_000;
+  const run = { text, exitCode: null, seconds, cwd };
+  const output = refusal?.toJSON() ?? programOutput(operation ?? { display: 'plain' }, run);
+  const args = { operation: event.action, ok: !refusal, output, seconds };
+  const message = refusal?.message ?? `${event.action} ended`;
+  return newEvent('agent', 'result', { args, message, ...(event.id && { id: event.id }) });
+}
+
+/** Why a held call was refused. */
+export function refusalOf({ source, args: { reason, rule } }: EventOf<'reject'>): AppError {
+  const by =
+    source === 'user' ? {} : { by: rule === null ? ('server' as const) : ('rule' as const) };
+  return rejectionOf({ verdict: 'rejected', reason, ...by });
+}
