@@ -41,8 +41,8 @@ describe('attacks: the model gateway in a sandbox', () => {
   /** What processes and files have, as a user of the container may read it: its programs’ (1000), or the agent’s (0). */
   const found = async ({ id }: Followed, user: '0' | '1000', what: string): Promise<number> => {
     const processes = `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'`;
-    const files = `grep -rlaE '${what}' / --exclude-dir=proc --exclude-dir=sys 2>/dev/null`;
-    const Cmd = ['sh', '-c', `(${processes} | grep -E '${what}'; ${files}) | wc -l`];
+    const files = `grep -rlaE -e '${what}' / --exclude-dir=proc --exclude-dir=sys 2>/dev/null`;
+    const Cmd = ['sh', '-c', `(${processes} | grep -aE -e '${what}'; ${files}) | wc -l`];
     const container = await containerOf(id);
     const exec = await container.exec({ User: user, Cmd, AttachStdout: true, Tty: true });
     return Number(await text(await exec.start({ Tty: true })));
