@@ -38,18 +38,14 @@ describe('attacks: the model gateway in a sandbox', () => {
     return (await sessions.call(id, 'terminal.run', { command, wait: 120 })).text.trim();
   };
   const tokenOf = (session: Followed) => run(session, 'echo $OPENAI_API_KEY');
-  /** With all rights in the sandbox’s container, which no program of it has. */
-  const asRoot = async ({ id }: Followed, command: string): Promise<string> => {
-    const exec = await (
-      await containerOf(id)
-    ).exec({
-      User: '0',
-      Privileged: true,
-      Cmd: ['sh', '-c', command],
-      AttachStdout: true,
-      Tty: true,
-    });
-    return (await text(await exec.start({ Tty: true }))).trim();
+  /** What processes and files have, as a user of the container may read it: its programs’ (1000), or the agent’s (0). */
+  const found = async ({ id }: Followed, user: '0' | '1000', what: string): Promise<number> => {
+    const processes = `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'`;
+    const files = `grep -rlaE -e '${what}' / --exclude-dir=proc --exclude-dir=sys 2>/dev/null`;
+    const Cmd = ['sh', '-c', `(${processes} | grep -aE -e '${what}'; ${files}) | wc -l`];
+    const container = await containerOf(id);
+    const exec = await container.exec({ User: user, Cmd, AttachStdout: true, Tty: true });
+    return Number(await text(await exec.start({ Tty: true })));
   };
 
   it('gives no key away, and takes only its own token and plain requests', async () => {
@@ -88,16 +84,11 @@ describe('attacks: the model gateway in a sandbox', () => {
     expect((await server.client.sessions.get(other.id)).steps).toBe(1);
     expect(await run(other, 'echo alive')).toBe('alive');
 
-    // The key is in no process and no file, where the token is.
-    const search = (what: string) =>
-      asRoot(
-        session,
-        `cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -c '${what}'; grep -rlaE '${what}' / --exclude-dir=proc --exclude-dir=sys 2>/dev/null | head`,
-      );
-    expect(await search(`sk-hid[d]en`)).toBe('0');
-    expect(
-      Number((await search(`${own.slice(0, 10)}[${own[10]}]`)).split('\n')[0]),
-    ).toBeGreaterThan(0);
+    // The patterns do not match themselves. The control: the token is found.
+    for (const user of ['0', '1000'] as const)
+      expect(await found(session, user, 'sk-hid[d]en')).toBe(0);
+    const ownPattern = `${own.slice(0, 10)}[${own[10]}]`;
+    expect(await found(session, '1000', ownPattern)).toBeGreaterThan(0);
     session.close();
     other.close();
   });

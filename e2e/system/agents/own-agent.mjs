@@ -191,7 +191,7 @@ async function speakInTerminal(task) {
     await work(conversation, show, new AbortController().signal);
     process.stdout.write('\x07> ');
   };
-  await turn(task);
+  if (task) await turn(task);
   for await (const line of lines) {
     if (line === '/exit') break;
     await turn(line);

@@ -33,8 +33,8 @@ export class HeldCalls {
     if (source === 'server' && isCall(action)) this.#held.set(id, { event });
     const held = this.#held.get(id);
     if (held && isEvent(event, 'reject')) held.refusal = refusalOf(event);
-    if (held && action === 'replaced') {
-      held.isReplaced = true;
+    if (held && isEvent(event, 'replaced')) {
+      if (event.args.tool !== null) held.isReplaced = true;
       // A call that the user changed, or that the server refused by itself, was not rejected before.
       held.refusal ??= new AppError('rejected', 'This was not allowed.');
     }
