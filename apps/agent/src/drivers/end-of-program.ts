@@ -11,5 +11,5 @@ export interface EndOfProgram {
 /** The exit code of a shell or of `setpriv` for a program that is not there. */
 export const notFoundExit = 127;
 
-export const missingText = ({ title, name }: Pick<AgentProgram, 'title' | 'name'>): string =>
-  `${title} is not installed on this server: \`belay agents install ${name}\`, or Settings → Agents.`;
+export const missingText = ({ title }: Pick<AgentProgram, 'title'>): string =>
+  `The program of ${title} was not found in the sandbox. Choose an image that has it, or fix its command under Settings → Agents.`;

@@ -110,7 +110,8 @@ export class AgentInstaller implements OnApplicationBootstrap, BeforeApplication
   remove(name: string): Promise<void> {
     return this.#queue.runExclusive(async () => {
       this.#jobs.delete(name);
-      if (!this.store.current(name)) throw noSuchAgent(name);
+      if (!this.store.current(name))
+        throw new AppError('not_found', `${this.#known(name).entry.title} is not installed.`);
       await this.store.retire(name);
       await this.#removeUnneeded();
     });

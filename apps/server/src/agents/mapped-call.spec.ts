@@ -82,7 +82,11 @@ describe('the calls of programs in the terms of the platform', () => {
       '*** Begin Patch\n*** Add File: a\n+b\n***  Add File: /etc/c\n*** End Patch',
       '*** Begin Patch\n*** End Patch',
       '',
-    ].map((input): [string, string, Record<string, unknown>] => ['codex', 'apply_patch', { input }]),
+    ].map((input): [string, string, Record<string, unknown>] => [
+      'codex',
+      'apply_patch',
+      { input },
+    ]),
   ])('attacks: %s: %s %j may do anything', (agent, tool, input) => {
     const { operation, risk, isIdle } = called(agent, tool, input);
     expect({ operation, risk, isIdle }).toEqual({

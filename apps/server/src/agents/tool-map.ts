@@ -86,8 +86,7 @@ function pathsOfPatch(patch: string): string[] | undefined {
   const headers = patch.split('\n').filter((line) => /^\s*\*\*\*/.test(line));
   const paths: string[] = [];
   for (const header of headers) {
-    const [, path] =
-      /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/.exec(header) ?? [];
+    const [, path] = /^\s*\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/.exec(header) ?? [];
     if (path !== undefined) paths.push(path.trim());
     else if (!/^\s*\*\*\* (?:Begin Patch|End Patch|End of File)\s*$/.test(header)) return undefined;
   }

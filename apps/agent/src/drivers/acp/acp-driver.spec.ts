@@ -404,7 +404,7 @@ describe('a program that does not start', () => {
     [
       'is not there',
       { command: ['/none/fake'] },
-      /Fake is not installed on this server: `belay agents install fake`/,
+      /The program of Fake was not found in the sandbox\. Choose an image/,
     ],
     [
       'ends at once',

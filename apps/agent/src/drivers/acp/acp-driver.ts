@@ -98,7 +98,7 @@ export class AcpDriver implements AgentDriver {
     for (const event of events) {
       this.#held.handle(event);
       // What the model said before the call belongs before the user’s decision.
-      if (event.source === 'server' && isCall(event.action)) this.#turn?.recorder.flush();
+      if (event.source === 'server' && isCall(event.action)) this.#turn?.recorder.hold();
       if (!this.#turn) this.#endUnreported();
       const ending = endingOf(event);
       if (ending) this.#cancel(ending);

@@ -3,11 +3,11 @@ import { missingText, notFoundExit, type EndOfProgram } from '../end-of-program.
 
 /** Why a program is gone, and what to do. */
 export function programEndText(
-  { title, name }: Pick<AgentProgram, 'title' | 'name'>,
+  { title }: Pick<AgentProgram, 'title'>,
   { code, signal, fault }: EndOfProgram,
   lastLine: string,
 ): string {
-  if (fault !== undefined || code === notFoundExit) return missingText({ title, name });
+  if (fault !== undefined || code === notFoundExit) return missingText({ title });
   const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended (exit ${code})`;
   return `${title} ${how}${lastLine ? `: ${lastLine}` : '.'}`;
 }

@@ -53,6 +53,8 @@ const mostOngoing = 500;
 /** The calls of one turn; further ones are not recorded. */
 const mostCalls = 20_000;
 const maxIdLength = 300;
+/** How long a program may take to pass on a text that it has got from its model, in milliseconds. */
+const passingOnMs = 250;
 
 /** Writes what a program reports of its turn to the log. */
 export class TurnRecorder {
@@ -63,6 +65,7 @@ export class TurnRecorder {
   #text = '';
   #reasoning = '';
   #plan = '';
+  #held: NodeJS.Timeout | undefined;
   /** The last text that the program said. */
   said = '';
 
@@ -98,7 +101,7 @@ export class TurnRecorder {
 
   /** Writes what is left of the turn; calls without a result get one that says why. */
   end(why: string): void {
-    this.flush();
+    this.#flush();
     for (const [id, call] of this.#ongoing) {
       this.#begin(call);
       const output = (call.refusal ?? new AppError('cancelled', why)).toJSON();
@@ -114,14 +117,23 @@ export class TurnRecorder {
     if (kind === 'text') this.#text += text;
     else {
       // A thought after a text begins another reply.
-      if (this.#text) this.flush();
+      if (this.#text) this.#flush();
       this.#reasoning += text;
     }
-    if (this.#text.length + this.#reasoning.length > maxSaid) this.flush();
+    if (this.#text.length + this.#reasoning.length > maxSaid) this.#flush();
   }
 
-  /** Writes what the program has said so far. */
-  flush(): void {
+  /** Writes what was said before a call that the server holds, as soon as the program has passed that on. */
+  hold(tries = 8): void {
+    clearTimeout(this.#held);
+    this.#held = setTimeout(() => {
+      if (this.#text || this.#reasoning || tries === 1) this.#flush();
+      else this.hold(tries - 1);
+    }, passingOnMs).unref();
+  }
+
+  #flush(): void {
+    clearTimeout(this.#held);
     const [text, reasoning] = [this.#text.trim(), this.#reasoning.trim()];
     this.#text = this.#reasoning = '';
     if (!text && !reasoning) return;
@@ -133,7 +145,7 @@ export class TurnRecorder {
   }
 
   #planned({ entries }: Plan): void {
-    this.flush();
+    this.#flush();
     const lines = entries.map(
       ({ content, status }) => `- [${status === 'completed' ? 'x' : ' '}] ${oneLine(content)}`,
     );
@@ -157,7 +169,7 @@ export class TurnRecorder {
   }
 
   #leave({ report: { toolCallId } }: OngoingCall): void {
-    this.flush();
+    this.#flush();
     this.#ongoing.delete(toolCallId);
     this.#ended.add(toolCallId);
   }
@@ -177,7 +189,7 @@ export class TurnRecorder {
 
   #begin(call: OngoingCall): OngoingCall['logged'] {
     if (call.logged) return call.logged;
-    this.flush();
+    this.#flush();
     const { event, refusal } = this.#options.heldCall(call.report) ?? {};
     const known = event && calledOperation(event.action);
     if (event?.id !== undefined && known) {

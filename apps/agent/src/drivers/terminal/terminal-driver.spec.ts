@@ -139,7 +139,7 @@ it('gets a message that is sent at once as if it were typed', async () => {
 
 it.each([
   ['exit 3', 'Fake ended (exit 3).'],
-  ['exit 127', 'Fake is not installed on this server'],
+  ['exit 127', 'The program of Fake was not found in the sandbox.'],
 ])('waits for the user after %s', async (script, sentence) => {
   begin(script);
   expect((await stage.event('error')).message).toContain(sentence);

@@ -51,17 +51,27 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
           />
         )}
       </div>
-      {chosen && chosen.protocols.length > 1 && (
-        <ChoiceField
-          label="Protocol"
-          hint="In a terminal, you type; Belay tells you when it waits for you."
-          value={form.protocol || (chosen.protocols[0] ?? 'acp')}
-          options={chosen.protocols.map((value) => ({ value, label: agentProtocols[value] }))}
-          onChange={(protocol: AgentProtocol) => onChange({ protocol })}
-        />
-      )}
+      {chosen && <ProtocolField agent={chosen} form={form} onChange={onChange} />}
       {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
     </div>
+  );
+}
+
+function ProtocolField({
+  agent: { protocols },
+  form,
+  onChange,
+}: AgentFieldProps & { agent: AgentChoice }) {
+  const [best = 'acp', ...others] = protocols;
+  if (others.length === 0) return null;
+  return (
+    <ChoiceField
+      label="Protocol"
+      hint="In a terminal, you type; Belay tells you when it waits for you."
+      value={form.protocol || best}
+      options={protocols.map((value) => ({ value, label: agentProtocols[value] }))}
+      onChange={(protocol: AgentProtocol) => onChange({ protocol })}
+    />
   );
 }
 

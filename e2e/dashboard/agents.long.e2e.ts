@@ -1,0 +1,77 @@
+import { ProviderServer } from '../../apps/server/src/models/testing/provider-server.js';
+import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
+import { BelayServer, Chromium, click, fill, focusOn, Followed, shows } from '@belay/testkit';
+import { accessibilityFaults } from './accessible-pages.js';
+
+const chat = '[aria-label="Chat"]';
+
+describe('agents of others', () => {
+  const chromium = new Chromium();
+  let provider: ProviderServer;
+  let server: BelayServer;
+  beforeAll(async () => {
+    provider = await ProviderServer.open();
+    server = new BelayServer({
+      ...chatCompletions.environment(provider.url),
+      // It has no packages.
+      npm_config_registry: `${provider.url}/npm`,
+    });
+    await Promise.all([server.start(), chromium.start()]);
+  });
+  afterAll(async () => {
+    await chromium.dispose();
+    await server.dispose();
+    await provider.close();
+  });
+  afterEach(() => chromium.closePages());
+  afterEach(() => expect(chromium.complaints).toEqual([]));
+
+  it('are installed once their licence is accepted, and say why they were not', async () => {
+    const page = await chromium.open(server, '/settings?section=agents');
+    await click(page, 'Install Claude Code');
+    await shows(page, '[role=dialog]', 'Its licence is proprietary.');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await click(page, 'Cancel', '[role=dialog]');
+    await click(page, 'Install Gemini CLI');
+    await shows(page, '[aria-label="Gemini CLI"] [role=alert]', /npm registry did not send/);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.goto(`${server.url}/new`);
+    await shows(page, 'main', 'Gemini CLI (not installed)');
+    await click(page, 'the settings', 'main');
+    await shows(page, 'main', 'Your own');
+  });
+
+  it('wait in their terminal for their user, who goes on there after the end', async () => {
+    const command = ['sh', '-c', 'printf "\\a"; read line; echo "got $line, $0"', '{task}'];
+    await server.client.agents.saveCustom('typed', { command, protocol: 'terminal', env: {} });
+    const { id } = await server.client.sessions.create({
+      task: 'the-task',
+      model: chatCompletions.model,
+      agent: { name: 'typed' },
+    });
+    const session = new Followed(server, id);
+    await session.state('waiting');
+    const page = await chromium.open(server);
+    await shows(page, 'main', 'typed rang the bell.');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await click(page, 'Open it', 'main');
+    await click(page, 'Open terminal', chat);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    const type = async (text: string) => {
+      await focusOn(page, '.xterm-helper-textarea');
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+    };
+    await type('one');
+    await session.printed('got one, the-task', 'agent');
+    const { seq } = await session.finished();
+    await fill(page, 'Message to the agent', 'More');
+    await click(page, 'Send', chat);
+    await session.event(({ action }) => action === 'attention', seq);
+    await type('two');
+    // The task is not given again.
+    await session.printed('got two, \r\n', 'agent');
+    await session.finished(seq);
+    session.close();
+  });
+});
