@@ -91,11 +91,10 @@ export class ConversationFold {
     const delivered = open.length === 0 ? fork.#deliver() : [];
     const { ends, background: results, work, shells } = fork.#progress;
     const notes = fork.#progress.notes.texts;
-    const { running } = shells;
     const { pending: backgroundResults, running: background } = results;
     const program = ofProgram.withOpenCalls(fork.#state.program, fork.#progress.begun);
     const pending = { open, program, notes, ends, backgroundResults, background, delivered };
-    return { ...fork.#state, ...pending, work, running, sandbox };
+    return { ...fork.#state, ...pending, work, running: shells.running, sandbox };
   }
 
   /** A program takes messages only at the beginning of a turn. */
