@@ -62,6 +62,7 @@ export const claudeCode: AgentEntry = {
     ANTHROPIC_DEFAULT_HAIKU_MODEL: start.small,
     CLAUDE_CODE_SUBAGENT_MODEL: start.model,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
     CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
     // A reply may be held for as long as the user takes to decide.
     CLAUDE_ENABLE_STREAM_WATCHDOG: '0',

@@ -37,7 +37,13 @@ export const qwen: AgentEntry = {
     OPENAI_API_KEY: token,
     OPENAI_MODEL: model,
   }),
-  files: () => [],
+  files: ({ home, trusted }) => [
+    {
+      // Otherwise it asks in its terminal.
+      path: `${home}/trustedFolders.json`,
+      text: JSON.stringify({ '/workspace': trusted ? 'TRUST_FOLDER' : 'DO_NOT_TRUST' }),
+    },
+  ],
   policy: [
     {
       path: systemSettings,
