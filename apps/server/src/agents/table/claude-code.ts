@@ -1,3 +1,4 @@
+import { gatewayUrl } from '@belay/protocol';
 import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
 import {
   each,
@@ -92,6 +93,8 @@ export const claudeCode: AgentEntry = {
         allowManagedHooksOnly: true,
         allowManagedPermissionRulesOnly: true,
         allowedMcpServers: [{ serverName: belayServer }],
+        // Over the variables that a project’s settings set once they are trusted.
+        env: { ANTHROPIC_BASE_URL: gatewayUrl('anthropic'), ANTHROPIC_API_KEY: '' },
       }),
     },
   ],

@@ -37,11 +37,11 @@ export const qwen: AgentEntry = {
     OPENAI_API_KEY: token,
     OPENAI_MODEL: model,
   }),
-  files: ({ home, trusted }) => [
+  files: ({ home }) => [
     {
-      // Otherwise it asks in its terminal.
+      // The settings of a trusted folder may name other addresses for its models.
       path: `${home}/trustedFolders.json`,
-      text: JSON.stringify({ '/workspace': trusted ? 'TRUST_FOLDER' : 'DO_NOT_TRUST' }),
+      text: JSON.stringify({ '/workspace': 'DO_NOT_TRUST' }),
     },
   ],
   policy: [
