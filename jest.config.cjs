@@ -89,6 +89,10 @@ module.exports = {
     project('attacks', 'e2e/attacks', {
       testMatch: ['**/*.container.ts'],
     }),
+    // The programs of other vendors, from the npm registry: `npm run test:agents`.
+    project('agents', 'e2e/agents', {
+      testMatch: ['**/*.container.ts'],
+    }),
     // The dashboard in a real Chromium.
     project('e2e', 'e2e/dashboard', {
       testMatch: ['**/*.e2e.ts'],

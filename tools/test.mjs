@@ -78,7 +78,7 @@ async function check() {
 function filesOf() {
   if (isChosen) return ['--passWithNoTests', ...chosen];
   if (onlyLong) return ['--testPathPatterns', longFiles];
-  return ['--testPathIgnorePatterns', longFiles];
+  return ['--ignoreProjects', 'agents', '--testPathIgnorePatterns', longFiles];
 }
 
 async function jest(environment) {

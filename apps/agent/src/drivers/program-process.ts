@@ -2,6 +2,7 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { ProgramLaunch } from '@belay/protocol';
 import { endProcesses } from '../terminal/end-processes.js';
+import { ProcessNumbers } from '../terminal/process-numbers.js';
 import {
   isProcessAlive,
   listProcesses,
@@ -15,11 +16,15 @@ import { writeProgramFiles } from './write-program-files.js';
 /** The lines of a program’s errors that are kept, and their characters. */
 const keptLines = 20;
 const keptCharacters = 300;
+/** How long a process that cannot be ended may keep the output of an ended program open. */
+const closeTimeoutMs = 1_000;
 
 /** A running program of an agent, with all processes that it starts. */
 export class ProgramProcess {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #found = new Map<number, Process>();
+  /** Known of all its processes, also of those that have lost their parents; see `processesFrom`. */
+  readonly #numbers = new ProcessNumbers();
   readonly #lines: string[] = [];
   /** Never rejects. */
   readonly ended: Promise<EndOfProgram>;
@@ -27,7 +32,14 @@ export class ProgramProcess {
   /** Starts the program in a folder, with these variables in addition. */
   constructor(launch: ProgramLaunch, { cwd, env }: { cwd: string; env: Record<string, string> }) {
     const [program = '', ...rest] = launch.command;
-    const { file, args } = asUser(program, rest);
+    const { file, args } = asUser('/bin/sh', [
+      '-c',
+      numbered,
+      'sh',
+      String(this.#numbers.first),
+      program,
+      ...rest,
+    ]);
     writeProgramFiles(launch.files);
     this.#child = spawn(file, args, {
       cwd,
@@ -41,6 +53,7 @@ export class ProgramProcess {
       );
       this.#child.once('close', (code, signal) => resolve({ code, signal }));
     });
+    this.#child.once('exit', () => void this.#endRest());
     // It may end at any moment; `ended` says so.
     this.#child.stdin.on('error', () => {});
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => this.keep(text));
@@ -69,9 +82,21 @@ export class ProgramProcess {
   /** Ends the program and what it started: with SIGTERM, and after this time with SIGKILL. */
   async end(termTimeoutMs: number): Promise<void> {
     await endProcesses(() => this.#living(), termTimeoutMs);
+    this.#close();
+    await this.ended;
+  }
+
+  /** What it started does not go on without it, and would keep its output open. */
+  async #endRest(): Promise<void> {
+    await endProcesses(() => this.#living(), 0);
+    const timer = setTimeout(() => this.#close(), closeTimeoutMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+
+  #close(): void {
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
-    await this.ended;
   }
 
   /** Its processes, and those that have lost their parents since they were found. */
@@ -80,11 +105,14 @@ export class ProgramProcess {
     if (pid === undefined) return [];
     const all = listProcesses();
     const own = all.filter((one) => one.pid === pid);
-    const started = processesFrom({ numbers: noNumbers, shell: pid, since: 0 }, all);
+    const started = processesFrom({ numbers: this.#numbers, shell: pid, since: 0 }, all);
     for (const one of [...own, ...started]) this.#found.set(one.pid, one);
     return [...this.#found.values()].filter(isProcessAlive);
   }
 }
 
-/** No command of a terminal has started them. */
-const noNumbers = { first: 1, last: 0 };
+/** Gives a program the number that is the first argument. Shells spell the limit differently, and some have none. */
+const numbered = `n=$1
+shift
+{ ulimit -S -x "$n" || ulimit -S -w "$n" || ulimit -S -L "$n"; } 2>/dev/null
+exec "$@"`;

@@ -153,6 +153,20 @@ describe('its calls', () => {
     ]);
   });
 
+  it('are questions to the user where the program says so', async () => {
+    const qwenQuestions = [{ question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }];
+    const toolCall = { toolCallId: 'q', title: 'Ask', kind: 'think', _meta: { qwenQuestions } };
+    begin({ task: [['permit', { toolCall, options }]] });
+    const asked = await acp.stage.event('ask');
+    expect(asked.args).toEqual({ question: 'Which?', options: ['A', 'B'] });
+    await acp.stage.message('B');
+    await acp.stage.event('end');
+    expect(JSON.parse(acp.answers[0] ?? '')).toMatchObject({
+      outcome: { optionId: 'allow_once' },
+      answers: { 0: 'B' },
+    });
+  });
+
   it('cannot write results of calls that are not its own', async () => {
     begin({ task: [['wait']] });
     await acp.stage.event('turn', 2);

@@ -163,6 +163,29 @@ describe('its questions', () => {
     expect(acp.stage.delivered).toHaveLength(3);
   });
 
+  it('take an answer of the user’s own where a choice has a text beside it', async () => {
+    const properties = {
+      question_0: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] },
+      question_0_custom: { type: 'string', title: 'Other' },
+    };
+    begin({
+      task: [
+        ['elicit', schema(properties)],
+        ['elicit', schema(properties)],
+      ],
+    });
+    await acp.stage.event('ask');
+    await acp.stage.message('Red');
+    await acp.stage.event('ask', 2);
+    await acp.stage.message('Pink');
+    await acp.stage.event('end');
+    expect(acp.answers.map((answer) => JSON.parse(answer) as unknown)).toEqual([
+      { action: 'accept', content: { question_0: 'r' } },
+      { action: 'accept', content: { question_0_custom: 'Pink' } },
+    ]);
+    expect(acp.events('ask')).toHaveLength(2);
+  });
+
   it('are declined when they lead to another page', async () => {
     const url = { mode: 'url', message: 'Log in', elicitationId: 'e', url: 'https://evil.test' };
     begin({ task: [['elicit', url]] });

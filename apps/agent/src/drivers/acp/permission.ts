@@ -5,6 +5,7 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { AppError, needsDecision, rejectionOf } from '@belay/protocol';
+import { z } from 'zod';
 import type { DriverOptions } from '../agent-driver.js';
 import type { UserQuestions } from '../user-questions.js';
 import type { HeldToolCall } from './held-calls.js';
@@ -37,6 +38,8 @@ export async function decidePermission(
   try {
     options.signal.throwIfAborted();
     if (toolCall.kind === 'switch_mode') return await chosen(request, options);
+    const asked = questionsIn(toolCall._meta);
+    if (asked.length > 0) return await answered(request, asked, options);
     if (options.isOwnTool(toolCall)) return selected(request, 'allow_once');
     const held = options.heldCall(options.recorder.reported(toolCall));
     if (held) {
@@ -86,6 +89,35 @@ async function chosen(
   return option
     ? { outcome: { outcome: 'selected', optionId: option.optionId } }
     : cancelledPermission;
+}
+
+const questions = z.object({
+  qwenQuestions: z
+    .array(
+      z.object({
+        question: z.string(),
+        options: z.array(z.object({ label: z.string() })).default([]),
+      }),
+    )
+    .max(20),
+});
+type Asked = z.infer<typeof questions>['qwenQuestions'];
+
+/** The questions to the user that a program asks as the permission for a call. */
+const questionsIn = (meta: unknown): Asked => questions.safeParse(meta).data?.qwenQuestions ?? [];
+
+/** Adds the answers by the numbers of their questions, as that program reads them. */
+async function answered(
+  request: RequestPermissionRequest,
+  asked: Asked,
+  options: PermissionOptions,
+): Promise<RequestPermissionResponse> {
+  const answers: Record<string, string> = {};
+  for (const [index, { question, options: offered }] of asked.entries()) {
+    const given = { question, options: offered.map(({ label }) => label) };
+    answers[index] = await options.questions.ask(given, options.signal);
+  }
+  return { ...selected(request, 'allow_once'), answers } as RequestPermissionResponse;
 }
 
 function selected(

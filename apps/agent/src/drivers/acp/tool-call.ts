@@ -133,6 +133,9 @@ function rawText(rawOutput: unknown): string {
 const rawExit = z.union([
   z.object({ exit_code: z.number().int() }).transform((raw) => raw.exit_code),
   z.object({ exitCode: z.number().int() }).transform((raw) => raw.exitCode),
+  z
+    .object({ metadata: z.object({ exit: z.number().int() }) })
+    .transform(({ metadata }) => metadata.exit),
 ]);
 
 function exitCodeOf({ _meta, rawOutput }: ReportedCall): number | null {

@@ -1,3 +1,4 @@
+import { gatewayUrl } from '@belay/protocol';
 import { claudeCodeTranscript } from '../../transcripts/claude-code-transcript.js';
 import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
 import {
@@ -62,6 +63,7 @@ export const claudeCode: AgentEntry = {
     ANTHROPIC_DEFAULT_HAIKU_MODEL: start.small,
     CLAUDE_CODE_SUBAGENT_MODEL: start.model,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
     CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
     // A reply may be held for as long as the user takes to decide.
     CLAUDE_ENABLE_STREAM_WATCHDOG: '0',
@@ -91,6 +93,8 @@ export const claudeCode: AgentEntry = {
         allowManagedHooksOnly: true,
         allowManagedPermissionRulesOnly: true,
         allowedMcpServers: [{ serverName: belayServer }],
+        // Over the variables that a project’s settings set once they are trusted.
+        env: { ANTHROPIC_BASE_URL: gatewayUrl('anthropic'), ANTHROPIC_API_KEY: '' },
       }),
     },
   ],

@@ -147,6 +147,10 @@ const settings = ({ gateway, model, small, trusted }: AgentStart): string =>
     'plugins = false',
     'remote_plugin = false',
     '',
+    // They come from the network.
+    '[tui]',
+    'show_tooltips = false',
+    '',
     '[analytics]',
     'enabled = false',
     '',

@@ -41,6 +41,7 @@ export const opencode: AgentEntry = {
     OPENCODE_CONFIG_CONTENT: JSON.stringify(settings(start)),
     // A project's settings can name plugins, which run at the start.
     OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+    OPENCODE_PURE: '1',
     OPENCODE_DISABLE_CLAUDE_CODE: '1',
     OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
     OPENCODE_DISABLE_EXTERNAL_SKILLS: '1',

@@ -38,7 +38,13 @@ export const qwen: AgentEntry = {
     OPENAI_API_KEY: token,
     OPENAI_MODEL: model,
   }),
-  files: () => [],
+  files: ({ home }) => [
+    {
+      // The settings of a trusted folder may name other addresses for its models.
+      path: `${home}/trustedFolders.json`,
+      text: JSON.stringify({ '/workspace': 'DO_NOT_TRUST' }),
+    },
+  ],
   policy: [
     {
       path: systemSettings,

@@ -1,0 +1,75 @@
+import { containerOf } from '@belay/testkit';
+
+/** The commands of a sandbox’s processes, one a line. */
+export const commandsIn = (session: string): Promise<string> =>
+  inSandbox(session, `for (const { command } of processes) console.log(command);`);
+
+/** Kills the processes whose command contains a text, and returns their number. */
+export async function killProcesses(session: string, text: string): Promise<number> {
+  const killed = await inSandbox(
+    session,
+    `const wanted = processes.filter(({ command }) => command.includes(process.argv[1]));
+    for (const { pid } of wanted)
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        // It may have ended with one before it.
+        if (error.code !== 'ESRCH') throw error;
+      }
+    console.log(String(wanted.length));`,
+    text,
+  );
+  return Number(killed);
+}
+
+/**
+ * Where programs of a sandbox find a text: in files that are not the image’s, and in environments and commands of
+ * processes.
+ */
+export const placesOf = (session: string, text: string): Promise<string> =>
+  inSandbox(
+    session,
+    `const look = (path) => {
+      try {
+        const stat = fs.lstatSync(path);
+        if (stat.isDirectory()) for (const name of fs.readdirSync(path)) look(path + '/' + name);
+        else if (stat.isFile() && fs.readFileSync(path).includes(process.argv[1])) console.log(path);
+      } catch {}
+    };
+    for (const path of ['/dev/shm', '/etc', '/home', '/opt/belay', '/root', '/run', '/tmp', '/var', '/workspace'])
+      look(path);
+    for (const { pid } of processes) for (const name of ['environ', 'cmdline']) look('/proc/' + pid + '/' + name);`,
+    text,
+  );
+
+/** The user of all programs; not even root may end or read processes of others there. */
+const programUser = '1000';
+
+/** Runs a script of Node in a sandbox beside its programs; returns what it prints. */
+async function inSandbox(session: string, script: string, ...args: string[]): Promise<string> {
+  const container = await containerOf(session);
+  const exec = await container.exec({
+    Cmd: ['/opt/belay/node', '-e', `${processes}${script}`, ...args],
+    User: programUser,
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: true,
+  });
+  const output = await exec.start({ Tty: true });
+  let text = '';
+  for await (const bytes of output) text += String(bytes);
+  return text.replaceAll('\r\n', '\n').trim();
+}
+
+/** All processes but that of the script. */
+const processes = `
+  const fs = require('node:fs');
+  const processes = fs.readdirSync('/proc').map(Number).flatMap((pid) => {
+    if (!pid || pid === process.pid) return [];
+    try {
+      return { pid, command: fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8').replaceAll('\\0', ' ') };
+    } catch {
+      return [];
+    }
+  });
+`;
