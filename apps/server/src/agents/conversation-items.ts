@@ -1,8 +1,8 @@
 import {
+  callOf,
   commandEnding,
   isCall,
   isEvent,
-  isFields,
   readableOutput,
   toolNamed,
   undoneMessages,
@@ -49,24 +49,23 @@ export function conversationItems(log: readonly Event[], speaker: Speaker): Tran
 }
 
 function partsOfReply(event: Event, speaker: Speaker): TranscriptItem[] {
-  const { id, action, args, time } = event;
+  const { id, action, time } = event;
   if (isEvent(event, 'say')) return [{ kind: 'assistant', text: event.args.text, time }];
   if (id === undefined || id.startsWith(userCallPrefix)) return [];
   if (isEvent(event, 'result')) {
     const text = [readableOutput(event.args), commandEnding(event.args)].filter(Boolean).join('\n');
     return [{ kind: 'result', id, text, ok: event.args.ok, time }];
   }
-  return isCall(action) ? [{ kind: 'call', id, ...calledTool(action, args, speaker), time }] : [];
+  return isCall(action) ? [{ kind: 'call', id, ...calledTool(event, speaker), time }] : [];
 }
 
 function calledTool(
-  action: string,
-  args: Event['args'],
+  event: Event,
   { name, transcripts }: Speaker,
 ): { tool: string; input: Record<string, unknown> } {
-  const { command } = args;
-  if (action === 'terminal.run' && typeof command === 'string')
-    return transcripts.format.shell(command);
+  const run = callOf(event, 'terminal.run');
+  if (run) return transcripts.format.shell(run.args.command);
+  const { action, args } = event;
   const own = toolNamed(action);
-  return { tool: own?.agent === name ? own.name : action, input: isFields(args) ? args : {} };
+  return { tool: own?.agent === name ? own.name : action, input: args };
 }

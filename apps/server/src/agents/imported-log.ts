@@ -5,6 +5,7 @@ import {
   loggedToolName,
   newEvent,
   oneLine,
+  operationNamed,
   pluralText,
   withShortTexts,
   type Event,
@@ -137,7 +138,7 @@ function partOfTurn(
 
 /** A file does not say how a command ended. */
 const outputOf = (operation: string, text: string): Record<string, unknown> =>
-  operation === 'terminal.run'
+  operationNamed(operation)?.display === 'command'
     ? {
         text,
         from: 0,
