@@ -64,6 +64,8 @@ describe('a transcript', () => {
       '  ✗ exit code 2 700 ms',
     ]);
     expect(see(ran('', null, 'timeout'))).toEqual(['  ✗ timed out 700 ms']);
+    // Programs of other vendors do not always tell it.
+    expect(see(ran('', null))).toEqual(['  ended 700 ms']);
     const server = { command: 'npm start', terminal: 'server', background: true };
     expect(see(call('terminal.run', server))).toEqual([
       '$ npm start  in server, in the background',
@@ -133,6 +135,16 @@ describe('a transcript', () => {
     expect(see(result('mcp.sums.add', { text: '3' }))).toEqual(['  │ 3']);
     const started = { background: 'c', text: 'It is running in the background.' };
     expect(see(result('action.fetch', started))).toEqual([]);
+  });
+
+  it('names the agent of another vendor beside the model', () => {
+    const agent = { name: 'codex', version: '1.2.3', protocol: 'acp' as const };
+    const args = { task: 'Fix it', model: 'openai:gpt', sandbox: 'hardened' as const, agent };
+    const start = { ...newEvent('user', 'start', { args, message: 'Fix it' }) };
+    expect(see(start)).toEqual([
+      '▶ Fix it',
+      '  codex 1.2.3 · openai:gpt · asks before commands · network: packages',
+    ]);
   });
 
   it('prints the agent’s last message in full', () => {

@@ -111,7 +111,7 @@ export class Transcript {
     if (!ran) return this.#printed({ operation, ok, output });
     const { status, exitCode, text } = ran;
     const end = {
-      exited: exitCode === 0 ? style('green', '✓') : style('red', `✗ exit code ${exitCode}`),
+      exited: exitText(exitCode, style),
       running: '… still running',
       background: '… still running',
       timeout: style('red', '✗ timed out'),
@@ -149,7 +149,9 @@ export class Transcript {
     const { style, width } = this.#output;
     const [first = '', ...rest] = headLines(args.task, taskLines, Math.max(width, 400));
     const { does } = approvalModes[args.approvals];
-    const settings = [args.model, does, `network: ${args.egress.profile}`];
+    const { agent } = args;
+    const who = agent ? [`${agent.name} ${agent.version}`.trimEnd()] : [];
+    const settings = [...who, args.model, does, `network: ${args.egress.profile}`];
     return [
       `${style('cyan', '▶')} ${style('bold', first)}`,
       ...rest.map((line) => style('bold', `  ${line}`)),
@@ -271,3 +273,9 @@ export class Transcript {
 /** Without colors, the Markdown stays unchanged. */
 const styled = (text: string, inner: string, whole: string): string =>
   text === inner ? whole : text;
+
+/** Programs of other vendors do not always tell the exit code. */
+function exitText(exitCode: number | null, style: LineOutput['style']): string {
+  if (exitCode === null) return style('dim', 'ended');
+  return exitCode === 0 ? style('green', '✓') : style('red', `✗ exit code ${exitCode}`);
+}
