@@ -1,5 +1,5 @@
 import { belay, BelayServer } from '@belay/testkit';
-import { workedAmong } from './hostile-repository.js';
+import { workedAmong } from './worked-among.js';
 import { knownFaults, plantedFiles } from './planted-files.js';
 import { PlayedModel } from './played-model.js';
 import { TenSteps } from './ten-steps.js';
