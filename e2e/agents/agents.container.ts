@@ -78,7 +78,7 @@ describe.each(testedAgents)('a hostile repository and $name', (agent) => {
   });
 
   it('which the user trusts changes no address', async () => {
-    // It fails to start with these files, which is no breach.
+    // It fails to start with these files, so nothing of them is read.
     if (knownFaults[name]?.trusted === 'fails') return;
     expect(await achieved(true)).toEqual(knownFaults[name]?.trusted ?? []);
   });

@@ -129,7 +129,7 @@ export class TenSteps {
     await this.#interrupted();
     await this.#remembers('go on');
     expect(await commandsIn(this.id)).not.toContain('sleep 345');
-    await this.#endTurn('I went on.');
+    await this.#endTurn('I continued.');
     return !this.#session.words().includes('begins anew with a transcript');
   }
 
@@ -143,7 +143,7 @@ export class TenSteps {
     await this.server.client.sessions.restart(this.id);
     await this.#interrupted();
     await this.#remembers('go on');
-    await this.#endTurn('I went on again.');
+    await this.#endTurn('I continued again.');
   }
 
   async rewind(seq: number): Promise<void> {
