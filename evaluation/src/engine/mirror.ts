@@ -1,10 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, shellQuoted } from '@belay/protocol';
 import { findGit, git as runGit } from '@belay/host';
 import { fileEntry, type Entry } from '../entries.js';
-import { quoted } from '../shell-quoted.js';
 
 /**
  * A local clone of a repository below a folder: `OWNER/NAME`, `OWNER__NAME` or `NAME`, with `.git`
@@ -35,7 +34,7 @@ export async function commitOf(
     const { code, errors } = await runGit(args, { binary, folder, environment, signal });
     if (code !== 0) throw new Error(errors.trim());
   };
-  const anyCommit = `${quoted(binary)} -c uploadpack.allowAnySHA1InWant=true upload-pack`;
+  const anyCommit = `${shellQuoted(binary)} -c uploadpack.allowAnySHA1InWant=true upload-pack`;
   try {
     await git('init', '-q', '--bare', '--template=', '-b', 'base');
     const what = [`file://${mirror}`, `${commit}:refs/heads/base`];

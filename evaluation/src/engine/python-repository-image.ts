@@ -1,8 +1,8 @@
 import { parse } from 'smol-toml';
 import { z } from 'zod';
+import { shellQuoted } from '@belay/protocol';
 import { fileEntry, type Entry } from '../entries.js';
 import type { PythonSetup } from '../repository-spec.js';
-import { quoted } from '../shell-quoted.js';
 
 /**
  * The build context of an image with a Python repository at /testbed, installed as SWE-Bench does,
@@ -56,9 +56,9 @@ function installation(setup: PythonSetup, buildRequires: string[]): string {
     'set -eux',
     'cd /testbed',
     // The verification installs again without a network, so build tools stay in the image.
-    `${pip} ${['setuptools', 'wheel', ...buildRequires].map(quoted).join(' ')} || true`,
+    `${pip} ${['setuptools', 'wheel', ...buildRequires].map(shellQuoted).join(' ')} || true`,
     ...(requirements.length > 0 ? [requirementsFrom(requirements)] : []),
-    ...(packages.length > 0 ? [`${pip} ${packages.map(quoted).join(' ')}`] : []),
+    ...(packages.length > 0 ? [`${pip} ${packages.map(shellQuoted).join(' ')}`] : []),
     ...prepare,
     ...(install ? [install] : []),
     'git -c user.name=agent -c user.email=agent@localhost commit -q --allow-empty -am base',
@@ -72,7 +72,7 @@ function installation(setup: PythonSetup, buildRequires: string[]): string {
  */
 const requirementsFrom = (files: string[]): string =>
   [
-    `for given in ${files.map(quoted).join(' ')}; do [ -f "$given" ] && break; done`,
+    `for given in ${files.map(shellQuoted).join(' ')}; do [ -f "$given" ] && break; done`,
     'kept=$(dirname "$given")/belay-requirements.txt',
     String.raw`grep -vE '^[[:space:]]*(-e \.|#|\.\[test)' "$given" | sed -E 's/^types-pkg_resources([<>=!~].*)?$/types-setuptools/' > "$kept"`,
     'python -m pip install -r "$kept"',

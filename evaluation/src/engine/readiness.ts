@@ -1,5 +1,5 @@
+import { shellQuoted } from '@belay/protocol';
 import type { Healthcheck } from '../model.js';
-import { quoted } from '../shell-quoted.js';
 
 export interface Readiness {
   /** The image's entrypoint, which runs in the background. */
@@ -24,11 +24,15 @@ export function whenReady(
 ): string[] {
   const lines = [
     ...(entrypoint?.length
-      ? [`${entrypoint.map(quoted).join(' ')} sh -c 'sleep infinity' </dev/null >/dev/null 2>&1 &`]
+      ? [
+          `${entrypoint.map(shellQuoted).join(' ')} sh -c 'sleep infinity' </dev/null >/dev/null 2>&1 &`,
+        ]
       : []),
     ...(before ? [waitFor(before)] : []),
     ...(setup
-      ? [`[ ! -f ${quoted(setup)} ] || bash ${quoted(setup)} || ${giveUp(`${setup} failed.`)}`]
+      ? [
+          `[ ! -f ${shellQuoted(setup)} ] || bash ${shellQuoted(setup)} || ${giveUp(`${setup} failed.`)}`,
+        ]
       : []),
     ...(after ? [waitFor(after)] : []),
   ];
@@ -41,7 +45,7 @@ function waitFor({ command, interval, timeout, startPeriod, startInterval, retri
   const failure = giveUp(`The healthcheck failed ${retries} times: ${command}`);
   return [
     'began=$(date +%s); failures=0',
-    `until timeout ${timeout} sh -c ${quoted(command)} >/dev/null 2>&1; do`,
+    `until timeout ${timeout} sh -c ${shellQuoted(command)} >/dev/null 2>&1; do`,
     `  if [ $(($(date +%s) - began)) -lt ${Math.ceil(startPeriod)} ]; then sleep ${startInterval}; continue; fi`,
     `  failures=$((failures + 1)); [ $failures -lt ${retries} ] || ${failure}`,
     `  sleep ${interval}`,
@@ -49,4 +53,4 @@ function waitFor({ command, interval, timeout, startPeriod, startInterval, retri
   ].join('\n');
 }
 
-const giveUp = (why: string) => `{ echo ${quoted(why)} >&2; exit ${notReady}; }`;
+const giveUp = (why: string) => `{ echo ${shellQuoted(why)} >&2; exit ${notReady}; }`;

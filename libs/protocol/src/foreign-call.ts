@@ -2,6 +2,7 @@ import { operations, type OperationName } from './operations/index.js';
 import { isFields } from './is-fields.js';
 import type { Operation } from './operation.js';
 import { comparableName } from './comparable-name.js';
+import { shellWord } from './shell-quoted.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,7 +44,8 @@ const shell =
   (names: Readonly<Record<string, string>>): Translation =>
   (given) => {
     const { command, workdir, timeout, ...input } = renamed(given, names);
-    const folder = typeof workdir === 'string' && workdir !== '' ? `cd ${quoted(workdir)} && ` : '';
+    const folder =
+      typeof workdir === 'string' && workdir !== '' ? `cd ${shellWord(workdir)} && ` : '';
     const limit = Number(timeout) / 1000;
     if (Array.isArray(command) && command[0] === 'apply_patch')
       return { operation: 'files.patch', input: { patch: command[1] } };
@@ -142,10 +144,7 @@ export function shellLine(command: unknown): string {
   const [program, flag, script] = command;
   const runsScript = /^(?:\/bin\/)?(?:ba)?sh$/.test(String(program)) && /^-l?c$/.test(String(flag));
   if (runsScript && command.length === 3) return String(script);
-  return command.map((argument) => quoted(String(argument))).join(' ');
+  return command.map((argument) => shellWord(String(argument))).join(' ');
 }
-
-const quoted = (text: string): string =>
-  /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
 const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name);

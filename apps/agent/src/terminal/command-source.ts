@@ -1,4 +1,5 @@
-import { quote, type ShellKind } from './shell-script.js';
+import { shellQuoted } from '@belay/protocol';
+import type { ShellKind } from './shell-script.js';
 
 export interface CommandPlace {
   id: string;
@@ -10,7 +11,7 @@ export interface CommandPlace {
 
 /** Shell source that passes the next command to a shell’s loop. */
 export function commandSource(text: string, place: CommandPlace): string {
-  return `__belay_text=${quote(text)}\n__belay_source=${wrapped(place)}\n`;
+  return `__belay_text=${shellQuoted(text)}\n__belay_source=${wrapped(place)}\n`;
 }
 
 /**
@@ -21,11 +22,11 @@ function wrapped({ id, background, kind, input }: CommandPlace): string {
   if (background) {
     const [within, around] = kind === 'bash' ? quiet : ['', ''];
     const text = `( __belay_inside; eval "$__belay_text" )${within}`;
-    const file = quote(input ?? '/dev/null');
-    return quote(`{ __belay_outside; ${text}; __belay_ended ${id}; } <${file}${around} &`);
+    const file = shellQuoted(input ?? '/dev/null');
+    return shellQuoted(`{ __belay_outside; ${text}; __belay_ended ${id}; } <${file}${around} &`);
   }
   if (input === undefined) return '$__belay_text';
-  return quote(`eval "$__belay_text" <${quote(input)}`);
+  return shellQuoted(`eval "$__belay_text" <${shellQuoted(input)}`);
 }
 
 /** Bash would print the source around a command that a signal ended; the command’s own standard error still works. */

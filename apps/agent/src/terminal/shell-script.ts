@@ -1,3 +1,5 @@
+import { shellQuoted } from '@belay/protocol';
+
 export type ShellKind = 'bash' | 'sh';
 
 /** The files between a shell and the agent; all paths are secret to this shell. */
@@ -59,15 +61,15 @@ __belay_next() {
   __belay_nonce=$(( \${__belay_nonce:-0} + 1 ))
   __belay_verb=
   ${own} printf '${mark}%s\\007' "$__belay_nonce" >/dev/tty
-  ${own} printf 'ready %s %s %s\\000' "$__belay_nonce" "$1" "\${PWD-}" >${quote(reports)} || ${own} exit 125
+  ${own} printf 'ready %s %s %s\\000' "$__belay_nonce" "$1" "\${PWD-}" >${shellQuoted(reports)} || ${own} exit 125
   while IFS=' ' ${own} read -r __belay_verb __belay_answers __belay_id; do
     case $__belay_answers in "$__belay_nonce") ${own} break ;; esac
-  done <${quote(orders)}
+  done <${shellQuoted(orders)}
   case $__belay_verb in
     run)
-      ${own} . ${quote(commands)}/"$__belay_id"
+      ${own} . ${shellQuoted(commands)}/"$__belay_id"
       __belay_tag "$__belay_id"
-      ${own} printf 'begin %s\\000' "$__belay_id" >${quote(reports)}
+      ${own} printf 'begin %s\\000' "$__belay_id" >${shellQuoted(reports)}
       ;;
     release) __belay_tag ${number}; __belay_source='${own} break 2' ;;
   esac
@@ -88,18 +90,18 @@ __belay_inside() {
 }
 __belay_ended() {
   ${own} set -- "$1" "$?"
-  ${own} printf 'ended %s %s\\000' "$1" "$2" >${quote(reports)} || ${own} exit "$2"
+  ${own} printf 'ended %s %s\\000' "$1" "$2" >${shellQuoted(reports)} || ${own} exit "$2"
   while ${own} read -r __belay_id; do
     case $__belay_id in "$1") ${own} break ;; esac
-  done <${quote(releases)}
+  done <${shellQuoted(releases)}
   ${own} exit "$2"
 }
-trap '${own} printf "left %s\\000" "\${PWD-}" >${quote(reports).replaceAll("'", '"')}' EXIT
+trap '${own} printf "left %s\\000" "\${PWD-}" >${shellQuoted(reports).replaceAll("'", '"')}' EXIT
 __belay_prompted() {
   ${own} printf '${mark}0\\007' >/dev/tty
-  ${own} printf 'prompt\\000' >${quote(reports)}
+  ${own} printf 'prompt\\000' >${shellQuoted(reports)}
 }
-__belay_loop=${quote(`${kind === 'bash' ? bashStatus : '__belay_status=$?'}\n${loop(own)}`)}
+__belay_loop=${shellQuoted(`${kind === 'bash' ? bashStatus : '__belay_status=$?'}\n${loop(own)}`)}
 alias ${comeBack}='${own} eval "$__belay_loop"'
 ${kind === 'bash' ? bashOnly(plain) : posixOnly}`;
 }
@@ -132,8 +134,3 @@ PS1='\\[$(__belay_prompted)\\e[36m\\]\\w\\[\\e[0m\\] $ '
 
 const posixOnly = `PS1='$(__belay_prompted)\${PWD-} $ '
 `;
-
-/** A word of shell source for exactly this text. */
-export function quote(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,4 +1,4 @@
-import { ownValue, shellLine, type OperationName, type Risk } from '@belay/protocol';
+import { ownValue, shellLine, shellQuoted, type OperationName, type Risk } from '@belay/protocol';
 import type { StandIn } from '../models/wire/held-call.js';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ export const plainText = (text: string): string =>
 
 /** A command that prints the text to standard error and fails. */
 const saying = (text: string): string =>
-  `printf '%s\\n' '${plainText(text).replaceAll("'", `'\\''`)}' >&2; exit 1`;
+  `printf '%s\\n' ${shellQuoted(plainText(text))} >&2; exit 1`;
 
 /** Undefined if a line might name a path that is not read here. Programs ignore spaces around these lines. */
 function pathsOfPatch(patch: string): string[] | undefined {

@@ -1,6 +1,6 @@
+import { shellQuoted } from '@belay/protocol';
 import { fileEntry } from '../../entries.js';
 import { fail, type SecondRun, type Verifier, type VerifierOutput } from '../../model.js';
-import { quoted } from '../../shell-quoted.js';
 import { decoysOf, type DecoyKind } from '../decoys.js';
 import { orderPlugin, pythonPath, seedOf } from '../seal.js';
 import { jestResults } from './jest-results.js';
@@ -162,5 +162,7 @@ function withDecoysIn(script: string, host: string | null): string {
   if (host === null) return script;
   const lines = script.split('\n');
   const at = startLineOf(lines);
-  return lines.toSpliced(Math.max(at, 0), 0, `cat /verify/decoys >> ${quoted(host)}`).join('\n');
+  return lines
+    .toSpliced(Math.max(at, 0), 0, `cat /verify/decoys >> ${shellQuoted(host)}`)
+    .join('\n');
 }

@@ -1,8 +1,8 @@
+import { shellWord } from '@belay/protocol';
 import type { Instance } from './instance.js';
 import type { RepositorySpec } from '../../repository-spec.js';
 import { testTargets } from './paths.js';
 import { specOf, type SpecLookup } from './specs.js';
-import { shellWord } from '../../shell-quoted.js';
 
 /** An instance with its evaluation script and parser. */
 export interface RunnableInstance extends Instance {

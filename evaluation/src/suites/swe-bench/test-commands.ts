@@ -1,5 +1,5 @@
+import { shellWord } from '@belay/protocol';
 import { posix } from 'node:path';
-import { shellWord } from '../../shell-quoted.js';
 
 /** Makes commands for a shell from paths as they are in the patch. */
 type TestCommands = (files: string[], version: string) => string[];

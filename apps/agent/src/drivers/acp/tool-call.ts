@@ -5,6 +5,7 @@ import {
   loggedToolName,
   operations,
   pathsOf,
+  shellQuoted,
   toolOperation,
   type Operation,
 } from '@belay/protocol';
@@ -89,10 +90,8 @@ function shellCommand(words: unknown[]): string | undefined {
   const [shell = '', flag = '', text] = words;
   const isShell = /(^|\/)(ba|z|da)?sh$/.test(shell) && /^-l?c$/.test(flag);
   if (isShell && text !== undefined && words.length === 3) return text;
-  return words.map((word) => (/^[\w./:=@%+-]+$/.test(word) ? word : quoted(word))).join(' ');
+  return words.map((word) => (/^[\w./:=@%+-]+$/.test(word) ? word : shellQuoted(word))).join(' ');
 }
-
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** The output of an ended call, in the shape of its operation. */
 export function reportedOutput(

@@ -6,6 +6,7 @@ import {
   isCall,
   isEvent,
   newEvent,
+  shellQuoted,
   type AgentProgram,
   type Event,
   type OperationOutput,
@@ -102,7 +103,7 @@ export class TerminalDriver implements AgentDriver {
     const signals = new AttentionSignals((text) => this.#wait(text || `${title} rang the bell.`));
     this.#runs = true;
     this.#restartQuiet();
-    const command = `sh ${quoted(script)}`;
+    const command = `sh ${shellQuoted(script)}`;
     const exit = await terminals
       .runProgram(
         { name: agentTerminal, command },
@@ -196,12 +197,10 @@ export class TerminalDriver implements AgentDriver {
   }
 }
 
-const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
-
 /** Starts the program with its variables, which a command in a terminal would show. */
 const startScript = (env: ProgramLaunch['env'], command: readonly string[]): string =>
   [
-    ...Object.entries(env).map(([name, value]) => `export ${name}=${quoted(value)}`),
-    `exec ${command.map(quoted).join(' ')}`,
+    ...Object.entries(env).map(([name, value]) => `export ${name}=${shellQuoted(value)}`),
+    `exec ${command.map(shellQuoted).join(' ')}`,
     '',
   ].join('\n');

@@ -1,6 +1,6 @@
 /** Quotes a text as one word of a shell. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The same, but without quotes where a shell needs none. */
 export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : quoted(text);
+  /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text);
