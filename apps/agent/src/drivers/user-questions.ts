@@ -13,7 +13,7 @@ export interface UserQuestion {
 /** The most answers that a question can offer; more become part of its text. */
 const mostOptions = 9;
 
-/** UserQuestions of a program to the user, one at a time. */
+/** Questions of a program to the user, one at a time. */
 export class UserQuestions {
   readonly #options: Pick<DriverOptions, 'log' | 'writer' | 'deliver'>;
   readonly #mutex = new Mutex();
