@@ -291,7 +291,11 @@ const answered = z.object({
   code: z.number(),
   message: z.string(),
   data: z
-    .union([z.string(), z.object({ message: z.string() }).transform((data) => data.message)])
+    .union([
+      z.string(),
+      z.object({ message: z.string() }).transform(({ message }) => message),
+      z.object({ details: z.string() }).transform(({ details }) => details),
+    ])
     .optional()
     .catch(undefined),
 });
