@@ -1,14 +1,30 @@
 import { belay, BelayServer } from '@belay/testkit';
-import { workedAmong } from './worked-among.js';
-import { knownFaults, plantedFiles } from './planted-files.js';
+import type { ProviderWire } from '../../apps/server/src/models/testing/provider-wires.js';
+import { moveConversation } from './moved-conversation.js';
+import { plainStart } from './plain-starts.js';
+import { markOf, plantedFiles } from './planted-files.js';
 import { PlayedModel } from './played-model.js';
 import { TenSteps } from './ten-steps.js';
 import { testedAgents } from './tested-agents.js';
 import { WhatWorks } from './what-works.js';
+import { workedAmong, type Achieved } from './worked-among.js';
 
 const key = 'sk-secret-key-0123456789';
-const server = new BelayServer();
+const server = new BelayServer({ BELAY_MEMORY_MB: '6144' });
 const table = new WhatWorks();
+/** What the user of a terminal confirms there, as the table says it. */
+const confirmed = {
+  nothing: 'yes',
+  folder: 'confirms the folder there',
+  commands: 'confirms there, too',
+};
+
+/** The provider of these models, as the server calls it from now on. */
+async function opened(wire: ProviderWire): Promise<PlayedModel> {
+  const model = await PlayedModel.open(wire);
+  await server.client.models.setProvider(wire.provider, { unchecked: true, url: model.url, key });
+  return model;
+}
 
 beforeAll(async () => {
   await server.start();
@@ -25,8 +41,7 @@ describe.each(testedAgents)('$name', (agent) => {
   const { name, wire } = agent;
   let model: PlayedModel;
   beforeAll(async () => {
-    model = await PlayedModel.open(wire);
-    await server.client.models.setProvider(wire.provider, { unchecked: true, url: model.url, key });
+    model = await opened(wire);
   });
   afterAll(() => model.close());
 
@@ -50,40 +65,76 @@ describe.each(testedAgents)('$name', (agent) => {
   });
 
   it('works in a terminal', async () => {
-    if (!agent.inTerminal) return;
     const steps = new TenSteps(server, model, agent);
     await steps.during('terminal', async () => {
       await steps.commandInTerminal();
       await steps.refusalInTerminal();
       await steps.keys(key);
-      table.note(name, 'terminal', agent.confirms ? 'confirms there, too' : 'yes');
+      table.note(name, 'terminal', confirmed[agent.confirms ?? 'nothing']);
     });
   });
 });
 
+describe.each(testedAgents.filter(({ keepsTranscripts }) => keepsTranscripts))(
+  'a conversation of $name',
+  (agent) => {
+    let model: PlayedModel;
+    beforeAll(async () => {
+      model = await opened(agent.wire);
+    });
+    afterAll(() => model.close());
+
+    it('moves into a sandbox and back', async () => {
+      await moveConversation(agent, { server, model });
+    });
+  },
+);
+
 describe.each(testedAgents)('a hostile repository and $name', (agent) => {
   const { name, wire } = agent;
+  const files = plantedFiles(name);
   let model: PlayedModel;
+  let session: string;
   beforeAll(async () => {
-    model = await PlayedModel.open(wire);
-    await server.client.models.setProvider(wire.provider, { unchecked: true, url: model.url, key });
+    model = await opened(wire);
   });
   afterAll(() => model.close());
 
-  const achieved = (trust: boolean) =>
-    workedAmong(plantedFiles[name] ?? {}, { server, model, agent, trust });
+  describe.each([
+    { who: 'nobody', trust: false },
+    { who: 'the user', trust: true },
+  ])('which $who trusts', ({ trust }) => {
+    let achieved: Achieved;
+    beforeAll(async () => {
+      achieved = await workedAmong(files, { server, model, agent, trust });
+      ({ session } = achieved);
+    });
 
-  it('which nobody trusts runs nothing and changes no address', async () => {
-    expect(await achieved(false)).toEqual(knownFaults[name]?.untrusted ?? []);
+    const allowed = trust ? (agent.runsTrusted ?? []) : [];
+    const cases = Object.keys(files).map((path) => ({
+      path,
+      does: allowed.includes(path) ? 'runs' : 'runs nothing of',
+    }));
+    it.each(cases)('$does $path', ({ path }) => {
+      expect(achieved.marks.includes(markOf(path))).toBe(allowed.includes(path));
+    });
+
+    it('changes no address', () => {
+      expect(achieved.hosts).toEqual([]);
+    });
+
+    it('is worked on, or not before the user trusts it', () => {
+      const refusal = trust ? undefined : agent.refusal;
+      if (refusal === undefined) expect(achieved.refusal).toBeNull();
+      else expect(achieved.refusal).toContain(refusal);
+    });
   });
 
-  it('which the user trusts changes no address', async () => {
-    // It fails to start with these files, so nothing of them is read.
-    if (knownFaults[name]?.trusted === 'fails') return;
-    expect(await achieved(true)).toEqual(knownFaults[name]?.trusted ?? []);
+  it('would run something without Belay', async () => {
+    expect(await plainStart(name, { session, data: server.data })).not.toEqual([]);
   });
 });
 
 it('docs/agents.md says what works', () => {
-  expect(table.isWritten()).toBe(true);
+  expect(table.unwritten()).toEqual([]);
 });

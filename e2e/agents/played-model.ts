@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * A provider whose model is played by a test, step by step. Requests without tools, such as for a title, get a text at
- * once; all others wait for the test.
+ * A provider whose model is played by a test, step by step. Requests without tools or for an answer in a given
+ * format, such as for a title, get a text at once; all others wait for the test.
  */
 export class PlayedModel {
   #waiting: Waiting[] = [];
@@ -32,7 +32,7 @@ export class PlayedModel {
     const played = new PlayedModel(server, wire);
     server.otherwise = (request) => (response) => {
       const answer = (reply: WireReply) => streaming(wire.reply(reply))(response);
-      if (!offersTools(request)) return answer({ text: 'A title' });
+      if (!offersTools(request) || wantsFormat(request)) return answer({ text: 'A title' });
       const waiting = { request, answer };
       played.#waiting.push(waiting);
       response.once('close', () => {
@@ -69,6 +69,9 @@ export class PlayedModel {
     return this.server.close();
   }
 }
+
+const wantsFormat = ({ body: { text } }: ProviderRequest): boolean =>
+  typeof text === 'object' && text !== null && 'format' in text;
 
 /** Tools are a list in the body, or in an item of its input. */
 const offersTools = ({ body: { tools, input } }: ProviderRequest): boolean =>

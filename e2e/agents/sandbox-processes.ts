@@ -42,6 +42,33 @@ export const placesOf = (session: string, text: string): Promise<string> =>
     text,
   );
 
+/** The names in a folder of a sandbox. */
+export const namesIn = async (session: string, folder: string): Promise<string[]> =>
+  (
+    await inSandbox(
+      session,
+      `for (const name of fs.readdirSync(process.argv[1])) console.log(name);`,
+      folder,
+    )
+  ).split('\n');
+
+/** The text of the newest file below a folder of a sandbox whose name ends like this. */
+export async function newestText(session: string, folder: string, end: string): Promise<string> {
+  const encoded = await inSandbox(
+    session,
+    `const [root, end] = process.argv.slice(1);
+    const files = fs
+      .readdirSync(root, { recursive: true })
+      .filter((path) => path.endsWith(end))
+      .map((path) => ({ path: root + '/' + path, changed: fs.statSync(root + '/' + path).mtimeMs }))
+      .sort((a, b) => b.changed - a.changed);
+    console.log(fs.readFileSync(files[0].path).toString('base64'));`,
+    folder,
+    end,
+  );
+  return Buffer.from(encoded, 'base64').toString();
+}
+
 /** The user of all programs; not even root may end or read processes of others there. */
 const programUser = '1000';
 

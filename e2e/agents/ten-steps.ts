@@ -29,7 +29,7 @@ export class TenSteps {
       agent: { name, protocol },
     });
     try {
-      if (protocol === 'terminal') await this.#confirm();
+      if (protocol === 'terminal') await this.#confirm(['folder', 'commands']);
       expect((await this.model.asked()).text).toContain('Work in ten steps.');
       await work();
     } catch (error) {
@@ -108,7 +108,7 @@ export class TenSteps {
   async commandInTerminal(): Promise<void> {
     const id = await this.#call(this.agent.run('printf one-%s 11 | tee one.txt'));
     await this.#decide(id);
-    await this.#confirm();
+    await this.#confirm(['commands']);
     expect((await this.model.asked()).text).toContain('one-11');
     expect(await this.#read('one.txt')).toBe('one-11');
   }
@@ -116,7 +116,7 @@ export class TenSteps {
   async refusalInTerminal(): Promise<void> {
     const id = await this.#call(this.agent.run('touch refused.txt'));
     await this.#decide(id, 'Not in this folder.');
-    await this.#confirm();
+    await this.#confirm(['commands']);
     await this.#seesRefusal(id);
   }
 
@@ -125,6 +125,7 @@ export class TenSteps {
     const id = await this.#call(this.agent.run('echo five; sleep 345'));
     await this.#decide(id);
     await this.#runs('sleep 345');
+    if (this.agent.loadsInLaterMinute) await this.#nextMinute();
     expect(await killProcesses(this.id, `/opt/agents/${this.agent.name}`)).toBeGreaterThan(0);
     await this.#interrupted();
     await this.#remembers('go on');
@@ -156,6 +157,8 @@ export class TenSteps {
     await this.server.client.sessions.rewind(this.id, { seq, what: 'both' });
     await this.#message('Go on from here.');
     const text = await this.#remembers('Go on from here.');
+    // What its first call printed, and nothing of later ones.
+    expect(text).toContain('one-11');
     expect(text).not.toContain('nine.txt');
     expect(await this.#read('two.txt')).toBe('two\n');
     await expect(this.#read('nine.txt')).rejects.toMatchObject({ code: 'not_found' });
@@ -179,9 +182,9 @@ export class TenSteps {
     return id;
   }
 
-  /** Confirms what the agent asks in its terminal, until it goes on. */
-  async #confirm(): Promise<void> {
-    if (!this.agent.confirms) return;
+  /** Confirms what the agent asks in its terminal, if that is one of these, until it goes on. */
+  async #confirm(asked: readonly TestedAgent['confirms'][]): Promise<void> {
+    if (!this.agent.confirms || !asked.includes(this.agent.confirms)) return;
     const enter = { session: this.id, terminal: 'agent', data: '\r' };
     await until('the terminal', () => this.#session.terminal('agent').length > 0);
     const pressed = async (): Promise<boolean> => {
@@ -246,6 +249,16 @@ export class TenSteps {
 
   async #runs(command: string): Promise<void> {
     await until(command, async () => (await commandsIn(this.id)).includes(command), {
+      intervalMs: 200,
+    });
+  }
+
+  /** Resolves when the minute in which the conversation began is over. */
+  async #nextMinute(): Promise<void> {
+    const { time } = await this.#event('turn', 0);
+    const minuteOf = (date: Date) => date.toISOString().slice(0, 16);
+    await until('the next minute', () => minuteOf(new Date()) !== minuteOf(new Date(time)), {
+      timeoutMs: 70_000,
       intervalMs: 200,
     });
   }

@@ -18,10 +18,16 @@ export interface TestedAgent {
   run(command: string): ToolUse;
   /** Writes a new file in the workspace. */
   write(path: string, text: string): ToolUse;
-  /** Whether the suite can type for its user; others ask in their terminal what only a user can decide. */
-  inTerminal: boolean;
-  /** Whether its user confirms calls in its terminal, too, as in all folders that it does not trust. */
-  confirms?: true;
+  /** What its user confirms in its terminal in a folder that it does not trust: the folder at its start, or commands. */
+  confirms?: 'folder' | 'commands';
+  /** Whether it cannot load a conversation in the minute in which that began, as `docs/agents.md` says. */
+  loadsInLaterMinute?: true;
+  /** Whether Belay reads and writes the files in which it keeps its conversations. */
+  keepsTranscripts?: true;
+  /** A part of the sentence with which it does not start among hostile files before the user trusts them. */
+  refusal?: string;
+  /** The planted files that it runs once the user trusts them, as `docs/agents.md` says. */
+  runsTrusted?: readonly string[];
   /** A question to the user; null if the agent can ask none. */
   ask: ((question: string, options: readonly string[]) => ToolUse) | null;
 }
@@ -43,7 +49,8 @@ const questions = (question: string, options: readonly string[]) => ({
 export const testedAgents: readonly TestedAgent[] = [
   {
     name: 'codex',
-    inTerminal: false,
+    confirms: 'folder',
+    keepsTranscripts: true,
     wire: openaiResponses,
     model: 'openai:gpt-5.5',
     run: (cmd) => use('exec_command', { cmd }),
@@ -56,7 +63,7 @@ export const testedAgents: readonly TestedAgent[] = [
   },
   {
     name: 'claude-code',
-    inTerminal: true,
+    keepsTranscripts: true,
     wire: anthropicMessages,
     model: anthropicMessages.model,
     run: (command) => use('Bash', { command, description: 'Runs a step' }),
@@ -65,7 +72,8 @@ export const testedAgents: readonly TestedAgent[] = [
   },
   {
     name: 'opencode',
-    inTerminal: true,
+    refusal: 'opencode would use .opencode, opencode.json, opencode.jsonc of the project',
+    runsTrusted: ['named.js', '.opencode/plugin/evil.js', '.opencode/plugins/evil.js'],
     wire: chatCompletions,
     model: chatCompletions.model,
     run: (command) => use('bash', { command, description: 'Runs a step' }),
@@ -74,8 +82,8 @@ export const testedAgents: readonly TestedAgent[] = [
   },
   {
     name: 'gemini',
-    inTerminal: true,
-    confirms: true,
+    loadsInLaterMinute: true,
+    confirms: 'commands',
     wire: googleGenerate,
     model: googleGenerate.model,
     run: (command) => use('run_shell_command', { command }),
@@ -84,7 +92,6 @@ export const testedAgents: readonly TestedAgent[] = [
   },
   {
     name: 'pi',
-    inTerminal: true,
     wire: chatCompletions,
     model: chatCompletions.model,
     run: (command) => use('bash', { command }),
@@ -93,7 +100,7 @@ export const testedAgents: readonly TestedAgent[] = [
   },
   {
     name: 'qwen',
-    inTerminal: false,
+    confirms: 'commands',
     wire: chatCompletions,
     model: chatCompletions.model,
     run: (command) => use('run_shell_command', { command, is_background: false }),

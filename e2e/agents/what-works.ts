@@ -31,12 +31,12 @@ export class WhatWorks {
     ].join('\n');
   }
 
-  /** Whether the page has each row, however its columns are aligned. */
-  isWritten(): boolean {
+  /** The rows that the page does not have, however its columns are aligned. */
+  unwritten(): string[] {
     const plain = (text: string) => text.replaceAll(/ +/g, ' ');
     const page = plain(readFileSync(join(repositoryRoot, 'docs/agents.md'), 'utf8'));
     return this.markdown()
       .split('\n')
-      .every((line) => page.includes(plain(line)));
+      .filter((line) => !page.includes(plain(line)));
   }
 }

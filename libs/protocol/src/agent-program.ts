@@ -38,6 +38,11 @@ export const agentProgram = z.object({
   home: z.string().startsWith('/'),
   /** Globs of workspace files that change what the program does: they count once the user trusts them. */
   project: z.array(z.string()),
+  /**
+   * Files and folders at the top of the workspace that the program uses even when it is told not to: while there are
+   * any, it starts only once the user trusts them.
+   */
+  ignoresDistrust: z.array(z.string()),
   /** The start before and after the user trusts these files. */
   launches: z.object({ untrusted: programLaunch, trusted: programLaunch }),
   /** The ACP method that continues an earlier conversation; null if the program has none. */

@@ -9,7 +9,6 @@ import {
   outputOf,
   rewinds,
   toldOf,
-  userCallPrefix,
   type Event,
   type EventArgs,
   type EventOf,
@@ -60,6 +59,7 @@ export class ConversationFold {
   add(event: Event): void {
     if (!isOwn(event)) {
       this.#others.push(event);
+      ofProgram.beginCall(this.#progress, event);
       return;
     }
     const state = this.#state;
@@ -183,8 +183,8 @@ export class ConversationFold {
   #noteOtherCall(call: Event | undefined, result: CallResult): void {
     if (outputOf('finish', result)) return this.#endSession();
     if (!call) return;
-    const isUsers = !this.#state.program?.hasTurn || call.id?.startsWith(userCallPrefix) === true;
-    if (!isUsers) this.#state.items.push(ofProgram.programCall(call, result));
+    if (ofProgram.isOfProgram(this.#state, call))
+      this.#state.items.push(ofProgram.programCall(call, result));
     else if (result.ok) this.#noteUserCall(call, result);
   }
 

@@ -23,6 +23,10 @@ const call = (action: string, args: object, id: string): NewEvent => ({
   message: `${action} ${id}`,
   id,
 });
+const heldCall = (action: string, args: object, id: string): NewEvent => ({
+  ...call(action, args, id),
+  source: 'server',
+});
 const result = (operation: string, output: object, id: string) =>
   newEvent('agent', 'result', {
     args: { operation, ok: true, output, seconds: 0 },
@@ -69,6 +73,33 @@ it('shows the program’s calls to whoever continues its conversation', () => {
   const done = fold(start, began(1), tool, result(tool.action, { text: 'a.txt' }, 't'), ended);
   expect(texts(done)).toEqual(['Fix it', '[Belay, not the user] Called: tool.codex.exec t\na.txt']);
   expect(texts(done, done.program?.included)).toEqual([]);
+});
+
+it('shows the calls that the server has read from the program’s model, as far as a rewind kept them', () => {
+  const ran = (id: string, text: string) => [
+    say(`Now ${id}.`),
+    heldCall('tool.codex.exec', { cmd: id }, id),
+    result('tool.codex.exec', { text }, id),
+  ];
+  const log = [start, began(1), ...ran('one', 'a.txt'), ...ran('two', 'b.txt'), ended];
+  const called = (id: string, text: string) => [
+    'turn',
+    `[Belay, not the user] Called: tool.codex.exec ${id}\n${text}`,
+  ];
+  expect(texts(fold(...log))).toEqual([
+    'Fix it',
+    ...called('one', 'a.txt'),
+    ...called('two', 'b.txt'),
+  ]);
+  const back = newEvent('user', 'rewind', { args: { seq: 5, what: 'both' }, message: 'Back' });
+  expect(texts(fold(...log, back))).toEqual(['Fix it', ...called('one', 'a.txt')]);
+});
+
+it('knows the calls of the program that have no result', () => {
+  const open = heldCall('tool.codex.exec', { cmd: 'ls' }, 't');
+  expect(fold(start, began(1), open).program?.open).toEqual([
+    { id: 't', operation: 'tool.codex.exec' },
+  ]);
 });
 
 it('tells the program what the user did in its turn', () => {

@@ -1,5 +1,6 @@
 import {
   excerpt,
+  isCall,
   platformPrefix,
   readableOutput,
   userCallPrefix,
@@ -39,6 +40,17 @@ export function addProgramReply(
     turn: { seq, say, results: new Map(), shortened: null, waits: false },
   });
 }
+
+/** Begins a call that the server has read from the program’s model; its result is an event of the agent. */
+export function beginCall({ begun }: Pick<Progress, 'begun'>, event: Event): void {
+  if (event.id !== undefined && isOfModel(event)) begun.set(event.id, event);
+}
+
+/** Whether a call is of the program, and not of the user. */
+export const isOfProgram = ({ program }: Pick<State, 'program'>, call: Event): boolean =>
+  isOfModel(call) || (program?.hasTurn === true && !call.id?.startsWith(userCallPrefix));
+
+const isOfModel = ({ source, action }: Event): boolean => source === 'server' && isCall(action);
 
 /** A program’s conversation with its open calls; other ones are of the user. */
 export const withOpenCalls = (

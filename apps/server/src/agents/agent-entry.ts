@@ -60,6 +60,11 @@ export interface AgentEntry {
   readonly policy: readonly { readonly path: string; readonly text: string }[];
   /** Globs of the project's files that change what the program does. */
   readonly project: readonly string[];
+  /**
+   * Files and folders of these at the top of the workspace that the program uses even when its settings forbid it: while
+   * there are any, it starts only once the user trusts them.
+   */
+  readonly ignoresDistrust?: readonly string[];
   readonly tools: Readonly<Record<string, ToolMap>>;
   /** The prefix of the names that the program gives to tools of Belay's own MCP server. */
   readonly belayTools: string;

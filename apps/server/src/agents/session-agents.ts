@@ -160,6 +160,7 @@ export class SessionAgents {
       token,
       home,
       project: [...entry.project],
+      ignoresDistrust: [...(entry.ignoresDistrust ?? [])],
       launches: { untrusted: launch(false), trusted: launch(true) },
       resume: entry.resume,
       authenticate: entry.authenticate,

@@ -287,10 +287,13 @@ describe('its turns', () => {
     expect(error.message).toBe('Fake ended (exit 7): Out of ideas.');
   });
 
-  it('wait for the user when the program reports an error', async () => {
-    begin({ task: [['fail', -32603, 'Internal error', { message: 'No credit left.' }]] });
-    expect((await acp.stage.event('error')).message).toBe('Fake failed: No credit left.');
-  });
+  it.each(['message', 'details'])(
+    'wait for the user when the program reports an error (%s)',
+    async (field) => {
+      begin({ task: [['fail', -32603, 'Internal error', { [field]: 'No credit left.' }]] });
+      expect((await acp.stage.event('error')).message).toBe('Fake failed: No credit left.');
+    },
+  );
 });
 
 describe('another process of the agent', () => {

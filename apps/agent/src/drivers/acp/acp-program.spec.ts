@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isProcessAlive, listProcesses } from '../../terminal/process-tree.js';
@@ -18,6 +18,7 @@ const options = (command: string[], env: Record<string, string>): AcpProgramOpti
       token: 'x'.repeat(32),
       home,
       project: [],
+      ignoresDistrust: [],
       launches: { untrusted: launch, trusted: launch },
       resume: null,
       authenticate: null,
@@ -41,6 +42,27 @@ it('is ended when it does not speak ACP', async () => {
   const started = AcpProgram.start(options(fake, { FAKE_MUTE: '1' }));
   await expect(started).rejects.toThrow('Fake did not speak ACP: it has not answered for 1.5 s.');
 });
+
+it.each(['a folder', 'a link to nowhere'])(
+  'does not start before the user trusts %s that it would use all the same',
+  async (what) => {
+    const cwd = mkdtempSync(join(home, 'workspace-'));
+    const path = join(cwd, '.fake');
+    if (what === 'a folder') mkdirSync(path);
+    else symlinkSync('/nowhere', path);
+    const given = { ...options(fake, {}), startTimeoutMs: 20_000 };
+    const program = { ...given.program, ignoresDistrust: ['fake.json', '.fake'] };
+    await expect(AcpProgram.start({ ...given, program, cwd })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('Fake would use .fake of the project before you trust'),
+    });
+    const trusted = await AcpProgram.start({ ...given, program, cwd, trusted: true });
+    await trusted.end();
+    rmSync(path, { recursive: true });
+    const clean = await AcpProgram.start({ ...given, program, cwd });
+    await clean.end();
+  },
+);
 
 it('ends with all that it started, also what left its parents and its session', async () => {
   const mark = `sleep ${8_000 + process.pid}`;

@@ -16,6 +16,7 @@ import type {
 import { AppError, belayVersion, errorFrom, excerpt, type AgentProgram } from '@belay/protocol';
 import { z } from 'zod';
 import { ProgramProcess } from '../program-process.js';
+import { trustFault } from '../trust-fault.js';
 import { modesOption } from './offered-settings.js';
 import { programEndText, loginText, noAnswerText } from './failure-text.js';
 import { messageStream } from './message-stream.js';
@@ -83,8 +84,11 @@ export class AcpProgram {
     );
   }
 
-  /** Starts the program; rejects with `unavailable` and a sentence if it does not speak ACP. */
+  /** Starts the program; rejects with `unavailable` and a sentence if it must not start or does not speak ACP. */
   static async start(options: AcpProgramOptions): Promise<AcpProgram> {
+    const { program, trusted, cwd } = options;
+    const fault = trustFault(program, { trusted, workspace: cwd });
+    if (fault) throw fault;
     const sdk = await import('@agentclientprotocol/sdk');
     const started = new AcpProgram(options, sdk);
     try {
@@ -291,7 +295,11 @@ const answered = z.object({
   code: z.number(),
   message: z.string(),
   data: z
-    .union([z.string(), z.object({ message: z.string() }).transform((data) => data.message)])
+    .union([
+      z.string(),
+      z.object({ message: z.string() }).transform(({ message }) => message),
+      z.object({ details: z.string() }).transform(({ details }) => details),
+    ])
     .optional()
     .catch(undefined),
 });

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Begins a session whose agent is this shell script in a terminal; `again` is that of later starts. */
-function begin(script: string, again = script): void {
+function begin(script: string, again = script, ignoresDistrust: string[] = []): void {
   const launch: AgentProgram['launches']['trusted'] = {
     command: ['sh', '-c', script],
     again: ['sh', '-c', again],
@@ -46,6 +46,7 @@ function begin(script: string, again = script): void {
       token: 'x'.repeat(32),
       home: join(folder, 'home'),
       project: [],
+      ignoresDistrust,
       launches: { untrusted: launch, trusted: launch },
       resume: null,
       authenticate: null,
@@ -113,6 +114,17 @@ it('ends the calls of its model when it asks again, and records what they change
   });
   const commit = await stage.event('commit', 2);
   expect(commit).toMatchObject({ id: 'a', args: { files: [{ path: 'made' }] } });
+});
+
+it('does not start before the user trusts what it would use all the same', async () => {
+  mkdirSync(join(folder, 'workspace/.fake'));
+  const script = 'echo ran >> out';
+  begin(script, script, ['.fake']);
+  expect((await stage.event('error')).message).toContain('Fake would use .fake of the project');
+  rmSync(join(folder, 'workspace/.fake'), { recursive: true });
+  await stage.message('Go on');
+  await stage.event('end');
+  expect(written()).toBe('ran\n');
 });
 
 it('says what a notification says', async () => {

@@ -17,6 +17,7 @@ import { AttentionSignals } from '../../terminal/attention-signals.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
 import { refusalOf, unreportedResult, type UnreportedCall } from '../program-output.js';
 import { missingText, notFoundExit } from '../end-of-program.js';
+import { trustFault } from '../trust-fault.js';
 import { writeProgramFiles } from '../write-program-files.js';
 
 export interface TerminalDriverOptions extends DriverOptions {
@@ -90,9 +91,13 @@ export class TerminalDriver implements AgentDriver {
 
   async #runProgram(through: number, signal: AbortSignal): Promise<void> {
     const { writer, program, log } = this.#options;
-    const { terminals } = await this.#options.services;
+    const services = await this.#options.services;
+    const { workspace } = services.environment();
     const { launches, home, title } = program;
-    const launch = log.conversation.trusted ? launches.trusted : launches.untrusted;
+    const { trusted } = log.conversation;
+    const fault = trustFault(program, { trusted, workspace });
+    if (fault) return this.#interrupt(fault.message);
+    const launch = trusted ? launches.trusted : launches.untrusted;
     const script = `${home}/belay-start.sh`;
     // The program has the task from its first start, and its user goes on in it.
     const again = log.conversation.program && launch.again;
@@ -104,7 +109,7 @@ export class TerminalDriver implements AgentDriver {
     this.#runs = true;
     this.#restartQuiet();
     const command = `sh ${shellQuoted(script)}`;
-    const exit = await terminals
+    const exit = await services.terminals
       .runProgram(
         { name: agentTerminal, command },
         {

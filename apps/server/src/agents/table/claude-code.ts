@@ -93,6 +93,12 @@ export const claudeCode: AgentEntry = {
         allowManagedHooksOnly: true,
         allowManagedPermissionRulesOnly: true,
         allowedMcpServers: [{ serverName: belayServer }],
+        // Commands that a project's settings could name, and that no hook is.
+        apiKeyHelper: '',
+        awsAuthRefresh: '',
+        awsCredentialExport: '',
+        gcpAuthRefresh: '',
+        otelHeadersHelper: '',
         // Over the variables that a project’s settings set once they are trusted.
         env: { ANTHROPIC_BASE_URL: gatewayUrl('anthropic'), ANTHROPIC_API_KEY: '' },
       }),

@@ -151,10 +151,22 @@ const settings = ({ gateway, model, small, trusted }: AgentStart): string =>
     '[tui]',
     'show_tooltips = false',
     '',
+    // Otherwise it asks at its start whether to change to another model, which the session would refuse.
+    '[notice.model_migrations]',
+    ...Object.entries(successors).map(([one, next]) => `"${one}" = "${next}"`),
+    '',
     '[analytics]',
     'enabled = false',
     '',
   ].join('\n');
+
+/** What this version offers in place of older models, as `codex debug models` says. */
+const successors = {
+  'gpt-5.5': 'gpt-6-sol',
+  'gpt-5.6-sol': 'gpt-6-sol',
+  'gpt-5.6-terra': 'gpt-6-sol',
+  'gpt-5.6-luna': 'gpt-6-luna',
+};
 
 /** A reply may be held for as long as the user takes to decide. */
 const dayMs = 86_400_000;

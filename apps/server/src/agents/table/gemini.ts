@@ -54,6 +54,8 @@ export const gemini: AgentEntry = {
         privacy: { usageStatisticsEnabled: false },
         telemetry: { enabled: false },
         hooksConfig: { enabled: false },
+        // Commands of a project's settings; it does not start if one prints no list of tools.
+        tools: { discoveryCommand: '', callCommand: '' },
         mcp: { allowed: [belayServer] },
       }),
     },

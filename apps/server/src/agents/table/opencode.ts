@@ -39,7 +39,7 @@ export const opencode: AgentEntry = {
     XDG_STATE_HOME: `${start.home}/state`,
     XDG_CACHE_HOME: `${start.home}/cache`,
     OPENCODE_CONFIG_CONTENT: JSON.stringify(settings(start)),
-    // A project's settings can name plugins, which run at the start.
+    // A project's settings can name plugins and tools, which run at the start.
     OPENCODE_DISABLE_PROJECT_CONFIG: '1',
     OPENCODE_PURE: '1',
     OPENCODE_DISABLE_CLAUDE_CODE: '1',
@@ -52,6 +52,8 @@ export const opencode: AgentEntry = {
   files: () => [],
   policy: [],
   project: ['opencode.json', 'opencode.jsonc', '.opencode/**', '**/AGENTS.md', '**/CLAUDE.md'],
+  // Its newer loader imports plugins whatever these variables say: https://github.com/anomalyco/opencode/issues/49836
+  ignoresDistrust: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   tools: {
     bash: shell('command'),
     ...each('edit write multiedit', edits('filePath')),

@@ -34,6 +34,8 @@ export const qwen: AgentEntry = {
   env: ({ gateway, token, home, model }) => ({
     QWEN_HOME: home,
     QWEN_CODE_SYSTEM_SETTINGS_PATH: systemSettings,
+    // Otherwise its heap may have half of the machine's memory, which is more than the sandbox's.
+    QWEN_CODE_NO_RELAUNCH: 'true',
     OPENAI_BASE_URL: `${gateway}/openai/v1`,
     OPENAI_API_KEY: token,
     OPENAI_MODEL: model,

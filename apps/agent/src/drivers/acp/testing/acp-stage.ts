@@ -71,6 +71,7 @@ export class AcpStage {
         token: 'x'.repeat(32),
         home,
         project: [],
+        ignoresDistrust: [],
         launches: { untrusted: launch, trusted: launch },
         resume: 'resume',
         authenticate: null,
