@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Begins a session whose agent is this shell script in a terminal; `again` is that of later starts. */
-function begin(script: string, again = script): void {
+function begin(script: string, again = script, more: Partial<AgentProgram> = {}): void {
   const launch: AgentProgram['launches']['trusted'] = {
     command: ['sh', '-c', script],
     again: ['sh', '-c', again],
@@ -49,6 +49,7 @@ function begin(script: string, again = script): void {
       launches: { untrusted: launch, trusted: launch },
       resume: null,
       authenticate: null,
+      ...more,
     },
   });
 }
@@ -151,4 +152,26 @@ it('is ended when the user stops the session', async () => {
   await stage.say(newEvent('user', 'stop', { args: {}, message: 'Stop' }));
   await stage.until((log) => log.some(({ args }) => args['change'] === 'ended'));
   expect(stage.log.some(({ action }) => action === 'error')).toBe(false);
+});
+
+it('writes nothing of a terminal in which its user signs in, and has no gateway', async () => {
+  const lines = [
+    'echo CODE-1234',
+    'printf "\\033]9;CODE-1234\\a"',
+    'read line',
+    '(exec 3<>/dev/tcp/127.0.0.1/46501) 2>/dev/null && echo open > out || echo closed > out',
+  ].join('; ');
+  begin(`bash -c '${lines}'`, '', { login: true });
+  expect(await why(1)).toBe('Fake rang the bell.');
+  await type('typed-secret\r');
+  await stage.event('end');
+  expect(written()).toBe('closed\n');
+  expect(JSON.stringify(stage.log)).not.toMatch(/CODE-1234|typed-secret/);
+});
+
+it('writes what a program without a sign-in says in its terminal', async () => {
+  begin('printf "\\033]9;Look here\\a"; read line');
+  expect(await why(1)).toBe('Look here');
+  await type('\r');
+  await stage.event('end');
 });
