@@ -3,6 +3,7 @@ import {
   AppError,
   isPlayedModel,
   mountIn,
+  subscriptionModel,
   usualPlanFile,
   type AgentProtocol,
   type Example,
@@ -21,6 +22,7 @@ export interface SessionRequestOptions extends OwnSettings {
   agent?: string;
   agentProtocol?: AgentProtocol;
   smallModel?: string;
+  login?: boolean;
   check?: string;
   template?: string;
   clone?: string;
@@ -58,7 +60,9 @@ export async function sessionRequest(
     ...ownRequest(options),
     ...settingsOf(template, options),
     task: tasks || (example.task ?? ''),
-    model: given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
+    model: options.login
+      ? subscriptionModel(options.agent ?? '')
+      : given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
     check: (options.check ?? template.check) || null,
     workspace: example.name ? `example:${example.name}` : null,
     title: options.title ?? example.title,
@@ -84,8 +88,11 @@ const agentOf = ({
   agent,
   agentProtocol,
   smallModel,
+  login,
 }: SessionRequestOptions): NewSession['agent'] =>
-  agent === undefined ? undefined : { name: agent, protocol: agentProtocol, small: smallModel };
+  agent === undefined
+    ? undefined
+    : { name: agent, protocol: agentProtocol, small: smallModel, login };
 
 function settingsOf(
   { approvals, budgets, egress }: SessionDefaultsChange,
