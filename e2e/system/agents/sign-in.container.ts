@@ -90,7 +90,8 @@ describe('a user’s own sign-in', () => {
     expect(await listed()).toBe('kept');
     expect(await volumes()).toHaveLength(1);
     const busy = await belay(server.data, ['agents', 'logout', name]);
-    expect(busy).toMatchObject({ code: 1, stderr: expect.stringContaining('Stop that one first') });
+    expect(busy.code).not.toBe(0);
+    expect(busy.stderr).toContain('Stop that one first');
     await type(second, '\r');
     await second.finished();
     await eventually(async () => {

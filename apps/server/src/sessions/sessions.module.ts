@@ -107,6 +107,7 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionFiles,
     SessionRemoval,
     SessionService,
+    SignIns,
     Transcripts,
     WorkspaceStore,
   ],
