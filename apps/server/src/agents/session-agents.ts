@@ -70,10 +70,7 @@ export class SessionAgents {
     if (!entry) throw noSuchAgent(name);
     const installed = this.store.current(name);
     if (!installed && !this.#isCustom(name)) throw notInstalled(entry);
-    const usual = login ? 'terminal' : entry.protocols[0];
-    const protocol = wanted.protocol ?? usual ?? 'terminal';
-    if (!entry.protocols.includes(protocol))
-      throw new AppError('invalid_input', `${entry.title} cannot be driven by ${protocol}.`);
+    const protocol = protocolFor(wanted, entry);
     if (machine) throw onlyInSandboxes(entry, machine);
     const version = installed?.version ?? '';
     if (login) {
@@ -228,6 +225,17 @@ export class SessionAgents {
 
 /** Where a sandbox has the home of a user’s own sign-in. */
 const loginHome = '/var/lib/belay/login';
+
+/** The wanted protocol, or else the best. Throws `invalid_input` if the agent does not speak it. */
+function protocolFor(
+  { protocol: wanted, login }: z.output<typeof newSessionAgent>,
+  { title, protocols }: AgentEntry,
+): AgentProtocol {
+  const best = login ? 'terminal' : protocols[0];
+  const protocol = wanted ?? best ?? 'terminal';
+  if (protocols.includes(protocol)) return protocol;
+  throw new AppError('invalid_input', `${title} cannot be driven by ${protocol}.`);
+}
 
 function assertHasLogin({ title, login }: AgentEntry, protocol: AgentProtocol): void {
   if (!login)

@@ -175,7 +175,6 @@ describe('a user’s own sign-in', () => {
   it('leaves the sandbox with the session’s end; one that is woken for files does not have it', async () => {
     const id = await begin(ada);
     await finish(id);
-    await send(ada, 'GET', `/api/sessions/${id}/patch`);
     server.sandboxes.answer = () => ({ entries: [] });
     await send(ada, 'POST', `/api/sessions/${id}/wake`, {});
     const woken = server.sandboxes.starts.filter(({ session }) => session === id).slice(1);

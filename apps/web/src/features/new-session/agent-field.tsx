@@ -23,7 +23,7 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
   const missing = data.filter((agent) => !usable.includes(agent));
   const chosen = usable.find(({ name }) => name === form.agent);
   if (data.length === 0) return null;
-  const login = form.login && chosen?.login !== undefined;
+  const login = signsIn(form, chosen);
   const misfit = login ? undefined : misfitOf(chosen, form.models);
   return (
     <div className="space-y-2">
@@ -52,18 +52,32 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
           />
         )}
       </div>
-      {chosen && !login && <ProtocolField agent={chosen} form={form} onChange={onChange} />}
-      {chosen?.login && (
+      {chosen && <HowItRuns agent={chosen} form={form} onChange={onChange} />}
+      {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
+    </div>
+  );
+}
+
+/** Whether the user signs in to the agent; a remembered choice may be of another one. */
+const signsIn = ({ login }: Pick<SessionForm, 'login'>, agent: AgentChoice | undefined): boolean =>
+  login && agent?.login !== undefined;
+
+/** How the agent is driven, and who signs in to it. */
+function HowItRuns({ agent, form, onChange }: AgentFieldProps & { agent: AgentChoice }) {
+  const login = signsIn(form, agent);
+  return (
+    <>
+      {!login && <ProtocolField agent={agent} form={form} onChange={onChange} />}
+      {agent.login && (
         <CheckField value={login} onChange={(next) => onChange({ login: next })}>
           <span>
-            {chosen.login === 'kept' ? 'Use my own sign-in' : 'Sign in myself'}, with my
+            {agent.login === 'kept' ? 'Use my own sign-in' : 'Sign in myself'}, with my
             subscription, in the agent’s terminal. The sandbox then holds my credential and reaches
             the vendor’s hosts; Belay sees, counts and holds nothing of what the agent sends.
           </span>
         </CheckField>
       )}
-      {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
-    </div>
+    </>
   );
 }
 
