@@ -59,26 +59,31 @@ const compares = ({ models, runs = 1 }: RunSessionOptions): boolean =>
   models !== undefined || runs > 1;
 
 function assertOptionsFit(options: RunSessionOptions): void {
-  const { agent, apply, branch, clone, depth, patch, workspace } = options;
-  const refuse = (sentence: string) => {
-    throw new AppError('invalid_input', sentence);
-  };
+  const { apply, branch, clone, depth, patch, workspace } = options;
   if (apply && !workspace) refuse('--apply needs --workspace. Name the folder to change.');
   if (!clone && (branch ?? depth) !== undefined)
     refuse('--branch and --depth need --clone. Name the repository.');
-  const { agentProtocol, smallModel, login } = options;
-  if (agent === undefined && (smallModel ?? agentProtocol ?? login) !== undefined)
-    refuse('--small-model, --agent-protocol and --login need --agent. Name the agent.');
-  if (login && compares(options))
-    refuse('--login is for one session, because only one may use a sign-in at a time.');
-  if (login && (options.model ?? smallModel) !== undefined)
-    refuse(
-      '--login needs no model: you choose it in the agent. Leave out --model and --small-model.',
-    );
+  assertFitsAgent(options);
   if (compares(options) && (patch ?? apply))
     refuse(
       '--patch and --apply are for one session. Choose one at the end, with: belay patch SESSION --apply .',
     );
+}
+
+function assertFitsAgent(options: RunSessionOptions): void {
+  const { agent, agentProtocol, smallModel, login, model } = options;
+  if (agent === undefined && (smallModel ?? agentProtocol ?? login) !== undefined)
+    refuse('--small-model, --agent-protocol and --login need --agent. Name the agent.');
+  if (login && compares(options))
+    refuse('--login is for one session, because only one may use a sign-in at a time.');
+  if (login && (model ?? smallModel) !== undefined)
+    refuse(
+      '--login needs no model: you choose it in the agent. Leave out --model and --small-model.',
+    );
+}
+
+function refuse(sentence: string): never {
+  throw new AppError('invalid_input', sentence);
 }
 
 interface PlannedRun extends Connection {

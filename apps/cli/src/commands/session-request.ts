@@ -55,19 +55,21 @@ export async function sessionRequest(
     ? named('example', await client.server.examples(), options.example)
     : {};
   const tasks = [template.task, task].filter(Boolean).join('\n\n');
-  const given = options.models?.[0] ?? options.model ?? template.model;
+  const given = namedModel(options) ?? template.model;
   return {
     ...ownRequest(options),
     ...settingsOf(template, options),
     task: tasks || (example.task ?? ''),
-    model: options.login
-      ? subscriptionModel(options.agent ?? '')
-      : given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
+    model: given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
     check: (options.check ?? template.check) || null,
     workspace: example.name ? `example:${example.name}` : null,
     title: options.title ?? example.title,
   };
 }
+
+/** The first model of the options; with `--login`, only the agent knows it. */
+const namedModel = ({ login, agent = '', models, model }: SessionRequestOptions) =>
+  login ? subscriptionModel(agent) : (models?.[0] ?? model);
 
 /** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
