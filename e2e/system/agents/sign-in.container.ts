@@ -71,7 +71,12 @@ describe('a user’s own sign-in', () => {
     await server.start();
     first.follow();
     await expect(begin()).rejects.toThrow(`used by the session ${first.id}`);
-    await type(first, '\r');
+    const typed = () =>
+      type(first, '\r').then(
+        () => true,
+        () => false,
+      );
+    await until('its agent is back', typed);
     await first.finished();
     const bundle = await server.client.sessions.export(first.id, { format: 'tar' });
     expect(Buffer.from(bundle).toString('latin1')).toContain('work.txt');
