@@ -119,7 +119,9 @@ export class SessionRun {
   }
 
   async #openGateway(services: AgentServices): Promise<void> {
-    const { program, settings } = this.#startPayload;
+    const { program: given, settings } = this.#startPayload;
+    // One that its user signs in to calls its vendor itself.
+    const program = given?.login ? undefined : given;
     const inTerminals = settings.modelForPrograms;
     if (!program && !inTerminals) return;
     // With the next request, the changes of the calls before it are those of other calls.

@@ -4,6 +4,7 @@ import {
   addAgent,
   installAgents,
   listAgents,
+  logoutOfAgent,
   removeAgent,
   updateAgents,
 } from './commands/agents.js';
@@ -47,4 +48,8 @@ export function addAgentsCommands(program: Command, exit: (code: number) => void
     .description('remove an agent; sessions that have it keep it')
     .argument('<name>', 'name of the agent')
     .action(removeAgent);
+  add('logout')
+    .description('remove your own sign-in to an agent, made with belay run --login')
+    .argument('<name>', 'name of the agent')
+    .action(logoutOfAgent);
 }

@@ -225,6 +225,7 @@ function addRun(program: Command, exit: (code: number) => void): void {
       ),
     )
     .option('--small-model <model>', 'provider:model that the agent uses for small tasks')
+    .option('--login', 'sign in to the agent yourself, with your subscription, in its terminal')
     .option('--check <command>', 'command that the server runs in the sandbox at the end')
     .option('--template <name>', 'start from this template; see belay templates')
     .option(

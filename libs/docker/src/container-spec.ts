@@ -16,6 +16,8 @@ export const labels = {
   action: 'belay.action',
   /** On a volume with an installed agent, and on what fills and inspects it: the server’s instance. */
   agent: 'belay.agent',
+  /** On a volume with a user’s own sign-in to an agent: the server’s instance. */
+  login: 'belay.login',
   /** The user that a sandbox’s programs run as. */
   user: 'belay.user',
   /** On an image: names of its sandboxes' own loopback address, separated by spaces. */
@@ -229,7 +231,8 @@ export function ownershipContainer(what: {
 export const idleContainer = (what: {
   name: string;
   image: string;
-  volume?: { name: string; target: string; labels: Record<string, string> };
+  /** A new volume takes over the image’s folder there if it is `seeded`. */
+  volume?: { name: string; target: string; labels: Record<string, string>; seeded?: boolean };
   labels: Record<string, string>;
 }): ContainerCreateOptions => ({
   name: what.name,
@@ -242,7 +245,7 @@ export const idleContainer = (what: {
       Mounts: [
         volume(
           { Source: what.volume.name, Target: what.volume.target },
-          { labels: what.volume.labels },
+          { labels: what.volume.labels, seeded: what.volume.seeded ?? false },
         ),
       ],
     }),

@@ -49,5 +49,10 @@ export const agentProgram = z.object({
   resume: z.enum(['resume', 'load']).nullable(),
   /** The ACP method of authentication that is used if `session/new` demands one; it must not need the user. */
   authenticate: z.string().nullable(),
+  /**
+   * Whether its user signs in to it: it has no gateway, and nothing that a terminal shows goes into the log, which could
+   * be a credential.
+   */
+  login: z.boolean().optional(),
 });
 export type AgentProgram = z.infer<typeof agentProgram>;

@@ -32,6 +32,13 @@ export const sessionAgent = z.object({
   version: z.string().max(100).describe('Empty for an agent without one.'),
   protocol: z.enum(['own', ...agentProtocol.options]),
   small: smallModel,
+  login: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(
+      'The user whose own sign-in at the vendor the agent uses, such as `owner` or `user:ID`; omitted if it calls the session’s model.',
+    ),
 });
 export type SessionAgent = z.infer<typeof sessionAgent>;
 
@@ -42,7 +49,16 @@ export const newSessionAgent = z.object({
     .optional()
     .describe('`acp` if the agent speaks it, or else `terminal`, where the user types.'),
   small: smallModel,
+  login: z
+    .boolean()
+    .optional()
+    .describe(
+      'You sign in to the agent in its terminal, with your subscription. `model` does not count then, and Belay sees, counts and holds nothing of its calls.',
+    ),
 });
+
+/** The `model` of a session whose agent its user signs in to: nobody but the agent knows the real one. */
+export const subscriptionModel = (agent: string): string => `${agent}:subscription`;
 
 /** Choices of the options that an agent’s program offers. */
 export const chosenAgentOptions = z
@@ -69,6 +85,10 @@ export const agentChoice = z.object({
   transcripts: transcriptPlace
     .optional()
     .describe('Where its conversations are on a user’s machine, if they can be imported.'),
+  login: z
+    .enum(['possible', 'kept'])
+    .optional()
+    .describe('Whether users can sign in to it themselves; `kept`: the caller has.'),
   licence: z
     .object({
       spdx: z.string().nullable().describe('Null for a proprietary licence.'),

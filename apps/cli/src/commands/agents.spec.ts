@@ -1,7 +1,14 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AgentChoice } from '@belay/protocol';
-import { addAgent, installAgents, listAgents, removeAgent, updateAgents } from './agents.js';
+import {
+  addAgent,
+  installAgents,
+  listAgents,
+  logoutOfAgent,
+  removeAgent,
+  updateAgents,
+} from './agents.js';
 
 const agent: AgentChoice = {
   name: 'one',
@@ -72,6 +79,20 @@ describe('belay agents', () => {
     expect(printed.join('')).toMatch(/one +not installed +proprietary +The first one\./);
     expect(printed.join('')).toMatch(/old +1\.0\.0 \(2\.0\.0 available\)/);
     expect(printed.join('')).toMatch(/own +own entry/);
+  });
+
+  it('shows a sign-in that is kept, and removes it', async () => {
+    lists = [
+      [
+        { ...agent, login: 'kept' },
+        { ...agent, name: 'two', login: 'possible' },
+      ],
+    ];
+    await listAgents(options());
+    expect(printed.join('').match(/You are signed in\./g)).toHaveLength(1);
+    await logoutOfAgent('one', options());
+    expect(requests).toEqual(['DELETE /api/agents/one/login ']);
+    expect(printed.at(-1)).toContain('Removed your sign-in to one.');
   });
 
   it('shows the licence before an install, and waits for its end', async () => {

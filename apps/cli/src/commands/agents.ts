@@ -20,7 +20,7 @@ const progressEveryMs = 300;
 export async function listAgents(options: PrintOptions): Promise<void> {
   printList(await clientFor(options).agents.list(), options, {
     empty: 'There are no agents.',
-    row: (agent) => [agent.name, stateOf(agent), licenceOf(agent), agent.about],
+    row: (agent) => [agent.name, stateOf(agent), licenceOf(agent), aboutOf(agent)],
   });
 }
 
@@ -124,6 +124,12 @@ export async function removeAgent(name: string, options: PrintOptions): Promise<
   );
 }
 
+/** `belay agents logout`. */
+export async function logoutOfAgent(name: string, options: PrintOptions): Promise<void> {
+  await clientFor(options).agents.logout(name);
+  printResult(options, { loggedOut: name }, `Removed your sign-in to ${name}.`);
+}
+
 interface InstallOptions {
   accept?: boolean;
   /** The confirmed version in place of the locked one. */
@@ -201,6 +207,9 @@ function stateOf({ kind, state, version, newest, error }: AgentChoice): string {
   if (version === null) return 'not installed';
   return version === newest ? version : `${version} (${newest} available)`;
 }
+
+const aboutOf = ({ about, login }: AgentChoice): string =>
+  login === 'kept' ? `${about} You are signed in.` : about;
 
 const licenceOf = ({ licence }: AgentChoice): string =>
   licence === null ? '' : (licence.spdx ?? 'proprietary');

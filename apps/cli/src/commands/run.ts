@@ -59,19 +59,31 @@ const compares = ({ models, runs = 1 }: RunSessionOptions): boolean =>
   models !== undefined || runs > 1;
 
 function assertOptionsFit(options: RunSessionOptions): void {
-  const { agent, apply, branch, clone, depth, patch, workspace } = options;
-  const refuse = (sentence: string) => {
-    throw new AppError('invalid_input', sentence);
-  };
+  const { apply, branch, clone, depth, patch, workspace } = options;
   if (apply && !workspace) refuse('--apply needs --workspace. Name the folder to change.');
   if (!clone && (branch ?? depth) !== undefined)
     refuse('--branch and --depth need --clone. Name the repository.');
-  if (agent === undefined && (options.smallModel ?? options.agentProtocol) !== undefined)
-    refuse('--small-model and --agent-protocol need --agent. Name the agent.');
+  assertFitsAgent(options);
   if (compares(options) && (patch ?? apply))
     refuse(
       '--patch and --apply are for one session. Choose one at the end, with: belay patch SESSION --apply .',
     );
+}
+
+function assertFitsAgent(options: RunSessionOptions): void {
+  const { agent, agentProtocol, smallModel, login, model } = options;
+  if (agent === undefined && (smallModel ?? agentProtocol ?? login) !== undefined)
+    refuse('--small-model, --agent-protocol and --login need --agent. Name the agent.');
+  if (login && compares(options))
+    refuse('--login is for one session, because only one may use a sign-in at a time.');
+  if (login && (model ?? smallModel) !== undefined)
+    refuse(
+      '--login needs no model: you choose it in the agent. Leave out --model and --small-model.',
+    );
+}
+
+function refuse(sentence: string): never {
+  throw new AppError('invalid_input', sentence);
 }
 
 interface PlannedRun extends Connection {
@@ -91,13 +103,20 @@ async function compareSessions(
 
 async function runOne(request: NewSession, run: PlannedRun): Promise<number> {
   const { client, live, url, progress, options, plan } = run;
-  const { id, machine } = await client.sessions.create(request);
+  const { id, machine, agent } = await client.sessions.create(request);
   progress.line(progress.style('dim', `${url}/sessions/${id}`));
   if (machine?.kind === 'bare')
     progress.line(
       progress.style(
         'yellow',
         `⚠ Runs on the machine ${machine.name} itself: nothing is confined.`,
+      ),
+    );
+  if (agent?.login !== undefined)
+    progress.line(
+      progress.style(
+        'yellow',
+        `⚠ Sign in in the terminal of the agent, in the dashboard. The sandbox then holds your credential, and Belay sees, counts and holds nothing of what the agent sends.`,
       ),
     );
   if (machine?.kind === 'container')

@@ -3,6 +3,7 @@ import {
   AppError,
   isPlayedModel,
   mountIn,
+  subscriptionModel,
   usualPlanFile,
   type AgentProtocol,
   type Example,
@@ -21,6 +22,7 @@ export interface SessionRequestOptions extends OwnSettings {
   agent?: string;
   agentProtocol?: AgentProtocol;
   smallModel?: string;
+  login?: boolean;
   check?: string;
   template?: string;
   clone?: string;
@@ -53,7 +55,7 @@ export async function sessionRequest(
     ? named('example', await client.server.examples(), options.example)
     : {};
   const tasks = [template.task, task].filter(Boolean).join('\n\n');
-  const given = options.models?.[0] ?? options.model ?? template.model;
+  const given = namedModel(options) ?? template.model;
   return {
     ...ownRequest(options),
     ...settingsOf(template, options),
@@ -64,6 +66,10 @@ export async function sessionRequest(
     title: options.title ?? example.title,
   };
 }
+
+/** The first model of the options; with `--login`, only the agent knows it. */
+const namedModel = ({ login, agent = '', models, model }: SessionRequestOptions) =>
+  login ? subscriptionModel(agent) : (models?.[0] ?? model);
 
 /** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
@@ -84,8 +90,11 @@ const agentOf = ({
   agent,
   agentProtocol,
   smallModel,
+  login,
 }: SessionRequestOptions): NewSession['agent'] =>
-  agent === undefined ? undefined : { name: agent, protocol: agentProtocol, small: smallModel };
+  agent === undefined
+    ? undefined
+    : { name: agent, protocol: agentProtocol, small: smallModel, login };
 
 function settingsOf(
   { approvals, budgets, egress }: SessionDefaultsChange,

@@ -3,6 +3,7 @@ import { AuditLog } from './audit-log.js';
 import { BareSessions } from './bare-sessions.js';
 import { CallerEnds } from './caller-ends.js';
 import { SessionOwners } from './session-owners.js';
+import { SignedInSessions } from './signed-in-sessions.js';
 import { TokensStore } from './tokens.store.js';
 import { UsersStore } from './users.store.js';
 import { ViewerLinks } from './viewer-links.js';
@@ -12,6 +13,7 @@ const services = [
   BareSessions,
   CallerEnds,
   SessionOwners,
+  SignedInSessions,
   TokensStore,
   UsersStore,
   ViewerLinks,

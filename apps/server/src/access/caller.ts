@@ -24,6 +24,10 @@ export interface Caller {
   readonly expires: number | null;
   /** The sandbox of sessions that it begins, unless they choose one. */
   readonly sandbox?: TokenSandbox;
+  /** For a token: the user who made it, or made the token that made it. */
+  readonly user?: string;
+  /** Whose own sign-in to an agent a session uses: nobody else may operate it. */
+  readonly signIns?: { userOf(session: string): string | undefined };
   /** The browser login that it used, if any. */
   readonly login?: string;
   /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
@@ -46,6 +50,9 @@ export const sees = ({ sessions }: Caller, session: string): boolean =>
 
 export const seesAll = ({ sessions }: Caller): boolean => sessions === 'all';
 
+/** The user that a caller is or acts for, by id: `owner`, `viewer` or `user:ID`. */
+export const userOf = ({ id, user = id }: Pick<Caller, 'id' | 'user'>): string => user;
+
 /** The APIs whose requests are written by a language model, which whatever it reads may instruct. */
 const apisOfModels: ReadonlySet<ApiName | undefined> = new Set<ApiName>(['mcp', 'gpt']);
 
@@ -55,6 +62,23 @@ const apisOfModels: ReadonlySet<ApiName | undefined> = new Set<ApiName>(['mcp', 
  */
 export const mayNameHost = (caller: Caller): boolean =>
   may(caller, 'admin') && !apisOfModels.has(caller.via?.api);
+
+/**
+ * Throws `forbidden` unless the caller may begin sessions with its user’s own sign-in to an agent, whose programs could
+ * read the credential: not for what a model asks for, nor for a token that the user lent for some sessions.
+ */
+export function assertMaySignIn(caller: Caller): void {
+  assertMay(caller, 'operate');
+  if (seesAll(caller) && !apisOfModels.has(caller.via?.api)) return;
+  throw new AppError(
+    'forbidden',
+    'Only a user may begin a session with their own sign-in: no token for some sessions, and no model over MCP or a GPT. Leave out `login`.',
+  );
+}
+
+/** Whether a caller may see what the terminals of a session print: they may show the credential of a user’s sign-in. */
+export const seesTerminals = (caller: Caller, session: string): boolean =>
+  caller.signIns?.userOf(session) === undefined || may(caller, 'operate', session);
 
 /** The only check of a caller’s rights, on one session or on none. */
 export function may(caller: Caller | undefined, access: Access, session?: string): boolean {
@@ -120,10 +144,11 @@ function refusal(
   if (access === 'open') return undefined;
   if (!caller || hasExpired(caller)) return unauthorized;
   if (session !== undefined && !sees(caller, session)) return () => noSuchSession(session);
-  if (includesScope(caller.scope, access))
-    return access === 'view' || session === undefined || mayUseMachineOf(caller, session)
-      ? undefined
-      : unconfined;
+  if (includesScope(caller.scope, access)) {
+    if (access === 'view' || session === undefined) return undefined;
+    if (!mayUseMachineOf(caller, session)) return unconfined;
+    return mayUseSignInOf(caller, session) ? undefined : signedInByAnother;
+  }
   return caller.scope === 'view' ? mayOnlyWatch : mayNotAdminister;
 }
 
@@ -135,6 +160,18 @@ function mayUseMachineOf(caller: Caller, session: string): boolean {
   const machine = caller.bare?.machineOf(session);
   return machine === undefined || caller.sandbox?.machine === machine || mayNameHost(caller);
 }
+
+/** Whoever operates a session can read what its sandbox has, as the owner of the server’s machine can anyway. */
+function mayUseSignInOf(caller: Caller, session: string): boolean {
+  const user = caller.signIns?.userOf(session);
+  return user === undefined || [user, ownerCaller.id].includes(userOf(caller));
+}
+
+const signedInByAnother = (): AppError =>
+  new AppError(
+    'forbidden',
+    'The agent of this session uses another user’s own sign-in: only that user may operate the session.',
+  );
 
 const unconfined = (): AppError =>
   new AppError(

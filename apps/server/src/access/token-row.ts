@@ -21,6 +21,13 @@ export interface LinkInfo {
   session: string;
 }
 
+const prefix = 'token:';
+/** The id of a token’s caller. */
+export const callerId = (id: string): string => prefix + id;
+/** Undefined for a caller without a stored token. */
+export const idOfCaller = (caller: string): string | undefined =>
+  caller.startsWith(prefix) ? caller.slice(prefix.length) : undefined;
+
 /** Undefined for a token that is not a viewer link. */
 export function linkInfoOf(row: TokenRow): LinkInfo | undefined {
   const { link_session: session, expires } = row;

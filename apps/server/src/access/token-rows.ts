@@ -1,4 +1,4 @@
-import type { TokenRow } from './token-row.js';
+import { idOfCaller, type TokenRow } from './token-row.js';
 
 /** The stored tokens of this server, found by the hash of their secret and by their id. */
 export class TokenRows {
@@ -19,6 +19,12 @@ export class TokenRows {
 
   withId(id: string | undefined): TokenRow | undefined {
     return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  /** The user who made it, or the token that made it, by the id of the caller; null if that is not recorded. */
+  userOf({ link_maker: maker }: TokenRow): string | null {
+    const by = maker === null ? undefined : this.withId(idOfCaller(maker));
+    return by ? this.userOf(by) : maker;
   }
 
   add(row: TokenRow): void {

@@ -22,7 +22,9 @@ import {
 } from './refresh-token.js';
 import { SessionOwners } from './session-owners.js';
 import {
+  callerId,
   hasLapsed,
+  idOfCaller,
   isOver,
   linkInfoOf,
   sandboxOfToken,
@@ -293,6 +295,7 @@ export class TokensStore implements OnModuleInit {
       scope: row.scope,
       sessions: sessions === 'all' ? 'all' : this.#set(id, sessions),
       begins: !Array.isArray(sessions),
+      user: this.#rows.userOf(row) ?? ownerCaller.id,
       expires: row.expires === null ? null : Date.parse(row.expires),
       ...sandboxOfToken(row),
     };
@@ -324,12 +327,6 @@ export class TokensStore implements OnModuleInit {
 }
 
 const newId = (): string => randomBytes(6).toString('hex');
-
-const prefix = 'token:';
-const callerId = (id: string): string => prefix + id;
-/** Undefined for a caller without a stored token. */
-const idOfCaller = (caller: string): string | undefined =>
-  caller.startsWith(prefix) ? caller.slice(prefix.length) : undefined;
 
 const mayNotMake = (): AppError =>
   new AppError('unauthorized', 'Your rights ended meanwhile, so no token was made. Log in again.');

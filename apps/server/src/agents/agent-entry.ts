@@ -68,6 +68,8 @@ export interface AgentEntry {
   readonly tools: Readonly<Record<string, ToolMap>>;
   /** The prefix of the names that the program gives to tools of Belay's own MCP server. */
   readonly belayTools: string;
+  /** The start of a program that its user signs in to, in a terminal and without the gateway; null if it has none. */
+  readonly login: AgentLogin | null;
   /**
    * A call of the program's shell that prints a text and fails, to put in the place of a refused call; null if none of
    * the `offered` tools is a shell.
@@ -78,6 +80,13 @@ export interface AgentEntry {
     readonly format: TranscriptFormat;
     readonly place: NonNullable<AgentChoice['transcripts']>;
   } | null;
+}
+
+/** What differs when a program uses its user's own sign-in. The program asks for permissions itself, as nobody else does. */
+export interface AgentLogin extends Pick<AgentEntry, 'env' | 'policy'> {
+  command(start: AgentStart): readonly string[];
+  /** The vendor's hosts that the sign-in and all calls after it need, besides those of the session. */
+  readonly hosts: readonly string[];
 }
 
 /** An agent whose conversations can be moved. */

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { AgentChoice, CustomAgent } from '@belay/protocol';
-import { seesAll, type Caller } from '../access/caller.js';
+import { seesAll, userOf, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { AgentInstaller } from './agent-installer.js';
 import { lockedVersion } from './agent-lock.js';
 import { AgentStore } from './agent.store.js';
 import { customEntry } from './custom-entry.js';
 import { InstallableAgents } from './installable-agents.js';
+import { SignInStore } from './sign-in.store.js';
 import type { AgentEntry } from './agent-entry.js';
 
 /**
@@ -20,6 +21,7 @@ export class AgentList {
     private readonly installable: InstallableAgents,
     private readonly installer: AgentInstaller,
     private readonly log: EventLog,
+    private readonly signIns: SignInStore,
   ) {}
 
   /** Those of the table first, each group sorted by title. */
@@ -29,6 +31,7 @@ export class AgentList {
       ...shown(entry),
       kind: 'installable',
       licence: entry.licence,
+      ...(entry.login && { login: this.#loginOf(entry.name, caller) }),
       ...this.installer.progress(entry.name),
       version: this.store.current(entry.name)?.version ?? null,
       newest: lockedVersion(lock),
@@ -49,6 +52,10 @@ export class AgentList {
     const found = (await this.all(caller)).find((one) => one.name === name);
     if (!found) throw new Error(`${name} is not listed`);
     return found;
+  }
+
+  #loginOf(agent: string, caller: Caller): AgentChoice['login'] {
+    return this.signIns.find({ user: userOf(caller), agent }) ? 'kept' : 'possible';
   }
 
   #custom(agent: CustomAgent, counts: ReadonlyMap<string, number>): AgentChoice {

@@ -106,3 +106,58 @@ it('do not start with a version that was removed', async () => {
   await server.logs.session('one', { agent, model });
   await expect(server.startSession('one')).rejects.toThrow(/1\.0\.0 was removed from this server/);
 });
+
+describe('a user’s own sign-in', () => {
+  const signIn = { user: 'user:ada', agent: name };
+  const signedIn: SessionAgent = { ...agent, protocol: 'terminal', login: signIn.user };
+  const wantedBy = (session: string, login = signedIn) =>
+    server.logs.session(session, { agent: login, model: `${name}:subscription` });
+  const give = (session: string, before?: string) =>
+    server.signIns.give(signIn, { session, before });
+  const homeOf = (session: string) =>
+    mountsOf(session).find(({ Target }) => Target === '/var/lib/belay/login');
+
+  it('is in the sandbox of its session, in a terminal and without the gateway', async () => {
+    await wantedBy('one');
+    await give('one');
+    const program = await started('one');
+    expect(homeOf('one')).toMatchObject({
+      Type: 'volume',
+      Source: server.signIns.find(signIn)?.volume,
+    });
+    expect(homeOf('one')?.ReadOnly).not.toBe(true);
+    expect(program).toMatchObject({
+      login: true,
+      protocol: 'terminal',
+      home: homeOf('one')?.Target,
+    });
+    expect(JSON.stringify(program.launches)).not.toContain(program.token);
+    expect(JSON.stringify(program.launches)).not.toContain('46501');
+    for (const { path, text } of entry?.login?.policy ?? []) {
+      const mount = mountsOf('one').find(({ Target }) => Target === path);
+      expect(readFileSync(String(mount?.Source), 'utf8')).toBe(text);
+    }
+  });
+
+  it('attacks: does not get into a sandbox of any other session', async () => {
+    await wantedBy('one');
+    await expect(server.startSession('one')).rejects.toThrow(/only one session may use it/);
+    await give('two');
+    await expect(server.startSession('one')).rejects.toThrow(/only one session may use it/);
+    await give('one', 'two');
+    // It was given another user’s, or that of another agent.
+    await wantedBy('three', { ...signedIn, login: 'user:bob' });
+    await give('three', 'one');
+    await expect(server.startSession('three')).rejects.toThrow(/only one session may use it/);
+    expect(server.engine.containers.size).toBe(0);
+    await give('one', 'three');
+    await started('one');
+    expect(homeOf('one')).toBeDefined();
+  });
+
+  it('attacks: is given to one of two that ask together', async () => {
+    await give('one');
+    const asked = await Promise.allSettled([give('two', 'one'), give('three', 'one')]);
+    expect(asked.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  });
+});

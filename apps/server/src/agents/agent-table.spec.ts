@@ -87,6 +87,21 @@ describe.each(entries)('$name', (entry) => {
     expect(again).toEqual(rest);
   });
 
+  it('can be signed in to without the gateway, in its own folder', () => {
+    const { login } = entry;
+    if (!login) return;
+    expect(login.hosts.length).toBeGreaterThan(0);
+    for (const host of login.hosts) expect(host).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/);
+    const given = start({ task: '--version' });
+    const command = login.command(given);
+    expect(command.slice(-2)).toEqual(['--', '--version']);
+    expect(login.command(start({ task: null }))).toEqual(command.slice(0, -2));
+    expect(command.some((part) => part.startsWith('/opt/agents/x/'))).toBe(true);
+    const settings = JSON.stringify([command, login.env(given), login.policy]);
+    expect(settings).toContain('/home/agent');
+    expect(settings).not.toMatch(/127\.0\.0\.1|the-token|large/);
+  });
+
   it('never reads a task as an option', () => {
     const command = entry.command(start({ task: '--version' }), 'terminal');
     const at = command.indexOf('--version');

@@ -10,6 +10,7 @@ import { ImageLibraries } from './image-libraries.js';
 import { InstallableAgents } from './installable-agents.js';
 import { OtherVersions } from './other-versions.js';
 import { SessionAgents } from './session-agents.js';
+import { SignInStore } from './sign-in.store.js';
 import { WireCalls } from './wire-calls.js';
 
 @Module({
@@ -23,8 +24,18 @@ import { WireCalls } from './wire-calls.js';
     InstallableAgents,
     OtherVersions,
     SessionAgents,
+    SignInStore,
     WireCalls,
   ],
-  exports: [AgentInstaller, AgentList, AgentStore, InstallableAgents, OtherVersions, SessionAgents],
+  exports: [
+    AgentInstaller,
+    AgentList,
+    AgentStore,
+    AgentVolumes,
+    InstallableAgents,
+    OtherVersions,
+    SessionAgents,
+    SignInStore,
+  ],
 })
 export class AgentsModule {}

@@ -20,6 +20,7 @@ export const customEntry = (agent: CustomAgent): AgentEntry => ({
   project: [],
   tools: {},
   belayTools: `mcp__${belayServer}__`,
+  login: null,
   standIn: () => null,
   transcripts: null,
 });

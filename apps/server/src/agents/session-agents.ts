@@ -6,6 +6,8 @@ import {
   ownAgent,
   wireFormatsOf,
   type AgentProgram,
+  type AgentProtocol,
+  type EgressPolicy,
   type newSessionAgent,
   type SessionAgent,
   type SessionMachine,
@@ -23,6 +25,7 @@ import { AgentStore, noSuchAgent } from './agent.store.js';
 import { customEntry } from './custom-entry.js';
 import { ImageLibraries } from './image-libraries.js';
 import { InstallableAgents } from './installable-agents.js';
+import { inUse, SignInStore } from './sign-in.store.js';
 
 /** What a sandbox needs besides its image, so that an agent runs in it. */
 export interface AgentMounts {
@@ -30,6 +33,16 @@ export interface AgentMounts {
   volume: { name: string; target: string } | null;
   /** Files to mount read-only. */
   policy: AgentEntry['policy'];
+  /** The volume with the home of a user’s own sign-in. */
+  login?: { name: string; target: string };
+}
+
+/** Where a session’s agent comes from and what it works with. */
+interface AgentPlace {
+  model: string;
+  machine: SessionMachine | null;
+  /** Whose sign-in the agent would use. */
+  user: string;
 }
 
 /** The agents of sessions: which one a session gets, and what its sandbox and its agent process need for it. */
@@ -40,6 +53,7 @@ export class SessionAgents {
     private readonly store: AgentStore,
     private readonly installable: InstallableAgents,
     private readonly libraries: ImageLibraries,
+    private readonly signIns: SignInStore,
   ) {}
 
   /**
@@ -48,27 +62,23 @@ export class SessionAgents {
    */
   choose(
     wanted: z.output<typeof newSessionAgent> | undefined,
-    { model, machine }: { model: string; machine: SessionMachine | null },
+    { model, machine, user }: AgentPlace,
   ): SessionAgent | undefined {
     if (!wanted || wanted.name === ownAgent) return undefined;
-    const { name, small } = wanted;
+    const { name, small, login } = wanted;
     const entry = this.entry(name);
     if (!entry) throw noSuchAgent(name);
     const installed = this.store.current(name);
     if (!installed && !this.#isCustom(name)) throw notInstalled(entry);
-    const protocol = wanted.protocol ?? entry.protocols[0] ?? 'terminal';
-    if (!entry.protocols.includes(protocol))
-      throw new AppError('invalid_input', `${entry.title} cannot be driven by ${protocol}.`);
-    if (machine)
-      throw new AppError(
-        'invalid_input',
-        machine.kind === 'bare'
-          ? 'Agents of others run in sandboxes, not on a bare machine.'
-          : `${entry.title} runs in sandboxes of the server: leave out the machine.`,
-      );
+    const protocol = protocolFor(wanted, entry);
+    if (machine) throw onlyInSandboxes(entry, machine);
+    const version = installed?.version ?? '';
+    if (login) {
+      assertHasLogin(entry, protocol);
+      return { name, version, protocol, login: user };
+    }
     formatFor(entry, model);
     if (small !== undefined) assertSameProvider(model, small);
-    const version = installed?.version ?? '';
     return { name, version, protocol, ...(small !== undefined && { small }) };
   }
 
@@ -79,9 +89,28 @@ export class SessionAgents {
     );
   }
 
+  /** The network of a session: its own, and the vendor’s hosts if its user signs in to the agent. */
+  egressFor(agent: SessionAgent | undefined, { profile, hosts }: EgressPolicy): EgressPolicy {
+    const more = agent?.login === undefined ? [] : (this.#entryOf(agent).login?.hosts ?? []);
+    if (more.length === 0) return { profile, hosts };
+    const own = profile === 'none' ? [] : hosts.filter((host) => !more.includes(host));
+    return { profile: profile === 'none' ? 'list' : profile, hosts: [...own, ...more] };
+  }
+
+  /** What is left of a session’s network for one without the agent’s sign-in. */
+  egressWithout(agent: SessionAgent | undefined, { profile, hosts }: EgressPolicy): EgressPolicy {
+    const more = agent?.login === undefined ? [] : (this.entry(agent.name)?.login?.hosts ?? []);
+    return { profile, hosts: hosts.filter((host) => !more.includes(host)) };
+  }
+
   /** Throws `invalid_input` with one sentence if the agent of a session cannot work with this model. */
   assertCanCall(agent: SessionAgent | undefined, model: string): void {
     if (!agent || agent.protocol === 'own') return;
+    if (agent.login !== undefined)
+      throw new AppError(
+        'invalid_input',
+        `${this.#entryOf(agent).title} uses your own sign-in, so that its model is chosen in its terminal.`,
+      );
     formatFor(this.#entryOf(agent), model);
     if (agent.small !== undefined) assertSameProvider(model, agent.small);
   }
@@ -93,13 +122,16 @@ export class SessionAgents {
   }
 
   /**
-   * What the sandbox of a session needs; undefined for Belay's own agent. Throws `conflict` when the agent was removed,
-   * and `unavailable` when no program of it runs in the image.
+   * What the sandbox of a session needs; undefined for Belay's own agent. Throws `conflict` when the agent was removed or
+   * the session does not have the sign-in, and `unavailable` when no program of it runs in the image.
    */
   async mounts({
     agent,
     image,
-  }: Pick<SessionSettings, 'agent' | 'image'>): Promise<AgentMounts | undefined> {
+    session,
+  }: Pick<SessionSettings, 'agent' | 'image'> & {
+    session: string | null;
+  }): Promise<AgentMounts | undefined> {
     if (!agent) return undefined;
     const entry = this.#entryOf(agent);
     if (this.#isCustom(agent.name)) return { volume: null, policy: entry.policy };
@@ -112,9 +144,15 @@ export class SessionAgents {
         'unavailable',
         `${image ?? this.config.image} has no C library that ${entry.title} runs on: choose another image, or an agent in JavaScript.`,
       );
+    const packages = { name: volume.name, target: agentFolder(agent.name) };
+    if (agent.login === undefined) return { volume: packages, policy: entry.policy };
+    const signIn = this.signIns.ofSession(session ?? '');
+    // The settings alone give nothing away: the session must also have been given this user’s sign-in to this agent.
+    if (signIn?.user !== agent.login || signIn.agent !== agent.name) throw inUse(agent.name);
     return {
-      volume: { name: volume.name, target: agentFolder(agent.name) },
-      policy: entry.policy,
+      volume: packages,
+      policy: entry.login?.policy ?? [],
+      login: { name: signIn.volume, target: loginHome },
     };
   }
 
@@ -124,9 +162,10 @@ export class SessionAgents {
     if (!agent || agent.protocol === 'own') return undefined;
     const { protocol } = agent;
     const entry = this.#entryOf(agent);
-    const format = formatFor(entry, settings.model);
+    const login = agent.login === undefined ? null : entry.login;
+    const format = login ? (entry.formats[0] ?? 'chat') : formatFor(entry, settings.model);
     const token = randomSecret();
-    const home = `/var/lib/belay/home/.belay/${agent.name}`;
+    const home = login ? loginHome : `/var/lib/belay/home/.belay/${agent.name}`;
     const start: Omit<AgentStart, 'trusted'> = {
       node: '/opt/belay/node',
       root: agentFolder(agent.name),
@@ -142,13 +181,15 @@ export class SessionAgents {
     };
     const launch = (trusted: boolean): AgentProgram['launches']['trusted'] => {
       const given = { ...start, trusted };
+      const command = (one: AgentStart) => [
+        ...(login?.command(one) ?? entry.command(one, protocol)),
+      ];
       return {
-        command: [...entry.command(given, protocol)],
-        ...(protocol === 'terminal' && {
-          again: [...entry.command({ ...given, task: null }, protocol)],
-        }),
-        env: { ...loopbackIsDirect, ...entry.env(given) },
-        files: [...entry.files(given)],
+        command: command(given),
+        ...(protocol === 'terminal' && { again: command({ ...given, task: null }) }),
+        env: { ...loopbackIsDirect, ...(login ?? entry).env(given) },
+        // Its user’s own settings are in that home.
+        files: login ? [] : [...entry.files(given)],
         newSession: entry.newSession(trusted),
       };
     };
@@ -164,6 +205,7 @@ export class SessionAgents {
       launches: { untrusted: launch(false), trusted: launch(true) },
       resume: entry.resume,
       authenticate: entry.authenticate,
+      ...(login && { login: true }),
     };
   }
 
@@ -182,9 +224,44 @@ export class SessionAgents {
   }
 }
 
+/** Where a sandbox has the home of a user’s own sign-in. */
+const loginHome = '/var/lib/belay/login';
+
+/** The wanted protocol, or else the best. Throws `invalid_input` if the agent does not speak it. */
+function protocolFor(
+  { protocol: wanted, login }: z.output<typeof newSessionAgent>,
+  { title, protocols }: AgentEntry,
+): AgentProtocol {
+  const best = login ? 'terminal' : protocols[0];
+  const protocol = wanted ?? best ?? 'terminal';
+  if (protocols.includes(protocol)) return protocol;
+  throw new AppError('invalid_input', `${title} cannot be driven by ${protocol}.`);
+}
+
+function assertHasLogin({ title, login }: AgentEntry, protocol: AgentProtocol): void {
+  if (!login)
+    throw new AppError(
+      'invalid_input',
+      `${title} has no sign-in that Belay knows: leave out \`login\`.`,
+    );
+  if (protocol !== 'terminal')
+    throw new AppError(
+      'invalid_input',
+      `You sign in to ${title} in its terminal: leave out the protocol, or choose \`terminal\`.`,
+    );
+}
+
 /** Otherwise, HTTP clients send even calls to the gateway through the sandbox’s proxy. */
 const direct = 'localhost,127.0.0.1,::1';
 const loopbackIsDirect = { NO_PROXY: direct, no_proxy: direct };
+
+const onlyInSandboxes = ({ title }: AgentEntry, { kind }: SessionMachine): AppError =>
+  new AppError(
+    'invalid_input',
+    kind === 'bare'
+      ? 'Agents of others run in sandboxes, not on a bare machine.'
+      : `${title} runs in sandboxes of the server: leave out the machine.`,
+  );
 
 const notInstalled = ({ title, name }: AgentEntry, version?: string): AppError =>
   new AppError(

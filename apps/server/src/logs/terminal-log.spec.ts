@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, truncate } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Config } from '../config.js';
@@ -81,6 +81,33 @@ describe('the log of a terminal', () => {
     await log.remove('s');
     expect(await log.list('s')).toEqual([]);
     expect(await log.size('s', 'main')).toBe(0);
+  });
+
+  it('shows output to followers, late ones too, without storing it', async () => {
+    const received: string[] = [];
+    log.subscribe('s', (_, offset, fresh) => received.push(`${offset} ${String(fresh)}`));
+    await log.append('s', 'main', 0, bytes('kept '));
+    await log.show('s', 'main', 5, bytes('secret'));
+    await log.show('s', 'main', 5, bytes('secret!'));
+    expect(received).toEqual(['0 kept ', '5 secret', '11 !']);
+    expect(await all()).toBe(`kept ${'\0'.repeat(7)}`);
+    expect(await readFile(join(folder, 'terminals/s/main'), 'utf8')).toBe(await all());
+    const live = async (from: number, to: number) =>
+      (await log.readLive('s', 'main', from, to)).toString();
+    expect(await live(0, 100)).toBe(`kept secret!`);
+    expect(await live(7, 9)).toBe('cr');
+    expect(await live(0, 5)).toBe('kept ');
+    await log.copy('s', 't', 'main', 12);
+    expect((await log.read('t', 'main', 0, 100)).toString()).not.toContain('secret');
+    expect((await log.readLive('t', 'main', 0, 100)).toString()).not.toContain('secret');
+  });
+
+  it('keeps no more of it in memory than a viewer needs', async () => {
+    const piece = Buffer.alloc(100 * 1024, 'x');
+    for (let at = 0; at < 4; at += 1) await log.show('s', 'main', at * piece.length, piece);
+    const live = await log.readLive('s', 'main', 0, 1e9);
+    expect(live.subarray(-256 * 1024).equals(Buffer.alloc(256 * 1024, 'x'))).toBe(true);
+    expect(live.subarray(0, -256 * 1024).every((byte) => byte === 0)).toBe(true);
   });
 
   it.each(['../x', 'a/b', '', 'Main', '.'])('takes no name such as %j', async (name) => {

@@ -17,12 +17,16 @@ interface Terminal {
   /** The unwritten rest of the notice that output is no longer kept. */
   notice: Buffer | undefined;
   handle: FileHandle | undefined;
+  /** The newest output that is shown and not stored; it ends at `size`. */
+  shown: Buffer;
   /** Serializes writes to one terminal. */
   mutex: Mutex;
   lastUse: number;
 }
 
 const maxOpenFiles = 128;
+/** Output that is not stored stays in memory up to this many bytes, which fill a screen many times. */
+const maxShown = 256 * 1024;
 /** The number of terminals that one session may ever have. */
 const maxTerminals = 1_000;
 
@@ -51,6 +55,22 @@ export class TerminalLog implements OnApplicationShutdown {
     offset: number,
     bytes: Uint8Array,
   ): Promise<void> {
+    await this.#append({ session, terminal, isKept: true }, offset, bytes);
+  }
+
+  /**
+   * Like `append`, for output that is never stored, such as a credential: the file only grows by a hole. Followers get it,
+   * late ones its newest `maxShown` bytes while this server runs.
+   */
+  async show(session: string, terminal: string, offset: number, bytes: Uint8Array): Promise<void> {
+    await this.#append({ session, terminal, isKept: false }, offset, bytes);
+  }
+
+  async #append(
+    { session, terminal, isKept }: { session: string; terminal: string; isKept: boolean },
+    offset: number,
+    bytes: Uint8Array,
+  ): Promise<void> {
     const log = await this.#terminal(session, terminal);
     await log.mutex.runExclusive(async () => {
       if (offset > log.size) {
@@ -59,7 +79,8 @@ export class TerminalLog implements OnApplicationShutdown {
       const fresh = bytes.subarray(log.size - offset);
       if (fresh.byteLength === 0) return;
       const at = log.size;
-      await this.#write(log, fresh);
+      await this.#write(log, fresh, { isKept });
+      if (!isKept) log.shown = Buffer.concat([log.shown, fresh]).subarray(-maxShown);
       for (const listener of this.#listeners.get(session) ?? []) listener(terminal, at, fresh);
     });
   }
@@ -80,6 +101,16 @@ export class TerminalLog implements OnApplicationShutdown {
     } finally {
       await file.close();
     }
+  }
+
+  /** Like `read`, for followers: with output that is shown and not stored, as far as it is in memory. */
+  async readLive(session: string, terminal: string, from: number, to: number): Promise<Buffer> {
+    const { shown, size } = await this.#terminal(session, terminal);
+    const bytes = await this.read(session, terminal, from, to);
+    const start = size - shown.byteLength;
+    if (from + bytes.byteLength > start)
+      shown.copy(bytes, Math.max(0, start - from), Math.max(0, from - start));
+    return bytes;
   }
 
   async list(session: string): Promise<{ terminal: string; size: number }[]> {
@@ -146,6 +177,7 @@ export class TerminalLog implements OnApplicationShutdown {
       path,
       size,
       handle: undefined,
+      shown: Buffer.alloc(0),
       mutex: new Mutex(),
       lastUse: 0,
     }));
@@ -153,11 +185,11 @@ export class TerminalLog implements OnApplicationShutdown {
     return log;
   }
 
-  async #write(log: Terminal, bytes: Uint8Array): Promise<void> {
+  async #write(log: Terminal, bytes: Uint8Array, { isKept }: { isKept: boolean }): Promise<void> {
     try {
       log.handle ??= await this.#openFile(log);
       log.lastUse = Date.now();
-      const kept = await this.#budget.keep(log, bytes);
+      const kept = isKept ? await this.#budget.keep(log, bytes) : bytes.subarray(0, 0);
       for (let done = 0; done < kept.byteLength;) {
         const rest = kept.byteLength - done;
         done += (await log.handle.write(kept, done, rest, log.size + done)).bytesWritten;

@@ -1,15 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type {
   Budgets,
+  EgressPolicy,
   newSessionAgent,
   SessionAgent,
   SessionMachine,
   SessionSummary,
 } from '@belay/protocol';
 import type { z } from 'zod';
-import type { Caller } from '../access/caller.js';
+import { assertMaySignIn, userOf, type Caller } from '../access/caller.js';
 import { SessionAgents } from '../agents/session-agents.js';
 import { ModelGateway } from '../models/model-gateway.js';
+import { SignIns } from './sign-ins.js';
 
 interface Wanted {
   agent: z.output<typeof newSessionAgent> | undefined;
@@ -28,18 +30,24 @@ export class AgentAndModel {
   constructor(
     private readonly models: ModelGateway,
     private readonly agents: SessionAgents,
+    private readonly signIns: SignIns,
   ) {}
 
   /**
    * The agent of a new session; undefined is Belay's own. Throws one sentence when the caller may not use the model, it
-   * cannot be called, or the agent is not available for it.
+   * cannot be called, the agent is not available for it, or its sign-in is in use.
    */
   async of(
     { agent, ...place }: Wanted,
     { caller, budgets }: Choice,
   ): Promise<SessionAgent | undefined> {
-    await this.models.choose(place.model, { caller, ...(budgets && { budgets }) });
-    return this.agents.choose(agent, place);
+    if (agent?.login !== true)
+      await this.models.choose(place.model, { caller, ...(budgets && { budgets }) });
+    else assertMaySignIn(caller);
+    const chosen = this.agents.choose(agent, { ...place, user: userOf(caller) });
+    if (chosen?.login !== undefined)
+      await this.signIns.assertFree({ user: chosen.login, agent: chosen.name });
+    return chosen;
   }
 
   /** Throws one sentence when the caller may not use the model, or this agent cannot call it. */
@@ -48,16 +56,30 @@ export class AgentAndModel {
     model: string,
     { caller, budgets }: Choice,
   ): Promise<void> {
-    await this.models.choose(model, { caller, ...(budgets && { budgets }) });
+    if (agent?.login === undefined)
+      await this.models.choose(model, { caller, ...(budgets && { budgets }) });
     this.agents.assertCanCall(agent, model);
+  }
+
+  /** The network of a new session with this agent. */
+  egressFor(agent: SessionAgent | undefined, egress: EgressPolicy): EgressPolicy {
+    return this.agents.egressFor(agent, egress);
+  }
+
+  /** The network of a session that goes on without this agent’s sign-in. */
+  egressWithout(agent: SessionAgent | undefined, egress: EgressPolicy): EgressPolicy {
+    return this.agents.egressWithout(agent, egress);
   }
 
   /** Throws one sentence when a session could not go on with its agent and model. */
   async check({
+    id,
     agent,
     model,
     budgets,
-  }: Pick<SessionSummary, 'agent' | 'model' | 'budgets'>): Promise<void> {
+  }: Pick<SessionSummary, 'id' | 'agent' | 'model' | 'budgets'>): Promise<void> {
+    if (agent?.login !== undefined)
+      return this.signIns.assertFree({ user: agent.login, agent: agent.name }, id);
     await this.models.check({ model, budgets });
     this.agents.assertCanCall(agent ?? undefined, model);
   }

@@ -8,6 +8,7 @@ import {
   mcpToolNamed,
   operationNamed,
   parseOutputOf,
+  terminalOperations,
   userCallPrefix,
   type Access,
   type Operation,
@@ -52,6 +53,7 @@ export class Dispatcher {
     if (!operation?.audience.includes('user')) throw noSuchOperation(name);
     if (!operation.audience.includes('viewer'))
       this.#assertMay(caller, 'operate', { session, action: name });
+    if (Object.hasOwn(terminalOperations, name)) await this.#refuseSignedIn(session);
     return { operation, input: fields.parse(parsedInput(name, operation.input, input)) };
   }
 
@@ -107,6 +109,16 @@ export class Dispatcher {
     const { actions, mcp } = await this.log.settings(session);
     const given = [...actions.map(actionOperation), ...mcp.map(mcpOperation)];
     return given.find(({ name }) => name === called);
+  }
+
+  /** The output of such a call is in the log and at its caller, and could be the credential. */
+  async #refuseSignedIn(session: string): Promise<void> {
+    const { agent } = await this.log.settings(session);
+    if (agent?.login === undefined) return;
+    throw new AppError(
+      'forbidden',
+      'This session uses its user’s own sign-in, so that nothing of its terminals is recorded: type into the terminal itself.',
+    );
   }
 
   #assertMay(caller: Caller, access: Access, what: { session: string; action: string }): void {

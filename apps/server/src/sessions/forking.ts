@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { newEvent, type forkRequest, type SessionSummary } from '@belay/protocol';
+import {
+  AppError,
+  newEvent,
+  type forkRequest,
+  type SessionAgent,
+  type SessionSummary,
+} from '@belay/protocol';
 import type { z } from 'zod';
 import { assertMay, mayNameHost, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
@@ -38,10 +44,13 @@ export class Forking {
     // A caller who may not share folders of the host does not get them by forking another user’s session.
     const mounts = mayNameHost(caller) ? old.mounts : [];
     const { agent: earlier, ...kept } = old;
+    assertNoSignIn(earlier, wanted);
+    const egress = this.choice.egressWithout(earlier, old.egress);
     const place = { model: model ?? old.model, machine: old.machine };
     if (!wanted) await this.choice.assertMayCall(earlier, place.model, { caller });
     const agent = wanted ? await this.choice.of({ agent: wanted, ...place }, { caller }) : earlier;
-    const settings = { ...kept, title, mounts, model: place.model, ...(agent && { agent }) };
+    const changed = { title, mounts, egress, model: place.model };
+    const settings = { ...kept, ...changed, ...(agent && { agent }) };
     if (old.machine) assertMayUseMachine(caller, old.machine);
     assertMayUseProfile(caller, old.sandbox);
     const id = newSessionId();
@@ -75,4 +84,21 @@ export class Forking {
     this.queue.add(id);
     return this.log.summary(id);
   }
+}
+
+/** A sign-in stays with the session that its user began with it. */
+function assertNoSignIn(
+  earlier: SessionAgent | undefined,
+  wanted: z.output<typeof forkRequest>['agent'],
+): void {
+  if (wanted?.login)
+    throw new AppError(
+      'invalid_input',
+      'A fork cannot use your own sign-in. Leave out `login`, or start a new session with it.',
+    );
+  if (earlier?.login !== undefined && !wanted)
+    throw new AppError(
+      'conflict',
+      'A fork does not get the sign-in of this session. Name an agent and a model for it.',
+    );
 }

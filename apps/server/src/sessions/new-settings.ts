@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, changedDefaults, type newSession, type SandboxProfile } from '@belay/protocol';
+import {
+  AppError,
+  changedDefaults,
+  subscriptionModel,
+  type newSession,
+  type SandboxProfile,
+} from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { HostFolders } from '../sandboxes/engine/host-folders.js';
@@ -38,6 +44,7 @@ export class NewSettings {
     const { agent: named, model } = wanted;
     const { budgets } = defaults;
     const agent = await this.choice.of({ agent: named, model, machine }, { caller, budgets });
+    if (agent?.login !== undefined) assertFitsSignIn(wanted);
     if (wanted.modelForPrograms && machine?.kind === 'bare')
       throw new AppError(
         'invalid_input',
@@ -48,7 +55,24 @@ export class NewSettings {
       onMachine: machine !== null,
     });
     const { mcp, actions, missing } = await this.tools.of(wanted);
-    const settings = { ...wanted, ...defaults, agent, machine, mcp, actions, mounts };
+    const egress = this.choice.egressFor(agent, defaults.egress);
+    const chosen = agent?.login === undefined ? model : subscriptionModel(agent.name);
+    const own = { ...wanted, ...defaults, egress, model: chosen };
+    const settings = { ...own, agent, machine, mcp, actions, mounts };
     return { settings, missing };
   }
+}
+
+/** Throws one sentence for what a sandbox with a user’s own sign-in does not have. */
+function assertFitsSignIn({ sandbox, modelForPrograms }: PlacedSession): void {
+  if (sandbox === 'root')
+    throw new AppError(
+      'invalid_input',
+      'A sandbox in which you sign in has no rights of root. Leave out `login` or `sandbox`.',
+    );
+  if (modelForPrograms)
+    throw new AppError(
+      'invalid_input',
+      'A session with your own sign-in calls no model of the server. Leave out `login` or `modelForPrograms`.',
+    );
 }

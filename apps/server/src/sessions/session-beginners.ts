@@ -1,11 +1,16 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import type { NewSession, SessionSettings } from '@belay/protocol';
+import type { NewSession, SessionAgent, SessionSettings, SessionSummary } from '@belay/protocol';
 import { BareSessions } from '../access/bare-sessions.js';
 import { assertMayBegin, type Caller } from '../access/caller.js';
 import { assertMayNameHost } from '../access/assert-may-name-host.js';
 import { SessionOwners } from '../access/session-owners.js';
+import { SignedInSessions } from '../access/signed-in-sessions.js';
 import { EventLog } from '../logs/event-log.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
+
+interface Agent {
+  agent?: SessionAgent | null | undefined;
+}
 
 /** The callers who begin sessions: checks their rights, and records who may do what with the sessions. */
 @Injectable()
@@ -14,12 +19,13 @@ export class SessionBeginners implements OnApplicationBootstrap {
     private readonly owners: SessionOwners,
     private readonly pictures: AttachedPictures,
     private readonly bare: BareSessions,
+    private readonly signIns: SignedInSessions,
     private readonly log: EventLog,
   ) {}
 
   /** Before any request is answered. */
   async onApplicationBootstrap(): Promise<void> {
-    for (const { id, machine } of await this.log.summaries()) this.#noteMachine(id, machine);
+    for (const { id, ...place } of await this.log.summaries()) this.#note(id, place);
   }
 
   /** Throws `forbidden`, and `not_found` for a picture that the caller may not attach. */
@@ -37,13 +43,15 @@ export class SessionBeginners implements OnApplicationBootstrap {
   async record(
     session: string,
     caller: Caller,
-    { machine }: Pick<SessionSettings, 'machine'>,
+    settings: Pick<SessionSettings, 'machine' | 'agent'>,
   ): Promise<void> {
-    this.#noteMachine(session, machine);
+    this.#note(session, settings);
     await this.owners.record(session, caller);
   }
 
-  #noteMachine(session: string, machine: SessionSettings['machine']): void {
+  /** Not everyone who sees such a session may operate it. */
+  #note(session: string, { machine, agent }: Pick<SessionSummary, 'machine'> & Agent): void {
     if (machine?.kind === 'bare') this.bare.add(session, machine.name);
+    if (agent?.login !== undefined) this.signIns.add(session, agent.login);
   }
 }

@@ -24,7 +24,7 @@ export class SessionEnds implements OnApplicationBootstrap {
     this.log.subscribeAll((session, events, summary) => this.#follow(session, events, summary));
   }
 
-  #follow(session: string, events: Event[], { check, archived }: SessionSummary): void {
+  #follow(session: string, events: Event[], { agent, check, archived }: SessionSummary): void {
     if (events.some(({ action }) => action === 'start')) this.checks.cancel(session);
     if (archived && events.some((event) => isEvent(event, 'change'))) this.#putAway(session);
     const last = events.findLast((event) => isEvent(event, 'state'));
@@ -32,9 +32,25 @@ export class SessionEnds implements OnApplicationBootstrap {
     const { state } = last.args;
     if (!isEnded(state) || state === 'stopped') return;
     const kept = this.#keepPatch(session);
+    if (agent?.login !== undefined) return this.#signOut(session, { kept, check });
     // The sandbox is needed until the check has ended.
     if (check === null) this.slots.linger(session);
     else void kept.then(() => this.checks.run(session));
+  }
+
+  /** The sandbox with a user’s own sign-in ends at once; the check runs in one without it. */
+  #signOut(
+    session: string,
+    { kept, check }: Pick<SessionSummary, 'check'> & { kept: Promise<void> },
+  ): void {
+    const end = async (): Promise<void> => {
+      await kept;
+      // A message may have started it again.
+      if (!isEnded((await this.log.summary(session)).state)) return;
+      await this.slots.halt(session);
+      if (check !== null) await this.checks.run(session);
+    };
+    void end().catch((error: unknown) => this.#logger.warn(error));
   }
 
   /** The patch may still be read from the sandbox. */

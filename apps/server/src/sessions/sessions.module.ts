@@ -37,6 +37,7 @@ import { SessionEnds } from './session-ends.js';
 import { SessionFiles } from './session-files.js';
 import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
+import { SignIns } from './sign-ins.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
 import { Transcripts } from './transcripts.js';
@@ -84,6 +85,7 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionFiles,
     SessionRemoval,
     SessionService,
+    SignIns,
     StartQueue,
     StartStatus,
     Transcripts,
@@ -105,6 +107,7 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionFiles,
     SessionRemoval,
     SessionService,
+    SignIns,
     Transcripts,
     WorkspaceStore,
   ],

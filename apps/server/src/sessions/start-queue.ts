@@ -4,6 +4,7 @@ import { EventLog } from '../logs/event-log.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { IncomingWorkspaces } from './incoming-workspaces.js';
 import { SandboxSlots } from './sandbox-slots.js';
+import { SignIns } from './sign-ins.js';
 import { StartStatus } from './start-status.js';
 import { WorkspaceStore } from './workspace.store.js';
 
@@ -24,6 +25,7 @@ export class StartQueue implements OnApplicationShutdown {
     private readonly incoming: IncomingWorkspaces,
     private readonly slots: SandboxSlots,
     private readonly status: StartStatus,
+    private readonly signIns: SignIns,
   ) {
     slots.onFree(() => this.#run());
   }
@@ -41,7 +43,10 @@ export class StartQueue implements OnApplicationShutdown {
 
   /** The log was extended: a connected agent receives the events, otherwise a new one starts from the log. */
   async resume(session: string): Promise<void> {
-    if (this.sandboxes.state(session) !== 'connected' || this.slots.isHalting(session)) {
+    const { agent } = await this.log.settings(session);
+    const isHere = this.sandboxes.state(session) === 'connected' && !this.slots.isHalting(session);
+    // A sandbox that was woken for its files does not have its user’s sign-in.
+    if (!isHere || agent?.login !== undefined) {
       this.add(session);
       return;
     }
@@ -58,7 +63,7 @@ export class StartQueue implements OnApplicationShutdown {
       }
       this.slots.take(session);
       try {
-        await this.#start(session);
+        await this.#start(session, { isAsleep: true });
       } catch (error) {
         this.slots.giveBack(session);
         throw error;
@@ -145,13 +150,17 @@ export class StartQueue implements OnApplicationShutdown {
     }
   }
 
-  async #start(session: string): Promise<void> {
+  /** A session that stays asleep does not get the sign-in of its agent, which nothing would use. */
+  async #start(session: string, { isAsleep = false } = {}): Promise<void> {
     this.slots.take(session);
     this.incoming.begin(session);
     if (this.sandboxes.state(session) !== 'none') await this.sandboxes.stop(session);
     this.slots.startsAgain(session);
     const epoch = await this.log.nextEpoch(session);
-    const settings = await this.log.settings(session);
+    const { agent, ...others } = await this.log.settings(session);
+    const isSignedIn = agent?.login !== undefined;
+    if (isSignedIn && !isAsleep) await this.signIns.take(session, agent);
+    const settings = { ...others, ...(agent && !(isSignedIn && isAsleep) && { agent }) };
     const events = await this.log.read(session, { after: 0 });
     const tar = await this.workspaces.source(session, settings);
     await this.sandboxes.start({ session, settings, events, epoch }, tar);

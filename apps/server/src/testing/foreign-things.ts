@@ -79,6 +79,7 @@ export const dataFiles: Record<string, Kind | { none: string }> = {
   workspaces: 'workspace',
   'actions.json': 'action',
   'agents.json': 'agent',
+  'sign-ins.json': { none: 'whose sign-ins are kept, which no route reads but for its caller' },
   'action-secrets.json': 'action-secret',
   'git-hosts.json': 'git',
   'keys.json': 'provider',

@@ -10,6 +10,7 @@ import { AgentStore } from '../agents/agent.store.js';
 import { ImageLibraries } from '../agents/image-libraries.js';
 import { InstallableAgents } from '../agents/installable-agents.js';
 import { SessionAgents } from '../agents/session-agents.js';
+import { SignInStore } from '../agents/sign-in.store.js';
 import { Config } from '../config.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { TransientNotices } from '../logs/transient-notices.js';
@@ -69,6 +70,7 @@ export class SandboxServer {
   sandboxes!: Sandboxes;
   records!: SandboxRecords;
   agentStore!: AgentStore;
+  signIns!: SignInStore;
   #lifecycle!: ServerLifecycle;
   #folder!: string;
 
@@ -97,11 +99,13 @@ export class SandboxServer {
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
     const live = new TransientNotices();
     this.agentStore = new AgentStore(config);
+    this.signIns = new SignInStore(config);
     const agents = new SessionAgents(
       config,
       this.agentStore,
       new InstallableAgents(),
       new ImageLibraries(config, docker),
+      this.signIns,
     );
     const calls = new AgentCalls(
       new ConnectionLog(log, agents),

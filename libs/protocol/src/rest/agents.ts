@@ -54,6 +54,13 @@ export const agentRoutes = {
     response: nothing,
     access: 'admin',
   }),
+  logout: route({
+    method: 'DELETE',
+    path: '/api/agents/:agent/login',
+    summary: 'Removes your sign-in to an agent, with everything that the agent keeps in that home',
+    params,
+    response: nothing,
+  }),
   saveCustom: route({
     method: 'PUT',
     path: '/api/custom-agents/:agent',

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 /** Begins a session whose agent is this shell script in a terminal; `again` is that of later starts. */
-function begin(script: string, again = script, ignoresDistrust: string[] = []): void {
+function begin(script: string, again = script, more: Partial<AgentProgram> = {}): void {
   const launch: AgentProgram['launches']['trusted'] = {
     command: ['sh', '-c', script],
     again: ['sh', '-c', again],
@@ -46,10 +46,11 @@ function begin(script: string, again = script, ignoresDistrust: string[] = []): 
       token: 'x'.repeat(32),
       home: join(folder, 'home'),
       project: [],
-      ignoresDistrust,
+      ignoresDistrust: [],
       launches: { untrusted: launch, trusted: launch },
       resume: null,
       authenticate: null,
+      ...more,
     },
   });
 }
@@ -119,7 +120,7 @@ it('ends the calls of its model when it asks again, and records what they change
 it('does not start before the user trusts what it would use all the same', async () => {
   mkdirSync(join(folder, 'workspace/.fake'));
   const script = 'echo ran >> out';
-  begin(script, script, ['.fake']);
+  begin(script, script, { ignoresDistrust: ['.fake'] });
   expect((await stage.event('error')).message).toContain('Fake would use .fake of the project');
   rmSync(join(folder, 'workspace/.fake'), { recursive: true });
   await stage.message('Go on');
@@ -163,4 +164,26 @@ it('is ended when the user stops the session', async () => {
   await stage.say(newEvent('user', 'stop', { args: {}, message: 'Stop' }));
   await stage.until((log) => log.some(({ args }) => args['change'] === 'ended'));
   expect(stage.log.some(({ action }) => action === 'error')).toBe(false);
+});
+
+it('writes nothing of a terminal in which its user signs in, and has no gateway', async () => {
+  const lines = [
+    'echo CODE-1234',
+    'printf "\\033]9;CODE-1234\\a"',
+    'read line',
+    '(exec 3<>/dev/tcp/127.0.0.1/46501) 2>/dev/null && echo open > out || echo closed > out',
+  ].join('; ');
+  begin(`bash -c '${lines}'`, '', { login: true });
+  expect(await why(1)).toBe('Fake rang the bell.');
+  await type('typed-secret\r');
+  await stage.event('end');
+  expect(written()).toBe('closed\n');
+  expect(JSON.stringify(stage.log)).not.toMatch(/CODE-1234|typed-secret/);
+});
+
+it('writes what a program without a sign-in says in its terminal', async () => {
+  begin('printf "\\033]9;Look here\\a"; read line');
+  expect(await why(1)).toBe('Look here');
+  await type('\r');
+  await stage.event('end');
 });

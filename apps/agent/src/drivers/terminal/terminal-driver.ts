@@ -105,7 +105,10 @@ export class TerminalDriver implements AgentDriver {
     writeProgramFiles([...launch.files, { path: script, text }]);
     const args = { change: 'began', conversation: agentTerminal, through } as const;
     writer.append(newEvent('agent', 'turn', { args, message: `${title} begins.` }));
-    const signals = new AttentionSignals((text) => this.#wait(text || `${title} rang the bell.`));
+    const signals = new AttentionSignals((text) => {
+      // The terminal of a sign-in may show a credential, so that nothing of it goes into the log.
+      this.#wait((!program.login && text) || `${title} rang the bell.`);
+    });
     this.#runs = true;
     this.#restartQuiet();
     const command = `sh ${shellQuoted(script)}`;
@@ -126,7 +129,14 @@ export class TerminalDriver implements AgentDriver {
     clearTimeout(this.#quiet);
     this.#goOn();
     await this.#endCalls();
+    if (program.login) await this.#recordChanges();
     this.#finish(exit, signal);
+  }
+
+  /** Of a program whose calls nobody sees, all changes until it waits for its user are one step. */
+  async #recordChanges(): Promise<void> {
+    const { history } = await this.#options.services;
+    await history.commit({ id: '', message: `Changes by ${this.#options.program.title}` });
   }
 
   /** Writes the results of the calls so far, and has what they changed recorded. */
@@ -176,6 +186,7 @@ export class TerminalDriver implements AgentDriver {
     if (this.#attention !== null || !this.#runs) return;
     this.#attention = why;
     this.#write('attention', { why }, why);
+    if (this.#options.program.login) void this.#recordChanges();
   }
 
   #goOn(): void {

@@ -1,6 +1,11 @@
 import { gatewayUrl } from '@belay/protocol';
 import { claudeCodeTranscript } from '../../transcripts/claude-code-transcript.js';
-import { belayServer, type AgentEntry, type ProgramPlaces } from '../agent-entry.js';
+import {
+  belayServer,
+  type AgentEntry,
+  type AgentStart,
+  type ProgramPlaces,
+} from '../agent-entry.js';
 import {
   each,
   edits,
@@ -30,10 +35,7 @@ export const claudeCode: AgentEntry = {
           `${start.root}/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js`,
         ]
       : [
-          programOf(start),
-          '--setting-sources',
-          sources(start.trusted).join(','),
-          '--strict-mcp-config',
+          ...plainCommand(start),
           '--dangerously-skip-permissions',
           ...(start.task === null ? [] : ['--', start.task]),
         ],
@@ -86,24 +88,8 @@ export const claudeCode: AgentEntry = {
       }),
     },
   ],
-  policy: [
-    {
-      path: '/etc/claude-code/managed-settings.json',
-      text: JSON.stringify({
-        allowManagedHooksOnly: true,
-        allowManagedPermissionRulesOnly: true,
-        allowedMcpServers: [{ serverName: belayServer }],
-        // Commands that a project's settings could name, and that no hook is.
-        apiKeyHelper: '',
-        awsAuthRefresh: '',
-        awsCredentialExport: '',
-        gcpAuthRefresh: '',
-        otelHeadersHelper: '',
-        // Over the variables that a project’s settings set once they are trusted.
-        env: { ANTHROPIC_BASE_URL: gatewayUrl('anthropic'), ANTHROPIC_API_KEY: '' },
-      }),
-    },
-  ],
+  // Over the variables that a project’s settings set once they are trusted.
+  policy: managed({ env: { ANTHROPIC_BASE_URL: gatewayUrl('anthropic'), ANTHROPIC_API_KEY: '' } }),
   project: ['.claude/**', '.mcp.json', '**/CLAUDE.md', '**/CLAUDE.local.md'],
   tools: {
     Bash: shell('command'),
@@ -122,6 +108,20 @@ export const claudeCode: AgentEntry = {
     ...each('ToolSearch EnterPlanMode ExitPlanMode AskUserQuestion', idleTool),
   },
   belayTools: `mcp__${belayServer}__`,
+  login: {
+    command: (start) => [
+      ...plainCommand(start),
+      ...(start.task === null ? [] : ['--', start.task]),
+    ],
+    env: ({ home }) => ({
+      CLAUDE_CONFIG_DIR: home,
+      DISABLE_AUTOUPDATER: '1',
+      // It goes to other hosts, about each of which the user would be asked.
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    }),
+    policy: managed({}),
+    hosts: ['api.anthropic.com', 'claude.ai', 'platform.claude.com', 'console.anthropic.com'],
+  },
   standIn: (text, offered) => standInBy(text, offered, { Bash: (command) => ({ command }) }),
   transcripts: {
     format: claudeCodeTranscript,
@@ -136,5 +136,29 @@ export const claudeCode: AgentEntry = {
 
 const programOf = ({ root, arch, clib }: ProgramPlaces): string =>
   `${root}/node_modules/@anthropic-ai/claude-code-linux-${arch}${clib === 'musl' ? '-musl' : ''}/claude`;
+
+const plainCommand = (start: AgentStart): string[] => [
+  programOf(start),
+  '--setting-sources',
+  sources(start.trusted).join(','),
+  '--strict-mcp-config',
+];
+
+/** Settings that neither the project nor the user changes. */
+function managed(more: Readonly<Record<string, unknown>>): AgentEntry['policy'] {
+  const settings = {
+    allowManagedHooksOnly: true,
+    allowManagedPermissionRulesOnly: true,
+    allowedMcpServers: [{ serverName: belayServer }],
+    // Commands that a project's settings could name, and that no hook is.
+    apiKeyHelper: '',
+    awsAuthRefresh: '',
+    awsCredentialExport: '',
+    gcpAuthRefresh: '',
+    otelHeadersHelper: '',
+    ...more,
+  };
+  return [{ path: '/etc/claude-code/managed-settings.json', text: JSON.stringify(settings) }];
+}
 
 const sources = (trusted: boolean): string[] => (trusted ? ['user', 'project'] : ['user']);

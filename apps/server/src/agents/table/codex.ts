@@ -43,24 +43,7 @@ export const codex: AgentEntry = {
     NO_BROWSER: '1',
   }),
   files: (start) => [{ path: `${start.home}/config.toml`, text: settings(start) }],
-  policy: [
-    {
-      path: '/etc/codex/managed_config.toml',
-      // Over the project's own settings and those of the adapter, which trusts the workspace by itself.
-      text: '[projects."/workspace"]\ntrust_level = "untrusted"\n',
-    },
-    {
-      path: '/etc/codex/requirements.toml',
-      text: [
-        'allow_managed_hooks_only = true',
-        'allowed_web_search_modes = []',
-        '',
-        '[features]',
-        'code_mode = false',
-        '',
-      ].join('\n'),
-    },
-  ],
+  policy: policyWith(['allowed_web_search_modes = []', '', '[features]', 'code_mode = false']),
   project: ['.codex/**', '**/AGENTS.md', '.agents/skills/**'],
   tools: {
     exec_command: shell('cmd'),
@@ -85,6 +68,24 @@ export const codex: AgentEntry = {
     ),
   },
   belayTools: `mcp__${belayServer}__`,
+  login: {
+    // It signs in by a code that its user enters on any machine, since none can reach a port of the sandbox.
+    command: (start) => [
+      '/bin/sh',
+      '-c',
+      '"$0" login status || "$0" login --device-auth; exec "$0" "$@"',
+      programOf(start),
+      // The sandbox is around it already, and its own one needs rights that it has not.
+      '--sandbox',
+      'danger-full-access',
+      '--ask-for-approval',
+      'untrusted',
+      ...(start.task === null ? [] : ['--', start.task]),
+    ],
+    env: ({ home }) => ({ CODEX_HOME: home }),
+    policy: policyWith([]),
+    hosts: ['auth.openai.com', 'chatgpt.com', 'api.openai.com'],
+  },
   standIn: (text, offered) =>
     standInBy(text, offered, {
       exec_command: (cmd) => ({ cmd }),
@@ -101,6 +102,18 @@ export const codex: AgentEntry = {
     },
   },
 };
+
+/** Settings over the project's own and those of the adapter, which trusts the workspace by itself. */
+function policyWith(requirements: readonly string[]): AgentEntry['policy'] {
+  const required = ['allow_managed_hooks_only = true', ...requirements, ''];
+  return [
+    {
+      path: '/etc/codex/managed_config.toml',
+      text: '[projects."/workspace"]\ntrust_level = "untrusted"\n',
+    },
+    { path: '/etc/codex/requirements.toml', text: required.join('\n') },
+  ];
+}
 
 /** Tools with which the model leads other agents, whose own calls pass the gateway, too. */
 function inNamespace(namespace: string, names: string): AgentEntry['tools'] {

@@ -74,6 +74,7 @@ export const gemini: AgentEntry = {
     ...each('invoke_agent activate_skill', idleTool),
   },
   belayTools: `mcp_${belayServer}_`,
+  login: null,
   standIn: (text, offered) =>
     standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
   transcripts: null,

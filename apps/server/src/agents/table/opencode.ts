@@ -65,6 +65,7 @@ export const opencode: AgentEntry = {
     ...each('task todowrite todoread question', idleTool),
   },
   belayTools: `${belayServer}_`,
+  login: null,
   standIn: (text, offered) =>
     standInBy(text, offered, {
       bash: (command) => ({ command, description: 'Explains why the call did not run' }),

@@ -61,6 +61,7 @@ export const pi: AgentEntry = {
     ...each('read grep find ls', readsFrom('path')),
   },
   belayTools: `${belayServer}_`,
+  login: null,
   standIn: (text, offered) => standInBy(text, offered, { bash: (command) => ({ command }) }),
   transcripts: null,
 };

@@ -82,6 +82,7 @@ export const qwen: AgentEntry = {
     ...each('ask_user_question update_goal', idleTool),
   },
   belayTools: `mcp__${belayServer}__`,
+  login: null,
   standIn: (text, offered) =>
     standInBy(text, offered, { run_shell_command: (command) => ({ command }) }),
   transcripts: null,

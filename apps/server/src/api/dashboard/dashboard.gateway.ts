@@ -7,7 +7,7 @@ import {
 } from '@nestjs/websockets';
 import { dashboardPath, viewerRequests, type Answer, type SessionSummary } from '@belay/protocol';
 import type { z } from 'zod';
-import { sees, seesAll } from '../../access/caller.js';
+import { sees, seesAll, seesTerminals } from '../../access/caller.js';
 import { EvaluationService } from '../../evaluations/evaluation.service.js';
 import { FeedSources, SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { newestFirst } from '../../sessions/session.service.js';
@@ -113,7 +113,11 @@ export class DashboardGateway implements OnGatewayInit, OnGatewayConnection, OnM
   }
 
   readonly #handlers: Handlers = {
-    watch: ({ data }, request) => this.#followers.add(data.follower, request),
+    watch: ({ data: { access, follower } }, request) =>
+      this.#followers.add(follower, {
+        ...request,
+        ...(!seesTerminals(access.caller, request.session) && { terminals: 'none' }),
+      }),
     unwatch: (socket, { session }) => {
       this.#browsers.set(socket, session, false);
       this.#sizes.remove(socket, session);

@@ -12,6 +12,8 @@ import { AgentList } from '../../agents/agent-list.js';
 import { AgentStore } from '../../agents/agent.store.js';
 import { InstallableAgents } from '../../agents/installable-agents.js';
 import { OtherVersions } from '../../agents/other-versions.js';
+import { userOf } from '../../access/caller.js';
+import { SignIns } from '../../sessions/sign-ins.js';
 import { callerOf } from '../auth/access.guard.js';
 import { parsedInput } from '../../parsed-input.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -27,6 +29,7 @@ export class AgentsController {
     private readonly installable: InstallableAgents,
     private readonly store: AgentStore,
     private readonly versions: OtherVersions,
+    private readonly signIns: SignIns,
   ) {}
 
   list(_: unknown, @Req() request: Request): Promise<AgentChoice[]> {
@@ -49,6 +52,10 @@ export class AgentsController {
   async remove({ params: { agent } }: Inputs['remove']): Promise<void> {
     if (this.installable.known(agent)) await this.installer.remove(agent);
     else await this.store.removeCustom(agent);
+  }
+
+  async logout({ params: { agent } }: Inputs['logout'], @Req() request: Request): Promise<void> {
+    await this.signIns.remove({ user: userOf(callerOf(request)), agent });
   }
 
   async saveCustom(

@@ -11,7 +11,7 @@ import {
   type Operation,
 } from '@belay/protocol';
 import { z } from 'zod';
-import type { Caller } from '../../access/caller.js';
+import { seesTerminals, type Caller } from '../../access/caller.js';
 import { newUserCallId } from '../../sessions/dispatcher.js';
 import type { SessionFollowers } from '../../sessions/feed/session-followers.js';
 import { parsedInput } from '../../parsed-input.js';
@@ -177,7 +177,8 @@ export class SocketConnection {
           signal: this.socket.closing,
         });
         this.#session = data.session;
-        await this.#follower.watch(data);
+        const isShown = data.terminals && seesTerminals(caller, data.session);
+        await this.#follower.watch({ ...data, terminals: isShown && data.terminals });
         return {
           action: 'session',
           session: data.session,

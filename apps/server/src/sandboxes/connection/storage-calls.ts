@@ -67,21 +67,25 @@ export class StorageCalls {
   ): Promise<void> {
     const { session, terminal } = from;
     const size = await this.terminals.size(session, terminal);
+    const { agent } = await this.log.settings(session);
     if (from.offset > size) {
       throw new AppError('conflict', `The terminal continues at ${size}, not at ${from.offset}.`);
     }
-    void this.#storeTerminal(from, stream);
+    // What its user sees while signing in may be a credential.
+    void this.#storeTerminal(from, stream, { isKept: agent?.login === undefined });
   }
 
   async #storeTerminal(
     from: { session: string; terminal: string; offset: number },
     stream: RpcStream,
+    { isKept }: { isKept: boolean },
   ): Promise<void> {
-    let at = from.offset;
+    const { session, terminal, offset } = from;
+    let at = offset;
     try {
       for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
         const bytes = chunk as Buffer;
-        await this.terminals.append(from.session, from.terminal, at, bytes);
+        await this.terminals[isKept ? 'append' : 'show'](session, terminal, at, bytes);
         at += bytes.byteLength;
       }
       stream.end();

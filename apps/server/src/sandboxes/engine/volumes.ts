@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import {
   containerName,
   DockerClient,
+  idleContainer,
   labels,
   ownershipContainer,
   type SandboxVolumes,
   seedsVolumes,
 } from '@belay/docker';
-import { AppError, ignoreError, type SandboxProfile, type SessionAgent } from '@belay/protocol';
+import { AppError, ignoreError, type SandboxProfile } from '@belay/protocol';
 import { SessionAgents, type AgentMounts } from '../../agents/session-agents.js';
 import { Config } from '../../config.js';
 import { ownerLabels } from '../../owner-labels.js';
@@ -36,9 +37,11 @@ export class Volumes {
     private readonly agents: SessionAgents,
   ) {}
 
-  /** What a sandbox of this image needs for its agent; undefined for Belay’s own. Throws as `SessionAgents` does. */
-  ofAgent(image: string | null, agent: SessionAgent | undefined): Promise<AgentMounts | undefined> {
-    return this.agents.mounts({ image, agent });
+  /** What a sandbox needs for its agent; undefined for Belay’s own. Throws as `SessionAgents.mounts` does. */
+  async ofAgent(of: Parameters<SessionAgents['mounts']>[0]): Promise<AgentMounts | undefined> {
+    const mounts = await this.agents.mounts(of);
+    if (mounts?.login) await this.#makeHome(mounts.login.name);
+    return mounts;
   }
 
   /**
@@ -96,6 +99,24 @@ export class Volumes {
       throw error;
     });
     return this.#runtimeImage;
+  }
+
+  /** A new volume takes over the owner of the folder in the runtime’s image, as those of sandboxes do. */
+  async #makeHome(name: string): Promise<void> {
+    if (await this.docker.volumeLabels(name)) return;
+    const target = '/var/lib/belay';
+    const { instance, data } = this.config;
+    // Without the label of sandboxes’ volumes, which are removed with their sandboxes.
+    const own = { [labels.login]: instance, [labels.data]: data };
+    const container = await this.docker.create(
+      idleContainer({
+        name: `${name}-make`,
+        image: await this.runtime(),
+        labels: ownerLabels(this.config),
+        volume: { name, target, labels: own, seeded: true },
+      }),
+    );
+    await this.docker.remove(container);
   }
 
   async #findRuntime(): Promise<string> {

@@ -168,7 +168,7 @@ export class SandboxContainers {
     await this.#stillWanted(sandbox);
     try {
       const { image = null, agent } = launch;
-      const mounts = await this.volumes.ofAgent(image, agent);
+      const mounts = await this.volumes.ofAgent({ session: sandbox.session, image, agent });
       const [listening, prepared] = await Promise.allSettled([
         this.#prepareFolder(sandbox, launch, mounts),
         this.#prepareVolumes(sandbox, launch),
@@ -281,9 +281,14 @@ function agentMounts(mounts: AgentMounts | undefined, folder: string): MountSett
     Target: path,
     ReadOnly: true,
   }));
-  if (!mounts.volume) return files;
-  const { name, target } = mounts.volume;
-  return [volume({ Source: name, Target: target, ReadOnly: true }), ...files];
+  const { volume: packages, login } = mounts;
+  return [
+    ...(packages
+      ? [volume({ Source: packages.name, Target: packages.target, ReadOnly: true })]
+      : []),
+    ...(login ? [volume({ Source: login.name, Target: login.target })] : []),
+    ...files,
+  ];
 }
 
 function greetedInTime(sandbox: Sandbox): Promise<void> {

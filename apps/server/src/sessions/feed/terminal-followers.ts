@@ -116,7 +116,7 @@ export class TerminalFollowers<F extends Follower> {
         if (size - position.sent > terminalBehind) position.sent = size - terminalWindow;
         const from = position.sent;
         const to = from + terminalPiece;
-        const bytes = await this.terminals.read(this.session, terminal, from, to);
+        const bytes = await this.terminals.readLive(this.session, terminal, from, to);
         if (position.closed || bytes.length === 0) break;
         // If other data congested the connection meanwhile, these bytes are dropped and read again later: nothing
         // waits in memory.

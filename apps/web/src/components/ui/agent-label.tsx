@@ -1,10 +1,19 @@
 import type { SessionAgent } from '@belay/protocol';
 
 /** The agent of another vendor that works on a session. */
-export function AgentLabel({ agent: { name, version } }: { agent: SessionAgent }) {
+export function AgentLabel({ agent: { name, version, login } }: { agent: SessionAgent }) {
   return (
     <span className="whitespace-nowrap" title={`The agent is ${name} ${version}`.trimEnd()}>
       {name}
+      {login !== undefined && (
+        <span
+          className="text-amber"
+          title="This sandbox holds a credential, and Belay sees, counts and holds nothing of what the agent sends"
+        >
+          {' '}
+          ⚠ signed in
+        </span>
+      )}
     </span>
   );
 }

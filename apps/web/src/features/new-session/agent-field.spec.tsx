@@ -23,10 +23,10 @@ const agent: AgentChoice = {
   variables: [],
 };
 
-type Chosen = Pick<SessionForm, 'agent' | 'protocol' | 'small'>;
+type Chosen = Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login'>;
 
 function Form({ models }: { models: string[] }) {
-  const [form, setForm] = useState<Chosen>({ agent: '', protocol: '', small: '' });
+  const [form, setForm] = useState<Chosen>({ agent: '', protocol: '', small: '', login: false });
   return (
     <>
       <AgentField
@@ -77,7 +77,7 @@ it('chooses an agent with its model for small tasks', async () => {
     target: { value: 'google:little' },
   });
   const form = JSON.parse(screen.getByRole('status').textContent) as Chosen;
-  expect(form).toEqual({ agent: 'other', protocol: '', small: 'google:little' });
+  expect(form).toMatchObject({ agent: 'other', protocol: '', small: 'google:little' });
 });
 
 it('says whose models the agent needs', async () => {
@@ -90,4 +90,27 @@ it('says that a script cannot play the model of an agent', async () => {
   await show([agent], ['scripted:example']);
   await choose('other');
   await screen.findByText(/^Other calls its model itself: choose a model of a provider/);
+});
+
+it('lets the user sign in where the agent has that, without models of the server', async () => {
+  await show(
+    [{ ...agent, protocols: ['acp', 'terminal'], login: 'possible' }],
+    ['anthropic:large'],
+  );
+  await choose('other');
+  await screen.findByText(/^Other is for/);
+  fireEvent.click(screen.getByRole('checkbox', { name: /^Sign in myself/ }));
+  expect(screen.getByRole('status').textContent).toContain('"login":true');
+  expect(screen.getByRole('checkbox').closest('label')?.textContent).toContain(
+    'The sandbox then holds my credential',
+  );
+  for (const name of [/^Other is for/, /^Model for small tasks/, 'In a terminal'])
+    expect(screen.queryByText(name)).toBeNull();
+});
+
+it('offers no sign-in for an agent without one', async () => {
+  await show([agent]);
+  await choose('other');
+  await screen.findByText('Another one.');
+  expect(screen.queryByRole('checkbox')).toBeNull();
 });

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentChoice, AgentProtocol } from '@belay/protocol';
 import { ChoiceField } from '@/components/ui/choice';
-import { Field, Select, TextField } from '@/components/ui/field';
+import { CheckField, Field, Select, TextField } from '@/components/ui/field';
 import { agentProtocols } from '@/lib/agent-protocols';
 import { agentsQuery } from '@/lib/queries';
 import { useAdmin } from '@/lib/role';
@@ -11,7 +11,7 @@ import { misfitOf } from './misfit-of';
 import type { SessionForm } from './session-form';
 
 interface AgentFieldProps {
-  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'models'>;
+  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login' | 'models'>;
   onChange(part: Partial<SessionForm>): void;
 }
 
@@ -23,7 +23,8 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
   const missing = data.filter((agent) => !usable.includes(agent));
   const chosen = usable.find(({ name }) => name === form.agent);
   if (data.length === 0) return null;
-  const misfit = misfitOf(chosen, form.models);
+  const login = signsIn(form, chosen);
+  const misfit = login ? undefined : misfitOf(chosen, form.models);
   return (
     <div className="space-y-2">
       <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
@@ -41,7 +42,7 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
             <AgentOptions usable={usable} missing={missing} />
           </Select>
         </Field>
-        {chosen && (
+        {chosen && !login && (
           <TextField
             label="Model for small tasks"
             hint="Of the same provider, for titles and summaries. Leave empty for the model above."
@@ -51,9 +52,32 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
           />
         )}
       </div>
-      {chosen && <ProtocolField agent={chosen} form={form} onChange={onChange} />}
+      {chosen && <HowItRuns agent={chosen} form={form} onChange={onChange} />}
       {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
     </div>
+  );
+}
+
+/** Whether the user signs in to the agent; a remembered choice may be of another one. */
+const signsIn = ({ login }: Pick<SessionForm, 'login'>, agent: AgentChoice | undefined): boolean =>
+  login && agent?.login !== undefined;
+
+/** How the agent is driven, and who signs in to it. */
+function HowItRuns({ agent, form, onChange }: AgentFieldProps & { agent: AgentChoice }) {
+  const login = signsIn(form, agent);
+  return (
+    <>
+      {!login && <ProtocolField agent={agent} form={form} onChange={onChange} />}
+      {agent.login && (
+        <CheckField value={login} onChange={(next) => onChange({ login: next })}>
+          <span>
+            {agent.login === 'kept' ? 'Use my own sign-in' : 'Sign in myself'}, with my
+            subscription, in the agent’s terminal. The sandbox then holds my credential and reaches
+            the vendor’s hosts; Belay sees, counts and holds nothing of what the agent sends.
+          </span>
+        </CheckField>
+      )}
+    </>
   );
 }
 

@@ -1,7 +1,13 @@
 import { useMemo, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { isPlayedModel, maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
+import {
+  isPlayedModel,
+  maxCompared,
+  pluralText,
+  subscriptionModel,
+  type ModelChoice,
+} from '@belay/protocol';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
@@ -55,9 +61,12 @@ export function NewSessionPage() {
   // A remembered one may have been removed.
   const known = usableAgents(agents.data).find(({ name }) => name === values.agent);
   const agent = known?.name ?? '';
-  const runs = Math.min(values.runs, most);
-  const form = { ...values, models: chosen, agent, runs, pictures };
-  const missing = missingIn(form) ?? misfitOf(known, chosen);
+  const login = values.login && known?.login !== undefined;
+  // Only one session may use a sign-in, whose model is chosen in the agent.
+  const form = login
+    ? { ...values, models: [subscriptionModel(agent)], agent, login, runs: 1, pictures }
+    : { ...values, models: chosen, agent, login, runs: Math.min(values.runs, most), pictures };
+  const missing = missingIn(form) ?? (login ? undefined : misfitOf(known, chosen));
   const start = async () => {
     try {
       const started = await startSessions(form, setPhase);
@@ -84,12 +93,14 @@ export function NewSessionPage() {
           <TemplateField form={values} models={chosen} onChoose={choose} />
         </div>
         <TaskFields {...bind('tasks')} files={files} attached={attached} />
-        <ModelPicker
-          choices={models.data}
-          error={models.error}
-          chosen={chosen}
-          onChange={(next) => choose({ models: next })}
-        />
+        {!login && (
+          <ModelPicker
+            choices={models.data}
+            error={models.error}
+            chosen={chosen}
+            onChange={(next) => choose({ models: next })}
+          />
+        )}
         <AgentField form={form} onChange={change} />
         <CompareFields form={form} onChange={change} />
         <WorkspaceField examples={examples.data ?? []} {...bind('workspace')} />

@@ -22,6 +22,8 @@ export interface SessionForm {
   protocol: AgentProtocol | '';
   /** The agent’s model for small tasks; empty for the session’s. */
   small: string;
+  /** Whether the user signs in to the agent, which then calls no model of the server. */
+  login: boolean;
   /** For every task. */
   pictures: readonly Attachment[];
   workspace:
@@ -59,6 +61,7 @@ export const emptyForm: SessionForm = {
   agent: '',
   protocol: '',
   small: '',
+  login: false,
   pictures: [],
   workspace: { kind: 'empty' },
   image: '',
@@ -123,11 +126,14 @@ export function comparisonOf(form: SessionForm, uploaded: Uploaded): NewComparis
   return { ...common, models: [...form.models], runs: form.runs };
 }
 
-const agentOf = ({ agent, protocol, small }: SessionForm) => ({
-  name: agent,
-  ...(protocol && { protocol }),
-  ...(small.trim() && { small: small.trim() }),
-});
+const agentOf = ({ agent, protocol, small, login }: SessionForm): NewSession['agent'] =>
+  login
+    ? { name: agent, login }
+    : {
+        name: agent,
+        ...(protocol && { protocol }),
+        ...(small.trim() && { small: small.trim() }),
+      };
 
 const mountsOf = (text: string) =>
   text

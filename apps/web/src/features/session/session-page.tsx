@@ -23,6 +23,7 @@ import { useSessionCommands } from './session-commands';
 import { SessionHeader } from './session-header';
 import { SessionRail } from './session-rail';
 import { SettingChips } from './setting-chips';
+import { SignInBar } from './sign-in-bar';
 import { TrustBar } from './trust-bar';
 import { useLeaveDeleted } from './use-leave-deleted';
 import { useOpenPanels } from './use-open-panels';
@@ -69,6 +70,7 @@ function Session() {
             <div className="min-w-0 flex-1">{phone ? <PhonePanels /> : <Dock />}</div>
           </div>
         )}
+        <SignInBar />
         <TrustBar />
         <EndedBar />
       </main>

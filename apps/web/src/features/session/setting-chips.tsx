@@ -40,7 +40,9 @@ export function SettingChips({ labelled = false }: { labelled?: boolean }) {
   const { data: models = [] } = useQuery(modelsQuery);
   const agentOptions = useView((view) => view.agentSettings?.options ?? noOptions);
   if (!summary || isEnded(summary.state)) return null;
-  const { model, approvals, network } = summary;
+  const { model, approvals, network, agent } = summary;
+  // The server sees no calls of an agent that its user signs in to.
+  const isSeen = agent?.login === undefined;
   // The session’s model is chosen above, and the program follows.
   const own = agentOptions.filter(({ category }) => category !== 'model');
   const option = (isNow: boolean, control: SessionControl): MenuItem => ({
@@ -56,24 +58,28 @@ export function SettingChips({ labelled = false }: { labelled?: boolean }) {
         labelled && 'shrink-0 overflow-x-auto border-b bg-panel px-3 py-1',
       )}
     >
-      <Chip
-        labelled={labelled}
-        icon={Cpu}
-        name="Model"
-        value={shortModelName(summary.model)}
-        items={models
-          .filter(({ name, ready }) => ready || name === model)
-          .map(({ name, title }) => option(name === model, changeModel(name, title)))}
-      />
-      <Chip
-        labelled={labelled}
-        icon={ShieldQuestion}
-        name="Approvals"
-        value={approvalModes[approvals].short}
-        items={approvalMode.options.map((mode) =>
-          option(mode === approvals, approvalControls[mode]),
-        )}
-      />
+      {isSeen && (
+        <>
+          <Chip
+            labelled={labelled}
+            icon={Cpu}
+            name="Model"
+            value={shortModelName(summary.model)}
+            items={models
+              .filter(({ name, ready }) => ready || name === model)
+              .map(({ name, title }) => option(name === model, changeModel(name, title)))}
+          />
+          <Chip
+            labelled={labelled}
+            icon={ShieldQuestion}
+            name="Approvals"
+            value={approvalModes[approvals].short}
+            items={approvalMode.options.map((mode) =>
+              option(mode === approvals, approvalControls[mode]),
+            )}
+          />
+        </>
+      )}
       {network && (
         <Chip
           labelled={labelled}

@@ -41,7 +41,10 @@ export function AgentRow({ agent, isAdmin, onChange }: AgentRowProps) {
             )}
           </p>
         </div>
-        {isAdmin && state !== 'installing' && <Buttons agent={agent} onChange={onChange} />}
+        <span className="flex shrink-0 gap-2">
+          {agent.login === 'kept' && <LogOut agent={agent} onChange={onChange} />}
+          {isAdmin && state !== 'installing' && <Buttons agent={agent} onChange={onChange} />}
+        </span>
       </div>
       {state === 'installing' && <Progress agent={agent} />}
       {error !== null && (
@@ -75,6 +78,30 @@ function Progress({ agent: { title, bytes } }: { agent: AgentChoice }) {
   );
 }
 
+/** Removes the caller's own sign-in. */
+const LogOut = ({ agent: { name, title }, onChange }: Omit<AgentRowProps, 'isAdmin'>) => (
+  <Button
+    small
+    aria-label={`Log out of ${title}`}
+    onClick={() =>
+      attemptConfirmed(
+        {
+          title: `Log out of ${title}?`,
+          text: 'Your sign-in is removed, with the settings and conversations in that home. You can sign in again in a new session.',
+          verb: 'Log out',
+          danger: true,
+        },
+        async () => {
+          await client.agents.logout(name);
+          await onChange();
+        },
+      )
+    }
+  >
+    Log out
+  </Button>
+);
+
 function Buttons({ agent, onChange }: Omit<AgentRowProps, 'isAdmin'>) {
   const { name, title, version, newest, licence } = agent;
   const begin = async (): Promise<void> => {
@@ -93,7 +120,7 @@ function Buttons({ agent, onChange }: Omit<AgentRowProps, 'isAdmin'>) {
         )
       : attempt(begin);
   return (
-    <span className="flex shrink-0 gap-2">
+    <>
       {version !== newest && (
         <Button small onClick={install} aria-label={`${version ? 'Update' : 'Install'} ${title}`}>
           {version ? 'Update' : 'Install'}
@@ -109,7 +136,7 @@ function Buttons({ agent, onChange }: Omit<AgentRowProps, 'isAdmin'>) {
           Remove
         </Button>
       )}
-    </span>
+    </>
   );
 }
 

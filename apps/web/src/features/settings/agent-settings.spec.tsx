@@ -35,6 +35,7 @@ const show = async (list: AgentChoice[]) => {
           list: () => list,
           install: () => agent,
           remove: () => undefined,
+          logout: () => undefined,
           saveCustom: () => agent,
         },
       },
@@ -113,4 +114,21 @@ it('adds an entry of one’s own', async () => {
       body: { command: ['my-agent', '--task', '{task}'], protocol: 'terminal', env: {} },
     },
   ]);
+});
+
+it('logs its user out of an agent once that is confirmed', async () => {
+  const { rest } = await show([
+    { ...agent, login: 'kept' },
+    { ...agent, name: 'two', title: 'Agent Two', login: 'possible' },
+  ]);
+  await screen.findByRole('listitem', { name: 'Agent Two' });
+  expect(screen.queryByRole('button', { name: 'Log out of Agent Two' })).toBeNull();
+  await click('Log out of Agent One');
+  await click('Cancel');
+  expect(rest.sentTo('agents.logout')).toEqual([]);
+  await click('Log out of Agent One');
+  await click('Log out');
+  await waitFor(() =>
+    expect(rest.sentTo('agents.logout')).toMatchObject([{ params: { agent: 'one' } }]),
+  );
 });
