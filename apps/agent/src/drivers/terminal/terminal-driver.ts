@@ -16,6 +16,7 @@ import { AttentionSignals } from '../../terminal/attention-signals.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
 import { refusalOf, unreportedResult, type UnreportedCall } from '../program-output.js';
 import { missingText, notFoundExit } from '../end-of-program.js';
+import { SessionProgram } from '../session-program.js';
 import { writeProgramFiles } from '../write-program-files.js';
 
 export interface TerminalDriverOptions extends DriverOptions {
@@ -32,6 +33,7 @@ const usualQuietMs = 15_000;
  */
 export class TerminalDriver implements AgentDriver {
   readonly #options: TerminalDriverOptions;
+  readonly #program: SessionProgram;
   /** Why the program waits for its user; null if it does not. */
   #attention: string | null = null;
   #quiet: NodeJS.Timeout | undefined;
@@ -41,6 +43,7 @@ export class TerminalDriver implements AgentDriver {
 
   constructor(options: TerminalDriverOptions) {
     this.#options = options;
+    this.#program = new SessionProgram(options);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -71,6 +74,7 @@ export class TerminalDriver implements AgentDriver {
       // It has their results when it asks its model again.
       if (isEvent(event, 'request') && event.args.purpose === 'turn') void this.#endCalls();
       if (isEvent(event, 'usage')) this.#goOn();
+      if (isEvent(event, 'change')) this.#program.model = event.args.model ?? this.#program.model;
       if (isEvent(event, 'message') && event.args.delivery === 'steer')
         void this.#type(event.args.text);
     }
@@ -88,8 +92,10 @@ export class TerminalDriver implements AgentDriver {
   }
 
   async #runProgram(through: number, signal: AbortSignal): Promise<void> {
-    const { writer, program, log } = this.#options;
+    const { writer, log } = this.#options;
     const { terminals } = await this.#options.services;
+    const program = await this.#program.current().catch(errorFrom);
+    if (program instanceof AppError) return this.#interrupt(program.message);
     const { launches, home, title } = program;
     const launch = log.conversation.trusted ? launches.trusted : launches.untrusted;
     const script = `${home}/belay-start.sh`;
