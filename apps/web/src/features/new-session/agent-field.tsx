@@ -2,20 +2,22 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentChoice, AgentProtocol } from '@belay/protocol';
 import { ChoiceField } from '@/components/ui/choice';
-import { Field, Select, TextField } from '@/components/ui/field';
+import { Field, TextField } from '@/components/ui/field';
 import { agentProtocols } from '@/lib/agent-protocols';
 import { agentsQuery } from '@/lib/queries';
 import { useAdmin } from '@/lib/role';
 import { usableAgents } from '@/lib/usable-agents';
+import { AgentSelect } from './agent-select';
 import { misfitOf } from './misfit-of';
+import { OtherAgents } from './other-agents';
 import type { SessionForm } from './session-form';
 
 interface AgentFieldProps {
-  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'models'>;
+  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'models' | 'others'>;
   onChange(part: Partial<SessionForm>): void;
 }
 
-/** The agent that works on the task. Renders nothing while there is none besides Belay's own. */
+/** The agents that work on the task. Renders nothing while there is none besides Belay's own. */
 export function AgentField({ form, onChange }: AgentFieldProps) {
   const { data = [] } = useQuery(agentsQuery);
   const isAdmin = useAdmin();
@@ -33,13 +35,11 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
             misfit === undefined ? chosen?.about : <strong className="text-fail">{misfit}</strong>
           }
         >
-          <Select
+          <AgentSelect
+            agents={data}
             value={chosen?.name ?? ''}
-            onChange={({ target }) => onChange({ agent: target.value, protocol: '' })}
-          >
-            <option value="">Belay</option>
-            <AgentOptions usable={usable} missing={missing} />
-          </Select>
+            onChange={(name) => onChange({ agent: name, protocol: '' })}
+          />
         </Field>
         {chosen && (
           <TextField
@@ -52,6 +52,7 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
         )}
       </div>
       {chosen && <ProtocolField agent={chosen} form={form} onChange={onChange} />}
+      {usable.length > 0 && <OtherAgents agents={data} form={form} onChange={onChange} />}
       {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
     </div>
   );
@@ -72,25 +73,6 @@ function ProtocolField({
       options={protocols.map((value) => ({ value, label: agentProtocols[value] }))}
       onChange={(protocol: AgentProtocol) => onChange({ protocol })}
     />
-  );
-}
-
-type Choices = Record<'usable' | 'missing', readonly AgentChoice[]>;
-
-function AgentOptions({ usable, missing }: Choices) {
-  return (
-    <>
-      {usable.map(({ name, title, version }) => (
-        <option key={name} value={name}>
-          {version === null ? title : `${title} ${version}`}
-        </option>
-      ))}
-      {missing.map(({ name, title }) => (
-        <option key={name} value={name} disabled>
-          {title} (not installed)
-        </option>
-      ))}
-    </>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { isPlayedModel, maxCompared, pluralText, type ModelChoice } from '@belay/protocol';
+import { isPlayedModel, pluralText, type ModelChoice } from '@belay/protocol';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
@@ -17,7 +17,7 @@ import { misfitOf } from './misfit-of';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { rememberedForm, rememberForm } from './remembered-form';
-import { emptyForm, knownPaths, missingIn, type SessionForm } from './session-form';
+import { emptyForm, knownPaths, missingIn, mostRuns, type SessionForm } from './session-form';
 import { sessionCount, startSessions, type Started, type StartPhase } from './start-sessions';
 import { TaskFields } from './task-fields';
 import { TemplateField } from './template-field';
@@ -49,13 +49,12 @@ export function NewSessionPage() {
   const ready = new Set(models.data?.filter((each) => each.ready).map(({ name }) => name));
   const usable = picked ? values.models : values.models.filter((name) => ready.has(name));
   const chosen = usable.length ? usable : suggested(models.data, values);
-  const most = Math.max(1, Math.floor(maxCompared / Math.max(1, chosen.length)));
   const pictures = attached.items;
   const agents = useQuery(agentsQuery);
   // A remembered one may have been removed.
   const known = usableAgents(agents.data).find(({ name }) => name === values.agent);
   const agent = known?.name ?? '';
-  const runs = Math.min(values.runs, most);
+  const runs = Math.min(values.runs, mostRuns({ ...values, models: chosen }));
   const form = { ...values, models: chosen, agent, runs, pictures };
   const missing = missingIn(form) ?? misfitOf(known, chosen);
   const start = async () => {
