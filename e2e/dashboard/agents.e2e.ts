@@ -17,9 +17,9 @@ import {
 import { accessibilityFaults } from './accessible-pages.js';
 
 const chat = '[aria-label="Chat"]';
-const shell = (id: string, command: string) => ({
+const bash = (id: string, command: string) => ({
   id,
-  name: 'shell',
+  name: 'bash',
   input: JSON.stringify({ command }),
 });
 
@@ -44,15 +44,15 @@ describe('an agent of the user’s own', () => {
     await click(page, 'Add agent');
     await fill(page, 'Name', 'mine');
     await fill(page, 'Title', 'My agent');
-    await fill(page, 'Command', '/opt/belay/node\n/workspace/own-agent.mjs');
+    await fill(page, 'Command', '/opt/belay/node\n/workspace/own-agent.mjs\nacp');
     expect(await accessibilityFaults(page)).toEqual([]);
     await click(page, 'Add', 'main form');
-    await shows(page, '[aria-label="My agent"]', '/opt/belay/node /workspace/own-agent.mjs');
+    await shows(page, '[aria-label="My agent"]', '/opt/belay/node /workspace/own-agent.mjs acp');
     expect(await accessibilityFaults(page)).toEqual([]);
 
     provider.answer(
-      streaming(chatCompletions.reply({ calls: [shell('call_1', 'echo from-the-program')] })),
-      streaming(chatCompletions.reply({ text: 'I go on.', calls: [shell('call_2', 'rm -r /')] })),
+      streaming(chatCompletions.reply({ calls: [bash('call_1', 'echo from-the-program')] })),
+      streaming(chatCompletions.reply({ text: 'I go on.', calls: [bash('call_2', 'rm -r /')] })),
     );
     const folder = join(server.data, 'folder');
     const program = readFileSync(join(repositoryRoot, 'e2e/own-agent.mjs'), 'utf8');
@@ -75,13 +75,13 @@ describe('an agent of the user’s own', () => {
     await click(page, 'Start', 'main');
     await untilInPage(page, () => location.pathname.startsWith('/sessions/'));
 
-    await shows(page, chat, 'Let mine call shell?');
+    await shows(page, chat, 'Let mine call bash?');
     expect(await accessibilityFaults(page)).toEqual([]);
     await click(page, 'Allow once', chat);
     await unfold(page, chat, 'echo from-the-program');
     await shows(page, chat, /\nfrom-the-program/);
     // What the model said before the call is there before the user decides.
-    await shows(page, chat, /I go on\.[^]*rm -r \/[^]*Let mine call shell\?/);
+    await shows(page, chat, /I go on\.[^]*rm -r \/[^]*Let mine call bash\?/);
     await click(page, 'Deny…', chat);
     await fill(page, 'Reason', 'Not that.');
     await click(page, 'Deny', chat);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LiveConnection } from '@belay/client';
+import { isEnded } from '@belay/protocol';
 import {
   BelayServer,
   Chromium,
@@ -51,6 +52,15 @@ export const viewer = (server: BelayServer, url = server.url) =>
   new LiveConnection({ url, token: server.token });
 export const playing = (server: BelayServer, turns: Turn[]) => script(server.data, turns);
 export const follow = (server: BelayServer, id: string) => new Followed(server, id);
+
+/** Rejects when the session ends; polls rarely, so as not to affect the measured steps. */
+export async function untilEnded(server: BelayServer, id: string): Promise<never> {
+  for (;;) {
+    await new Promise((done) => setTimeout(done, 5_000));
+    const { state, reason } = await server.client.sessions.get(id);
+    if (isEnded(state)) throw new Error(`The session ended early (${state}): ${reason}`);
+  }
+}
 
 /** Waits until the pool has this many idle agents. */
 export async function warm(server: BelayServer, count: number): Promise<void> {

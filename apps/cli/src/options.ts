@@ -40,6 +40,20 @@ export const names = (text: string): string[] =>
     .map((name) => name.trim())
     .filter(Boolean);
 
+/** An agent to compare, and its model if it has one of its own. */
+export interface NamedAgent {
+  name: string;
+  model?: string;
+}
+
+export const agentsWithModels = (text: string): NamedAgent[] =>
+  names(text).map((one) => {
+    const [, name, model] = /^([^=]+)(?:=([^=]+))?$/.exec(one) ?? [];
+    if (name === undefined)
+      throw new InvalidArgumentError('It must be a list such as NAME=PROVIDER:MODEL,NAME.');
+    return { name, ...(model !== undefined && { model }) };
+  });
+
 /** A limit, or the word `none`, because commander treats null as an option without a value. */
 export type Limit = number | 'none';
 

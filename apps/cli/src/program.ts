@@ -23,7 +23,7 @@ import { addCompletion } from './completion.js';
 import { addGitCommands } from './git-commands.js';
 import { addEvalCommands } from './eval-commands.js';
 import { addMachinesCommands } from './machines-commands.js';
-import { wholeNumber, names, port, several } from './options.js';
+import { agentsWithModels, wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
 import { addTemplatesCommands } from './templates-commands.js';
 import {
@@ -217,7 +217,15 @@ function addRun(program: Command, exit: (code: number) => void): void {
         .argParser(names)
         .conflicts('model'),
     )
-    .option('--runs <n>', 'number of sessions per model', wholeNumber)
+    .addOption(
+      new Option(
+        '--agents <agents>',
+        'agents to compare, comma-separated, each as NAME=PROVIDER:MODEL, or NAME for --model',
+      )
+        .argParser(agentsWithModels)
+        .conflicts(['models', 'agent', 'agentProtocol', 'smallModel']),
+    )
+    .option('--runs <n>', 'number of sessions per model or agent', wholeNumber)
     .option('--agent <name>', 'agent to use instead of Belay’s own; see belay agents list')
     .addOption(
       new Option('--agent-protocol <protocol>', 'how that agent is driven').choices(

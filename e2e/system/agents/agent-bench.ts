@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { isEvent, type AgentProtocol, type Event, type NewSession } from '@belay/protocol';
-import { belay, BelayServer, start, type Followed } from '@belay/testkit';
+import { belay, BelayServer, repositoryRoot, start, type Followed } from '@belay/testkit';
 import {
   ProviderServer,
   streaming,
@@ -36,9 +36,9 @@ export class AgentBench {
     this.provider = await ProviderServer.open();
     this.server = new BelayServer(chatCompletions.environment(this.provider.url));
     await this.server.start();
-    await this.#add('own', 'acp', 'acp');
-    await this.#add('typed', 'terminal', '{task}');
-    this.#workspace = await this.upload(join(__dirname, 'own-agent.mjs'));
+    await this.add('own', 'acp', 'acp');
+    await this.add('typed', 'terminal', '{task}');
+    this.#workspace = await this.upload(join(repositoryRoot, 'e2e/own-agent.mjs'));
   }
 
   async close(): Promise<void> {
@@ -74,7 +74,8 @@ export class AgentBench {
     await this.server.client.sessions.answer(session.id, call, answer);
   }
 
-  async #add(name: string, protocol: AgentProtocol, argument: string): Promise<void> {
+  /** Adds `own-agent.mjs` as an agent of this name. */
+  async add(name: string, protocol: AgentProtocol, argument: string): Promise<void> {
     const command = ['/opt/belay/node', '/workspace/own-agent.mjs', argument];
     const options = ['--protocol', protocol, '--', ...command];
     const added = await belay(this.server.data, ['agents', 'add', name, ...options]);

@@ -50,6 +50,27 @@ describe('a program of one’s own', () => {
     session.close();
   });
 
+  it('goes on with another model that the user chooses, in a turn and between two', async () => {
+    const { sessions } = bench.server.client;
+    const called = () => bench.provider.requests.at(-1)?.body['model'];
+    bench.provider.answer(replies('First.'));
+    const session = await bench.start({ task: 'Begin', agent: { name: 'own' } });
+    const first = await session.finished();
+    await sessions.change(session.id, { model: 'openai-compatible:second' });
+    bench.provider.answer(replies('Second.', bash('m1', 'sleep 100')));
+    await sessions.message(session.id, { text: 'Go on' });
+    await session.event((event) => isEvent(event, 'approval') && event.id === 'm1');
+    expect(called()).toBe('second');
+    for (const text of ['Begin', 'First.', 'Go on']) expect(sent()).toContain(text);
+    bench.provider.answer(replies('Third.'));
+    await sessions.change(session.id, { model: 'openai-compatible:third' });
+    const end = await session.finished(first.seq);
+    expect(end.message).toContain('Third.');
+    expect(called()).toBe('third');
+    expect(sent()).toContain('You were interrupted; go on.');
+    session.close();
+  });
+
   it('loses nothing when its program, the server or the sandbox is killed in the middle', async () => {
     const { sessions } = bench.server.client;
     bench.provider.answer(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { agentProgram } from './agent-program.js';
+import { agentProgram, programToken } from './agent-program.js';
 import { actionOutput, startedAction } from './actions.js';
 import { approvalVerdict } from './approvals.js';
 import { event, maxDelivered } from './events.js';
@@ -146,6 +146,14 @@ export const serverCalls = {
   'program.conversation': procedure(
     z.object({ cwd: transcriptFolder }),
     z.object({ file: transcriptFile.nullable() }),
+  ),
+  /**
+   * The session’s program for the model that the session has now, to be started by the same agent process, whose gateway
+   * knows the token. Errors: conflict for a session of Belay’s own agent, or when the agent was removed from the server.
+   */
+  'program.current': procedure(
+    z.object({ token: programToken }),
+    z.object({ program: agentProgram }),
   ),
   /** Asks whether a logged call may run; returns once that is decided. */
   'approvals.request': procedure(loggedCall, approvalVerdict),

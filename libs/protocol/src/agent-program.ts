@@ -7,6 +7,9 @@ export const gatewayPort = 46_501;
 
 const text = z.string().max(1_000_000);
 
+/** The credential of a program at the gateway; opaque, of one agent process alone, worth nothing elsewhere. */
+export const programToken = z.string().regex(/^[\w-]{32,100}$/);
+
 /** One way to start a program. Paths are absolute and belong to the sandbox. */
 export const programLaunch = z.object({
   /** The program and its arguments; without a shell. */
@@ -32,8 +35,7 @@ export const agentProgram = z.object({
   protocol: agentProtocol,
   /** The formats of the model's provider that the program speaks. */
   formats: z.array(wireFormatName).min(1),
-  /** The credential of the program at the gateway; opaque, of this start alone, worth nothing elsewhere. */
-  token: z.string().min(32),
+  token: programToken,
   /** The folder of the program's settings and conversations, kept with the sandbox's state. */
   home: z.string().startsWith('/'),
   /** Globs of workspace files that change what the program does: they count once the user trusts them. */

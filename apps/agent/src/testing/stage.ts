@@ -61,6 +61,8 @@ export interface StageOptions extends Pick<AgentOptions, 'idle'>, FakeServicesOp
   epoch?: number;
   /** The session’s program. */
   program?: AgentProgram;
+  /** The session’s program once the user has chosen another model. */
+  laterProgram?: AgentProgram;
   /** The conversation so far as a file of the session’s program. */
   conversation?: (cwd: string) => TranscriptFile | null;
   /** The services configured on the server. */
@@ -196,6 +198,11 @@ export class Stage {
       'program.conversation': async ({ cwd }) => ({
         file: this.#options.conversation?.(cwd) ?? null,
       }),
+      'program.current': async ({ token }) => {
+        const { laterProgram } = this.#options;
+        if (!laterProgram) throw new AppError('conflict', 'Fake was removed from this server.');
+        return { program: { ...laterProgram, token } };
+      },
       'model.generate': async (call, { signal }) => this.#generate(received.take(call), signal),
       'messages.deliver': async ({ messages, through }) => {
         await this.#options.onDeliver?.(messages);

@@ -1,4 +1,5 @@
 import {
+  comparedNames,
   isEnded,
   needsUser,
   visibleText,
@@ -24,13 +25,18 @@ export async function runComparison(request: NewComparison, run: ComparedRun): P
   const { client, url, progress, json } = run;
   const begun = await client.comparisons.create(request);
   progress.line(progress.style('dim', `${url}/compare/${begun.id}`));
-  for (const { model, error } of begun.failed)
-    progress.line(progress.style('red', `✗ ${model} was not started. ${visibleText(error)}`));
+  for (const { agent: name, model, error } of begun.failed) {
+    const [what] = comparedNames([{ agent: { name }, model }]);
+    progress.line(progress.style('red', `✗ ${what} was not started. ${visibleText(error)}`));
+  }
   const { allWait, interrupted } = await follow(begun, run);
   const ended = await client.comparisons.get(begun.id);
   const output = outputTo(process.stdout);
   if (json) output.json(ended);
-  else for (const session of ended.sessions) await printOutcome(session, { client, output });
+  else {
+    const names = namesIn(ended);
+    for (const session of ended.sessions) await printOutcome(session, { client, output, names });
+  }
   if (interrupted) return exitCodes.interrupted;
   if (allWait) return exitCodes.needsUser;
   progress.line(progress.style('dim', `Compare and keep one: ${url}/compare/${begun.id}`));
@@ -43,13 +49,21 @@ function exitCodeOfAll({ sessions }: Comparison): number {
   return codes.includes(exitCodes.finished) ? exitCodes.finished : (codes[0] ?? exitCodes.failed);
 }
 
+/** By the ids of the sessions. */
+type Names = ReadonlyMap<string, string>;
+
+function namesIn({ sessions }: Comparison): Names {
+  const names = comparedNames(sessions);
+  return new Map(sessions.map(({ id }, at) => [id, singleLine(names[at] ?? '', Infinity)]));
+}
+
 async function printOutcome(
   session: SessionSummary,
-  { client, output }: { client: BelayClient; output: LineOutput },
+  { client, output, names }: { client: BelayClient; output: LineOutput; names: Names },
 ): Promise<void> {
-  const { id, model, check } = session;
+  const { id, check } = session;
   const changed = await client.sessions.patch(id).then(changedPaths, () => []);
-  output.line(`${output.style('bold', singleLine(model, Infinity))}  ${id}`);
+  output.line(`${output.style('bold', names.get(id) ?? '')}  ${id}`);
   output.line(`  ${figuresOf(session, changed).join(' · ')}`);
   if (!check) return;
   const passed = check.exitCode === 0;
@@ -69,10 +83,11 @@ interface Followed {
 }
 
 async function follow(
-  { sessions }: Comparison,
+  comparison: Comparison,
   { client, live, url, progress }: ComparedRun,
 ): Promise<Followed> {
-  const known = new Map(sessions.map((session) => [session.id, session]));
+  const names = namesIn(comparison);
+  const known = new Map(comparison.sessions.map((session) => [session.id, session]));
   const reported = new Map<string, string>();
   const done = Promise.withResolvers<boolean>();
   let interrupted = 0;
@@ -80,7 +95,7 @@ async function follow(
     known.set(session.id, session);
     const words = progressOf(session, url);
     if (words !== '' && reported.get(session.id) !== words)
-      progress.line(`${visibleText(session.model)}: ${words}`);
+      progress.line(`${names.get(session.id) ?? ''}: ${words}`);
     if (words !== '') reported.set(session.id, words);
     const open = [...known.values()].filter((each) => !isOver(each));
     if (open.length === 0) done.resolve(false);

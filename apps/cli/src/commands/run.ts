@@ -55,8 +55,8 @@ export async function runSession(
   }
 }
 
-const compares = ({ models, runs = 1 }: RunSessionOptions): boolean =>
-  models !== undefined || runs > 1;
+const compares = ({ agents, models, runs = 1 }: RunSessionOptions): boolean =>
+  (agents ?? models) !== undefined || runs > 1;
 
 function assertOptionsFit(options: RunSessionOptions): void {
   const { apply, branch, clone, depth, patch, workspace } = options;
@@ -97,8 +97,9 @@ async function compareSessions(
   { options, plan, ...run }: PlannedRun,
 ): Promise<number> {
   if (plan) request.workspace = await storeWorkspace(plan, run);
-  const { models = [model], runs = 1, json = false } = options;
-  return runComparison({ ...request, models, runs }, { ...run, json });
+  const { agents, models = [model], runs = 1, json = false } = options;
+  const compared = agents ? { agents: agents.map((one) => ({ model, ...one })) } : { models };
+  return runComparison({ ...request, ...compared, runs }, { ...run, json });
 }
 
 async function runOne(request: NewSession, run: PlannedRun): Promise<number> {

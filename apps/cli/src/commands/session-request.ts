@@ -13,12 +13,15 @@ import {
   type SessionDefaultsChange,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
+import type { NamedAgent } from '../options.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
 
 /** The options for a new session. */
 export interface SessionRequestOptions extends OwnSettings {
   model?: string;
   models?: string[];
+  /** To compare; those without a model get the one of the request. */
+  agents?: NamedAgent[];
   agent?: string;
   agentProtocol?: AgentProtocol;
   smallModel?: string;
@@ -55,21 +58,30 @@ export async function sessionRequest(
     ? named('example', await client.server.examples(), options.example)
     : {};
   const tasks = [template.task, task].filter(Boolean).join('\n\n');
-  const given = namedModel(options) ?? template.model;
   return {
     ...ownRequest(options),
     ...settingsOf(template, options),
     task: tasks || (example.task ?? ''),
-    model: given || process.env.BELAY_MODEL || example.model || (await firstReadyModel(client)),
+    model: namedModel(options, { template, example }) ?? (await firstReadyModel(client)),
     check: (options.check ?? template.check) || null,
     workspace: example.name ? `example:${example.name}` : null,
     title: options.title ?? example.title,
   };
 }
 
-/** The first model of the options; with `--login`, only the agent knows it. */
-const namedModel = ({ login, agent = '', models, model }: SessionRequestOptions) =>
-  login ? subscriptionModel(agent) : (models?.[0] ?? model);
+/**
+ * The model that the options name, or else the template, the environment, the example, or one of the agents; with
+ * `--login`, only the agent knows it.
+ */
+function namedModel(
+  { login, agent = '', models, model, agents }: SessionRequestOptions,
+  { template, example }: { template: Partial<SavedTemplate>; example: Partial<Example> },
+): string | undefined {
+  if (login) return subscriptionModel(agent);
+  const ofAgents = agents?.find((one) => one.model !== undefined)?.model;
+  const inOrder = [models?.[0] ?? model ?? template.model, process.env.BELAY_MODEL, example.model];
+  return [...inOrder, ofAgents].find((name) => name) ?? undefined;
+}
 
 /** The part of the request that comes from the options. */
 const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { agentProgram, type SessionAgent } from '@belay/protocol';
+import { agentProgram, newEvent, type SessionAgent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { SandboxServer } from '../testing/sandbox-server.js';
 import { agentTable } from './agent-table.js';
@@ -87,6 +87,24 @@ it('start before and after the user trusts the project', async () => {
     for (const { path } of files) expect(path.startsWith(`${home}/`)).toBe(true);
     expect(env).toMatchObject({ NO_PROXY: 'localhost,127.0.0.1,::1' });
   }
+});
+
+it('start again for another model with the token that they have', async () => {
+  await server.logs.session('one', { agent, model });
+  const { token, launches } = await started('one');
+  const current = async (session: string, its = token) =>
+    (await server.agents.get(session)?.call('program.current', { token: its }))?.program;
+  expect(await current('one')).toMatchObject({ token, launches });
+  const other = model.replace('large', 'other');
+  const change = newEvent('user', 'change', { args: { model: other }, message: 'Other' });
+  await server.logs.log.append('one', [change]);
+  const later = await current('one');
+  expect(later?.token).toBe(token);
+  expect(JSON.stringify(later?.launches)).toContain('other');
+  expect(JSON.stringify(later?.launches)).not.toContain('large');
+  await expect(current('one', `${token}"\n[evil]`)).rejects.toThrow();
+  await server.startSession('own');
+  await expect(current('own')).rejects.toThrow('no program of another agent');
 });
 
 it.each([

@@ -156,15 +156,20 @@ export class SessionAgents {
     };
   }
 
-  /** What the agent process needs to start the agent; undefined for Belay's own. Each has a token of its own. */
-  async program(settings: SessionSettings): Promise<AgentProgram | undefined> {
+  /**
+   * What the agent process needs to start the agent; undefined for Belay's own. Each agent process has a token of its
+   * own.
+   */
+  async program(
+    settings: SessionSettings,
+    token = randomSecret(),
+  ): Promise<AgentProgram | undefined> {
     const { agent } = settings;
     if (!agent || agent.protocol === 'own') return undefined;
     const { protocol } = agent;
     const entry = this.#entryOf(agent);
     const login = agent.login === undefined ? null : entry.login;
     const format = login ? (entry.formats[0] ?? 'chat') : formatFor(entry, settings.model);
-    const token = randomSecret();
     const home = login ? loginHome : `/var/lib/belay/home/.belay/${agent.name}`;
     const start: Omit<AgentStart, 'trusted'> = {
       node: '/opt/belay/node',

@@ -1,5 +1,6 @@
 import { AppError, type Comparison, type MadeToken, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { AgentStore } from '../agents/agent.store.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
@@ -17,6 +18,7 @@ describe('comparisons', () => {
     server.json<T>('POST', `/api/comparisons${path}`, body ?? {}) as Promise<Answer<T>>;
   const get = (id: string) =>
     server.json<Comparison>('GET', `/api/comparisons/${id}`) as Promise<Answer<Comparison>>;
+  const belay = (model: string) => ({ name: 'belay', model });
   const wanted = { task: 'Fix the test', models: ['scripted:a', 'scripted:b'] };
   const begin = async (more: object = {}): Promise<{ id: string; ids: string[] }> => {
     const { id, sessions } = await post('', { ...wanted, ...more });
@@ -48,13 +50,52 @@ describe('comparisons', () => {
     expect(forked.comparison).toBeNull();
   });
 
+  it('starts several agents, each with its model', async () => {
+    await server.app.get(AgentStore).putCustom({
+      name: 'mine',
+      title: 'Mine',
+      command: ['mine'],
+      env: {},
+      protocol: 'acp',
+    });
+    const agents = [belay('scripted:a'), { name: 'mine', model: 'openai:large' }];
+    const { sessions } = await post('', { task: 'Fix the test', agents, runs: 2 });
+    expect(sessions.map(({ agent, model }) => [agent?.name, model])).toEqual([
+      [undefined, 'scripted:a'],
+      [undefined, 'scripted:a'],
+      ['mine', 'openai:large'],
+      ['mine', 'openai:large'],
+    ]);
+    const mixed = [belay('scripted:a'), { name: 'mine', model: 'scripted:a' }];
+    expect((await post('', { task: 'Fix', agents: mixed })).detail).toContain(
+      'Mine calls its model itself',
+    );
+  });
+
   it.each([
     [{ models: ['scripted:a', 'scripted:a'] }, 'scripted:a is named twice'],
     [{ models: ['scripted:a'] }, 'compare 2 to 6'],
+    [{ agent: { name: 'codex', login: true } }, 'one session at a time may use a sign-in'],
     [{ runs: 4 }, 'that makes 8 sessions'],
     [{ models: ['nothing'] }, 'provider:model'],
     [{ workspace: 'upload' }, 'upload it first'],
     [{ workspace: 'unknown' }, 'no workspace unknown'],
+    [{ models: undefined, agents: [belay('scripted:a'), belay('scripted:a')] }, 'is named twice'],
+    [{ models: undefined, agents: [belay('scripted:a')] }, 'that makes 1 session;'],
+    [{ agents: [belay('scripted:a'), belay('scripted:b')] }, 'leave out `models`'],
+    [
+      { models: undefined, agent: { name: 'codex' }, agents: [belay('x:a'), belay('x:b')] },
+      'leave out `agent`',
+    ],
+    [{ models: undefined }, 'that makes 0 sessions'],
+    [
+      { models: undefined, agents: [belay('scripted:a'), { name: 'codex', model: 'openai:a' }] },
+      'Codex is not installed',
+    ],
+    [
+      { models: undefined, agents: [belay('scripted:a'), { name: 'none', model: 'openai:a' }] },
+      'none',
+    ],
     [{ machine: 'mine', check: 'true' }, 'Leave out `check` or `machine`'],
   ])('refuses %j before anything begins', async (more, sentence) => {
     const before = (await server.log.summaries()).length;
@@ -76,7 +117,7 @@ describe('comparisons', () => {
       name === 'scripted:b' && ++asked > 1 ? Promise.reject(noKey) : Promise.resolve();
     const begun = await post('', wanted);
     expect(begun.sessions).toHaveLength(1);
-    expect(begun.failed).toEqual([{ model: 'scripted:b', error: noKey.message }]);
+    expect(begun.failed).toEqual([{ agent: 'belay', model: 'scripted:b', error: noKey.message }]);
     expect((await get(begun.id)).failed).toEqual(begun.failed);
   });
 

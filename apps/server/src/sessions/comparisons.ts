@@ -1,9 +1,11 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
+  competitorsOf,
   errorFrom,
   ignoreError,
   isEnded,
+  ownAgent,
   type Comparison,
   type FailedStart,
   type KeptSession,
@@ -20,7 +22,7 @@ import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
 
 /**
- * One task for several models or runs: the sessions begin together, are shown together, and the user keeps one of
+ * One task for several models, agents or runs: the sessions begin together, are shown together, and the user keeps one of
  * them.
  */
 @Injectable()
@@ -43,27 +45,29 @@ export class Comparisons implements OnModuleInit {
   }
 
   /**
-   * Checks every model and the workspace before any session begins. Sessions that then fail to begin are named in
+   * Checks every agent with its model and the workspace before any session begins. Sessions that then fail to begin are named in
    * `failed`; throws if all of them fail.
    */
   async create(
-    { models, runs, ...common }: z.output<typeof newComparison>,
+    { agent, agents, models, runs, ...common }: z.output<typeof newComparison>,
     caller: Caller,
   ): Promise<Comparison> {
-    for (const model of models) await this.creation.check({ ...common, model }, caller);
+    const competitors = competitorsOf({ agent, agents, models });
+    for (const one of competitors) await this.creation.check({ ...common, ...one }, caller);
     const files = await this.workspaces.forSeveral(common, caller);
     const id = newSessionId();
     const created = new Date().toISOString();
     const { task, check } = common;
     await this.store.insert({ id, created, task, check, failed: [], kept: null });
     const failed: FailedStart[] = [];
-    for (const model of models.flatMap((name) => Array.from({ length: runs }, () => name))) {
+    for (const one of competitors.flatMap((each) => Array.from({ length: runs }, () => each))) {
       try {
         const more = { comparison: id, files };
-        await this.creation.create({ ...common, model }, caller, undefined, more);
+        await this.creation.create({ ...common, ...one }, caller, undefined, more);
       } catch (error) {
-        failed.push({ model, error: errorFrom(error).message });
-        if (failed.length === models.length * runs) {
+        const { name } = one.agent ?? { name: ownAgent };
+        failed.push({ agent: name, model: one.model, error: errorFrom(error).message });
+        if (failed.length === competitors.length * runs) {
           await this.store.remove(id);
           throw error;
         }

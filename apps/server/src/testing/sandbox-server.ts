@@ -58,6 +58,8 @@ export class SandboxServer {
   readonly engine = new FakeEngine();
   readonly logs = new TestLogs();
   readonly begun: StartPayload[] = [];
+  /** The agents that have begun, by their sessions. */
+  readonly agents = new Map<string, Agent>();
   readonly unpacked: number[] = [];
   readonly lost: [session: string, reason: string][] = [];
   agent: AgentBehaviour = {
@@ -195,6 +197,7 @@ export class SandboxServer {
         await this.agent.begin(payload);
         own = payload;
         this.begun.push(payload);
+        this.agents.set(payload.session, agent);
         return {};
       },
       'session.events': nothing,

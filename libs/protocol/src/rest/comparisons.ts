@@ -3,7 +3,7 @@ import { comparison, keepRequest, newComparison } from '../comparisons.js';
 import { pageQuery } from './page.js';
 import { nothing, route } from './route.js';
 
-/** One task for several models or runs. A comparison is visible to callers who see all of its sessions. */
+/** One task for several models, agents or runs. A comparison is visible to callers who see all of its sessions. */
 export const comparisonRoutes = {
   list: route({
     method: 'GET',
@@ -18,7 +18,7 @@ export const comparisonRoutes = {
     method: 'POST',
     path: '/api/comparisons',
     summary:
-      'Starts a session for each model and run; all models are checked before the first session starts',
+      'Starts a session for each model or agent and each run; all are checked before the first session starts',
     body: newComparison,
     bodyBytes: 2 * 2 ** 20,
     response: comparison,

@@ -17,6 +17,7 @@ import {
 import type { DriverOptions } from '../agent-driver.js';
 import { OperationsServer } from '../operations-server.js';
 import { ProgramCalls } from '../program-calls.js';
+import { SessionProgram } from '../session-program.js';
 import type { UserQuestions } from '../user-questions.js';
 import { AcpProgram, type AcpListener, type Opened } from './acp-program.js';
 import {
@@ -54,22 +55,28 @@ export class AcpConversation {
   #lastMessageAt = performance.now();
   /** What the program asked and has no answer to yet. */
   #asked = 0;
-  #model: string;
+  readonly #program: SessionProgram;
   readonly #calls: ProgramCalls;
   #server: Promise<OperationsServer> | undefined;
   cwd = '';
 
   constructor(options: AcpConversationOptions) {
     this.#options = options;
-    this.#model = options.settings.model;
+    this.#program = new SessionProgram(options);
     this.#calls = new ProgramCalls(options, options.questions);
   }
 
+  /** Whether the user has chosen another model than the one that the program was started for. */
+  get isOutdated(): boolean {
+    return this.#program.isOutdated;
+  }
+
   /**
-   * The program with this conversation, or with a new one if it is null or cannot be continued. Rejects with
-   * `unavailable` and a sentence.
+   * The program with this conversation, or with a new one if it is null or cannot be continued; started again if it is
+   * outdated. Rejects with `unavailable` and a sentence.
    */
   async open(conversation: string | null): Promise<{ acp: AcpProgram; opened: Opened }> {
+    if (this.isOutdated) await this.end();
     const acp = await (this.#started ??= this.#start());
     this.#lastMessageAt = performance.now();
     if (this.#opened && this.#opened.id === conversation) return { acp, opened: this.#opened };
@@ -78,7 +85,7 @@ export class AcpConversation {
     this.#settings = { ...this.#settings, options: offeredOptions(opened) };
     this.#tellSettings();
     const { agentOptions } = this.#options.log.conversation;
-    await this.choose({ model: this.#model, agentOptions });
+    await this.choose({ model: this.#program.model, agentOptions });
     // The fault belongs to this opening alone.
     const { fault: _, ...known } = opened;
     this.#opened = known;
@@ -99,12 +106,16 @@ export class AcpConversation {
     if (!ended.aborted) await this.end();
   }
 
-  /** Passes a change of settings on to the program, as far as it offers them. */
-  async choose({ model, agentOptions = {} }: Partial<EventArgs<'change'>>): Promise<void> {
-    this.#model = model ?? this.#model;
-    const chosen = Object.entries(agentOptions).map(([id, value]) => ({ id, value }));
+  /**
+   * Passes a change of settings on to the program, as far as it offers them. False if the program goes on calling
+   * another model than the one in the change.
+   */
+  async choose({ model, agentOptions = {} }: Partial<EventArgs<'change'>>): Promise<boolean> {
+    this.#program.model = model ?? this.#program.model;
     const named = model === undefined ? undefined : choiceOfModel(this.#settings.options, model);
-    for (const choice of [...(named ? [named] : []), ...chosen]) await this.#chooseOne(choice);
+    const calls = named ? await this.#chooseOne(named) : model === undefined || !this.isOutdated;
+    for (const [id, value] of Object.entries(agentOptions)) await this.#chooseOne({ id, value });
+    return calls;
   }
 
   isOwnTool(call: ToolCallUpdate): boolean {
@@ -126,7 +137,7 @@ export class AcpConversation {
   }
 
   async #start(): Promise<AcpProgram> {
-    const { services, program, log, startTimeoutMs } = this.#options;
+    const { services, log, startTimeoutMs } = this.#options;
     const { workspace: cwd, env } = (await services).environment();
     this.cwd = cwd;
     this.#lastMessageAt = performance.now();
@@ -139,11 +150,12 @@ export class AcpConversation {
       },
     };
     const { trusted } = log.conversation;
-    const options = { program, trusted, cwd, env, listener, startTimeoutMs };
+    const options = { trusted, cwd, env, listener, startTimeoutMs };
     try {
+      const program = await this.#program.current();
       const { command } = await (this.#server ??= this.#serve());
       const mcpServers = [{ ...command, env: [] }];
-      const acp = await AcpProgram.start({ ...options, mcpServers });
+      const acp = await AcpProgram.start({ ...options, program, mcpServers });
       this.#acp = acp;
       // A later one may have been started by then.
       void acp.ended.then(() => this.#acp === acp && this.#forget());
@@ -208,10 +220,11 @@ export class AcpConversation {
     return turn ? askFields(request, this.#options.questions, turn.signal) : { action: 'cancel' };
   }
 
-  async #chooseOne(choice: { id: string; value: string }): Promise<void> {
+  /** Whether the option has this value now. */
+  async #chooseOne(choice: { id: string; value: string }): Promise<boolean> {
     const option = this.#settings.options.find(({ id }) => id === choice.id);
-    if (!option?.choices.some(({ value }) => value === choice.value)) return;
-    if (option.value === choice.value) return;
+    if (!option?.choices.some(({ value }) => value === choice.value)) return false;
+    if (option.value === choice.value) return true;
     const acp = await this.#started?.catch(ignoreError('it is set when the program starts'));
     const isBoolean = option.choices.every(({ value }) => value === 'true' || value === 'false');
     try {
@@ -220,8 +233,10 @@ export class AcpConversation {
         this.#settings.options = offeredOptions({ configOptions: now.configOptions, modes: null });
       else option.value = choice.value;
       this.#tellSettings();
+      return true;
     } catch (thrown) {
       this.#writeSettings(`${option.name} could not be changed: ${errorFrom(thrown).message}`);
+      return false;
     }
   }
 

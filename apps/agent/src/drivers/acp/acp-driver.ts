@@ -10,6 +10,7 @@ import {
   rewinds,
   type AgentProgram,
   type Event,
+  type EventArgs,
   type OperationOutput,
   type TurnEnd,
 } from '@belay/protocol';
@@ -24,6 +25,7 @@ import { writeConversation } from '../write-conversation.js';
 import { AcpConversation } from './acp-conversation.js';
 import { HeldCalls } from './held-calls.js';
 import { promptBlocks } from './prompt-blocks.js';
+import { turnEnds, turnFailures } from './turn-ends.js';
 import { TurnRecorder } from './turn-recorder.js';
 import { watchSilence } from './watch-silence.js';
 
@@ -104,7 +106,7 @@ export class AcpDriver implements AgentDriver {
       if (ending) this.#cancel(ending);
       if (isEvent(event, 'message') && event.args.delivery === 'steer' && !this.#isAsking())
         this.#cancel(new AppError('cancelled', 'The user wrote.'), this.#timeouts.steer);
-      if (isEvent(event, 'change')) void this.#conversation.choose(event.args);
+      if (isEvent(event, 'change')) void this.#change(event.args);
     }
   }
 
@@ -123,6 +125,13 @@ export class AcpDriver implements AgentDriver {
   /** A message answers an open question in place of ending the turn. */
   #isAsking(): boolean {
     return this.#options.log.conversation.question !== null;
+  }
+
+  /** A turn whose program cannot go on with the chosen model ends early; the next one has it. */
+  async #change(change: EventArgs<'change'>): Promise<void> {
+    const turn = this.#turn;
+    if ((await this.#conversation.choose(change)) || this.#turn !== turn) return;
+    this.#cancel(new AppError('cancelled', 'The user changed the model.'), this.#timeouts.steer);
   }
 
   #cancel(why: AppError, timeoutMs = this.#timeouts.cancel): void {
@@ -177,6 +186,7 @@ export class AcpDriver implements AgentDriver {
     const texts = promptTexts(conversation, opened.id !== earlier);
     const { takesPictures } = acp;
     const blocks = await promptBlocks(texts, { connection, takesPictures });
+    if (this.#conversation.isOutdated) return;
     const message = opened.fault
       ? `${program.title} cannot load its conversation (${oneLine(opened.fault)}): it begins anew with a transcript.`
       : 'A turn began.';
@@ -194,7 +204,9 @@ export class AcpDriver implements AgentDriver {
       turn.recorder.end('The agent’s program ended while this ran.');
       this.#endUnreported();
       this.#writeEnd('interrupted');
-      if (!turn.cancelled.signal.aborted) this.#survive(errorFrom(thrown));
+      // A program may call its earlier model once more, which the server refuses.
+      const isStale = turn.cancelled.signal.aborted || this.#conversation.isOutdated;
+      if (!isStale) this.#survive(errorFrom(thrown));
     } finally {
       this.#turn = undefined;
     }
@@ -258,11 +270,11 @@ export class AcpDriver implements AgentDriver {
   }
 
   #finish(stopReason: StopReason, { recorder, cancelled }: Turn): void {
-    this.#writeEnd(ends[stopReason] ?? 'done');
+    this.#writeEnd(turnEnds[stopReason] ?? 'done');
     if (cancelled.signal.aborted || stopReason === 'cancelled') return;
     const { conversation } = this.#options.log;
     if (conversation.waiting.length + conversation.delivered.length > 0) return;
-    const failure = failures[stopReason];
+    const failure = turnFailures[stopReason];
     if (failure === undefined) this.#writeDone(recorder.said);
     else this.#writeFailure(`${this.#options.program.title} ${failure}`);
   }
@@ -323,18 +335,3 @@ function endingOf(event: Event): AppError | undefined {
     ? cancelled('The user rewound the conversation.')
     : undefined;
 }
-
-const ends: Record<string, TurnEnd> = {
-  end_turn: 'done',
-  refusal: 'refused',
-  max_tokens: 'cut',
-  max_turn_requests: 'cut',
-  cancelled: 'cancelled',
-} satisfies Record<StopReason, TurnEnd>;
-
-/** What stopped the work, after the agent’s name. */
-const failures: Partial<Record<StopReason, string>> = {
-  refusal: 'refused to go on. Send a message that asks for something else.',
-  max_tokens: 'reached the longest reply of its model. Send a message to go on.',
-  max_turn_requests: 'made as many requests as it may in one turn. Send a message to go on.',
-};

@@ -21,24 +21,15 @@ afterEach(async () => {
 
 /** Begins a session whose agent is this shell script in a terminal; `again` is that of later starts. */
 function begin(script: string, again = script, more: Partial<AgentProgram> = {}): void {
-  const launch: AgentProgram['launches']['trusted'] = {
-    command: ['sh', '-c', script],
-    again: ['sh', '-c', again],
-    env: { FAKE_TOKEN: "it's secret" },
-    files: [{ path: join(folder, 'home/settings.json'), text: '{}' }],
-    newSession: {},
-  };
-  const environment = readEnvironment({
-    PATH: process.env['PATH'],
-    HOME: folder,
-    BELAY_CONNECTION: 'unix:/none',
-    BELAY_WORKSPACE: join(folder, 'workspace'),
-    BELAY_STATE: join(folder, 'state'),
-  });
-  stage = new Stage({
-    turns: [],
-    createServices: (session) => openServices(environment, session),
-    program: {
+  const programOf = (later: string): AgentProgram => {
+    const launch: AgentProgram['launches']['trusted'] = {
+      command: ['sh', '-c', script],
+      again: ['sh', '-c', later],
+      env: { FAKE_TOKEN: "it's secret" },
+      files: [{ path: join(folder, 'home/settings.json'), text: '{}' }],
+      newSession: {},
+    };
+    return {
       name: 'fake',
       title: 'Fake',
       protocol: 'terminal',
@@ -51,7 +42,20 @@ function begin(script: string, again = script, more: Partial<AgentProgram> = {})
       resume: null,
       authenticate: null,
       ...more,
-    },
+    };
+  };
+  const environment = readEnvironment({
+    PATH: process.env['PATH'],
+    HOME: folder,
+    BELAY_CONNECTION: 'unix:/none',
+    BELAY_WORKSPACE: join(folder, 'workspace'),
+    BELAY_STATE: join(folder, 'state'),
+  });
+  stage = new Stage({
+    turns: [],
+    createServices: (session) => openServices(environment, session),
+    program: programOf(again),
+    laterProgram: programOf('echo of openai:other >> out'),
   });
 }
 
@@ -81,6 +85,16 @@ it('goes on without the task when it is started again', async () => {
 
   await stage.event('end', 2);
   expect(written()).toBe('first\nagain\n');
+});
+
+it('is started again for the model that the user chose', async () => {
+  begin('echo first >> out');
+  await stage.event('end');
+  const change = { args: { model: 'openai:other' }, message: 'Other' };
+  await stage.say(newEvent('user', 'change', change));
+  await stage.message('More');
+  await stage.event('end', 2);
+  expect(written()).toBe('first\nof openai:other\n');
 });
 
 it('ends the calls of its model when it asks again, and records what they changed', async () => {

@@ -18,6 +18,7 @@ import type { AgentDriver, DriverOptions } from '../agent-driver.js';
 import { refusalOf, unreportedResult, type UnreportedCall } from '../program-output.js';
 import { missingText, notFoundExit } from '../end-of-program.js';
 import { trustFault } from '../trust-fault.js';
+import { SessionProgram } from '../session-program.js';
 import { writeProgramFiles } from '../write-program-files.js';
 
 export interface TerminalDriverOptions extends DriverOptions {
@@ -34,6 +35,7 @@ const usualQuietMs = 15_000;
  */
 export class TerminalDriver implements AgentDriver {
   readonly #options: TerminalDriverOptions;
+  readonly #program: SessionProgram;
   /** Why the program waits for its user; null if it does not. */
   #attention: string | null = null;
   #quiet: NodeJS.Timeout | undefined;
@@ -43,6 +45,7 @@ export class TerminalDriver implements AgentDriver {
 
   constructor(options: TerminalDriverOptions) {
     this.#options = options;
+    this.#program = new SessionProgram(options);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -73,6 +76,7 @@ export class TerminalDriver implements AgentDriver {
       // It has their results when it asks its model again.
       if (isEvent(event, 'request') && event.args.purpose === 'turn') void this.#endCalls();
       if (isEvent(event, 'usage')) this.#goOn();
+      if (isEvent(event, 'change')) this.#program.model = event.args.model ?? this.#program.model;
       if (isEvent(event, 'message') && event.args.delivery === 'steer')
         void this.#type(event.args.text);
     }
@@ -90,9 +94,11 @@ export class TerminalDriver implements AgentDriver {
   }
 
   async #runProgram(through: number, signal: AbortSignal): Promise<void> {
-    const { writer, program, log } = this.#options;
-    const services = await this.#options.services;
-    const { workspace } = services.environment();
+    const { writer, log } = this.#options;
+    const { environment, terminals } = await this.#options.services;
+    const { workspace } = environment();
+    const program = await this.#program.current().catch(errorFrom);
+    if (program instanceof AppError) return this.#interrupt(program.message);
     const { launches, home, title } = program;
     const { trusted } = log.conversation;
     const fault = trustFault(program, { trusted, workspace });
@@ -112,7 +118,7 @@ export class TerminalDriver implements AgentDriver {
     this.#runs = true;
     this.#restartQuiet();
     const command = `sh ${shellQuoted(script)}`;
-    const exit = await services.terminals
+    const exit = await terminals
       .runProgram(
         { name: agentTerminal, command },
         {

@@ -52,6 +52,9 @@ export class AgentCalls {
       'program.conversation': async ({ cwd }) => ({
         file: await this.log.programConversation(await session(), cwd),
       }),
+      'program.current': async ({ token }) => ({
+        program: await this.log.currentProgram(await session(), token),
+      }),
       'egress.report': async () => ({ text: await this.egress.report(await session()) }),
     };
     connection.serve({

@@ -3,6 +3,7 @@ import {
   AppError,
   ignoreError,
   newEvent,
+  type AgentProgram,
   type StartPayload,
   type TranscriptFile,
 } from '@belay/protocol';
@@ -32,6 +33,16 @@ export class ConnectionLog {
   /** With the program of another vendor's agent, whose token is made for this start. */
   async withProgram(startPayload: StartPayload): Promise<StartPayload> {
     return { ...startPayload, program: await this.agents.program(startPayload.settings) };
+  }
+
+  /**
+   * The program for the model that the session has now, with the token of an agent process. Throws `conflict` for
+   * Belay's own agent.
+   */
+  async currentProgram(session: string, token: string): Promise<AgentProgram> {
+    const program = await this.agents.program(await this.log.settings(session), token);
+    if (program) return program;
+    throw new AppError('conflict', 'This session has no program of another agent.');
   }
 
   /**

@@ -86,11 +86,23 @@ describe('the comparison page', () => {
 
   it('numbers the runs of one model and lists sessions that failed to start', async () => {
     const same = sessions.map((session) => ({ ...session, model: 'openai:small' }));
-    const failed = [{ model: 'google:large', error: 'There is no key.' }];
+    const failed = [{ agent: 'belay', model: 'google:large', error: 'There is no key.' }];
     await show(compared({ sessions: same, failed }));
     await column('openai:small (run 1)');
     await column('openai:small (run 2)');
     expect(screen.getByRole('alert').textContent).toContain('There is no key.');
+  });
+
+  it('names the agent of each session beside its model', async () => {
+    const agent = { name: 'codex', version: '1.0.0', protocol: 'acp' as const };
+    const [one, other] = sessions;
+    const mixed = [{ ...one, agent }, other].filter((session) => session !== undefined);
+    const failed = [{ agent: 'mine', model: 'openai:small', error: 'There is no key.' }];
+    await show(compared({ sessions: mixed as SessionSummary[], failed }));
+    await column('codex · openai:small');
+    await column('belay · google:large');
+    expect(screen.getByRole('alert').textContent).toContain('mine · openai:small was not started');
+    screen.getByRole('button', { name: 'Keep codex · openai:small' });
   });
 
   it('keeps one session after a confirmation, asks where to publish its changes, and can undo that', async () => {

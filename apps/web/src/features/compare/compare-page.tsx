@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { errorFrom, type Comparison } from '@belay/protocol';
+import { comparedNames, errorFrom, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
 import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
@@ -13,7 +13,7 @@ import { comparisonQuery } from './queries';
 
 const route = getRouteApi('/compare/$id');
 
-/** Sessions on one task by several models, or in several runs, side by side. */
+/** Sessions on one task by several models or agents, or in several runs, side by side. */
 export function ComparePage() {
   const { id } = route.useParams();
   return <ComparisonView key={id} id={id} />;
@@ -47,7 +47,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
   const title = sessions[0]?.title ?? 'Comparison';
   // The title is the first line of the task unless the user set another one.
   const rest = (task.startsWith(title) ? task.slice(title.length) : task).trim();
-  const labels = labelsOf(sessions.map(({ model }) => model));
+  const labels = labelsOf(comparedNames(sessions));
   return (
     <div className="space-y-4 p-4 max-sm:p-3">
       <header className="max-w-4xl space-y-1">
@@ -63,10 +63,10 @@ function Compared({ comparison }: { comparison: Comparison }) {
           </p>
         )}
       </header>
-      {failed.map(({ model, error }, index) => (
+      {failed.map(({ agent: name, model, error }, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- the list never changes
         <p key={index} role="alert" className="rounded-md bg-fail-soft p-3 text-sm break-words">
-          <code>{model}</code> was not started. {error}
+          <code>{comparedNames([{ agent: { name }, model }])}</code> was not started. {error}
         </p>
       ))}
       {kept && <KeptBar comparison={comparison} label={labelOf(kept.session)} />}
@@ -92,13 +92,13 @@ function Compared({ comparison }: { comparison: Comparison }) {
   }
 }
 
-/** Numbers the runs of a model that occurs more than once. */
-function labelsOf(models: readonly string[]): string[] {
+/** Numbers the runs of a name that occurs more than once. */
+function labelsOf(names: readonly string[]): string[] {
   const seen = new Map<string, number>();
-  return models.map((model) => {
-    const run = (seen.get(model) ?? 0) + 1;
-    seen.set(model, run);
-    const isAlone = models.filter((each) => each === model).length === 1;
-    return isAlone ? model : `${model} (run ${run})`;
+  return names.map((name) => {
+    const run = (seen.get(name) ?? 0) + 1;
+    seen.set(name, run);
+    const isAlone = names.filter((each) => each === name).length === 1;
+    return isAlone ? name : `${name} (run ${run})`;
   });
 }

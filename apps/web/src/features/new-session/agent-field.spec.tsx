@@ -23,10 +23,12 @@ const agent: AgentChoice = {
   variables: [],
 };
 
-type Chosen = Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login'>;
+type Chosen = Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login' | 'others'>;
+
+const nothingChosen: Chosen = { agent: '', protocol: '', small: '', login: false, others: [] };
 
 function Form({ models }: { models: string[] }) {
-  const [form, setForm] = useState<Chosen>({ agent: '', protocol: '', small: '', login: false });
+  const [form, setForm] = useState(nothingChosen);
   return (
     <>
       <AgentField
@@ -38,8 +40,17 @@ function Form({ models }: { models: string[] }) {
   );
 }
 
+const ready = ['google:large', 'openai:small'].map((name) => ({
+  name,
+  title: name,
+  ready: true,
+  remedy: null,
+}));
+
 const show = (agents: AgentChoice[], models = ['google:large']) =>
-  renderWeb(<Form models={models} />, { replies: { agents: { list: () => agents } } });
+  renderWeb(<Form models={models} />, {
+    replies: { agents: { list: () => agents }, models: { list: () => ready } },
+  });
 const choose = async (value: string) =>
   fireEvent.change(await screen.findByRole('combobox', { name: /^Agent/ }), { target: { value } });
 
@@ -77,7 +88,29 @@ it('chooses an agent with its model for small tasks', async () => {
     target: { value: 'google:little' },
   });
   const form = JSON.parse(screen.getByRole('status').textContent) as Chosen;
-  expect(form).toMatchObject({ agent: 'other', protocol: '', small: 'google:little' });
+  expect(form).toEqual({ ...nothingChosen, agent: 'other', small: 'google:little' });
+});
+
+it('compares with further agents, each with a model that it can call', async () => {
+  await show([agent, { ...agent, name: 'mine', title: 'Mine', formats: ['responses'] }]);
+  const add = await screen.findByRole('button', { name: 'Compare with another agent' });
+  const others = () => (JSON.parse(screen.getByRole('status').textContent) as Chosen).others;
+  await choose('other');
+  fireEvent.click(add);
+  expect(others()).toMatchObject([{ agent: 'mine' }]);
+  await screen.findByRole('option', { name: 'openai:small' });
+  const chooseOther = (value: string) =>
+    fireEvent.change(screen.getByLabelText('Agent 2'), { target: { value } });
+  chooseOther('other');
+  expect(others()).toEqual([{ agent: 'other', model: 'google:large' }]);
+  expect(screen.queryByRole('option', { name: 'openai:small' })).toBeNull();
+  chooseOther('');
+  fireEvent.change(screen.getByLabelText('Model of agent 2'), {
+    target: { value: 'openai:small' },
+  });
+  expect(others()).toEqual([{ agent: '', model: 'openai:small' }]);
+  fireEvent.click(screen.getByRole('button', { name: 'Remove agent 2' }));
+  expect(others()).toEqual([]);
 });
 
 it('says whose models the agent needs', async () => {

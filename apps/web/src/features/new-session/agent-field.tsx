@@ -2,26 +2,25 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { AgentChoice, AgentProtocol } from '@belay/protocol';
 import { ChoiceField } from '@/components/ui/choice';
-import { CheckField, Field, Select, TextField } from '@/components/ui/field';
+import { CheckField, Field, TextField } from '@/components/ui/field';
 import { agentProtocols } from '@/lib/agent-protocols';
 import { agentsQuery } from '@/lib/queries';
 import { useAdmin } from '@/lib/role';
 import { usableAgents } from '@/lib/usable-agents';
+import { AgentSelect } from './agent-select';
 import { misfitOf } from './misfit-of';
+import { OtherAgents } from './other-agents';
 import type { SessionForm } from './session-form';
 
 interface AgentFieldProps {
-  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login' | 'models'>;
+  form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login' | 'models' | 'others'>;
   onChange(part: Partial<SessionForm>): void;
 }
 
-/** The agent that works on the task. Renders nothing while there is none besides Belay's own. */
+/** The agents that work on the task. Renders nothing while there is none besides Belay's own. */
 export function AgentField({ form, onChange }: AgentFieldProps) {
   const { data = [] } = useQuery(agentsQuery);
-  const isAdmin = useAdmin();
-  const usable = usableAgents(data);
-  const missing = data.filter((agent) => !usable.includes(agent));
-  const chosen = usable.find(({ name }) => name === form.agent);
+  const chosen = usableAgents(data).find(({ name }) => name === form.agent);
   if (data.length === 0) return null;
   const login = signsIn(form, chosen);
   const misfit = login ? undefined : misfitOf(chosen, form.models);
@@ -34,13 +33,11 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
             misfit === undefined ? chosen?.about : <strong className="text-fail">{misfit}</strong>
           }
         >
-          <Select
+          <AgentSelect
+            agents={data}
             value={chosen?.name ?? ''}
-            onChange={({ target }) => onChange({ agent: target.value, protocol: '' })}
-          >
-            <option value="">Belay</option>
-            <AgentOptions usable={usable} missing={missing} />
-          </Select>
+            onChange={(name) => onChange({ agent: name, protocol: '' })}
+          />
         </Field>
         {chosen && !login && (
           <TextField
@@ -53,7 +50,8 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
         )}
       </div>
       {chosen && <HowItRuns agent={chosen} form={form} onChange={onChange} />}
-      {isAdmin && missing.length > 0 && !chosen && <InstallLink />}
+      {!login && <OtherAgents agents={data} form={form} onChange={onChange} />}
+      {!chosen && <InstallLink agents={data} />}
     </div>
   );
 }
@@ -99,31 +97,17 @@ function ProtocolField({
   );
 }
 
-type Choices = Record<'usable' | 'missing', readonly AgentChoice[]>;
-
-function AgentOptions({ usable, missing }: Choices) {
+/** For those who may install some of the agents. */
+function InstallLink({ agents }: { agents: readonly AgentChoice[] }) {
+  const isAdmin = useAdmin();
+  if (!isAdmin || usableAgents(agents).length === agents.length) return null;
   return (
-    <>
-      {usable.map(({ name, title, version }) => (
-        <option key={name} value={name}>
-          {version === null ? title : `${title} ${version}`}
-        </option>
-      ))}
-      {missing.map(({ name, title }) => (
-        <option key={name} value={name} disabled>
-          {title} (not installed)
-        </option>
-      ))}
-    </>
+    <p className="text-xs text-faint">
+      Install agents that you know in{' '}
+      <Link to="/settings" search={{ section: 'agents' }} className="underline">
+        the settings
+      </Link>
+      .
+    </p>
   );
 }
-
-const InstallLink = () => (
-  <p className="text-xs text-faint">
-    Install agents that you know in{' '}
-    <Link to="/settings" search={{ section: 'agents' }} className="underline">
-      the settings
-    </Link>
-    .
-  </p>
-);

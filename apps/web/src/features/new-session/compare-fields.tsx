@@ -1,6 +1,5 @@
-import { maxCompared } from '@belay/protocol';
 import { Field, Select, TextField } from '@/components/ui/field';
-import type { SessionForm } from './session-form';
+import { mostRuns, type SessionForm } from './session-form';
 
 interface CompareFieldsProps {
   form: SessionForm;
@@ -9,8 +8,8 @@ interface CompareFieldsProps {
 
 /** The check command, and the number of runs per model. */
 export function CompareFields({ form, onChange }: CompareFieldsProps) {
-  const { models, runs, check, tasks } = form;
-  const most = Math.floor(maxCompared / Math.max(1, models.length));
+  const { others, runs, check, tasks } = form;
+  const most = mostRuns(form);
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-4 max-sm:grid-cols-1">
       <TextField
@@ -22,7 +21,7 @@ export function CompareFields({ form, onChange }: CompareFieldsProps) {
         onChange={(next) => onChange({ check: next })}
       />
       {tasks.length === 1 && most > 1 && (
-        <Field label="Runs per model" className="sm:w-40">
+        <Field label={others.length > 0 ? 'Runs per agent' : 'Runs per model'} className="sm:w-40">
           <Select
             value={Math.min(runs, most)}
             onChange={({ target }) => onChange({ runs: Number(target.value) })}

@@ -1,13 +1,7 @@
 import { useMemo, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import {
-  isPlayedModel,
-  maxCompared,
-  pluralText,
-  subscriptionModel,
-  type ModelChoice,
-} from '@belay/protocol';
+import { isPlayedModel, pluralText, subscriptionModel, type ModelChoice } from '@belay/protocol';
 import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Meter } from '@/components/ui/meter';
@@ -23,7 +17,7 @@ import { misfitOf } from './misfit-of';
 import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { rememberedForm, rememberForm } from './remembered-form';
-import { emptyForm, knownPaths, missingIn, type SessionForm } from './session-form';
+import { emptyForm, knownPaths, missingIn, mostRuns, type SessionForm } from './session-form';
 import { sessionCount, startSessions, type Started, type StartPhase } from './start-sessions';
 import { TaskFields } from './task-fields';
 import { TemplateField } from './template-field';
@@ -55,17 +49,18 @@ export function NewSessionPage() {
   const ready = new Set(models.data?.filter((each) => each.ready).map(({ name }) => name));
   const usable = picked ? values.models : values.models.filter((name) => ready.has(name));
   const chosen = usable.length ? usable : suggested(models.data, values);
-  const most = Math.max(1, Math.floor(maxCompared / Math.max(1, chosen.length)));
   const pictures = attached.items;
   const agents = useQuery(agentsQuery);
   // A remembered one may have been removed.
   const known = usableAgents(agents.data).find(({ name }) => name === values.agent);
   const agent = known?.name ?? '';
   const login = values.login && known?.login !== undefined;
-  // Only one session may use a sign-in, whose model is chosen in the agent.
-  const form = login
-    ? { ...values, models: [subscriptionModel(agent)], agent, login, runs: 1, pictures }
-    : { ...values, models: chosen, agent, login, runs: Math.min(values.runs, most), pictures };
+  // The model of a sign-in is chosen in the agent, and only one session may use it.
+  const competitors = login
+    ? { models: [subscriptionModel(agent)], others: [], login }
+    : { models: chosen, others: values.others, login };
+  const runs = Math.min(values.runs, mostRuns(competitors));
+  const form = { ...values, ...competitors, agent, runs, pictures };
   const missing = missingIn(form) ?? (login ? undefined : misfitOf(known, chosen));
   const start = async () => {
     try {

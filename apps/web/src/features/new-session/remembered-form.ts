@@ -18,6 +18,7 @@ export function rememberForm({
   own: _own,
   check: _check,
   runs: _runs,
+  others: _others,
   mcp: _mcp,
   actions: _actions,
   mounts: _mounts,

@@ -1,5 +1,5 @@
 /** @jest-environment node */
-import { emptyForm, newSessionsOf } from './session-form';
+import { comparisonOf, emptyForm, missingIn, mostRuns, newSessionsOf } from './session-form';
 
 describe('newSessionsOf', () => {
   it('makes one session for each task and model', () => {
@@ -56,5 +56,44 @@ describe('newSessionsOf', () => {
     expect(of('', 'a:2')).toEqual([undefined]);
     expect(of('other', ' ')).toEqual([{ name: 'other' }]);
     expect(of('other', 'a:2')).toEqual([{ name: 'other', small: 'a:2' }]);
+  });
+});
+
+describe('comparisonOf', () => {
+  const form = { ...emptyForm, tasks: ['x'], models: ['a:1'], agent: 'one', small: 'a:2' };
+
+  it('names several agents with their models', () => {
+    const others = [
+      { agent: '', model: 'b:1' },
+      { agent: 'two', model: 'c:1' },
+    ];
+    const compared = comparisonOf({ ...form, others, runs: 2 }, { workspace: null });
+    expect(compared).toMatchObject({
+      runs: 2,
+      agents: [
+        { name: 'one', small: 'a:2', model: 'a:1' },
+        { name: 'belay', model: 'b:1' },
+        { name: 'two', model: 'c:1' },
+      ],
+    });
+    expect(compared).not.toHaveProperty('agent');
+    expect(compared).not.toHaveProperty('models');
+    expect(newSessionsOf({ ...form, others }, { workspace: null })).toMatchObject([
+      { agent: { name: 'one' }, model: 'a:1' },
+      { model: 'b:1' },
+      { agent: { name: 'two' }, model: 'c:1' },
+    ]);
+    const without = { ...form, others: [{ agent: 'two', model: '' }] };
+    expect(missingIn(without)).toBe('Choose a model for each agent first.');
+  });
+
+  it('runs an agent that its user signs in to only once', () => {
+    const most = (login: boolean) => mostRuns({ models: ['a:1'], others: [], login });
+    expect([most(false), most(true)]).toEqual([6, 1]);
+  });
+
+  it('keeps the agent where only models differ', () => {
+    const compared = comparisonOf({ ...form, models: ['a:1', 'a:2'] }, { workspace: null });
+    expect(compared).toMatchObject({ agent: { name: 'one' }, models: ['a:1', 'a:2'] });
   });
 });

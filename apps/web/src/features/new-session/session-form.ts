@@ -1,5 +1,6 @@
 import {
   maxCompared,
+  ownAgent,
   mountIn,
   usualPlanFile,
   type AgentProtocol,
@@ -11,6 +12,12 @@ import type { Attachment } from '@/features/chat/composer/use-attachments';
 import { splitList } from '@/lib/split-list';
 import { chosenFiles, type ChosenFolder } from './chosen-folder';
 import type { TarFile } from './pack-tar';
+
+/** An agent that works on the same tasks; its name is empty for Belay’s own. */
+export interface OtherAgent {
+  agent: string;
+  model: string;
+}
 
 /** The values of the form, with texts as typed. */
 export interface SessionForm {
@@ -24,6 +31,8 @@ export interface SessionForm {
   small: string;
   /** Whether the user signs in to the agent, which then calls no model of the server. */
   login: boolean;
+  /** Further agents, which are compared with this one. */
+  others: readonly OtherAgent[];
   /** For every task. */
   pictures: readonly Attachment[];
   workspace:
@@ -62,6 +71,7 @@ export const emptyForm: SessionForm = {
   protocol: '',
   small: '',
   login: false,
+  others: [],
   pictures: [],
   workspace: { kind: 'empty' },
   image: '',
@@ -86,17 +96,22 @@ export interface Uploaded {
   images?: string[];
 }
 
-/** The sessions to start: one for each task and model. */
+/** What works on each task: the agent with each of the models, and the other agents. */
+const competitorsIn = ({ models, others, ...form }: SessionForm) => [
+  ...models.map((model) => ({ ...(form.agent && { agent: agentOf(form) }), model })),
+  ...others.map(({ agent: name, model }) => ({ ...(name && { agent: { name } }), model })),
+];
+
+/** The sessions to start: one for each task, and each model or other agent. */
 export function newSessionsOf(
   form: SessionForm,
   { workspace, images = [] }: Uploaded,
 ): NewSession[] {
   const tasks = form.tasks.map((task) => task.trim()).filter(Boolean);
   return tasks.flatMap((task) =>
-    form.models.map((model): NewSession => ({
+    competitorsIn(form).map((competitor): NewSession => ({
       task,
-      model,
-      ...(form.agent && { agent: agentOf(form) }),
+      ...competitor,
       image: form.image.trim() || null,
       ...(form.root && { sandbox: 'root' as const }),
       ...(form.machine !== null && { machine: form.machine }),
@@ -119,14 +134,31 @@ export function newSessionsOf(
 /** One task with 2 to `maxCompared` sessions is a comparison; otherwise undefined. */
 export function comparisonOf(form: SessionForm, uploaded: Uploaded): NewComparison | undefined {
   const tasks = form.tasks.filter((task) => task.trim());
-  const count = form.models.length * form.runs;
+  const competitors = competitorsIn(form);
+  const count = competitors.length * form.runs;
   const [first] = newSessionsOf(form, uploaded);
   if (!first || tasks.length !== 1 || count < 2 || count > maxCompared) return undefined;
-  const { model: _, ...common } = first;
-  return { ...common, models: [...form.models], runs: form.runs };
+  const { model: _, ...same } = first;
+  if (form.others.length === 0) return { ...same, models: [...form.models], runs: form.runs };
+  const { agent: _agent, ...common } = same;
+  const agents = competitors.map(({ agent = { name: ownAgent }, model }) => ({ ...agent, model }));
+  return { ...common, agents, runs: form.runs };
 }
 
-const agentOf = ({ agent, protocol, small, login }: SessionForm): NewSession['agent'] =>
+/** How many runs of each there can be in one comparison; only one session may use a sign-in. */
+export const mostRuns = ({
+  models,
+  others,
+  login,
+}: Pick<SessionForm, 'models' | 'others' | 'login'>): number =>
+  login ? 1 : Math.max(1, Math.floor(maxCompared / Math.max(1, models.length + others.length)));
+
+const agentOf = ({
+  agent,
+  protocol,
+  small,
+  login,
+}: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login'>) =>
   login
     ? { name: agent, login }
     : {
@@ -149,8 +181,9 @@ function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 're
 }
 
 /** Why the form cannot be submitted yet; undefined if it can. */
-export function missingIn({ models, workspace }: SessionForm): string | undefined {
+export function missingIn({ models, others, workspace }: SessionForm): string | undefined {
   if (models.length === 0) return 'Choose a model first. Scripted models only replay their script.';
+  if (others.some(({ model }) => !model)) return 'Choose a model for each agent first.';
   if (workspace.kind === 'folder' && !workspace.folder) return 'Choose a folder first.';
   return undefined;
 }

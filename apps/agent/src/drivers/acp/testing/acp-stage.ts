@@ -22,6 +22,8 @@ export interface AcpStageOptions extends Pick<
   settings?: Partial<SessionSettingsInput>;
   /** Variables of the fake agent. */
   env?: Record<string, string>;
+  /** Its further variables once the user has chosen another model. */
+  laterEnv?: Record<string, string>;
   program?: Partial<AgentProgram>;
   command?: string[];
   /** Real files, terminals and history. */
@@ -39,17 +41,33 @@ export class AcpStage {
   readonly workspace: string;
 
   constructor(options: AcpStageOptions) {
-    const { task, settings, env = {}, program, command, real, ...more } = options;
+    const { task, settings, env = {}, laterEnv, command, real, ...more } = options;
     this.folder = options.folder ?? mkdtempSync(join(tmpdir(), 'belay-acp-'));
     this.workspace = join(this.folder, 'workspace');
     for (const name of ['workspace', 'state', 'home'])
       mkdirSync(join(this.folder, name), { recursive: true });
     const home = join(this.folder, 'home');
-    const launch = {
-      command: command ?? [process.execPath, fakeAgent],
-      env: { FAKE_HOME: home, ...env },
-      files: [{ path: join(home, 'settings', 'fake.json'), text: '{"base":"http://127.0.0.1"}' }],
-      newSession: { _meta: { fake: { strict: true } } },
+    const programWith = (variables: Record<string, string>): AgentProgram => {
+      const launch = {
+        command: command ?? [process.execPath, fakeAgent],
+        env: { FAKE_HOME: home, ...variables },
+        files: [{ path: join(home, 'settings', 'fake.json'), text: '{"base":"http://127.0.0.1"}' }],
+        newSession: { _meta: { fake: { strict: true } } },
+      };
+      return {
+        name: 'fake',
+        title: 'Fake',
+        protocol: 'acp',
+        formats: ['messages'],
+        token: 'x'.repeat(32),
+        home,
+        project: [],
+        ignoresDistrust: [],
+        launches: { untrusted: launch, trusted: launch },
+        resume: 'resume',
+        authenticate: null,
+        ...options.program,
+      };
     };
     const environment = {
       workspace: this.workspace,
@@ -63,22 +81,10 @@ export class AcpStage {
         ...settings,
         task: typeof task === 'string' ? task : JSON.stringify(task),
       },
-      program: {
-        name: 'fake',
-        title: 'Fake',
-        protocol: 'acp',
-        formats: ['messages'],
-        token: 'x'.repeat(32),
-        home,
-        project: [],
-        ignoresDistrust: [],
-        launches: { untrusted: launch, trusted: launch },
-        resume: 'resume',
-        authenticate: null,
-        ...program,
-      },
       ...(real && { createServices: (session) => openServices(this.#environment(), session) }),
       ...more,
+      program: programWith(env),
+      ...(laterEnv && { laterProgram: programWith({ ...env, ...laterEnv }) }),
     });
   }
 

@@ -23,6 +23,7 @@ const {
   FAKE_MUTE,
   FAKE_EXIT,
   FAKE_FRAIL,
+  FAKE_MODEL = 'small',
 } = process.env;
 if (FAKE_EXIT) {
   process.stderr.write('Cannot read the settings.\n');
@@ -35,7 +36,7 @@ const fileOf = (id) => join(FAKE_HOME, `${id}.json`);
 const prompts = (id) => JSON.parse(readFileSync(fileOf(id), 'utf8'));
 
 let mode = 'default';
-let model = 'small';
+let model = FAKE_MODEL;
 let fast = false;
 let servers = [];
 let isLoggedIn = !FAKE_LOGIN;
