@@ -7,6 +7,7 @@ import {
   type Scope,
   type TokenSandbox,
 } from '@belay/protocol';
+import type { RestrictedSessions } from './restricted-sessions.js';
 
 /** The caller of any API, and its rights. Every API decides with `may` and `reaches`, or the functions that assert them. */
 export interface Caller {
@@ -18,16 +19,14 @@ export interface Caller {
   readonly sessions: 'all' | SessionSet;
   /** Whether it may begin sessions, which it can then see. */
   readonly begins: boolean;
-  /** Which sessions are on bare machines: not everyone who sees one may operate it. */
-  readonly bare?: { machineOf(session: string): string | undefined };
+  /** The sessions that not everyone who sees them may operate. */
+  readonly restricted?: Pick<RestrictedSessions, 'machineOf' | 'userOf'>;
   /** In milliseconds since 1970; null for never. */
   readonly expires: number | null;
   /** The sandbox of sessions that it begins, unless they choose one. */
   readonly sandbox?: TokenSandbox;
   /** For a token: the user who made it, or made the token that made it. */
   readonly user?: string;
-  /** Whose own sign-in to an agent a session uses: nobody else may operate it. */
-  readonly signIns?: { userOf(session: string): string | undefined };
   /** The browser login that it used, if any. */
   readonly login?: string;
   /** The API and address of the call, for the audit log. Each API sets it when it authenticates a caller. */
@@ -78,7 +77,7 @@ export function assertMaySignIn(caller: Caller): void {
 
 /** Whether a caller may see what the terminals of a session print: they may show the credential of a user’s sign-in. */
 export const seesTerminals = (caller: Caller, session: string): boolean =>
-  caller.signIns?.userOf(session) === undefined || may(caller, 'operate', session);
+  caller.restricted?.userOf(session) === undefined || may(caller, 'operate', session);
 
 /** The only check of a caller’s rights, on one session or on none. */
 export function may(caller: Caller | undefined, access: Access, session?: string): boolean {
@@ -157,13 +156,13 @@ export const hasExpired = ({ expires }: Pick<Caller, 'expires'>): boolean =>
 
 /** On a bare machine, a session is for callers who may name the host, and for tokens that an admin gave the machine. */
 function mayUseMachineOf(caller: Caller, session: string): boolean {
-  const machine = caller.bare?.machineOf(session);
+  const machine = caller.restricted?.machineOf(session);
   return machine === undefined || caller.sandbox?.machine === machine || mayNameHost(caller);
 }
 
 /** Whoever operates a session can read what its sandbox has, as the owner of the server’s machine can anyway. */
 function mayUseSignInOf(caller: Caller, session: string): boolean {
-  const user = caller.signIns?.userOf(session);
+  const user = caller.restricted?.userOf(session);
   return user === undefined || [user, ownerCaller.id].includes(userOf(caller));
 }
 

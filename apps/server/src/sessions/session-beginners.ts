@@ -1,16 +1,11 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import type { NewSession, SessionAgent, SessionSettings, SessionSummary } from '@belay/protocol';
-import { BareSessions } from '../access/bare-sessions.js';
+import type { NewSession, SessionSettings } from '@belay/protocol';
 import { assertMayBegin, type Caller } from '../access/caller.js';
 import { assertMayNameHost } from '../access/assert-may-name-host.js';
+import { RestrictedSessions } from '../access/restricted-sessions.js';
 import { SessionOwners } from '../access/session-owners.js';
-import { SignedInSessions } from '../access/signed-in-sessions.js';
 import { EventLog } from '../logs/event-log.js';
 import { AttachedPictures } from '../logs/attached-pictures.js';
-
-interface Agent {
-  agent?: SessionAgent | null | undefined;
-}
 
 /** The callers who begin sessions: checks their rights, and records who may do what with the sessions. */
 @Injectable()
@@ -18,14 +13,13 @@ export class SessionBeginners implements OnApplicationBootstrap {
   constructor(
     private readonly owners: SessionOwners,
     private readonly pictures: AttachedPictures,
-    private readonly bare: BareSessions,
-    private readonly signIns: SignedInSessions,
+    private readonly restricted: RestrictedSessions,
     private readonly log: EventLog,
   ) {}
 
   /** Before any request is answered. */
   async onApplicationBootstrap(): Promise<void> {
-    for (const { id, ...place } of await this.log.summaries()) this.#note(id, place);
+    for (const summary of await this.log.summaries()) this.restricted.add(summary.id, summary);
   }
 
   /** Throws `forbidden`, and `not_found` for a picture that the caller may not attach. */
@@ -45,13 +39,7 @@ export class SessionBeginners implements OnApplicationBootstrap {
     caller: Caller,
     settings: Pick<SessionSettings, 'machine' | 'agent'>,
   ): Promise<void> {
-    this.#note(session, settings);
+    this.restricted.add(session, settings);
     await this.owners.record(session, caller);
-  }
-
-  /** Not everyone who sees such a session may operate it. */
-  #note(session: string, { machine, agent }: Pick<SessionSummary, 'machine'> & Agent): void {
-    if (machine?.kind === 'bare') this.bare.add(session, machine.name);
-    if (agent?.login !== undefined) this.signIns.add(session, agent.login);
   }
 }

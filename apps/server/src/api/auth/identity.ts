@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { z } from 'zod';
-import { BareSessions } from '../../access/bare-sessions.js';
-import { SignedInSessions } from '../../access/signed-in-sessions.js';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
+import { RestrictedSessions } from '../../access/restricted-sessions.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
 import { Config } from '../../config.js';
@@ -35,8 +34,7 @@ export class Identity {
     private readonly logins: Logins,
     private readonly tokens: TokensStore,
     private readonly users: UsersStore,
-    private readonly bare: BareSessions,
-    private readonly signIns: SignedInSessions,
+    private readonly restricted: RestrictedSessions,
     private readonly ends: CallerEnds,
   ) {
     this.#file = join(config.data, 'server.json');
@@ -87,9 +85,9 @@ export class Identity {
   }
 
   callerOfToken(token: string): Caller | undefined {
-    if (same(token, this.token)) return this.#withSessions(ownerCaller);
+    if (same(token, this.token)) return this.#withRestricted(ownerCaller);
     const isViewer = same(token, this.viewerToken);
-    return this.#withSessions(isViewer ? viewerCaller : this.tokens.callerOf(token));
+    return this.#withRestricted(isViewer ? viewerCaller : this.tokens.callerOf(token));
   }
 
   /** The caller by a token, or by a login’s key together with its cookie: a cookie alone gives no access. */
@@ -109,11 +107,11 @@ export class Identity {
   /** Undefined when the caller no longer exists. */
   callerById(id: string): Caller | undefined {
     const own = ownCallers.find((each) => each.id === id);
-    return this.#withSessions(own ?? this.tokens.caller(id) ?? this.users.caller(id));
+    return this.#withRestricted(own ?? this.tokens.caller(id) ?? this.users.caller(id));
   }
 
-  #withSessions(caller: Caller | undefined): Caller | undefined {
-    return caller && { ...caller, bare: this.bare, signIns: this.signIns };
+  #withRestricted(caller: Caller | undefined): Caller | undefined {
+    return caller && { ...caller, restricted: this.restricted };
   }
 
   /** Whether the request has a login’s cookie, which is enough for the site’s files and for nothing else. */
