@@ -2,7 +2,6 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
-import { IncomingWorkspaces } from './incoming-workspaces.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SignIns } from './sign-ins.js';
 import { StartStatus } from './start-status.js';
@@ -22,7 +21,6 @@ export class StartQueue implements OnApplicationShutdown {
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
     private readonly workspaces: WorkspaceStore,
-    private readonly incoming: IncomingWorkspaces,
     private readonly slots: SandboxSlots,
     private readonly status: StartStatus,
     private readonly signIns: SignIns,
@@ -35,7 +33,7 @@ export class StartQueue implements OnApplicationShutdown {
    * `sendsWorkspace`, the client will send the files.
    */
   add(session: string, { sendsWorkspace = false } = {}): void {
-    if (sendsWorkspace) this.incoming.expect(session);
+    if (sendsWorkspace) this.workspaces.expect(session);
     this.#withdraw(session);
     this.#waiting.push(session);
     this.#run();
@@ -153,7 +151,7 @@ export class StartQueue implements OnApplicationShutdown {
   /** A session that stays asleep does not get the sign-in of its agent, which nothing would use. */
   async #start(session: string, { isAsleep = false } = {}): Promise<void> {
     this.slots.take(session);
-    this.incoming.begin(session);
+    this.workspaces.begin(session);
     if (this.sandboxes.state(session) !== 'none') await this.sandboxes.stop(session);
     this.slots.startsAgain(session);
     const epoch = await this.log.nextEpoch(session);
@@ -164,7 +162,7 @@ export class StartQueue implements OnApplicationShutdown {
     const events = await this.log.read(session, { after: 0 });
     const tar = await this.workspaces.source(session, settings);
     await this.sandboxes.start({ session, settings, events, epoch }, tar);
-    this.incoming.end(session);
+    this.workspaces.report(session);
     await this.status.report(session, 'running', null);
   }
 
@@ -181,7 +179,7 @@ export class StartQueue implements OnApplicationShutdown {
       await this.#reportWaiting();
       return;
     }
-    this.incoming.end(session, error);
+    this.workspaces.report(session, error);
     await this.status
       .report(session, 'failed', error.message)
       .catch(ignoreError('a session that was deleted meanwhile has no state'));

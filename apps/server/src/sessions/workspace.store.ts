@@ -128,6 +128,21 @@ export class WorkspaceStore {
     }
   }
 
+  /** Allows the session’s workspace to be sent from now on. */
+  expect(session: string): void {
+    this.incoming.expect(session);
+  }
+
+  /** Called once there is capacity for the session’s sandbox, which takes what is sent. */
+  begin(session: string): void {
+    this.incoming.begin(session);
+  }
+
+  /** Reports to the sender of the session’s workspace how its start went. */
+  report(session: string, error?: AppError): void {
+    this.incoming.end(session, error);
+  }
+
   /** The session no longer needs its files: transfers in progress end. */
   end(session: string, reason: AppError): void {
     this.incoming.end(session, reason);
