@@ -1,6 +1,6 @@
 import { belay, BelayServer } from '@belay/testkit';
 import type { ProviderWire } from '../../apps/server/src/models/testing/provider-wires.js';
-import { moveConversation } from './moved-conversation.js';
+import { moveConversation } from './move-conversation.js';
 import { plainStart } from './plain-starts.js';
 import { markOf, plantedFiles } from './planted-files.js';
 import { PlayedModel } from './played-model.js';

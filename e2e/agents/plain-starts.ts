@@ -138,6 +138,7 @@ const script = `
     cwd: '/workspace',
     env: { PATH: process.env.PATH, HOME: '/tmp/home', ...env },
     stdio: ['ignore', 'inherit', 'inherit'],
+    timeout: 45_000,
   });
   const end = () => {
     for (const mark of marks) if (fs.existsSync(mark)) console.log('ran ' + mark);
@@ -145,5 +146,4 @@ const script = `
   };
   child.once('exit', end);
   setInterval(() => marks.every((mark) => fs.existsSync(mark)) && end(), 100);
-  setTimeout(end, 45_000);
 `;

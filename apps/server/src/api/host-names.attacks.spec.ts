@@ -168,6 +168,8 @@ describe('attacks: names of the host', () => {
     runs: 2,
   });
   const models: Send = (token, { model }) => comparisons(token, { models: [model] });
+  const agents: Send = (token, { model }) =>
+    comparisons(token, { models: undefined, agents: [{ name: 'belay', model }] });
   const change = http('PATCH', () => `/api/sessions/${session}`, {});
   const fork = http('POST', () => `/api/sessions/${session}/fork`, { seq: 1 });
   const start = { rest: sessions, socket, acp };
@@ -185,6 +187,7 @@ describe('attacks: names of the host', () => {
     'POST /api/sessions/import image': { rest: imported },
     'POST /api/comparisons image': { rest: comparisons },
     'POST /api/comparisons models': { rest: models },
+    'POST /api/comparisons model': { rest: agents },
     'POST /api/comparisons machine': { rest: comparisons },
     'POST /api/comparisons mounts': { rest: comparisons },
     'PATCH /api/sessions/:id model': { rest: change },
