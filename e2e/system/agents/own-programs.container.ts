@@ -108,7 +108,9 @@ describe('a program of one’s own', () => {
     await session.finished(failed.seq);
     expect(sent()).toContain('third');
     const said = session.events.flatMap((event) => (isEvent(event, 'say') ? event.message : []));
-    expect(said).toEqual(['Begin.', 'Wait.', 'Resumed.', 'Survived.']);
+    // What it said before the held call may have reached the log before the kill.
+    const others = said.filter((text) => text !== 'Now this.');
+    expect(others).toEqual(['Begin.', 'Wait.', 'Resumed.', 'Survived.']);
     expect(session.events.map(({ seq }) => seq)).toEqual(session.events.map((_, at) => at + 1));
     session.close();
   });
