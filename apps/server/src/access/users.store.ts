@@ -130,6 +130,11 @@ export class UsersStore implements OnModuleInit {
     return row && callerOf(row);
   }
 
+  /** Whether the id of a caller is that of a user who exists no longer. */
+  isRemoved(id: string): boolean {
+    return id.startsWith(prefix) && this.caller(id) === undefined;
+  }
+
   #newRow(given: Pick<Row, 'name' | 'scope'> & Partial<Row>): Row {
     return {
       id: randomBytes(6).toString('hex'),

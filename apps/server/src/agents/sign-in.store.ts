@@ -32,6 +32,10 @@ export class SignInStore {
     this.#file = new PrivateFile(join(config.data, 'sign-ins.json'), z.array(signIn), []);
   }
 
+  all(): readonly SignIn[] {
+    return this.#file.value;
+  }
+
   find(of: SignInOf): SignIn | undefined {
     return this.#file.value.find((one) => isOf(one, of));
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DockerClient } from '@belay/docker';
 import {
   dashboardPath,
+  isEvent,
   type AgentChoice,
   type MadeToken,
   type MadeViewerLink,
@@ -205,7 +206,35 @@ describe('a user’s own sign-in', () => {
   });
 });
 
-/** Ada’s id, from the latest session. */
+it('is removed with its user, and with it the sandbox that has it', async () => {
+  const eve = await newUser('eve');
+  const id = await begin(eve);
+  const { volume = '', user = '' } = signIns().ofSession(id) ?? {};
+  const hers = await begin(ada);
+  engine.volumeNames.add(volume);
+  const removed = await server.json('DELETE', `/api/users/${user.replace('user:', '')}`);
+  expect(removed).toMatchObject({ status: 204 });
+  await until(
+    'nobody has the sign-in',
+    () => signIns().find({ user, agent: 'fake' }) === undefined,
+  );
+  expect(engine.volumeNames.has(volume)).toBe(false);
+  expect(server.sandboxes.agents.has(id)).toBe(false);
+  const gone = expect.stringContaining('The user who signed in for this session was removed.');
+  expect(await server.log.summary(id)).toMatchObject({ state: 'failed', reason: gone });
+  const seq = await server.log.lastSeq(id);
+  await server.json('POST', `/api/sessions/${id}/messages`, { text: 'Go on' });
+  await until('it has failed again', async () => {
+    const states = (await server.log.read(id, { after: seq })).filter((event) =>
+      isEvent(event, 'state'),
+    );
+    return states.some(({ args }) => args.state === 'failed');
+  });
+  expect(signIns().find({ user, agent: 'fake' })).toBeUndefined();
+  expect(signIns().ofSession(hers)).toBeDefined();
+});
+
+/** The id of the user of the latest session. */
 const ownUser = (): string => server.sandboxes.starts.at(-1)?.settings.agent?.login ?? '';
 
 describe('attacks: a user’s own sign-in', () => {
