@@ -150,6 +150,12 @@ describeSystem('the files of a session', (server) => {
     await pause(400, 'the editor begins to compare a moment after a change');
     await click(page, 'Hide the difference', code);
     await page.evaluate(startWorkers);
+    // The end of a comparison leaves the editor its suggestions.
+    await clickOn(page, `${code} .view-line`);
+    await page.waitForSelector(editorFocus);
+    await chord(page, 'Control', 'Space');
+    await page.waitForSelector('.suggest-widget.visible');
+    await page.keyboard.press('Escape');
     await click(page, 'Keep mine', code);
     await click(page, 'Save', code);
     await hides(page, code, 'not saved.');
