@@ -105,6 +105,7 @@ export * from './session-messages.js';
 export * from './session-requests.js';
 export * from './setup.js';
 export * from './session-usage.js';
+export * from './shell-line.js';
 export * from './shell-quoted.js';
 export * from './task-templates.js';
 export * from './tool-operation.js';
