@@ -65,6 +65,7 @@ export * from './projections/tool-names.js';
 export * from './prompt-delta.js';
 export * from './agent-connection.js';
 export * from './program-connection.js';
+export * from './program-output.js';
 export * from './requested-call.js';
 export * from './rest/action-calls.js';
 export * from './rest/api.js';

@@ -5,12 +5,12 @@ import {
   loggedToolName,
   operations,
   pathsOf,
+  programOutput,
   shellLine,
   toolOperation,
   type Operation,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { programOutput } from '../program-output.js';
 
 /** A call as far as the program has told it; fields of later reports replace earlier ones. */
 export type ReportedCall = Pick<
