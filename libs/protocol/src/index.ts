@@ -44,6 +44,8 @@ export * from './mcp-operation.js';
 export * from './gateway-url.js';
 export * from './models.js';
 export * from './needs-user.js';
+export * from './newest-map.js';
+export * from './newest-set.js';
 export * from './operation.js';
 export * from './operations/browser.js';
 export * from './operations/dialogue.js';
