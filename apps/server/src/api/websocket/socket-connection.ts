@@ -172,8 +172,8 @@ export class SocketConnection {
           signal: this.socket.closing,
         });
         this.#session = data.session;
-        const isShown = data.terminals && seesTerminals(caller, data.session);
-        await this.#follower.watch({ ...data, terminals: isShown && data.terminals });
+        const terminals = seesTerminals(caller, data.session) && data.terminals;
+        await this.#follower.watch({ ...data, terminals });
         return {
           action: 'session',
           session: data.session,
