@@ -25,7 +25,7 @@ import { AgentStore, noSuchAgent } from './agent.store.js';
 import { customEntry } from './custom-entry.js';
 import { ImageLibraries } from './image-libraries.js';
 import { InstallableAgents } from './installable-agents.js';
-import { inUse, SignInStore } from './sign-in.store.js';
+import { signInInUse, SignInStore } from './sign-in.store.js';
 
 /** What a sandbox needs besides its image, so that an agent runs in it. */
 export interface AgentMounts {
@@ -109,7 +109,7 @@ export class SessionAgents {
     if (agent.login !== undefined)
       throw new AppError(
         'invalid_input',
-        `${this.#entryOf(agent).title} uses your own sign-in, so that its model is chosen in its terminal.`,
+        `${this.#entryOf(agent).title} uses your own sign-in: choose its model in its terminal.`,
       );
     formatFor(this.#entryOf(agent), model);
     if (agent.small !== undefined) assertSameProvider(model, agent.small);
@@ -129,9 +129,9 @@ export class SessionAgents {
     agent,
     image,
     session,
-  }: Pick<SessionSettings, 'agent' | 'image'> & {
-    session: string | null;
-  }): Promise<AgentMounts | undefined> {
+  }: Pick<SessionSettings, 'agent' | 'image'> & { session: string | null }): Promise<
+    AgentMounts | undefined
+  > {
     if (!agent) return undefined;
     const entry = this.#entryOf(agent);
     if (this.#isCustom(agent.name)) return { volume: null, policy: entry.policy };
@@ -146,9 +146,9 @@ export class SessionAgents {
       );
     const packages = { name: volume.name, target: agentFolder(agent.name) };
     if (agent.login === undefined) return { volume: packages, policy: entry.policy };
-    const signIn = this.signIns.ofSession(session ?? '');
+    const signIn = session === null ? undefined : this.signIns.ofSession(session);
     // The settings alone give nothing away: the session must also have been given this user’s sign-in to this agent.
-    if (signIn?.user !== agent.login || signIn.agent !== agent.name) throw inUse(agent.name);
+    if (signIn?.user !== agent.login || signIn.agent !== agent.name) throw signInInUse(agent.name);
     return {
       volume: packages,
       policy: entry.login?.policy ?? [],
@@ -240,7 +240,10 @@ function protocolFor(
   const best = login ? 'terminal' : protocols[0];
   const protocol = wanted ?? best ?? 'terminal';
   if (protocols.includes(protocol)) return protocol;
-  throw new AppError('invalid_input', `${title} cannot be driven by ${protocol}.`);
+  throw new AppError(
+    'invalid_input',
+    `${title} cannot be driven by ${protocol}. Leave out the protocol, or choose ${protocols.join(' or ')}.`,
+  );
 }
 
 function assertHasLogin({ title, login }: AgentEntry, protocol: AgentProtocol): void {
@@ -264,7 +267,7 @@ const onlyInSandboxes = ({ title }: AgentEntry, { kind }: SessionMachine): AppEr
   new AppError(
     'invalid_input',
     kind === 'bare'
-      ? 'Agents of others run in sandboxes, not on a bare machine.'
+      ? `${title} runs in sandboxes, not on a bare machine: leave out the machine.`
       : `${title} runs in sandboxes of the server: leave out the machine.`,
   );
 

@@ -197,7 +197,7 @@ describe('a user’s own sign-in', () => {
     expect([await listed(ada), await listed(bob)]).toEqual(['kept', 'possible']);
     expect(await send(bob, 'DELETE', '/api/agents/fake/login')).toMatchObject({
       status: 404,
-      detail: 'You are not signed in to fake.',
+      detail: 'You are not signed in to fake, so there is nothing to remove.',
     });
     expect(engine.volumeNames.has(volume)).toBe(true);
     expect(await send(ada, 'DELETE', '/api/agents/fake/login')).toMatchObject({ status: 204 });
