@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   gatewayPort,
-  isPlayedModel,
   ownAgent,
-  wireFormatsOf,
   type AgentProgram,
   type AgentProtocol,
   type EgressPolicy,
@@ -12,14 +10,13 @@ import {
   type SessionAgent,
   type SessionMachine,
   type SessionSettings,
-  type WireFormatName,
 } from '@belay/protocol';
 import type { z } from 'zod';
 import { Config } from '../config.js';
-import { parseModelName } from '../models/model-name.js';
 import { randomSecret } from '../storage/secrets.js';
 import type { AgentEntry, AgentStart, AgentWithTranscripts, CLibrary } from './agent-entry.js';
 import type { Architecture } from './agent-lock.js';
+import { assertSameProvider, bareName, formatFor } from './agent-models.js';
 import { agentFolder } from './agent-volumes.js';
 import { AgentStore, noSuchAgent } from './agent.store.js';
 import { customEntry } from './custom-entry.js';
@@ -278,44 +275,3 @@ const notInstalled = ({ title, name }: AgentEntry, version?: string): AppError =
       ? `${title} is not installed on this server: \`belay agents install ${name}\`, or Settings → Agents.`
       : `${title} ${version} was removed from this server, and the session needs it. Start a new session with another version.`,
   );
-
-/** The format between the agent and the model's provider. Throws one sentence if there is none. */
-function formatFor(entry: AgentEntry, model: string): WireFormatName {
-  const { title, formats } = entry;
-  const address = parseModelName(model);
-  if (isPlayedModel(model) || address.kind !== 'provider')
-    throw new AppError(
-      'invalid_input',
-      `${title} calls its model itself, so that a script or recording cannot play one: choose a model of a provider.`,
-    );
-  const spoken = wireFormatsOf(address.provider);
-  const format = formats.find((one) => spoken.includes(one));
-  if (format) return format;
-  const fitting = examples.filter(({ format: one }) => formats.includes(one));
-  throw new AppError(
-    'invalid_input',
-    `${title} cannot call models of ${address.provider}: choose one of ${fitting.map(({ of }) => of).join(' or ')}.`,
-  );
-}
-
-const examples: readonly { format: WireFormatName; of: string }[] = [
-  { format: 'messages', of: 'anthropic' },
-  { format: 'responses', of: 'openai' },
-  { format: 'gemini', of: 'google' },
-  { format: 'chat', of: 'openai or a server with a compatible API' },
-];
-
-function assertSameProvider(model: string, small: string): void {
-  const [one, other] = [model, small].map((name) => name.slice(0, name.indexOf(':')));
-  if (one !== other)
-    throw new AppError(
-      'invalid_input',
-      `The model for small tasks, ${small}, must be of ${one}, as the session’s model is.`,
-    );
-}
-
-/** The name that the provider knows. */
-function bareName(model: string): string {
-  const address = parseModelName(model);
-  return address.kind === 'provider' ? address.model : model;
-}
