@@ -46,6 +46,7 @@ export interface NamedAgent {
   model?: string;
 }
 
+/** Comma-separated agents, each as `NAME` or `NAME=MODEL`. */
 export const agentsWithModels = (text: string): NamedAgent[] =>
   names(text).map((one) => {
     const [, name, model] = /^([^=]+)(?:=([^=]+))?$/.exec(one) ?? [];

@@ -79,8 +79,10 @@ export function comparedNames(
 ): string[] {
   const all = sessions.map(({ agent, model }) => ({ name: agent?.name ?? ownAgent, model }));
   const areOwn = all.every(({ name }) => name === ownAgent);
-  return all.map(({ name, model }) => (areOwn ? model : `${name} · ${model}`));
+  return all.map(({ name, model }) => (areOwn ? model : nameWith(name, model)));
 }
+
+const nameWith = (agent: string, model: string): string => `${agent} · ${model}`;
 
 const othersOfKept = z.array(
   z.object({
@@ -103,6 +105,10 @@ export const failedStart = z.object({
   error: z.string(),
 });
 export type FailedStart = z.infer<typeof failedStart>;
+
+/** The name of a session that could not be started. */
+export const nameOfFailed = ({ agent, model }: FailedStart): string =>
+  agent === ownAgent ? model : nameWith(agent, model);
 
 /** Sessions that work on the same task, side by side. */
 export const comparison = z.object({

@@ -2,6 +2,7 @@ import { operations, type OperationName } from './operations/index.js';
 import { isFields } from './is-fields.js';
 import type { Operation } from './operation.js';
 import { comparableName } from './comparable-name.js';
+import { shellLine } from './shell-line.js';
 import { shellWord } from './shell-quoted.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -136,15 +137,6 @@ function renamed(input: Fields, names: Readonly<Record<string, string>>): Record
   return Object.fromEntries(
     Object.entries(input).map(([name, value]) => [names[name] ?? name, value]),
   );
-}
-
-/** A command as one would type it: text, or a list of arguments, of which `bash -lc X` is X. Empty if it is neither. */
-export function shellLine(command: unknown): string {
-  if (!Array.isArray(command)) return typeof command === 'string' ? command : '';
-  const [program, flag, script] = command;
-  const runsScript = /^(?:\/bin\/)?(?:ba)?sh$/.test(String(program)) && /^-l?c$/.test(String(flag));
-  if (runsScript && command.length === 3) return String(script);
-  return command.map((argument) => shellWord(String(argument))).join(' ');
 }
 
 const isOperationName = (name: string): name is OperationName => Object.hasOwn(operations, name);

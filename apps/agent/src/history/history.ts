@@ -6,6 +6,7 @@ import {
   errorFrom,
   ignoreError,
   newEvent,
+  NewestMap,
   pluralText,
   type ExportFormat,
   type Handlers,
@@ -99,7 +100,7 @@ class GitHistory implements History {
   #fault = '';
   #stepsSincePack = 0;
   /** The latest commits, by call. */
-  readonly #latest = new Map<string, Recorded>();
+  readonly #latest = new NewestMap<string, Recorded>(mostLatest);
   #packing: Promise<void> = Promise.resolve();
 
   constructor(options: HistoryOptions, binary: string) {
@@ -255,8 +256,6 @@ class GitHistory implements History {
     const { commit, parent } = recorded;
     const { message, leftOut = [], commits = [] } = about;
     this.#latest.set(call, recorded);
-    const [oldest = ''] = this.#latest.keys();
-    if (this.#latest.size > mostLatest) this.#latest.delete(oldest);
     const rest = leftOut.length > 0 ? [`left out ${leftOutNames(leftOut)}`] : [];
     const own = commits[0] ? [ownCommitsNote(commits, commits[0])] : [];
     const args = {

@@ -1,6 +1,7 @@
 import {
   comparedNames,
   isEnded,
+  nameOfFailed,
   needsUser,
   visibleText,
   type Comparison,
@@ -25,9 +26,9 @@ export async function runComparison(request: NewComparison, run: ComparedRun): P
   const { client, url, progress, json } = run;
   const begun = await client.comparisons.create(request);
   progress.line(progress.style('dim', `${url}/compare/${begun.id}`));
-  for (const { agent: name, model, error } of begun.failed) {
-    const [what] = comparedNames([{ agent: { name }, model }]);
-    progress.line(progress.style('red', `✗ ${what} was not started. ${visibleText(error)}`));
+  for (const failed of begun.failed) {
+    const sentence = `✗ ${nameOfFailed(failed)} was not started. ${visibleText(failed.error)}`;
+    progress.line(progress.style('red', sentence));
   }
   const { allWait, interrupted } = await follow(begun, run);
   const ended = await client.comparisons.get(begun.id);

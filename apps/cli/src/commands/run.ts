@@ -75,7 +75,9 @@ function assertFitsAgent(options: RunSessionOptions): void {
   if (agent === undefined && (smallModel ?? agentProtocol ?? login) !== undefined)
     refuse('--small-model, --agent-protocol and --login need --agent. Name the agent.');
   if (login && compares(options))
-    refuse('--login is for one session, because only one may use a sign-in at a time.');
+    refuse(
+      '--login is for one session, because only one may use a sign-in at a time. Leave out --agents, --models and --runs.',
+    );
   if (login && (model ?? smallModel) !== undefined)
     refuse(
       '--login needs no model: you choose it in the agent. Leave out --model and --small-model.',
@@ -117,7 +119,7 @@ async function runOne(request: NewSession, run: PlannedRun): Promise<number> {
     progress.line(
       progress.style(
         'yellow',
-        `⚠ Sign in in the terminal of the agent, in the dashboard. The sandbox then holds your credential, and Belay sees, counts and holds nothing of what the agent sends.`,
+        '⚠ Sign in in the terminal of the agent, in the dashboard. The sandbox then holds your credential, and Belay sees, counts and holds nothing of what the agent sends.',
       ),
     );
   if (machine?.kind === 'container')

@@ -79,8 +79,8 @@ function namedModel(
 ): string | undefined {
   if (login) return subscriptionModel(agent);
   const ofAgents = agents?.find((one) => one.model !== undefined)?.model;
-  const inOrder = [models?.[0] ?? model ?? template.model, process.env.BELAY_MODEL, example.model];
-  return [...inOrder, ofAgents].find((name) => name) ?? undefined;
+  const given = models?.[0] ?? model ?? template.model;
+  return given || process.env.BELAY_MODEL || example.model || ofAgents;
 }
 
 /** The part of the request that comes from the options. */

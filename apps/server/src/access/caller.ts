@@ -169,7 +169,7 @@ function mayUseSignInOf(caller: Caller, session: string): boolean {
 const signedInByAnother = (): AppError =>
   new AppError(
     'forbidden',
-    'The agent of this session uses another user’s own sign-in: only that user may operate the session.',
+    'The agent of this session uses another user’s own sign-in: only that user may operate the session. Begin one of your own.',
   );
 
 const unconfined = (): AppError =>

@@ -1,3 +1,4 @@
+import { NewestSet } from '@belay/protocol';
 import { seesAll, type Caller } from './caller.js';
 
 /** How many of a caller’s latest uploads it may still use. */
@@ -8,18 +9,12 @@ const maxUploads = 200;
  * are lost when the server ends; callers then upload again.
  */
 export class LatestUploads {
-  readonly #ofCallers = new Map<string, Set<string>>();
+  readonly #ofCallers = new Map<string, NewestSet<string>>();
 
   add(caller: Caller, id: string): void {
     if (seesAll(caller)) return;
-    const uploads = this.#ofCallers.get(caller.id) ?? new Set();
-    // Added anew, it is the latest.
-    uploads.delete(id);
+    const uploads = this.#ofCallers.get(caller.id) ?? new NewestSet<string>(maxUploads);
     this.#ofCallers.set(caller.id, uploads.add(id));
-    for (const oldest of uploads) {
-      if (uploads.size <= maxUploads) break;
-      uploads.delete(oldest);
-    }
   }
 
   /** Whether the caller may use it because of who it is. */

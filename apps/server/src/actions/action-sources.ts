@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  NewestMap,
   permissionChanges,
   sourceSentence,
   type ActionOffer,
@@ -37,7 +38,7 @@ export interface ChosenAction {
  */
 @Injectable()
 export class ActionSources {
-  readonly #kept = new Map<string, KeptSource>();
+  readonly #kept = new NewestMap<string, KeptSource>(keptSources);
 
   constructor(
     private readonly store: ActionStore,
@@ -92,7 +93,6 @@ export class ActionSources {
       );
     }
     this.#expire();
-    for (const id of this.#kept.keys()) if (this.#kept.size >= keptSources) this.#kept.delete(id);
     const id = randomUUID();
     this.#kept.set(id, { found, source, expires: Date.now() + keptMs });
     const actions = found.actions.map((action) => this.#offer(action, source));

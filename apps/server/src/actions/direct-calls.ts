@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   actionAsInstalled,
   AppError,
+  NewestSet,
   toolAsInstalled,
   type ActionOutput,
   type InstalledOperation,
@@ -31,7 +32,7 @@ interface DirectCall {
 @Injectable()
 export class DirectCalls {
   /** Who may read a call’s blob, as `caller blob`. */
-  readonly #blobs = new Set<string>();
+  readonly #blobs = new NewestSet<string>(mostRemembered);
 
   constructor(
     private readonly installed: InstalledActions,
@@ -106,10 +107,6 @@ export class DirectCalls {
   }
 
   #remember({ id }: Caller, blob: string): void {
-    const key = `${id} ${blob}`;
-    this.#blobs.delete(key);
-    this.#blobs.add(key);
-    const [oldest] = this.#blobs;
-    if (this.#blobs.size > mostRemembered && oldest !== undefined) this.#blobs.delete(oldest);
+    this.#blobs.add(`${id} ${blob}`);
   }
 }

@@ -94,5 +94,11 @@ export type AgentWithTranscripts = AgentEntry & {
   readonly transcripts: NonNullable<AgentEntry['transcripts']>;
 };
 
+/** The arguments that give a program its task; none when it is started again without one. */
+export const taskArguments = (
+  { task }: Pick<AgentStart, 'task'>,
+  argumentsFor: (task: string) => readonly string[],
+): readonly string[] => (task === null ? [] : argumentsFor(task));
+
 /** The name of Belay's MCP server in a sandbox, as programs see it. */
 export const belayServer = 'belay';

@@ -5,11 +5,12 @@ import {
   loggedToolName,
   newEvent,
   oneLine,
-  operationNamed,
   pluralText,
+  programOutput,
   withShortTexts,
   type Event,
   type NewEvent,
+  type Operation,
   type SessionSettings,
 } from '@belay/protocol';
 import type { AgentTranscript, TranscriptItem } from '../transcripts/agent-transcript.js';
@@ -72,9 +73,16 @@ export function importedLog(
 
 type Timed = Omit<NewEvent, 'time'> & { time?: string | undefined };
 
+/** A call of the transcript, by its id there. */
+interface ImportedCall {
+  id: string;
+  operation: Operation;
+  shown: string;
+}
+
 /** The turn of a program begins anew with each message that it was told. */
 function eventsOf(items: readonly TranscriptItem[], agent: ProgramTools): Timed[] {
-  const operations = new Map<string, { id: string; operation: string; shown: string }>();
+  const calls = new Map<string, ImportedCall>();
   let through = 1;
   let isOpen = false;
   const events: Timed[] = [];
@@ -92,7 +100,7 @@ function eventsOf(items: readonly TranscriptItem[], agent: ProgramTools): Timed[
     } else {
       if (!isOpen) events.push({ ...began(), time });
       isOpen = true;
-      events.push(...partOfTurn(item, agent, operations).map((event) => ({ ...event, time })));
+      events.push(...partOfTurn(item, agent, calls).map((event) => ({ ...event, time })));
     }
   }
   return isOpen ? [...events, ended()] : events;
@@ -109,7 +117,7 @@ const told = (given: string): Timed => {
 function partOfTurn(
   item: Exclude<TranscriptItem, { kind: 'user' }>,
   agent: ProgramTools,
-  operations: Map<string, { id: string; operation: string; shown: string }>,
+  calls: Map<string, ImportedCall>,
 ): Timed[] {
   if (item.kind === 'assistant') {
     const text = excerpt(item.text, mostOfMessage);
@@ -117,40 +125,28 @@ function partOfTurn(
     return [newEvent('agent', 'say', { args, message: oneLine(text) })];
   }
   if (item.kind === 'call') {
-    const id = `import-${operations.size + 1}`;
+    const id = `import-${calls.size + 1}`;
     const { operation, input } = mappedCall(
       agent,
       loggedToolName(item.tool),
       boundedInput(item.input),
     );
     const shown = excerpt(oneLine(describeCall(operation, input)));
-    operations.set(item.id, { id, operation: operation.name, shown });
+    calls.set(item.id, { id, operation, shown });
     return [{ source: 'agent', action: operation.name, args: input, message: shown, id }];
   }
-  const call = operations.get(item.id);
+  const call = calls.get(item.id);
   if (!call) return [];
   const text = excerpt(item.text, mostOfResult);
-  const output = item.ok ? outputOf(call.operation, text) : { code: 'tool_failed', message: text };
-  const args = { operation: call.operation, ok: item.ok, output, seconds: 0 };
+  // A file does not say how a command ended.
+  const run = { text, exitCode: null, seconds: 0, cwd: '' };
+  const output = item.ok
+    ? programOutput(call.operation, run)
+    : { code: 'tool_failed', message: text };
+  const args = { operation: call.operation.name, ok: item.ok, output, seconds: 0 };
   const message = `${call.shown} ${item.ok ? 'done' : 'failed'}`;
   return [newEvent('agent', 'result', { args, message, id: call.id })];
 }
-
-/** A file does not say how a command ended. */
-const outputOf = (operation: string, text: string): Record<string, unknown> =>
-  operationNamed(operation)?.display === 'command'
-    ? {
-        text,
-        from: 0,
-        to: 0,
-        omittedBytes: 0,
-        terminal: 'agent',
-        status: 'exited',
-        exitCode: null,
-        seconds: 0,
-        directory: '',
-      }
-    : { text };
 
 function boundedInput(input: Record<string, unknown>): Record<string, unknown> {
   if (jsonFault(input) === undefined) return input;

@@ -227,7 +227,7 @@ describe('an entry of an admin', () => {
       agent: { name: 'mine', version: '', protocol: 'acp' },
     });
     expect(await newSession({ agent: { name: 'mine', protocol: 'terminal' } })).toMatchObject({
-      detail: 'Mine cannot be driven by terminal.',
+      detail: 'Mine cannot be driven by terminal. Leave out the protocol, or choose acp.',
     });
     expect(await remove('mine')).toBe(204);
     expect(await newSession({ agent: { name: 'mine' } })).toMatchObject({ status: 404 });

@@ -1,4 +1,4 @@
-import type { ApprovalVerdict } from '@belay/protocol';
+import { NewestMap, type ApprovalVerdict } from '@belay/protocol';
 import type { JudgedReply } from '../models/wire/call-judge.js';
 
 /** The sessions for which verdicts are kept. */
@@ -17,7 +17,7 @@ interface Given {
 export class KeptVerdicts {
   /** By the keys of their calls in a reply. */
   readonly #given = new WeakMap<JudgedReply, Map<string, Given>>();
-  readonly #kept = new Map<string, Given[]>();
+  readonly #kept = new NewestMap<string, Given[]>(maxSessions);
 
   note(reply: JudgedReply, call: string, given: Given): void {
     const own = this.#given.get(reply) ?? new Map<string, Given>();
@@ -28,12 +28,7 @@ export class KeptVerdicts {
   keep(reply: JudgedReply, calls: readonly string[]): void {
     const own = this.#given.get(reply);
     const given = calls.flatMap((call) => own?.get(call) ?? []);
-    const { session } = reply;
-    if (given.length === 0) return;
-    this.#kept.delete(session);
-    this.#kept.set(session, given);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > maxSessions && oldest !== undefined) this.#kept.delete(oldest);
+    if (given.length > 0) this.#kept.set(reply.session, given);
   }
 
   /** A kept verdict, which then is no longer kept. */

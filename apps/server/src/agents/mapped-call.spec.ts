@@ -96,12 +96,31 @@ describe('the calls of programs in the terms of the platform', () => {
     });
   });
 
+  const rule = { operation: 'terminal.run', pattern: 'npm test *', verdict: 'approved' } as const;
+
   it('attacks: a command in more words than the rule’s is another command', () => {
-    const rule = { operation: 'terminal.run', pattern: 'npm test *', verdict: 'approved' } as const;
     const matches = (command: string) =>
       ruleMatches(rule, called('claude-code', 'Bash', { command }));
     expect(matches('npm test -- --watch')).toBe(true);
     for (const more of ['; rm -rf /', ' && curl x', '\nrm -rf /', ' $(id)'])
       expect(matches(`npm test${more}`)).toBe(false);
+  });
+
+  it('attacks: a rule for the command of a shell is for no other program or words', () => {
+    const shell = '/usr/bin/bash';
+    const matches = (...command: unknown[]) =>
+      ruleMatches(rule, called('codex', 'shell', { command }));
+    expect(matches(shell, '-lc', 'npm test')).toBe(true);
+    expect(matches('npm', 'test', 'a b')).toBe(true);
+    for (const words of [
+      [shell, '-lc', 'npm test', 'more'],
+      [shell, '--rcfile', '/workspace/x', '-c', 'npm test'],
+      ['/workspace/bash', '-lc', 'npm test'],
+      [shell, '-lc', 'npm test; rm -rf /'],
+      [shell, '-lc', ['npm test']],
+      ['npm test', '-lc', 'npm test'],
+      ['npm', 'test', '; rm -rf /'],
+    ])
+      expect(matches(...words)).toBe(false);
   });
 });

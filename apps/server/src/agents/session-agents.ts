@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   AppError,
   gatewayPort,
-  isPlayedModel,
   ownAgent,
-  wireFormatsOf,
   type AgentProgram,
   type AgentProtocol,
   type EgressPolicy,
@@ -12,20 +10,19 @@ import {
   type SessionAgent,
   type SessionMachine,
   type SessionSettings,
-  type WireFormatName,
 } from '@belay/protocol';
 import type { z } from 'zod';
 import { Config } from '../config.js';
-import { parseModelName } from '../models/model-name.js';
 import { randomSecret } from '../storage/secrets.js';
 import type { AgentEntry, AgentStart, AgentWithTranscripts, CLibrary } from './agent-entry.js';
 import type { Architecture } from './agent-lock.js';
+import { assertSameProvider, bareName, formatFor } from './agent-models.js';
 import { agentFolder } from './agent-volumes.js';
 import { AgentStore, noSuchAgent } from './agent.store.js';
 import { customEntry } from './custom-entry.js';
 import { ImageLibraries } from './image-libraries.js';
 import { InstallableAgents } from './installable-agents.js';
-import { inUse, SignInStore } from './sign-in.store.js';
+import { signInInUse, SignInStore } from './sign-in.store.js';
 
 /** What a sandbox needs besides its image, so that an agent runs in it. */
 export interface AgentMounts {
@@ -109,7 +106,7 @@ export class SessionAgents {
     if (agent.login !== undefined)
       throw new AppError(
         'invalid_input',
-        `${this.#entryOf(agent).title} uses your own sign-in, so that its model is chosen in its terminal.`,
+        `${this.#entryOf(agent).title} uses your own sign-in: choose its model in its terminal.`,
       );
     formatFor(this.#entryOf(agent), model);
     if (agent.small !== undefined) assertSameProvider(model, agent.small);
@@ -129,9 +126,9 @@ export class SessionAgents {
     agent,
     image,
     session,
-  }: Pick<SessionSettings, 'agent' | 'image'> & {
-    session: string | null;
-  }): Promise<AgentMounts | undefined> {
+  }: Pick<SessionSettings, 'agent' | 'image'> & { session: string | null }): Promise<
+    AgentMounts | undefined
+  > {
     if (!agent) return undefined;
     const entry = this.#entryOf(agent);
     if (this.#isCustom(agent.name)) return { volume: null, policy: entry.policy };
@@ -146,9 +143,9 @@ export class SessionAgents {
       );
     const packages = { name: volume.name, target: agentFolder(agent.name) };
     if (agent.login === undefined) return { volume: packages, policy: entry.policy };
-    const signIn = this.signIns.ofSession(session ?? '');
+    const signIn = session === null ? undefined : this.signIns.ofSession(session);
     // The settings alone give nothing away: the session must also have been given this user’s sign-in to this agent.
-    if (signIn?.user !== agent.login || signIn.agent !== agent.name) throw inUse(agent.name);
+    if (signIn?.user !== agent.login || signIn.agent !== agent.name) throw signInInUse(agent.name);
     return {
       volume: packages,
       policy: entry.login?.policy ?? [],
@@ -240,7 +237,10 @@ function protocolFor(
   const best = login ? 'terminal' : protocols[0];
   const protocol = wanted ?? best ?? 'terminal';
   if (protocols.includes(protocol)) return protocol;
-  throw new AppError('invalid_input', `${title} cannot be driven by ${protocol}.`);
+  throw new AppError(
+    'invalid_input',
+    `${title} cannot be driven by ${protocol}. Leave out the protocol, or choose ${protocols.join(' or ')}.`,
+  );
 }
 
 function assertHasLogin({ title, login }: AgentEntry, protocol: AgentProtocol): void {
@@ -264,7 +264,7 @@ const onlyInSandboxes = ({ title }: AgentEntry, { kind }: SessionMachine): AppEr
   new AppError(
     'invalid_input',
     kind === 'bare'
-      ? 'Agents of others run in sandboxes, not on a bare machine.'
+      ? `${title} runs in sandboxes, not on a bare machine: leave out the machine.`
       : `${title} runs in sandboxes of the server: leave out the machine.`,
   );
 
@@ -275,44 +275,3 @@ const notInstalled = ({ title, name }: AgentEntry, version?: string): AppError =
       ? `${title} is not installed on this server: \`belay agents install ${name}\`, or Settings → Agents.`
       : `${title} ${version} was removed from this server, and the session needs it. Start a new session with another version.`,
   );
-
-/** The format between the agent and the model's provider. Throws one sentence if there is none. */
-function formatFor(entry: AgentEntry, model: string): WireFormatName {
-  const { title, formats } = entry;
-  const address = parseModelName(model);
-  if (isPlayedModel(model) || address.kind !== 'provider')
-    throw new AppError(
-      'invalid_input',
-      `${title} calls its model itself, so that a script or recording cannot play one: choose a model of a provider.`,
-    );
-  const spoken = wireFormatsOf(address.provider);
-  const format = formats.find((one) => spoken.includes(one));
-  if (format) return format;
-  const fitting = examples.filter(({ format: one }) => formats.includes(one));
-  throw new AppError(
-    'invalid_input',
-    `${title} cannot call models of ${address.provider}: choose one of ${fitting.map(({ of }) => of).join(' or ')}.`,
-  );
-}
-
-const examples: readonly { format: WireFormatName; of: string }[] = [
-  { format: 'messages', of: 'anthropic' },
-  { format: 'responses', of: 'openai' },
-  { format: 'gemini', of: 'google' },
-  { format: 'chat', of: 'openai or a server with a compatible API' },
-];
-
-function assertSameProvider(model: string, small: string): void {
-  const [one, other] = [model, small].map((name) => name.slice(0, name.indexOf(':')));
-  if (one !== other)
-    throw new AppError(
-      'invalid_input',
-      `The model for small tasks, ${small}, must be of ${one}, as the session’s model is.`,
-    );
-}
-
-/** The name that the provider knows. */
-function bareName(model: string): string {
-  const address = parseModelName(model);
-  return address.kind === 'provider' ? address.model : model;
-}

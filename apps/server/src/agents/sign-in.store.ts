@@ -49,10 +49,13 @@ export class SignInStore {
    * Gives a sign-in, which may be new, to a session, if it still is with `before`. Throws `conflict` when another one
    * was faster.
    */
-  give(of: SignInOf, { session, before }: { session: string; before: string | undefined }) {
+  give(
+    of: SignInOf,
+    { session, before }: { session: string; before: string | undefined },
+  ): Promise<void> {
     const { user, agent } = of;
     return this.#file.change((all) => {
-      if (all.find((one) => isOf(one, of))?.session !== before) throw inUse(agent);
+      if (all.find((one) => isOf(one, of))?.session !== before) throw signInInUse(agent);
       const others = all.filter((one) => !isOf(one, of));
       return [...others, { user, agent, volume: this.#volumeName(of), session }];
     });
@@ -68,7 +71,7 @@ export class SignInStore {
 }
 
 /** The error for a sign-in that is in use by a session, as far as it is known. */
-export const inUse = (agent: string, session = 'another session'): AppError =>
+export const signInInUse = (agent: string, session = 'another session'): AppError =>
   new AppError(
     'conflict',
     `Your sign-in to ${agent} is used by ${session}, and only one session may use it at a time. Stop that one first.`,

@@ -11,7 +11,11 @@ import type {
 import { isCall, newEvent, type Event, type WireFormatName } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
-import { failedResponse, ProviderServer, streaming } from '../models/testing/provider-server.js';
+import {
+  failedResponse,
+  streaming,
+  type ProviderServer,
+} from '../models/testing/provider-server.js';
 import {
   anthropicMessages,
   chatCompletions,
@@ -141,18 +145,15 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
   let provider: ProviderServer;
   let bench: WireBench;
   beforeEach(async () => {
-    provider = await ProviderServer.open();
-    bench = await WireBench.open(wire.environment(provider.url));
-    await bench.session(wire.model, {
+    bench = await WireBench.open(wire);
+    ({ provider } = bench);
+    await bench.session({
       modelForPrograms: false,
       approvals: 'ask',
       agent: { name: agent, version: '1', protocol: 'acp' },
     });
   });
-  afterEach(async () => {
-    await bench.close();
-    await provider.close();
-  });
+  afterEach(() => bench.close());
   const run = (id: string, command: string) => ({
     id,
     name: shell,
@@ -258,9 +259,9 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     expect(sent).not.toContain('Belay did not run');
     expect(sent).toContain('rm -rf');
     // The provider gets exactly what it would have got if the program had made the call itself.
-    const honest = await WireBench.open(wire.environment(provider.url));
-    await honest.session(wire.model);
-    provider.answer(streaming(wire.reply({ text: 'I see.' })));
+    const honest = await WireBench.open(wire);
+    await honest.session();
+    honest.provider.answer(streaming(wire.reply({ text: 'I see.' })));
     const named = history.map((message) =>
       typeof message.content === 'string'
         ? message
@@ -274,7 +275,7 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
           },
     ) as LanguageModelV4Message[];
     await one.sdk((path) => honest.url(path)).doStream(options(named));
-    expect(provider.requests.at(-1)?.text).toBe(sent);
+    expect(honest.provider.requests.at(-1)?.text).toBe(sent);
     await honest.close();
   });
 
@@ -408,7 +409,7 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     provider.answer(streaming(wire.reply({ calls: [run('call_1', 'ls -l')] })));
     const broken = stream(options([task]));
     await bench.approvals.waits(1);
-    await bench.restart(wire.environment(provider.url));
+    await bench.restart();
     await expect(broken).rejects.toThrow();
     expect(await waiting()).toEqual([]);
     provider.answer(streaming(wire.reply({ calls: [run('call_2', 'ls -l')] })));

@@ -10,6 +10,7 @@ import {
   ignoreError,
   isCall,
   isEnded,
+  NewestMap,
   rejectionOf,
   userCallPrefix,
   type ApprovalVerdict,
@@ -45,7 +46,7 @@ const maxCounted = 500;
 @Injectable()
 export class WireCalls implements CallJudge, OnApplicationBootstrap {
   /** How often calls were refused, by session and by what they do. */
-  readonly #refused = new Map<string, Map<string, number>>();
+  readonly #refused = new NewestMap<string, Map<string, number>>(maxCounted);
   readonly #kept = new KeptVerdicts();
 
   constructor(
@@ -187,8 +188,6 @@ export class WireCalls implements CallJudge, OnApplicationBootstrap {
     const times = (own.get(key) ?? 0) + 1;
     own.set(key, times);
     this.#refused.set(session, own);
-    const [oldest] = this.#refused.keys();
-    if (this.#refused.size > maxCounted && oldest !== undefined) this.#refused.delete(oldest);
     return times;
   }
 }

@@ -3,9 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { io } from 'socket.io-client';
-import { dashboardPath } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { dashboardSocket } from '../testing/dashboard-socket.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
@@ -104,12 +103,7 @@ describe('the APIs', () => {
           value.replace('TOKEN', `Bearer ${server.token}`),
         ]),
       );
-      const socket = io(server.url, {
-        path: dashboardPath,
-        transports: ['websocket'],
-        reconnection: false,
-        extraHeaders,
-      });
+      const socket = dashboardSocket(server.url, extraHeaders);
       const refused = await new Promise<boolean>((resolve) => {
         socket.on('connect', () => resolve(false));
         socket.on('connect_error', () => resolve(true));
@@ -138,11 +132,7 @@ describe('the APIs', () => {
       expect((await call('files.write', { path: 'a', content: '' })).status).toBe(403);
       expect((await call('workspace.trust', {})).status).toBe(403);
       expect((await call('files.read%2f..%2fx', {})).status).toBe(404);
-      const socket = io(server.url, {
-        path: dashboardPath,
-        transports: ['websocket'],
-        extraHeaders: { authorization: `Bearer ${token}` },
-      });
+      const socket = dashboardSocket(server.url, { authorization: `Bearer ${token}` });
       const keys = { session: 's', terminal: 'main', data: 'x' };
       expect(await socket.emitWithAck('terminal.keys', keys)).toMatchObject({
         ok: false,

@@ -1,8 +1,9 @@
 import { request } from 'node:http';
-import { dashboardPath, type Answer } from '@belay/protocol';
-import { io, type Socket } from 'socket.io-client';
+import type { Answer } from '@belay/protocol';
+import type { Socket } from 'socket.io-client';
 import { viewerCaller } from '../access/caller.js';
 import { RequestBudget } from './limits/request-budget.js';
+import { connected, dashboardSocket } from '../testing/dashboard-socket.js';
 import { TestServer } from '../testing/server.js';
 
 const mebibyte = 1024 * 1024;
@@ -117,15 +118,9 @@ describe('attacks: what a client sends', () => {
   describe('over the socket', () => {
     const open: Socket[] = [];
     const connect = async (token: string): Promise<Socket> => {
-      const socket = io(server.url, {
-        path: dashboardPath,
-        transports: ['websocket'],
-        reconnection: false,
-        extraHeaders: { authorization: `Bearer ${token}` },
-      });
+      const socket = dashboardSocket(server.url, { authorization: `Bearer ${token}` });
       open.push(socket);
-      await new Promise<void>((resolve) => socket.once('connect', resolve));
-      return socket;
+      return connected(socket);
     };
     afterEach(() => {
       for (const socket of open.splice(0)) socket.close();

@@ -1,8 +1,9 @@
-import { dashboardPath, type MadeToken } from '@belay/protocol';
+import type { MadeToken } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io, type Socket } from 'socket.io-client';
+import type { Socket } from 'socket.io-client';
 import { WebSocket } from 'ws';
 import { viewerCaller } from '../access/caller.js';
+import { dashboardSocket } from '../testing/dashboard-socket.js';
 import { TestServer } from '../testing/server.js';
 import { SocketCounts } from './limits/socket-counts.js';
 
@@ -16,15 +17,14 @@ describe('attacks: sockets without end', () => {
   afterAll(() => server.close());
 
   const dashboard = (token: string): Socket => {
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      forceNew: true,
-      reconnection: false,
-      // Only the server ends connections, however long it takes to serve all of them.
-      timeout: 600_000,
-      extraHeaders: { authorization: `Bearer ${token}` },
-    });
+    const socket = dashboardSocket(
+      server.url,
+      { authorization: `Bearer ${token}` },
+      {
+        // Only the server ends connections, however long it takes to serve all of them.
+        timeout: 600_000,
+      },
+    );
     open.push(socket);
     return socket;
   };

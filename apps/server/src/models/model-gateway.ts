@@ -46,9 +46,9 @@ export interface ModelTest {
 }
 
 /** The caller that names a model, and the budgets of the session that it is for. */
-interface ModelChooser {
+export interface ModelChooser {
   caller: Caller;
-  budgets?: Budgets;
+  budgets?: Budgets | undefined;
 }
 
 /** A request in progress, with its usage so far in case the agent cancels it. */
@@ -138,7 +138,10 @@ export class ModelGateway {
    * Throws one sentence (invalid_input, not_found, unavailable) when a session with this model could not use it, or
    * when these budgets could not be enforced with it.
    */
-  async check({ model, budgets }: { model: string; budgets?: Budgets }): Promise<void> {
+  async check({
+    model,
+    budgets,
+  }: { model: string } & Pick<ModelChooser, 'budgets'>): Promise<void> {
     if (budgets) checkBudgets(model, budgets, this.keys.setup);
     await assertUsableModel(model, this.keys.setup);
   }

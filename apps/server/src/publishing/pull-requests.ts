@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { PullRequestStatus } from '@belay/protocol';
+import { NewestMap, type PullRequestStatus } from '@belay/protocol';
 import type { Caller } from '../access/caller.js';
 import { GitHosts, hostOf } from '../git/git-hosts.js';
 import { EventLog } from '../logs/event-log.js';
@@ -19,7 +19,7 @@ interface Kept {
 @Injectable()
 export class PullRequests {
   /** By caller’s scope, because only some may use the host’s token, and request. */
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new NewestMap<string, Kept>(mostKept);
 
   constructor(
     private readonly log: EventLog,
@@ -39,10 +39,7 @@ export class PullRequests {
     const host = this.hosts.describe(hostOf(remote.address));
     const signal = AbortSignal.timeout(timeoutMs);
     const status = this.api.pullRequest({ remote, host, signal }, request);
-    this.#kept.delete(key);
     this.#kept.set(key, { until: Date.now() + freshMs, status });
-    const [oldest = ''] = this.#kept.keys();
-    if (this.#kept.size > mostKept) this.#kept.delete(oldest);
     return status;
   }
 }

@@ -22,8 +22,8 @@ import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
 
 /**
- * One task for several models, agents or runs: the sessions begin together, are shown together, and the user keeps one of
- * them.
+ * One task for several models, agents or runs: the sessions begin together, are shown together, and the user keeps one
+ * of them.
  */
 @Injectable()
 export class Comparisons implements OnModuleInit {
@@ -45,8 +45,8 @@ export class Comparisons implements OnModuleInit {
   }
 
   /**
-   * Checks every agent with its model and the workspace before any session begins. Sessions that then fail to begin are named in
-   * `failed`; throws if all of them fail.
+   * Checks every agent with its model and the workspace before any session begins. Sessions that then fail to begin are
+   * named in `failed`; throws if all of them fail.
    */
   async create(
     { agent, agents, models, runs, ...common }: z.output<typeof newComparison>,

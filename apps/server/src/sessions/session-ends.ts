@@ -32,14 +32,14 @@ export class SessionEnds implements OnApplicationBootstrap {
     const { state } = last.args;
     if (!isEnded(state) || state === 'stopped') return;
     const kept = this.#keepPatch(session);
-    if (agent?.login !== undefined) return this.#signOut(session, { kept, check });
+    if (agent?.login !== undefined) return this.#endSignedIn(session, { kept, check });
     // The sandbox is needed until the check has ended.
     if (check === null) this.slots.linger(session);
     else void kept.then(() => this.checks.run(session));
   }
 
   /** The sandbox with a user’s own sign-in ends at once; the check runs in one without it. */
-  #signOut(
+  #endSignedIn(
     session: string,
     { kept, check }: Pick<SessionSummary, 'check'> & { kept: Promise<void> },
   ): void {

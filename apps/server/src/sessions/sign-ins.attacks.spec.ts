@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DockerClient } from '@belay/docker';
 import {
-  dashboardPath,
   isEvent,
   type AgentChoice,
   type MadeToken,
@@ -10,11 +9,12 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io, type Socket } from 'socket.io-client';
+import type { Socket } from 'socket.io-client';
 import { assertMaySignIn, ownerCaller } from '../access/caller.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { InstallableAgents } from '../agents/installable-agents.js';
 import { SignInStore } from '../agents/sign-in.store.js';
+import { connected, dashboardSocket } from '../testing/dashboard-socket.js';
 import { installableWith, someEntry } from '../agents/testing/package-registry.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { FakeEngine } from '../testing/fake-engine.js';
@@ -197,7 +197,7 @@ describe('a user’s own sign-in', () => {
     expect([await listed(ada), await listed(bob)]).toEqual(['kept', 'possible']);
     expect(await send(bob, 'DELETE', '/api/agents/fake/login')).toMatchObject({
       status: 404,
-      detail: 'You are not signed in to fake.',
+      detail: 'You are not signed in to fake, so there is nothing to remove.',
     });
     expect(engine.volumeNames.has(volume)).toBe(true);
     expect(await send(ada, 'DELETE', '/api/agents/fake/login')).toMatchObject({ status: 204 });
@@ -360,19 +360,9 @@ afterEach(() => {
 });
 
 async function open(headers: Headers): Promise<Socket> {
-  const socket = io(server.url, {
-    path: dashboardPath,
-    transports: ['websocket'],
-    forceNew: true,
-    reconnection: false,
-    extraHeaders: headers,
-  });
+  const socket = dashboardSocket(server.url, headers);
   sockets.push(socket);
-  await new Promise<void>((resolve, reject) => {
-    socket.on('connect', resolve);
-    socket.on('connect_error', reject);
-  });
-  return socket;
+  return connected(socket);
 }
 
 const watch = (socket: Socket, session: string): Promise<unknown> =>

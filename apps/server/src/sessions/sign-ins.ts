@@ -3,7 +3,7 @@ import { AppError, errorFrom, isEnded, newEvent, type SessionAgent } from '@bela
 import { CallerEnds } from '../access/caller-ends.js';
 import { UsersStore } from '../access/users.store.js';
 import { AgentVolumes } from '../agents/agent-volumes.js';
-import { inUse, SignInStore, type SignIn, type SignInOf } from '../agents/sign-in.store.js';
+import { signInInUse, SignInStore, type SignIn, type SignInOf } from '../agents/sign-in.store.js';
 import { stateMessage } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
 import { SandboxSlots } from './sandbox-slots.js';
@@ -33,7 +33,7 @@ export class SignIns implements OnApplicationBootstrap {
   async assertFree(of: SignInOf, session?: string): Promise<void> {
     const holder = this.store.find(of)?.session;
     if (holder === undefined || holder === session) return;
-    if (await this.#works(holder)) throw inUse(of.agent, `the session ${holder}`);
+    if (await this.#works(holder)) throw signInInUse(of.agent, `the session ${holder}`);
   }
 
   /** Gives the sign-in of a session’s agent to it, before its sandbox starts. Throws as `assertFree` does. */
@@ -49,7 +49,11 @@ export class SignIns implements OnApplicationBootstrap {
   /** Removes the sign-in with all that the agent keeps in that home. Throws `not_found`, and as `assertFree` does. */
   async remove(of: SignInOf): Promise<void> {
     const found = this.store.find(of);
-    if (!found) throw new AppError('not_found', `You are not signed in to ${of.agent}.`);
+    if (!found)
+      throw new AppError(
+        'not_found',
+        `You are not signed in to ${of.agent}, so there is nothing to remove.`,
+      );
     await this.assertFree(of);
     await this.#remove(found);
   }

@@ -18,7 +18,7 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Conversation } from '../../loop/conversation.js';
 import { deliver } from '../../loop/deliver.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
-import { unreportedResult } from '../program-output.js';
+import { unreportedResult } from '../unreported-result.js';
 import { UserQuestions } from '../user-questions.js';
 import { isReply, promptTexts } from '../prompt-texts.js';
 import { writeConversation } from '../write-conversation.js';

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isProcessAlive, listProcesses } from '../../terminal/process-tree.js';
+import { fakeProgram } from '../../testing/fake-program.js';
 import { AcpProgram, type AcpProgramOptions } from './acp-program.js';
 
 const home = mkdtempSync(join(tmpdir(), 'belay-acp-'));
@@ -10,19 +11,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 const options = (command: string[], env: Record<string, string>): AcpProgramOptions => {
   const launch = { command, env, files: [], newSession: {} };
   return {
-    program: {
-      name: 'fake',
-      title: 'Fake',
-      protocol: 'acp',
-      formats: ['messages'],
-      token: 'x'.repeat(32),
-      home,
-      project: [],
-      ignoresDistrust: [],
-      launches: { untrusted: launch, trusted: launch },
-      resume: null,
-      authenticate: null,
-    },
+    program: fakeProgram(launch, { home }),
     trusted: false,
     cwd: home,
     env: { PATH: process.env['PATH'] ?? '', FAKE_HOME: home },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AppError, isCall, isEvent, type Event } from '@belay/protocol';
-import { refusalOf, type UnreportedCall } from '../program-output.js';
+import { refusalOf, type UnreportedCall } from '../unreported-result.js';
 import { operationOf, type ReportedCall } from './tool-call.js';
 
 /** A call that the server held on its way from the model. */

@@ -5,12 +5,12 @@ import {
   loggedToolName,
   operations,
   pathsOf,
-  shellQuoted,
+  programOutput,
+  shellLine,
   toolOperation,
   type Operation,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { programOutput } from '../program-output.js';
 
 /** A call as far as the program has told it; fields of later reports replace earlier ones. */
 export type ReportedCall = Pick<
@@ -78,19 +78,8 @@ export function operationOf(
 
 function commandOf(rawInput: unknown): Record<string, unknown> | undefined {
   if (!isFields(rawInput)) return undefined;
-  const { command } = rawInput;
-  const text = Array.isArray(command) ? shellCommand(command) : command;
-  if (typeof text !== 'string' || !text.trim()) return undefined;
-  return operations['terminal.run'].input.safeParse({ command: text }).data;
-}
-
-/** `bash -lc X` means X; other words are quoted as a shell needs them. */
-function shellCommand(words: unknown[]): string | undefined {
-  if (!words.every((word) => typeof word === 'string')) return undefined;
-  const [shell = '', flag = '', text] = words;
-  const isShell = /(^|\/)(ba|z|da)?sh$/.test(shell) && /^-l?c$/.test(flag);
-  if (isShell && text !== undefined && words.length === 3) return text;
-  return words.map((word) => (/^[\w./:=@%+-]+$/.test(word) ? word : shellQuoted(word))).join(' ');
+  const command = shellLine(rawInput['command']);
+  return command.trim() ? operations['terminal.run'].input.safeParse({ command }).data : undefined;
 }
 
 /** The output of an ended call, in the shape of its operation. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { newEvent, type AgentProgram } from '@belay/protocol';
 import { readEnvironment } from '../../environment.js';
 import { openServices } from '../../open-services.js';
+import { fakeProgram } from '../../testing/fake-program.js';
 import { Stage } from '../../testing/stage.js';
 
 let folder: string;
@@ -29,20 +30,7 @@ function begin(script: string, again = script, more: Partial<AgentProgram> = {})
       files: [{ path: join(folder, 'home/settings.json'), text: '{}' }],
       newSession: {},
     };
-    return {
-      name: 'fake',
-      title: 'Fake',
-      protocol: 'terminal',
-      formats: ['messages'],
-      token: 'x'.repeat(32),
-      home: join(folder, 'home'),
-      project: [],
-      ignoresDistrust: [],
-      launches: { untrusted: launch, trusted: launch },
-      resume: null,
-      authenticate: null,
-      ...more,
-    };
+    return fakeProgram(launch, { protocol: 'terminal', home: join(folder, 'home'), ...more });
   };
   const environment = readEnvironment({
     PATH: process.env['PATH'],

@@ -15,7 +15,7 @@ import {
 } from '@belay/protocol';
 import { AttentionSignals } from '../../terminal/attention-signals.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
-import { refusalOf, unreportedResult, type UnreportedCall } from '../program-output.js';
+import { refusalOf, unreportedResult, type UnreportedCall } from '../unreported-result.js';
 import { missingText, notFoundExit } from '../end-of-program.js';
 import { trustFault } from '../trust-fault.js';
 import { SessionProgram } from '../session-program.js';

@@ -2,6 +2,7 @@ import { gatewayUrl } from '@belay/protocol';
 import { claudeCodeTranscript } from '../../transcripts/claude-code-transcript.js';
 import {
   belayServer,
+  taskArguments,
   type AgentEntry,
   type AgentStart,
   type ProgramPlaces,
@@ -37,7 +38,7 @@ export const claudeCode: AgentEntry = {
       : [
           ...plainCommand(start),
           '--dangerously-skip-permissions',
-          ...(start.task === null ? [] : ['--', start.task]),
+          ...taskArguments(start, (task) => ['--', task]),
         ],
   resume: 'resume',
   authenticate: null,
@@ -109,10 +110,7 @@ export const claudeCode: AgentEntry = {
   },
   belayTools: `mcp__${belayServer}__`,
   login: {
-    command: (start) => [
-      ...plainCommand(start),
-      ...(start.task === null ? [] : ['--', start.task]),
-    ],
+    command: (start) => [...plainCommand(start), ...taskArguments(start, (task) => ['--', task])],
     env: ({ home }) => ({
       CLAUDE_CONFIG_DIR: home,
       DISABLE_AUTOUPDATER: '1',

@@ -1,6 +1,6 @@
 import type { StandIn } from '../../models/wire/held-call.js';
 import { codexTranscript } from '../../transcripts/codex-transcript.js';
-import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
+import { belayServer, taskArguments, type AgentEntry, type AgentStart } from '../agent-entry.js';
 import {
   each,
   executes,
@@ -29,7 +29,7 @@ export const codex: AgentEntry = {
       : [
           programOf(start),
           '--dangerously-bypass-approvals-and-sandbox',
-          ...(start.task === null ? [] : ['--', start.task]),
+          ...taskArguments(start, (task) => ['--', task]),
         ],
   resume: 'resume',
   authenticate: null,
@@ -80,7 +80,7 @@ export const codex: AgentEntry = {
       'danger-full-access',
       '--ask-for-approval',
       'untrusted',
-      ...(start.task === null ? [] : ['--', start.task]),
+      ...taskArguments(start, (task) => ['--', task]),
     ],
     env: ({ home }) => ({ CODEX_HOME: home }),
     policy: policyWith([]),

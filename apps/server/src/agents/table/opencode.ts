@@ -1,5 +1,6 @@
 import {
   belayServer,
+  taskArguments,
   type AgentEntry,
   type ProgramPlaces,
   type AgentStart,
@@ -27,8 +28,7 @@ export const opencode: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: (start, protocol) => [
     programOf(start),
-    ...(protocol === 'acp' ? ['acp'] : []),
-    ...(protocol === 'acp' || start.task === null ? [] : [`--prompt=${start.task}`]),
+    ...(protocol === 'acp' ? ['acp'] : taskArguments(start, (task) => [`--prompt=${task}`])),
   ],
   resume: 'resume',
   authenticate: null,

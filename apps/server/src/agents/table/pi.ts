@@ -1,4 +1,4 @@
-import { belayServer, type AgentEntry, type AgentStart } from '../agent-entry.js';
+import { belayServer, taskArguments, type AgentEntry, type AgentStart } from '../agent-entry.js';
 import { each, edits, readsFrom, shell, standInBy } from '../tool-map.js';
 
 /** pi, which speaks ACP through an adapter, and every format itself. */
@@ -18,7 +18,7 @@ export const pi: AgentEntry = {
           start.node,
           programOf(start),
           ...flags(start),
-          ...(start.task === null ? [] : [` ${start.task}`]),
+          ...taskArguments(start, (task) => [` ${task}`]),
         ],
   resume: 'load',
   authenticate: null,

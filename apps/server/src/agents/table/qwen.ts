@@ -1,4 +1,4 @@
-import { belayServer, type AgentEntry } from '../agent-entry.js';
+import { belayServer, taskArguments, type AgentEntry } from '../agent-entry.js';
 import {
   callingAnother,
   each,
@@ -22,11 +22,12 @@ export const qwen: AgentEntry = {
   formats: ['chat'],
   ping: 'comment',
   protocols: ['acp', 'terminal'],
-  command: ({ node, root, task }, protocol) => [
-    node,
-    `${root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
-    ...(protocol === 'acp' ? ['--acp'] : ['--yolo']),
-    ...(protocol === 'acp' || task === null ? [] : [`--prompt-interactive=${task}`]),
+  command: (start, protocol) => [
+    start.node,
+    `${start.root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
+    ...(protocol === 'acp'
+      ? ['--acp']
+      : ['--yolo', ...taskArguments(start, (task) => [`--prompt-interactive=${task}`])]),
   ],
   resume: 'load',
   authenticate: 'openai',

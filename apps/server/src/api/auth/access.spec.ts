@@ -1,8 +1,8 @@
 import { ModulesContainer } from '@nestjs/core';
 import { RouteParamtypes } from '@nestjs/common/enums/route-paramtypes.enum.js';
-import { allRoutes, dashboardPath, operations, viewerRequests } from '@belay/protocol';
-import { io } from 'socket.io-client';
+import { allRoutes, operations, viewerRequests } from '@belay/protocol';
 import { z } from 'zod';
+import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
 
 interface Route {
@@ -129,11 +129,7 @@ describe('who may use what', () => {
   });
 
   it('a viewer’s socket follows, and types nothing', async () => {
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      extraHeaders: { authorization: `Bearer ${server.viewerToken}` },
-    });
+    const socket = dashboardSocket(server.url, { authorization: `Bearer ${server.viewerToken}` });
     const refused: string[] = [];
     for (const name of Object.keys(viewerRequests)) {
       const answer = (await socket.emitWithAck(name, {})) as { error?: { code: string } };

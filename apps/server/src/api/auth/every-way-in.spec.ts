@@ -10,7 +10,7 @@ import {
   type NewToken,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io } from 'socket.io-client';
+import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
 import { wayOf, waysInto, type WayIn } from '../../testing/ways-in.js';
 import { SessionCommands } from '../commands/session-commands.js';
@@ -262,12 +262,7 @@ describe('every way in', () => {
   });
 
   it('shows and does by the socket only what the token may', async () => {
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      reconnection: false,
-      extraHeaders: { authorization: `Bearer ${tokens.limited}` },
-    });
+    const socket = dashboardSocket(server.url, { authorization: `Bearer ${tokens.limited}` });
     const received: string[] = [];
     socket.onAny((name: string, notice: unknown) =>
       received.push(`${name} ${JSON.stringify(notice)}`),

@@ -1,6 +1,5 @@
 import { request } from 'node:http';
-import { dashboardPath } from '@belay/protocol';
-import { io } from 'socket.io-client';
+import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
 
 describe('attacks: a foreign page in the user’s browser', () => {
@@ -18,12 +17,7 @@ describe('attacks: a foreign page in the user’s browser', () => {
       sent.once('error', reject).end();
     });
   const joins = (extraHeaders: Record<string, string>): Promise<boolean> => {
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      reconnection: false,
-      extraHeaders,
-    });
+    const socket = dashboardSocket(server.url, extraHeaders);
     return new Promise<boolean>((resolve) => {
       socket.on('connect', () => resolve(true));
       socket.on('connect_error', () => resolve(false));

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { methods } from '@agentclientprotocol/sdk';
 import {
-  dashboardPath,
   newEvent,
   sessionCommands,
   viewerRequests,
@@ -12,7 +11,6 @@ import { until } from '@belay/testing';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema } from '@modelcontextprotocol/sdk/types.js';
-import { io } from 'socket.io-client';
 import { WebSocket } from 'ws';
 import { Database } from '../../storage/database.js';
 import {
@@ -25,6 +23,7 @@ import {
   type ForeignThings,
   type Kind,
 } from '../../testing/foreign-things.js';
+import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
 import { wayOf, waysInto, type WayIn } from '../../testing/ways-in.js';
@@ -210,13 +209,7 @@ describe('attacks: what belongs to others', () => {
 
   it.each(narrow)('the dashboard’s socket sends none of it to %s', async (who) => {
     const session = sessions[who];
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      forceNew: true,
-      reconnection: false,
-      extraHeaders: { authorization: `Bearer ${tokens[who]}` },
-    });
+    const socket = dashboardSocket(server.url, { authorization: `Bearer ${tokens[who]}` });
     let received = '';
     socket.onAny((name: string, notice: unknown) => {
       received += `${name} ${JSON.stringify(notice)}`;

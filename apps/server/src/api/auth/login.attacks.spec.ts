@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dashboardPath } from '@belay/protocol';
-import { io } from 'socket.io-client';
 import { ownerCaller } from '../../access/caller.js';
+import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
 import { LoginAttempts } from './login-attempts.js';
 import { Logins } from './logins.js';
@@ -42,11 +41,7 @@ describe('attacks: what a browser keeps of its login', () => {
     (await server.fetch(path, { token: '', method, headers })).status;
   const both = ({ cookie, key }: Login) => ({ cookie, authorization: `Bearer ${key}` });
   const joins = (extraHeaders: Record<string, string>, auth = {}): Promise<boolean> => {
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      reconnection: false,
-      extraHeaders,
+    const socket = dashboardSocket(server.url, extraHeaders, {
       auth,
     });
     return new Promise<boolean>((resolve) => {
@@ -131,14 +126,12 @@ describe('attacks: what a browser keeps of its login', () => {
 
   it('is ended by the user, with its sockets', async () => {
     const mine = await own();
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      extraHeaders: { cookie: mine.cookie },
-      auth: { key: mine.key },
-      reconnection: false,
-    });
-    await new Promise<void>((resolve) => socket.on('connect', resolve));
+    const socket = dashboardSocket(
+      server.url,
+      { cookie: mine.cookie },
+      { auth: { key: mine.key } },
+    );
+    await connected(socket);
     const dropped = new Promise((resolve) => socket.on('disconnect', resolve));
     expect((await server.fetch('/api/logins', { method: 'DELETE' })).status).toBe(204);
     await dropped;

@@ -1,6 +1,6 @@
-import { dashboardPath, type MadeToken, type UserInfo } from '@belay/protocol';
+import type { MadeToken, UserInfo } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io } from 'socket.io-client';
+import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { loginPageOf, type LoginPage } from '../../testing/login-page.js';
 import { OidcProvider } from '../../testing/oidc-provider.js';
 import { TestServer } from '../../testing/server.js';
@@ -83,15 +83,12 @@ describe('users of an identity provider', () => {
   it('lose what is open, and what they made, when the provider takes their group away', async () => {
     const mail = { sub: 'u9', email: 'joan@team.example', email_verified: true };
     const openSocket = async ({ headers: { cookie = '', authorization = '' } }: LoginPage) => {
-      const socket = io(server.url, {
-        path: dashboardPath,
-        transports: ['websocket'],
-        forceNew: true,
-        reconnection: false,
-        extraHeaders: { cookie },
-        auth: { key: authorization.slice('Bearer '.length) },
-      });
-      await until('it is connected', () => socket.connected);
+      const socket = dashboardSocket(
+        server.url,
+        { cookie },
+        { auth: { key: authorization.slice('Bearer '.length) } },
+      );
+      await connected(socket);
       return socket;
     };
     const first = await logIn({ ...mail, groups: ['owners'] });

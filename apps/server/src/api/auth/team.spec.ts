@@ -1,6 +1,6 @@
-import { dashboardPath, type AuditPage, type MadeToken } from '@belay/protocol';
+import type { AuditPage, MadeToken } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io } from 'socket.io-client';
+import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { loginPageOf, type LoginPage } from '../../testing/login-page.js';
 import { TestServer } from '../../testing/server.js';
 import { PasswordCheck } from './password-check.js';
@@ -126,15 +126,12 @@ describe('users with passwords', () => {
       const page = await logIn('ada', password);
       expect(page.status).toBe(302);
       const { cookie = '', authorization = '' } = page.headers;
-      const socket = io(server.url, {
-        path: dashboardPath,
-        transports: ['websocket'],
-        forceNew: true,
-        reconnection: false,
-        extraHeaders: { cookie },
-        auth: { key: authorization.slice('Bearer '.length) },
-      });
-      await until('it is connected', () => socket.connected);
+      const socket = dashboardSocket(
+        server.url,
+        { cookie },
+        { auth: { key: authorization.slice('Bearer '.length) } },
+      );
+      await connected(socket);
       await server.json(method, `/api/users/${id}`, body);
       await until('it is disconnected', () => !socket.connected, {
         state: () => method + JSON.stringify(body),
@@ -220,13 +217,8 @@ describe('the server’s own tokens', () => {
     const link = await server.fetch(`/?token=${old}`, { token: '' });
     const page = await loginPageOf(link);
     const code = await server.fetch('/api/login-codes', { token: server.token, method: 'POST' });
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      reconnection: false,
-      extraHeaders: { authorization: `Bearer ${old}` },
-    });
-    await until('it is connected', () => socket.connected);
+    const socket = dashboardSocket(server.url, { authorization: `Bearer ${old}` });
+    await connected(socket);
     const made = await server.json<MadeToken>('POST', `/api/tokens/${id}/rotate`);
     expect(made).toMatchObject({ status: 200, id, sessions: 'all' });
     await until('it is disconnected', () => !socket.connected);

@@ -1,11 +1,7 @@
-import {
-  dashboardPath,
-  type MadeToken,
-  type MadeViewerLink,
-  type ViewerLink,
-} from '@belay/protocol';
+import type { MadeToken, MadeViewerLink, ViewerLink } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io, type Socket } from 'socket.io-client';
+import type { Socket } from 'socket.io-client';
+import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { loginPageOf } from '../../testing/login-page.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -47,19 +43,9 @@ describe('attacks: viewer links', () => {
     );
   };
   const open = async (token: string): Promise<Socket> => {
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      forceNew: true,
-      reconnection: false,
-      extraHeaders: { authorization: `Bearer ${token}` },
-    });
+    const socket = dashboardSocket(server.url, { authorization: `Bearer ${token}` });
     sockets.push(socket);
-    await new Promise<void>((resolve, reject) => {
-      socket.on('connect', resolve);
-      socket.on('connect_error', reject);
-    });
-    return socket;
+    return connected(socket);
   };
   const watch = (socket: Socket, session: string): Promise<unknown> =>
     socket.timeout(20_000).emitWithAck('watch', { session, after: 0, terminals: {} });

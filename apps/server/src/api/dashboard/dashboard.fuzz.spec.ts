@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { dashboardPath, viewerRequests } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io, type Socket } from 'socket.io-client';
+import type { Socket } from 'socket.io-client';
+import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
 
 /** Fixed, so that a failure is the same everywhere; FUZZ_SEED and FUZZ_RUNS search elsewhere and longer. */
@@ -20,12 +21,8 @@ describe('attacks and fuzz: the dashboard’s socket', () => {
   beforeAll(async () => {
     await server.start();
     process.on('uncaughtException', note).on('unhandledRejection', note);
-    honest = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      extraHeaders: headers(server),
-    });
-    await until('it is connected', () => honest.connected);
+    honest = dashboardSocket(server.url, headers(server));
+    await connected(honest);
   });
   afterAll(async () => {
     honest.disconnect();
@@ -85,12 +82,7 @@ describe('attacks and fuzz: the dashboard’s socket', () => {
       'constructor',
       'error',
     );
-    const socket = io(server.url, {
-      path: dashboardPath,
-      transports: ['websocket'],
-      forceNew: true,
-      extraHeaders: headers(server),
-    });
+    const socket = dashboardSocket(server.url, headers(server));
     await fc.assert(
       fc.asyncProperty(names, fc.jsonValue({ maxDepth: 6 }), async (name, input) => {
         socket.emit(name, input);

@@ -1,4 +1,4 @@
-import { allRoutes, AppError } from '@belay/protocol';
+import { allRoutes, AppError, NewestMap } from '@belay/protocol';
 import type { Request } from 'express';
 import type { Caller } from '../../access/caller.js';
 import { TokenBucket, type RequestRate } from './token-bucket.js';
@@ -24,7 +24,7 @@ const openRoutes: ReadonlySet<string> = new Set(
  * their body is read.
  */
 export class RequestRates {
-  readonly #buckets = new Map<string, TokenBucket>();
+  readonly #buckets = new NewestMap<string, TokenBucket>(maxCounted);
 
   /** `perSecond` is for callers that may do more than view; 0 means no limit. */
   constructor(
@@ -49,10 +49,7 @@ export class RequestRates {
 
   #bucket(key: string, rate: RequestRate): TokenBucket {
     const bucket = this.#buckets.get(key) ?? new TokenBucket(rate, this.now);
-    this.#buckets.delete(key);
     this.#buckets.set(key, bucket);
-    const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > maxCounted && oldest !== undefined) this.#buckets.delete(oldest);
     return bucket;
   }
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import {
-  dashboardPath,
-  type EvaluationInfo,
-  type EvaluationProgress,
-  type EvaluationSummary,
-  type EvaluationTrial,
+import type {
+  EvaluationInfo,
+  EvaluationProgress,
+  EvaluationSummary,
+  EvaluationTrial,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { io, type Socket } from 'socket.io-client';
+import type { Socket } from 'socket.io-client';
+import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { onEveryDatabase } from '../../testing/databases.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -203,13 +203,7 @@ onEveryDatabase('the board of benchmark runs', (databases) => {
     let socket: Socket;
     const seen = new Map<string, EvaluationSummary | null>();
     beforeAll(async () => {
-      socket = io(server.url, {
-        forceNew: true,
-        path: dashboardPath,
-        transports: ['websocket'],
-        reconnection: false,
-        extraHeaders: { authorization: `Bearer ${server.viewerToken}` },
-      });
+      socket = dashboardSocket(server.url, { authorization: `Bearer ${server.viewerToken}` });
       socket.on('evaluation', ({ id, summary }) => seen.set(id, summary));
       expect(await socket.emitWithAck('evaluations', {})).toEqual({ ok: true, value: {} });
     });

@@ -1,4 +1,4 @@
-import { AppError } from '@belay/protocol';
+import { AppError, NewestMap } from '@belay/protocol';
 
 /** The outcome of an earlier request with a key. */
 type Outcome = { ended: true; value?: unknown; error?: AppError } | { ended: false };
@@ -38,7 +38,7 @@ const tryAgain = new Set<string>([
  * in memory for a day, within limits for each caller: the oldest are dropped.
  */
 export class IdempotencyKeys {
-  readonly #callers = new Map<string, Map<string, Kept>>();
+  readonly #callers = new NewestMap<string, Map<string, Kept>>(limits.callers);
 
   constructor(private readonly now: () => number = Date.now) {}
 
@@ -85,10 +85,7 @@ export class IdempotencyKeys {
 
   #keep(caller: string, key: string, kept: Kept): void {
     const keys = this.#callers.get(caller) ?? new Map<string, Kept>();
-    this.#callers.delete(caller);
     this.#callers.set(caller, keys.set(key, kept));
-    const [oldest] = this.#callers.keys();
-    if (this.#callers.size > limits.callers && oldest !== undefined) this.#callers.delete(oldest);
     this.#bound(caller);
   }
 

@@ -4,6 +4,7 @@ import {
   isSessionCommand,
   lenientInput,
   modelTool,
+  NewestSet,
   operationNamed,
   operations,
   sessionSummary,
@@ -32,6 +33,7 @@ import { SocketFollower, watchRequest } from './socket-follower.js';
 const maxUnderWay = 32;
 /** Requests beyond the budget that are answered with an error before the connection ends. */
 const maxRefused = 200;
+/** Of its own calls, of which some are in no watched log. */
 const maxOwn = 1_000;
 
 type SpecialAction = (
@@ -45,7 +47,7 @@ const introduction = z.object({ token: z.string().min(1).max(1_000) });
 export class SocketConnection {
   readonly #follower: SocketFollower;
   /** Calls whose output is sent as a reply, and therefore not again as an event. */
-  readonly #own = new Set<string>();
+  readonly #own = new NewestSet<string>(maxOwn);
   #refused = 0;
   #underWay = 0;
   /** The session of requests without a `session`: the one that was begun or watched last. */
@@ -129,7 +131,7 @@ export class SocketConnection {
     const operation = operationOfVerb(name) ?? operationNamed(name);
     const read = operation ? lenientInput(operation, fields).input : fields;
     const id = newUserCallId();
-    this.#rememberOwn(id);
+    this.#own.add(id);
     try {
       const asked = { ...Object(read), session };
       const called = operation?.name ?? name;
@@ -144,13 +146,6 @@ export class SocketConnection {
       this.#own.delete(id);
       throw error;
     }
-  }
-
-  /** Also forgets calls that no watched log will show. */
-  #rememberOwn(id: string): void {
-    this.#own.add(id);
-    const [oldest] = this.#own;
-    if (this.#own.size > maxOwn && oldest !== undefined) this.#own.delete(oldest);
   }
 
   async #started(result: unknown): Promise<SentMessage> {
@@ -177,8 +172,8 @@ export class SocketConnection {
           signal: this.socket.closing,
         });
         this.#session = data.session;
-        const isShown = data.terminals && seesTerminals(caller, data.session);
-        await this.#follower.watch({ ...data, terminals: isShown && data.terminals });
+        const terminals = seesTerminals(caller, data.session) && data.terminals;
+        await this.#follower.watch({ ...data, terminals });
         return {
           action: 'session',
           session: data.session,

@@ -19,23 +19,46 @@ import { ApprovalBench } from '../../testing/approval-bench.js';
 import { TestLogs } from '../../testing/logs.js';
 import { ProviderKeys } from '../provider-keys.js';
 import { WireGateway } from '../wire/wire-gateway.js';
+import { ProviderServer } from './provider-server.js';
+import type { ProviderWire } from './provider-wires.js';
+
+/** The path of Anthropic’s messages. */
+export const messagesPath = '/anthropic/v1/messages';
+
+/** A small request there, as a program with a shell sends it. */
+export const messagesRequest = (more: object = {}) => ({
+  model: 'claude-sonnet-4-5',
+  stream: true,
+  max_tokens: 10,
+  messages: [{ role: 'user', content: 'Hi' }],
+  tools: [{ name: 'bash', input_schema: { type: 'object' } }],
+  ...more,
+});
 
 /**
- * The gateway over a real log, and an HTTP server in place of the one in a sandbox: what it gets goes over a
- * connection in memory, as an agent’s. Keeps all bytes that reached the sandbox.
+ * The gateway over a real log between a played provider and an HTTP server in place of the one in a sandbox: what that
+ * gets goes over a connection in memory, as an agent’s. Keeps all bytes that reached the sandbox.
  */
 export class WireBench {
+  readonly provider: ProviderServer;
   readonly logs = new TestLogs();
   readonly received: Buffer[] = [];
   approvals!: ApprovalBench;
   gateway!: WireGateway;
+  readonly #wire: ProviderWire;
   #calls!: WireCalls;
   readonly #connections = memoryConnections({ server: serverCalls, agent: agentCalls });
   readonly #entry: Server = createServer((request, response) => void this.#pass(request, response));
 
-  static async open(env: Record<string, string>): Promise<WireBench> {
-    const bench = new WireBench();
-    await bench.logs.open(env);
+  private constructor(wire: ProviderWire, provider: ProviderServer) {
+    this.#wire = wire;
+    this.provider = provider;
+  }
+
+  static async open(wire: ProviderWire): Promise<WireBench> {
+    const provider = await ProviderServer.open();
+    const bench = new WireBench(wire, provider);
+    await bench.logs.open(wire.environment(provider.url));
     bench.#start();
     await bench.#calls.onApplicationBootstrap();
     bench.#entry.listen(0, '127.0.0.1');
@@ -44,9 +67,9 @@ export class WireBench {
   }
 
   /** Simulates a killed server: another one begins on the same data. */
-  async restart(env: Record<string, string>): Promise<void> {
+  async restart(): Promise<void> {
     this.#connections.restartServer();
-    await this.logs.reopen(env);
+    await this.logs.reopen(this.#wire.environment(this.provider.url));
     this.#start();
     this.#connections.reconnect();
     await this.gateway.onApplicationBootstrap();
@@ -67,7 +90,8 @@ export class WireBench {
   }
 
   /** Begins the session `s`, whose programs may call its model. */
-  session(model: string, more: Partial<SessionSettingsInput> = {}): Promise<void> {
+  session(more: Partial<SessionSettingsInput> = {}): Promise<void> {
+    const { model } = this.#wire;
     return this.logs.session('s', { model, modelForPrograms: true, approvals: 'auto', ...more });
   }
 
@@ -104,6 +128,7 @@ export class WireBench {
     await this.gateway.beforeApplicationShutdown();
     this.#connections.break();
     await this.logs.close();
+    await this.provider.close();
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,4 +1,4 @@
-import { isEvent, newEvent, type WireFormatName } from '@belay/protocol';
+import { isEvent, newEvent, NewestMap, type WireFormatName } from '@belay/protocol';
 import type { EventLog } from '../../logs/event-log.js';
 import type { SessionsStore } from '../../logs/sessions.store.js';
 import type { Database } from '../../storage/database.js';
@@ -14,7 +14,7 @@ const maxInput = 2 ** 20;
 
 /** The calls that programs got something else for, from the log. */
 export class ReplacedCalls {
-  readonly #known = new Map<string, Promise<ReplacedCall[]>>();
+  readonly #known = new NewestMap<string, Promise<ReplacedCall[]>>(maxKept);
 
   constructor(
     private readonly log: EventLog,
@@ -43,12 +43,7 @@ export class ReplacedCalls {
 
   of(session: string): Promise<ReplacedCall[]> {
     const known = this.#known.get(session) ?? this.#read(session);
-    this.#known.delete(session);
     this.#known.set(session, known);
-    for (const oldest of this.#known.keys()) {
-      if (this.#known.size <= maxKept) break;
-      this.#known.delete(oldest);
-    }
     known.catch(() => this.#known.delete(session));
     return known;
   }

@@ -1,38 +1,29 @@
 import { newEvent, type Budgets } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { failedResponse, ProviderServer, streaming } from '../testing/provider-server.js';
+import { failedResponse, streaming, type ProviderServer } from '../testing/provider-server.js';
 import { anthropicMessages } from '../testing/provider-wires.js';
-import { WireBench } from '../testing/wire-bench.js';
-
-const path = '/anthropic/v1/messages';
-const request = (more: object = {}) => ({
-  model: 'claude-sonnet-4-5',
-  stream: true,
-  max_tokens: 10,
-  messages: [{ role: 'user', content: 'Hi' }],
-  tools: [{ name: 'bash', input_schema: { type: 'object' } }],
-  ...more,
-});
+import { messagesPath, messagesRequest, WireBench } from '../testing/wire-bench.js';
 
 describe('attacks: requests of programs past budgets, pauses and ends', () => {
   const wire = anthropicMessages;
   let provider: ProviderServer;
   let bench: WireBench;
   beforeEach(async () => {
-    provider = await ProviderServer.open();
-    bench = await WireBench.open(wire.environment(provider.url));
+    bench = await WireBench.open(wire);
+    ({ provider } = bench);
   });
-  afterEach(async () => {
-    await bench.close();
-    await provider.close();
-  });
+  afterEach(() => bench.close());
   const usage = { input: 50, output: 10 };
   const yes = () => streaming(wire.reply({ text: 'Yes.', usage }));
   const summary = () => bench.logs.log.summary('s');
   const user = (action: 'pause' | 'resume' | 'stop') =>
     bench.logs.log.append('s', [newEvent('user', action, { args: {}, message: action })]);
   const send = async (more: object = {}, signal?: AbortSignal) => {
-    const response = await bench.post(path, request(more), signal ? { signal } : {});
+    const response = await bench.post(
+      messagesPath,
+      messagesRequest(more),
+      signal ? { signal } : {},
+    );
     return { status: response.status, body: await response.text() };
   };
 
@@ -48,7 +39,7 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   ])(
     'twenty at once never exceed a budget of %s by more than one call',
     async (_, budgets, isKept) => {
-      await bench.session(wire.model, { budgets });
+      await bench.session({ budgets });
       provider.answer(...Array.from({ length: 20 }, yes));
       const replies = await Promise.all(Array.from({ length: 20 }, () => send()));
       await until('all are settled', async () => (await summary()).openRequests === 0);
@@ -63,7 +54,7 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   );
 
   it('a reply that is broken off before it is seen counts as estimated', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     const leave = new AbortController();
     provider.answer(() => {});
     const call = send({ stream: false, max_tokens: 4_000 }, leave.signal);
@@ -75,12 +66,12 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   });
 
   it('a killed server makes no request free, and settles it once', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(streaming(wire.reply({ text: 'Yes.' }).slice(0, 4), 'open'));
     const broken = send().catch(() => 'broken');
     await until('the request', () => provider.requests.length === 1);
     expect((await bench.events('request'))[0]?.args.reserved.outputTokens).toBe(10);
-    await bench.restart(wire.environment(provider.url));
+    await bench.restart();
     expect(await broken).toBe('broken');
     const [used, ...more] = await bench.events('usage');
     expect(more).toEqual([]);
@@ -94,7 +85,7 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   });
 
   it('a stream that waits for the end of a pause is kept alive', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     bench.gateway.waitMs = 1;
     await user('pause');
     const waiting = send();
@@ -117,10 +108,10 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   });
 
   it('a client that can get no signs of life is told to come back after a while', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     bench.gateway.pauseTimeoutMs = 1;
     await user('pause');
-    const response = await bench.post(path, request({ stream: false }));
+    const response = await bench.post(messagesPath, messagesRequest({ stream: false }));
     expect(response.status).toBe(503);
     expect(response.headers.get('retry-after')).toBe('5');
     expect(await response.text()).toContain('The session is paused');
@@ -134,7 +125,7 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   });
 
   it('none begins in a pause or after the end, which breaks off those under way', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     await user('pause');
     provider.answer(yes());
     const waiting = send();
@@ -154,20 +145,20 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
   });
 
   it('more than 120 a minute are told to wait', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(yes());
     expect((await send()).status).toBe(200);
     // Those that are refused count, too.
-    const unreadable = Array.from({ length: 119 }, () => bench.post(path, '{'));
+    const unreadable = Array.from({ length: 119 }, () => bench.post(messagesPath, '{'));
     expect((await Promise.all(unreadable)).every(({ status }) => status === 400)).toBe(true);
-    const response = await bench.post(path, request());
+    const response = await bench.post(messagesPath, messagesRequest());
     expect(response.status).toBe(429);
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(provider.requests).toHaveLength(1);
   });
 
   it('calls without tools are no way past the budget of steps', async () => {
-    await bench.session(wire.model, { budgets: { steps: 3 } });
+    await bench.session({ budgets: { steps: 3 } });
     provider.answer(...Array.from({ length: 20 }, yes));
     await send();
     for (let count = 0; count < 10; count++) await send({ tools: [] });

@@ -9,8 +9,8 @@ import { until } from '@belay/testing';
 import {
   failedResponse,
   modelList,
-  ProviderServer,
   streaming,
+  type ProviderServer,
 } from '../testing/provider-server.js';
 import {
   anthropicMessages,
@@ -102,19 +102,16 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   let provider: ProviderServer;
   let bench: WireBench;
   beforeEach(async () => {
-    provider = await ProviderServer.open();
-    bench = await WireBench.open(wire.environment(provider.url));
+    bench = await WireBench.open(wire);
+    ({ provider } = bench);
   });
-  afterEach(async () => {
-    await bench.close();
-    await provider.close();
-  });
+  afterEach(() => bench.close());
   const call = { id: 'call_1', name: 'bash', input: '{"command":"ls -l"}' };
   const reply = () =>
     wire.reply({ text: 'Größe: 5 – gut.', reasoning: 'Adding up…', calls: [call] });
 
   it('passes bytes on in both directions, with the server’s key, and settles what was used', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(streaming(reply()));
     const response = await bench.post(path, request, {
       headers: {
@@ -160,7 +157,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('serves the SDK of its provider', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(streaming(reply()));
     const { stream } = await one
       .sdk((at) => bench.url(at))
@@ -179,7 +176,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('passes on errors of the provider, and settles them as free', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     const error = wire.error('Slow down.', 'rate_limit_error');
     provider.answer(failedResponse(429, error, { 'retry-after': '7', 'x-secret': 'no' }));
     const response = await bench.post(path, request);
@@ -192,7 +189,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('never shows the server’s key, nor that it was refused as the client’s', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(
       failedResponse(401, wire.error('Incorrect API key provided: key-1.')),
       failedResponse(400, wire.error('Bad key-1 in a header.')),
@@ -211,7 +208,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('ends the provider’s request when its client leaves, and counts it', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(streaming(reply().slice(0, -2), 'open'));
     const leave = new AbortController();
     const response = await bench.post(path, request, { signal: leave.signal });
@@ -227,7 +224,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('breaks off the reply that the provider broke off', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     provider.answer(streaming(reply().slice(0, 3), 'cut'));
     const response = await bench.post(path, request);
     await expect(response.text()).rejects.toThrow();
@@ -235,7 +232,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('refuses other models, hosted tools and unreadable bodies in its own words', async () => {
-    await bench.session(wire.model, { approvals: 'ask' });
+    await bench.session({ approvals: 'ask' });
     const other =
       format === 'gemini'
         ? bench.post(path.replace('gemini-2.5-pro', 'gemini-2.5-flash'), request)
@@ -263,7 +260,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('reads compressed bodies, and passes them on as they are inside', async () => {
-    await bench.session(wire.model);
+    await bench.session();
     const plain = JSON.stringify(request);
     for (const [encoding, pack] of [
       ['gzip', gzipSync],
@@ -284,7 +281,7 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
   });
 
   it('is closed to programs of sessions that do not allow it', async () => {
-    await bench.session(wire.model, { modelForPrograms: false });
+    await bench.session({ modelForPrograms: false });
     const response = await bench.post(path, request);
     expect(response.status).toBe(403);
     expect(await response.text()).toContain('may not call its model');
@@ -294,9 +291,9 @@ describe.each(Object.entries(cases))('the format %s', (format, one) => {
 
 describe('requests that cost nothing', () => {
   it('are passed on without steps', async () => {
-    const provider = await ProviderServer.open();
-    const bench = await WireBench.open(anthropicMessages.environment(provider.url));
-    await bench.session(anthropicMessages.model);
+    const bench = await WireBench.open(anthropicMessages);
+    const { provider } = bench;
+    await bench.session();
     provider.models = modelList({ id: 'claude-sonnet-4-5' });
     const list = await fetch(bench.url('/anthropic/v1/models'));
     expect(await list.json()).toEqual({ data: [{ id: 'claude-sonnet-4-5' }] });
@@ -310,6 +307,5 @@ describe('requests that cost nothing', () => {
     const none = await bench.post('/anthropic/v1/messages/batches', {});
     expect([none.status, ((await none.json()) as { type: string }).type]).toEqual([404, 'error']);
     await bench.close();
-    await provider.close();
   });
 });

@@ -1,18 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from '@belay/testing';
-import { ProviderServer, streaming, type ProviderAnswer } from '../testing/provider-server.js';
+import { streaming, type ProviderAnswer, type ProviderServer } from '../testing/provider-server.js';
 import { anthropicMessages } from '../testing/provider-wires.js';
-import { WireBench } from '../testing/wire-bench.js';
+import { messagesPath, messagesRequest, WireBench } from '../testing/wire-bench.js';
 
-const path = '/anthropic/v1/messages';
-const request = {
-  model: 'claude-sonnet-4-5',
-  stream: true,
-  max_tokens: 10,
-  messages: [{ role: 'user', content: 'Hi' }],
-  tools: [{ name: 'bash', input_schema: { type: 'object' } }],
-};
 const call = { id: 'toolu_1', name: 'bash', input: '{"command":"id"}' };
 const mebibyte = 2 ** 20;
 
@@ -21,14 +13,11 @@ describe('attacks: replies of a hostile provider', () => {
   let provider: ProviderServer;
   let bench: WireBench;
   beforeEach(async () => {
-    provider = await ProviderServer.open();
-    bench = await WireBench.open(wire.environment(provider.url));
-    await bench.session(wire.model);
+    bench = await WireBench.open(wire);
+    ({ provider } = bench);
+    await bench.session();
   });
-  afterEach(async () => {
-    await bench.close();
-    await provider.close();
-  });
+  afterEach(() => bench.close());
   const typed =
     (type: string, body: string, status = 200, headers = {}): ProviderAnswer =>
     (response) =>
@@ -40,7 +29,7 @@ describe('attacks: replies of a hostile provider', () => {
     await settled();
     const events = wire.reply({ text: 'Yes.' });
     provider.answer(streaming(events));
-    expect(await (await bench.post(path, request)).text()).toBe(events.join(''));
+    expect(await (await bench.post(messagesPath, messagesRequest())).text()).toBe(events.join(''));
   };
 
   it('a stream without end is read no faster than its client reads, and ends with it', async () => {
@@ -57,7 +46,7 @@ describe('attacks: replies of a hostile provider', () => {
       more();
     });
     const leave = new AbortController();
-    const response = await bench.post(path, request, { signal: leave.signal });
+    const response = await bench.post(messagesPath, messagesRequest(), { signal: leave.signal });
     await response.body?.getReader().read();
     let before = -1;
     await until('it waits for its client', () => {
@@ -80,11 +69,12 @@ describe('attacks: replies of a hostile provider', () => {
       typed('text/html; charset=utf-8', events.replaceAll('\n', '\r\n')),
       typed('application/json', body),
     );
-    for (let count = 0; count < 3; count++) await (await bench.post(path, request)).text();
+    for (let count = 0; count < 3; count++)
+      await (await bench.post(messagesPath, messagesRequest())).text();
     // One that asks for no stream gets none.
     provider.answer(typed('text/event-stream', events), typed('text/plain', body));
     for (let count = 0; count < 2; count++)
-      await (await bench.post(path, { ...request, stream: false })).text();
+      await (await bench.post(messagesPath, messagesRequest({ stream: false }))).text();
     expect(provider.requests).toHaveLength(5);
     const received = Buffer.concat(bench.received).toString();
     expect(received).not.toMatch(/tool_use|input_json_delta/);
@@ -99,7 +89,7 @@ describe('attacks: replies of a hostile provider', () => {
       for (const event of events) response.write(event);
       response.end();
     });
-    const reply = bench.post(path, request).then((response) => response.text());
+    const reply = bench.post(messagesPath, messagesRequest()).then((response) => response.text());
     await expect(reply).rejects.toThrow();
     expect(Buffer.concat(bench.received).toString()).not.toContain('toolu_1');
     await isUnharmed();
@@ -115,7 +105,7 @@ describe('attacks: replies of a hostile provider', () => {
     const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/v1/messages`;
     for (const status of [301, 302, 307, 308]) {
       provider.answer(typed('text/plain', '', status, { location }));
-      const response = await bench.post(path, request);
+      const response = await bench.post(messagesPath, messagesRequest());
       expect(response.status).toBe(502);
       expect(await response.text()).toContain('redirects to another address');
     }
@@ -126,12 +116,14 @@ describe('attacks: replies of a hostile provider', () => {
 
   it('headers and frames without end are given up', async () => {
     provider.answer(typed('text/event-stream', '', 200, { 'request-id': 'a'.repeat(10_000) }));
-    expect((await bench.post(path, request)).headers.has('request-id')).toBe(false);
+    expect((await bench.post(messagesPath, messagesRequest())).headers.has('request-id')).toBe(
+      false,
+    );
     provider.answer((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       for (let count = 0; count < 10; count++) response.write('a'.repeat(mebibyte));
     });
-    const reply = bench.post(path, request).then((response) => response.text());
+    const reply = bench.post(messagesPath, messagesRequest()).then((response) => response.text());
     await expect(reply).rejects.toThrow();
     await isUnharmed();
   });

@@ -85,7 +85,8 @@ export class StorageCalls {
     try {
       for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
         const bytes = chunk as Buffer;
-        await this.terminals[isKept ? 'append' : 'show'](session, terminal, at, bytes);
+        if (isKept) await this.terminals.append(session, terminal, at, bytes);
+        else await this.terminals.show(session, terminal, at, bytes);
         at += bytes.byteLength;
       }
       stream.end();

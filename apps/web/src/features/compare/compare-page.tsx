@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { comparedNames, errorFrom, type Comparison } from '@belay/protocol';
+import { comparedNames, errorFrom, nameOfFailed, type Comparison } from '@belay/protocol';
 import { NoPage } from '@/components/no-page';
 import { Page } from '@/components/page';
 import { QueryState } from '@/components/ui/query-state';
@@ -63,10 +63,10 @@ function Compared({ comparison }: { comparison: Comparison }) {
           </p>
         )}
       </header>
-      {failed.map(({ agent: name, model, error }, index) => (
+      {failed.map((start, index) => (
         // oxlint-disable-next-line react/no-array-index-key -- the list never changes
         <p key={index} role="alert" className="rounded-md bg-fail-soft p-3 text-sm break-words">
-          <code>{comparedNames([{ agent: { name }, model }])}</code> was not started. {error}
+          <code>{nameOfFailed(start)}</code> was not started. {start.error}
         </p>
       ))}
       {kept && <KeptBar comparison={comparison} label={labelOf(kept.session)} />}

@@ -11,6 +11,7 @@ import { AgentSelect } from './agent-select';
 import { misfitOf } from './misfit-of';
 import { OtherAgents } from './other-agents';
 import type { SessionForm } from './session-form';
+import { signsIn } from './signs-in';
 
 interface AgentFieldProps {
   form: Pick<SessionForm, 'agent' | 'protocol' | 'small' | 'login' | 'models' | 'others'>;
@@ -55,10 +56,6 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
     </div>
   );
 }
-
-/** Whether the user signs in to the agent; a remembered choice may be of another one. */
-const signsIn = ({ login }: Pick<SessionForm, 'login'>, agent: AgentChoice | undefined): boolean =>
-  login && agent?.login !== undefined;
 
 /** How the agent is driven, and who signs in to it. */
 function HowItRuns({ agent, form, onChange }: AgentFieldProps & { agent: AgentChoice }) {

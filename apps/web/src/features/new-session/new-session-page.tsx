@@ -18,6 +18,7 @@ import { ModelPicker } from './model-picker';
 import { MoreOptions } from './more-options';
 import { rememberedForm, rememberForm } from './remembered-form';
 import { emptyForm, knownPaths, missingIn, mostRuns, type SessionForm } from './session-form';
+import { signsIn } from './signs-in';
 import { sessionCount, startSessions, type Started, type StartPhase } from './start-sessions';
 import { TaskFields } from './task-fields';
 import { TemplateField } from './template-field';
@@ -54,7 +55,7 @@ export function NewSessionPage() {
   // A remembered one may have been removed.
   const known = usableAgents(agents.data).find(({ name }) => name === values.agent);
   const agent = known?.name ?? '';
-  const login = values.login && known?.login !== undefined;
+  const login = signsIn(values, known);
   // The model of a sign-in is chosen in the agent, and only one session may use it.
   const competitors = login
     ? { models: [subscriptionModel(agent)], others: [], login }

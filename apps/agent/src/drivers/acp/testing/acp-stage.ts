@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { AgentProgram, Event, SessionSettingsInput } from '@belay/protocol';
 import { readEnvironment } from '../../../environment.js';
 import { openServices } from '../../../open-services.js';
+import { fakeProgram } from '../../../testing/fake-program.js';
 import { Stage, type StageOptions } from '../../../testing/stage.js';
 
 /** One message of the client, by its kind; an answer to the program is text. */
@@ -54,20 +55,7 @@ export class AcpStage {
         files: [{ path: join(home, 'settings', 'fake.json'), text: '{"base":"http://127.0.0.1"}' }],
         newSession: { _meta: { fake: { strict: true } } },
       };
-      return {
-        name: 'fake',
-        title: 'Fake',
-        protocol: 'acp',
-        formats: ['messages'],
-        token: 'x'.repeat(32),
-        home,
-        project: [],
-        ignoresDistrust: [],
-        launches: { untrusted: launch, trusted: launch },
-        resume: 'resume',
-        authenticate: null,
-        ...options.program,
-      };
+      return fakeProgram(launch, { home, resume: 'resume', ...options.program });
     };
     const environment = {
       workspace: this.workspace,

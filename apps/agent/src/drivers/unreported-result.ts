@@ -2,40 +2,13 @@ import {
   AppError,
   calledOperation,
   newEvent,
+  programOutput,
   rejectionOf,
+  type EndedRun,
   type Event,
   type EventOf,
   type NewEvent,
-  type Operation,
 } from '@belay/protocol';
-
-export interface EndedRun {
-  text: string;
-  /** Null if it is not known. */
-  exitCode: number | null;
-  seconds: number;
-  /** The folder that it ran in. */
-  cwd: string;
-}
-
-/** The output of a call that a program ran, in the shape of its operation. */
-export function programOutput(
-  { display }: Pick<Operation, 'display'>,
-  { text, exitCode, seconds, cwd }: EndedRun,
-): Record<string, unknown> {
-  if (display !== 'command') return { text };
-  return {
-    text,
-    from: 0,
-    to: text.length,
-    omittedBytes: 0,
-    terminal: 'agent',
-    status: 'exited',
-    exitCode,
-    seconds,
-    directory: cwd,
-  };
-}
 
 /** A call that the server has read from a program’s model, and that its program has not reported. */
 export interface UnreportedCall {
