@@ -38,7 +38,7 @@ describe('an agent of the user’s own', () => {
     await provider.close();
   });
 
-  it('is added, works on a task, and runs what is allowed alone', async () => {
+  it('is added, renamed, works on a task, and runs what is allowed alone', async () => {
     const page = await chromium.open(server, '/settings?section=agents');
     await shows(page, 'main', 'Codex');
     await click(page, 'Add agent');
@@ -48,6 +48,11 @@ describe('an agent of the user’s own', () => {
     expect(await accessibilityFaults(page)).toEqual([]);
     await click(page, 'Add', 'main form');
     await shows(page, '[aria-label="My agent"]', '/opt/belay/node /workspace/own-agent.mjs acp');
+    await click(page, 'Edit My agent');
+    await fill(page, 'Title', 'Our agent');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await click(page, 'Save', 'main form');
+    await shows(page, '[aria-label="Our agent"]', '/opt/belay/node /workspace/own-agent.mjs acp');
     expect(await accessibilityFaults(page)).toEqual([]);
 
     provider.answer(

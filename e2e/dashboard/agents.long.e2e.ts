@@ -1,6 +1,15 @@
 import { ProviderServer } from '../../apps/server/src/models/testing/provider-server.js';
 import { chatCompletions } from '../../apps/server/src/models/testing/provider-wires.js';
-import { BelayServer, Chromium, click, fill, focusOn, Followed, shows } from '@belay/testkit';
+import {
+  BelayServer,
+  choose,
+  Chromium,
+  click,
+  fill,
+  focusOn,
+  Followed,
+  shows,
+} from '@belay/testkit';
 import { accessibilityFaults } from './accessible-pages.js';
 
 const chat = '[aria-label="Chat"]';
@@ -39,6 +48,31 @@ describe('agents of others', () => {
     await shows(page, 'main', 'Gemini CLI (not installed)');
     await click(page, 'the settings', 'main');
     await shows(page, 'main', 'Your own');
+  });
+
+  it('work on one task, chosen in the form, and are compared', async () => {
+    for (const name of ['first', 'second']) {
+      const command = ['sh', '-c', 'echo by $0 > made.txt', name];
+      await server.client.agents.saveCustom(name, { command, protocol: 'terminal', env: {} });
+    }
+    const page = await chromium.open(server, '/new');
+    await shows(page, 'main', 'Models');
+    await fill(page, 'Task', 'Make it');
+    await fill(page, 'Add a model', chatCompletions.model);
+    await page.keyboard.press('Enter');
+    await choose(page, 'select:has([value=first])', 'first');
+    await click(page, 'Compare with another agent');
+    await click(page, 'Compare with another agent');
+    await click(page, 'Remove agent 3');
+    await fill(page, 'Check command', 'grep second made.txt');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await click(page, 'Start 2 sessions');
+    const column = (name: string) => `section[aria-label="${name} · ${chatCompletions.model}"]`;
+    await shows(page, column('first'), 'failed, exit code 1');
+    await shows(page, column('first'), 'by first');
+    await shows(page, column('second'), 'passed, exit code 0');
+    await shows(page, column('second'), 'by second');
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   it('wait in their terminal for their user, who goes on there after the end', async () => {

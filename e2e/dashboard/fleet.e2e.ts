@@ -57,7 +57,7 @@ describeSystem(
       }
       await click(page, 'Start 2 sessions');
       // Comparisons have their own page.
-      await shows(page, 'main', 'Keep this one');
+      await shows(page, 'main', 'Keep');
       await click(page, 'Fleet', 'header');
       await shows(page, rows, 'Which colour?');
       await shows(page, rows, 'echo needle-in-the-log');

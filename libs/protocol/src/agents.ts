@@ -151,7 +151,18 @@ export const customAgent = z.object({
   env: z
     .record(variableName, z.string().max(10_000))
     .default({})
-    .describe('Variables that programs in the sandbox can read; not shown again.'),
+    .describe('Variables that programs in the sandbox can read.'),
   protocol: agentProtocol,
 });
 export type CustomAgent = z.output<typeof customAgent>;
+
+/** What an admin saves of such an agent, besides its name. */
+export const savedCustomAgent = customAgent.omit({ name: true }).extend({
+  env: z
+    .record(variableName, z.string().max(10_000).nullable())
+    .default({})
+    .describe(
+      'Variables that programs in the sandbox can read; not shown again. Null keeps the saved value.',
+    ),
+});
+export type SavedCustomAgent = z.output<typeof savedCustomAgent>;

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { AppError, customAgent, type CustomAgent } from '@belay/protocol';
+import { AppError, customAgent, type CustomAgent, type SavedCustomAgent } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
+import { keptSecrets } from '../storage/kept-secrets.js';
 import { PrivateFile } from '../storage/private-file.js';
 
 /** A version of an agent whose files are in volumes of the engine. */
@@ -79,12 +80,14 @@ export class AgentStore {
     }));
   }
 
-  /** Adds or replaces an entry. */
-  putCustom(agent: CustomAgent): Promise<void> {
-    return this.#file.change((before) => ({
-      ...before,
-      custom: [...before.custom.filter(({ name }) => name !== agent.name), agent],
-    }));
+  /** Adds or replaces an entry. Throws `invalid_input` for a value that is to be kept and was never saved. */
+  putCustom(name: string, wanted: SavedCustomAgent): Promise<void> {
+    return this.#file.change((before) => {
+      const saved = before.custom.find((one) => one.name === name);
+      const others = before.custom.filter((one) => one !== saved);
+      const agent = { ...wanted, name, env: keptSecrets(wanted.env, saved?.env) };
+      return { ...before, custom: [...others, agent] };
+    });
   }
 
   /** Throws `not_found`. */

@@ -7,6 +7,7 @@ import { extract } from 'tar-stream';
 import { FakeEngine } from '../testing/fake-engine.js';
 import { TestServer } from '../testing/server.js';
 import type { AgentLock } from './agent-lock.js';
+import { AgentStore } from './agent.store.js';
 import { InstallableAgents } from './installable-agents.js';
 import {
   installableWith,
@@ -231,6 +232,22 @@ describe('an entry of an admin', () => {
     });
     expect(await remove('mine')).toBe(204);
     expect(await newSession({ agent: { name: 'mine' } })).toMatchObject({ status: 404 });
+  });
+
+  it('keeps the values of variables that a change does not name', async () => {
+    const entry = { command: ['my-agent'], protocol: 'acp' };
+    const valuesOf = async (env: object) => {
+      await save('mine', { ...entry, env });
+      return server.app.get(AgentStore).custom.find(({ name }) => name === 'mine')?.env;
+    };
+    expect(await valuesOf({ A: 'a', B: 'b', C: 'c' })).toEqual({ A: 'a', B: 'b', C: 'c' });
+    expect(await valuesOf({ A: null, C: 'new' })).toEqual({ A: 'a', C: 'new' });
+    expect(await save('mine', { ...entry, env: { B: null } })).toMatchObject({
+      status: 400,
+      detail: 'B has no value yet.',
+    });
+    // The entry is as it was.
+    expect(await valuesOf({ A: null, C: null })).toEqual({ A: 'a', C: 'new' });
   });
 
   it('continues the session of another agent, which continues its own', async () => {

@@ -217,7 +217,13 @@ describe.each(Object.entries(cases))('calls of a program in the format %s', (_, 
     const reply = stream(options([task]));
     await bench.approvals.waits(1);
     expect(await waiting()).toMatchObject([
-      { id: 'call_1', operation: 'terminal.run', subject: 'ls -l', input: { command: 'ls -l' } },
+      {
+        id: 'call_1',
+        operation: 'terminal.run',
+        subject: 'ls -l',
+        input: { command: 'ls -l' },
+        fixed: true,
+      },
     ]);
     expect(Buffer.concat(bench.received).toString()).not.toContain('ls -l');
     // What is asked holds neither the budget nor other requests.

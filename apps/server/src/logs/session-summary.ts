@@ -98,10 +98,10 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
   }),
   result: (event, summary) => afterResult(summary, event),
   'background-result': ({ args }, summary) => currentAfter(summary, args.operation),
-  approval: ({ args: { mode, id, operation, input, risk, subject } }, summary) =>
-    mode === 'ask'
-      ? { waitingFor: [...without(summary, id), { id, operation, input, risk, subject }] }
-      : {},
+  approval: ({ args: { mode, id, operation, input, risk, subject, fixed } }, summary) => {
+    const request = { id, operation, input, risk, subject, ...(fixed && { fixed }) };
+    return mode === 'ask' ? { waitingFor: [...without(summary, id), request] } : {};
+  },
   approve: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
   reject: ({ id }, summary) => ({ waitingFor: without(summary, id) }),
   message: ({ args }) => ({

@@ -1,14 +1,13 @@
 import { basename } from 'node:path';
 import {
-  AppError,
   mcpServerName,
   type McpServer,
   type mcpServerChange,
   type McpTransport,
-  ownValue,
 } from '@belay/protocol';
 import { z } from 'zod';
 import { seesAll, type Caller } from '../access/caller.js';
+import { keptSecrets } from '../storage/kept-secrets.js';
 
 const secrets = z.record(z.string(), z.string());
 
@@ -63,23 +62,13 @@ export function withSecrets(wanted: McpTransport, saved: SavedTransport | null):
   if (wanted.type === 'http') {
     return {
       ...wanted,
-      headers: kept(wanted.headers, saved?.type === 'http' ? saved.headers : {}),
+      headers: keptSecrets(wanted.headers, saved?.type === 'http' ? saved.headers : undefined),
     };
   }
-  return { ...wanted, env: kept(wanted.env, saved?.type === 'stdio' ? saved.env : {}) };
-}
-
-function kept(
-  wanted: Record<string, string | null>,
-  saved: Record<string, string>,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(wanted).map(([name, value]) => {
-      const secret = value ?? ownValue(saved, name);
-      if (secret === undefined) throw new AppError('invalid_input', `${name} has no value yet.`);
-      return [name, secret];
-    }),
-  );
+  return {
+    ...wanted,
+    env: keptSecrets(wanted.env, saved?.type === 'stdio' ? saved.env : undefined),
+  };
 }
 
 /** A transport as an API shows it: with the names of its secrets only. */

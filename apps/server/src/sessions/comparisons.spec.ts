@@ -51,8 +51,7 @@ describe('comparisons', () => {
   });
 
   it('starts several agents, each with its model', async () => {
-    await server.app.get(AgentStore).putCustom({
-      name: 'mine',
+    await server.app.get(AgentStore).putCustom('mine', {
       title: 'Mine',
       command: ['mine'],
       env: {},

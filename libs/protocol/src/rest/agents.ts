@@ -4,8 +4,8 @@ import {
   agentProgramName,
   agentVersion,
   confirmedVersion,
-  customAgent,
   otherAgentVersion,
+  savedCustomAgent,
 } from '../agents.js';
 import { nothing, route } from './route.js';
 
@@ -66,7 +66,7 @@ export const agentRoutes = {
     path: '/api/custom-agents/:agent',
     summary: 'Adds or replaces an agent whose program is in the image of a session',
     params,
-    body: customAgent.omit({ name: true }),
+    body: savedCustomAgent,
     response: agentChoice,
     access: 'admin',
   }),

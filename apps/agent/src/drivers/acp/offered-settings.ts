@@ -26,8 +26,8 @@ export function offeredOptions({
   modes,
 }: Pick<NewSessionResponse, 'configOptions' | 'modes'>): AgentOption[] {
   const options = (configOptions ?? []).map(optionOf);
-  const hasMode = options.some(({ category }) => category === 'mode');
-  const all = modes && !hasMode ? [optionOfModes(modes), ...options] : options;
+  const all =
+    modes && !options.some(standsFor(modes)) ? [optionOfModes(modes), ...options] : options;
   return all.flatMap((option) => agentOption.safeParse(option).data ?? []).slice(0, 50);
 }
 
@@ -41,6 +41,13 @@ function optionOf(option: SessionConfigOption): AgentOption {
   const choices = option.options.flatMap((one) => ('options' in one ? one.options : one));
   return { id, name, category, value: option.currentValue, choices: choices.map(choiceOf) };
 }
+
+/** Whether an option has the modes, which programs send beside it for older clients. */
+const standsFor =
+  ({ availableModes }: SessionModeState) =>
+  ({ category, choices }: AgentOption): boolean =>
+    category === 'mode' ||
+    availableModes.every(({ id }) => choices.some(({ value }) => value === id));
 
 const optionOfModes = ({ currentModeId, availableModes }: SessionModeState): AgentOption => ({
   id: modesOption,

@@ -68,7 +68,7 @@ export class AgentsController {
         'conflict',
         `${name} is an agent that can be installed. Choose another name.`,
       );
-    await this.store.putCustom(parsedInput('agent', customAgent, { name, ...body }));
+    await this.store.putCustom(parsedInput('agent', customAgent.shape.name, name), body);
     return this.agents.named(name, callerOf(request));
   }
 }

@@ -11,7 +11,7 @@ export function AgentLabel({ agent: { name, version, login } }: { agent: Session
           title="This sandbox holds a credential, and Belay sees, counts and holds nothing of what the agent sends"
         >
           {' '}
-          ⚠ signed in
+          ⚠<span className="max-md:sr-only"> signed in</span>
         </span>
       )}
     </span>

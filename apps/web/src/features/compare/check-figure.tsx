@@ -21,7 +21,7 @@ export function CheckFigure({ session, check }: { session: SessionSummary; check
   return (
     <div className="min-w-0">
       <Words check={check} ended={isEnded(session.state)} />
-      <span className="inline-flex flex-wrap gap-1 max-sm:-ml-2.5 max-sm:flex">
+      <span className="-ml-2 flex flex-wrap gap-1 max-md:-ml-2.5">
         {state === 'ended' && seq !== null && (
           <Button small look="ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
             Output

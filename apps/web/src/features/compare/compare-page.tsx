@@ -70,7 +70,7 @@ function Compared({ comparison }: { comparison: Comparison }) {
         </p>
       ))}
       {kept && <KeptBar comparison={comparison} label={labelOf(kept.session)} />}
-      <div className="grid auto-cols-[minmax(300px,1fr)] grid-flow-col items-start gap-3 overflow-x-auto pb-2 max-md:auto-cols-auto max-md:grid-flow-row">
+      <div className="grid gap-3 md:auto-cols-[minmax(300px,1fr)] md:grid-flow-col md:grid-rows-[auto_auto_1fr] md:gap-y-0 md:overflow-x-auto md:pb-2">
         {sessions.map((session, index) => (
           <ComparedSession
             key={session.id}

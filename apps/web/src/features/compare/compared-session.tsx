@@ -37,11 +37,15 @@ export function ComparedSession({ session, label, kept, children }: ComparedSess
   return (
     <section
       aria-label={label}
-      className={clsx('flex min-w-0 flex-col rounded-lg border bg-panel', kept && 'border-pass')}
+      className={clsx(
+        // The rows of all sessions are aligned.
+        'flex min-w-0 flex-col rounded-lg border bg-panel md:row-span-3 md:grid md:grid-cols-[minmax(0,1fr)] md:grid-rows-subgrid',
+        kept && 'border-pass',
+      )}
     >
       <header className="space-y-1 border-b p-3">
-        <div className="flex items-center gap-2">
-          <h2 className="min-w-0 flex-1 font-mono text-sm font-semibold break-all">
+        <div className="flex items-start gap-2">
+          <h2 className="min-w-0 flex-1 font-mono text-sm font-semibold wrap-anywhere">
             <Link to="/sessions/$id" params={{ id }} className="hover:underline">
               {label}
             </Link>
@@ -66,7 +70,7 @@ export function ComparedSession({ session, label, kept, children }: ComparedSess
 function Figures({ session, patch }: { session: SessionSummary; patch: SessionPatch | undefined }) {
   const now = useNow(1_000, !isEnded(session.state));
   return (
-    <dl className="grid grid-cols-[72px_minmax(0,1fr)] gap-x-3 gap-y-1 p-3 text-sm tabular-nums">
+    <dl className="grid grid-cols-[72px_minmax(0,1fr)] content-start gap-x-3 gap-y-1 p-3 text-sm tabular-nums">
       <Detail name="Changes">{patch && !patch.tooLarge ? <DiffStat patch={patch} /> : '–'}</Detail>
       <Detail name="Cost">{dollarsText(session.dollars)}</Detail>
       <Detail name="Time">{durationText(wallSeconds(session.workTime, now))}</Detail>
@@ -82,6 +86,7 @@ function Figures({ session, patch }: { session: SessionSummary; patch: SessionPa
 
 function DiffStat({ patch: { files } }: { patch: SessionPatch }) {
   const total = totalOfChange({ files });
+  if (total.files === 0) return 'none';
   return (
     <>
       {pluralText(total.files, 'file')} <span className="text-pass">+{total.added}</span>{' '}

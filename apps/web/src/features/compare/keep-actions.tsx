@@ -38,7 +38,7 @@ export function KeepActions({ comparison, session, labelOf }: KeepActionsProps) 
       aria-label={`Keep ${labelOf(session.id)}`}
       onClick={() => attempt(() => keep(comparison, session, labelOf))}
     >
-      <Check size={13} aria-hidden /> Keep this one
+      <Check size={13} aria-hidden /> Keep
     </Button>
   );
 }

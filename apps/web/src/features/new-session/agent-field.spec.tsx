@@ -113,6 +113,14 @@ it('compares with further agents, each with a model that it can call', async () 
   expect(others()).toEqual([]);
 });
 
+it('adds an agent that can call one of the models, if there is one', async () => {
+  await show([agent, { ...agent, name: 'mine', formats: ['messages'] }]);
+  await choose('other');
+  fireEvent.click(await screen.findByRole('button', { name: 'Compare with another agent' }));
+  const form = JSON.parse(screen.getByRole('status').textContent) as Chosen;
+  expect(form.others).toEqual([{ agent: '', model: 'google:large' }]);
+});
+
 it('says whose models the agent needs', async () => {
   await show([agent], ['google:large', 'openai:small']);
   await choose('other');

@@ -26,7 +26,7 @@ export function AgentField({ form, onChange }: AgentFieldProps) {
   const login = signsIn(form, chosen);
   const misfit = login ? undefined : misfitOf(chosen, form.models);
   return (
-    <div className="space-y-2">
+    <div className="space-y-3">
       <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
         <Field
           label="Agent"
@@ -67,8 +67,11 @@ function HowItRuns({ agent, form, onChange }: AgentFieldProps & { agent: AgentCh
         <CheckField value={login} onChange={(next) => onChange({ login: next })}>
           <span>
             {agent.login === 'kept' ? 'Use my own sign-in' : 'Sign in myself'}, with my
-            subscription, in the agent’s terminal. The sandbox then holds my credential and reaches
-            the vendor’s hosts; Belay sees, counts and holds nothing of what the agent sends.
+            subscription, in the agent’s terminal
+            <span className="mt-0.5 block text-xs text-faint">
+              The sandbox then holds my credential and reaches the vendor’s hosts; Belay sees,
+              counts and holds nothing of what the agent sends.
+            </span>
           </span>
         </CheckField>
       )}

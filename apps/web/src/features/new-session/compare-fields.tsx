@@ -1,3 +1,4 @@
+import { clsx } from 'clsx';
 import { Field, Select, TextField } from '@/components/ui/field';
 import { mostRuns, type SessionForm } from './session-form';
 
@@ -10,8 +11,9 @@ interface CompareFieldsProps {
 export function CompareFields({ form, onChange }: CompareFieldsProps) {
   const { others, runs, check, tasks } = form;
   const most = mostRuns(form);
+  const hasRuns = tasks.length === 1 && most > 1;
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-4 max-sm:grid-cols-1">
+    <div className={clsx('grid gap-4', hasRuns && 'sm:grid-cols-[minmax(0,1fr)_auto]')}>
       <TextField
         label="Check command"
         hint="Optional. The server runs it in the sandbox at the end and shows its exit code, whatever the agent says."
@@ -20,7 +22,7 @@ export function CompareFields({ form, onChange }: CompareFieldsProps) {
         value={check}
         onChange={(next) => onChange({ check: next })}
       />
-      {tasks.length === 1 && most > 1 && (
+      {hasRuns && (
         <Field label={others.length > 0 ? 'Runs per agent' : 'Runs per model'} className="sm:w-40">
           <Select
             value={Math.min(runs, most)}

@@ -34,7 +34,8 @@ export function OtherAgents({ agents, form, onChange }: OtherAgentsProps) {
   };
   const add = () => {
     const present = new Set([form.agent, ...others.map(({ agent }) => agent)]);
-    const next = usable.find(({ name }) => !present.has(name))?.name ?? '';
+    const absent = [...usable.map(({ name }) => name), ''].filter((name) => !present.has(name));
+    const next = absent.find((name) => modelsFor(name, []).length > 0) ?? absent[0] ?? '';
     onChange({ others: [...others, withModel(next)] });
   };
   const replace = (index: number, other: OtherAgent) =>
@@ -75,22 +76,30 @@ interface OtherAgentFieldsProps {
 
 function OtherAgentFields({ number, agents, other, models, ...on }: OtherAgentFieldsProps) {
   return (
-    <div className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-start gap-4">
+    <div className="grid grid-cols-2 gap-x-4 gap-y-2 max-sm:grid-cols-1">
       <Field label={`Agent ${number}`}>
         <AgentSelect agents={agents} value={other.agent} onChange={on.onAgent} />
       </Field>
-      <Field
-        label={`Model of agent ${number}`}
-        hint={models.length === 0 ? 'None of the models above is for this agent.' : undefined}
-      >
-        <Select value={other.model} onChange={({ target }) => on.onModel(target.value)}>
-          {other.model === '' && <option value="">Choose a model</option>}
-          {models.map((model) => (
-            <option key={model}>{model}</option>
-          ))}
-        </Select>
-      </Field>
-      <IconButton label={`Remove agent ${number}`} icon={X} onClick={on.onRemove} />
+      <div className="flex gap-1">
+        <Field
+          label={`Model of agent ${number}`}
+          className="flex-1"
+          hint={models.length === 0 ? 'None of the models above is for this agent.' : undefined}
+        >
+          <Select value={other.model} onChange={({ target }) => on.onModel(target.value)}>
+            {other.model === '' && <option value="">Choose a model</option>}
+            {models.map((model) => (
+              <option key={model}>{model}</option>
+            ))}
+          </Select>
+        </Field>
+        <IconButton
+          label={`Remove agent ${number}`}
+          icon={X}
+          onClick={on.onRemove}
+          className="mt-6.5"
+        />
+      </div>
     </div>
   );
 }

@@ -82,11 +82,13 @@ function Figures() {
   const worked = useWorkSeconds();
   const readOnly = useReadOnly();
   if (!summary) return null;
-  const { budgets } = summary;
+  const { budgets, agent } = summary;
+  // Nothing of an agent that its user signs in to is counted.
+  const isCounted = agent?.login === undefined;
   return (
     <div className="flex items-center gap-3 text-sm text-muted tabular-nums">
       <StateDot state={summary.state} />
-      {summary.agent && <AgentLabel agent={summary.agent} />}
+      {agent && <AgentLabel agent={agent} />}
       {summary.machine && <MachineLabel machine={summary.machine} />}
       {summary.mounts.length > 0 && <HostFolders mounts={summary.mounts} />}
       {summary.sandbox === 'root' && (
@@ -99,14 +101,18 @@ function Figures() {
       ) : (
         <LivePullRequestLink session={summary} className="max-md:hidden" />
       )}
-      <span className="max-lg:hidden">
-        step {summary.steps}
-        {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}
-      </span>
-      <span className="max-md:hidden" title={`${countText(summary.tokens)} tokens`}>
-        {dollarsText(summary.dollars)}
-        {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
-      </span>
+      {isCounted && (
+        <>
+          <span className="max-lg:hidden">
+            step {summary.steps}
+            {budgets.steps !== null && <span className="text-faint">/{budgets.steps}</span>}
+          </span>
+          <span className="max-md:hidden" title={`${countText(summary.tokens)} tokens`}>
+            {dollarsText(summary.dollars)}
+            {budgets.dollars !== null && <span className="text-faint">/{budgets.dollars}</span>}
+          </span>
+        </>
+      )}
       <span className="max-lg:hidden" title="Time at work, without pauses and waits for you">
         {durationText(worked)}
       </span>

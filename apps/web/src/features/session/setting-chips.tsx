@@ -54,8 +54,9 @@ export function SettingChips({ labelled = false }: { labelled?: boolean }) {
   return (
     <div
       className={clsx(
-        'flex items-center gap-1',
-        labelled && 'shrink-0 overflow-x-auto border-b bg-panel px-3 py-1',
+        // A program may offer many options.
+        'flex shrink-0 items-center gap-1 overflow-x-auto [scrollbar-width:none]',
+        labelled ? 'border-b bg-panel px-3 py-1' : 'max-w-1/2',
       )}
     >
       {isSeen && (
@@ -126,7 +127,7 @@ function Chip({ labelled, icon: Icon, name, value, items }: ChipProps) {
           type="button"
           aria-label={`${name}: ${value}`}
           title={`${name}: ${value}`}
-          className="inline-flex h-6 max-w-40 items-center gap-1 rounded-md border px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
+          className="inline-flex h-6 max-w-40 shrink-0 items-center gap-1 rounded-md border px-1.5 text-xs text-muted hover:bg-hover hover:text-ink"
         >
           <Icon size={12} aria-hidden className="shrink-0 text-faint" />
           <span className={clsx('truncate', !labelled && 'max-xl:hidden')}>{value}</span>

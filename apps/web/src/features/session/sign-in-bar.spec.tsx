@@ -21,6 +21,7 @@ it('says that the sandbox holds a credential, and that nothing of the agent is s
   expect(bar.textContent).toContain('this sandbox then holds your credential');
   expect(bar.textContent).toContain('does not see, count or hold what the agent sends');
   expect(screen.getByRole('banner').textContent).toContain('⚠ signed in');
+  expect(screen.getByRole('banner').textContent).not.toMatch(/step|\$/);
   // Neither has a meaning here.
   for (const name of [/^Model/, /^Approvals/])
     expect(screen.queryByRole('button', { name })).toBeNull();

@@ -16,12 +16,14 @@ export function SignInBar() {
     >
       <p className="min-w-0 flex-1">
         You sign in to {summary.agent.name} in its terminal: this sandbox then holds your
-        credential. Belay does not see, count or hold what the agent sends: there are no approvals,
-        tokens and dollars. The terminals are not recorded.
+        credential. Belay does not see, count or hold what the agent sends, and records no terminal.
       </p>
-      <Button small onClick={() => showTerminal(agentTerminal)}>
-        Open terminal
-      </Button>
+      {/* The bar of an agent that waits has the same button. */}
+      {summary.attention === null && (
+        <Button small onClick={() => showTerminal(agentTerminal)}>
+          Open terminal
+        </Button>
+      )}
     </section>
   );
 }

@@ -17,11 +17,14 @@ export function AgentRow({ agent, isAdmin, onChange }: AgentRowProps) {
   const { title, about, formats, licence, error, state } = agent;
   return (
     <li aria-label={title} className="space-y-2 px-3 py-3">
-      <div className="flex items-start justify-between gap-4">
+      <div className="flex items-start justify-between gap-4 max-sm:flex-col max-sm:gap-2">
         <div className="min-w-0">
           <p className="flex flex-wrap items-baseline gap-x-2">
             <span className="font-medium">{title}</span>
             <Version agent={agent} />
+            {agent.login === 'kept' && (
+              <span className="text-xs text-muted">You are signed in</span>
+            )}
           </p>
           <p className="text-sm text-muted">{about}</p>
           <p className="text-xs text-faint">
@@ -60,7 +63,7 @@ function Version({ agent: { version, newest } }: { agent: AgentChoice }) {
   if (version === null) return <span className="text-xs text-faint">{newest}</span>;
   return (
     <>
-      <span className="font-mono text-xs text-pass">{version}</span>
+      <span className="text-xs text-pass">Installed {version}</span>
       {version !== newest && <span className="text-xs text-amber">{newest} available</span>}
     </>
   );

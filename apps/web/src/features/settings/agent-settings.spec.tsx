@@ -48,6 +48,8 @@ const click = async (name: string | RegExp) => {
   const found = await screen.findByRole('button', { name });
   await act(async () => fireEvent.click(found));
 };
+const write = (label: RegExp, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } });
 
 it('shows what an agent is, whose models it uses, and its licence', async () => {
   await show([agent]);
@@ -102,8 +104,6 @@ it('offers an update, and says what keeps the files of a removed one', async () 
 it('adds an entry of one’s own', async () => {
   const { rest } = await show([]);
   await click('Add agent');
-  const write = (label: RegExp, value: string) =>
-    fireEvent.change(screen.getByLabelText(label), { target: { value } });
   write(/^Name/, 'mine');
   write(/^Command/, 'my-agent\n--task\n{task}\n');
   fireEvent.click(screen.getByRole('radio', { name: 'In a terminal' }));
@@ -114,6 +114,46 @@ it('adds an entry of one’s own', async () => {
       body: { command: ['my-agent', '--task', '{task}'], protocol: 'terminal', env: {} },
     },
   ]);
+});
+
+it('replaces no agent by one that is added', async () => {
+  const { rest } = await show([agent]);
+  await click('Add agent');
+  write(/^Command/, 'my-agent');
+  for (const name of ['one', 'belay']) {
+    write(/^Name/, name);
+    await click('Add');
+    const field = screen.getByLabelText<HTMLInputElement>(/^Name/);
+    expect(field.validationMessage).toBe('There is an agent of this name: choose another one.');
+  }
+  expect(rest.sentTo('agents.saveCustom')).toEqual([]);
+  write(/^Name/, 'two');
+  await click('Add');
+  expect(rest.sentTo('agents.saveCustom')).toHaveLength(1);
+});
+
+it('changes an entry, and keeps what it does not show', async () => {
+  const command = ['sh', '-c', 'first\nsecond'];
+  const variables = ['KEPT', 'CHANGED', 'REMOVED'];
+  const mine: AgentChoice = { ...agent, kind: 'custom', name: 'mine', command, variables };
+  const { rest } = await show([mine]);
+  await click('Edit Agent One');
+  expect(screen.queryByLabelText(/^Name$/)).toBeNull();
+  write(/^Title/, 'Agent 1');
+  write(/^Value of CHANGED/, 'new');
+  await click('Remove REMOVED');
+  await click('Save');
+  expect(rest.sentTo('agents.saveCustom')).toEqual([
+    {
+      params: { agent: 'mine' },
+      query: {},
+      body: { title: 'Agent 1', command, protocol: 'acp', env: { KEPT: null, CHANGED: 'new' } },
+    },
+  ]);
+  await click('Edit Agent One');
+  write(/^Command/, 'my-agent\n--acp');
+  await click('Save');
+  expect(rest.bodiesOf('agents.saveCustom')[1]).toMatchObject({ command: ['my-agent', '--acp'] });
 });
 
 it('logs its user out of an agent once that is confirmed', async () => {

@@ -40,18 +40,27 @@ export function AgentSettings() {
           <AgentRow key={agent.name} agent={agent} isAdmin={isAdmin} onChange={refresh} />
         ))}
       </ul>
-      {agents.data && <OwnAgents agents={custom} isAdmin={isAdmin} onChange={refresh} />}
+      {agents.data && (
+        <OwnAgents
+          agents={custom}
+          taken={known.map(({ name }) => name)}
+          isAdmin={isAdmin}
+          onChange={refresh}
+        />
+      )}
     </div>
   );
 }
 
 interface OwnAgentsProps {
   agents: readonly AgentChoice[];
+  /** The names of all agents. */
+  taken: readonly string[];
   isAdmin: boolean;
   onChange(): Promise<void>;
 }
 
-function OwnAgents({ agents, isAdmin, onChange }: OwnAgentsProps) {
+function OwnAgents({ agents, taken, isAdmin, onChange }: OwnAgentsProps) {
   const [adding, setAdding] = useState(false);
   return (
     <>
@@ -67,6 +76,8 @@ function OwnAgents({ agents, isAdmin, onChange }: OwnAgentsProps) {
       </ul>
       {adding && (
         <AgentForm
+          agent={null}
+          taken={taken}
           onCancel={() => setAdding(false)}
           onSaved={async () => {
             await onChange();

@@ -1,11 +1,6 @@
 import type { McpServer, McpTransport } from '@belay/protocol';
 import { splitList } from '@/lib/split-list';
-
-/** One header or variable. Saved values are not sent to the page; null keeps the saved value. */
-export interface SecretField {
-  name: string;
-  value: string | null;
-}
+import { savedSecrets, secretsIn, type SecretField } from './secret-fields';
 
 /** The values of the form, with texts as typed. */
 export const newMcpFields = {
@@ -29,7 +24,7 @@ export type McpFields = typeof newMcpFields;
 export function mcpFieldsOf({ name, transport }: McpServer): McpFields {
   if (transport.type === 'http') {
     const { type, url, headers } = transport;
-    return { ...newMcpFields, name, type, url, headers: saved(headers) };
+    return { ...newMcpFields, name, type, url, headers: savedSecrets(headers) };
   }
   const { type, command, args, env, host, image, folder, hosts } = transport;
   return {
@@ -38,7 +33,7 @@ export function mcpFieldsOf({ name, transport }: McpServer): McpFields {
     type,
     command,
     args: args.join('\n'),
-    env: saved(env),
+    env: savedSecrets(env),
     where: host ? 'host' : 'container',
     image: image ?? '',
     folder: folder ?? '',
@@ -48,24 +43,16 @@ export function mcpFieldsOf({ name, transport }: McpServer): McpFields {
 
 export function transportOf(fields: McpFields): McpTransport {
   if (fields.type === 'http') {
-    return { type: 'http', url: fields.url.trim(), headers: recordOf(fields.headers) };
+    return { type: 'http', url: fields.url.trim(), headers: secretsIn(fields.headers) };
   }
   return {
     type: 'stdio',
     command: fields.command.trim(),
     args: fields.args.split('\n').filter((line) => line.trim() !== ''),
-    env: recordOf(fields.env),
+    env: secretsIn(fields.env),
     host: fields.where === 'host',
     image: fields.image.trim() || null,
     folder: fields.folder.trim() || null,
     hosts: splitList(fields.hosts),
   };
 }
-
-const saved = (names: readonly string[]): SecretField[] =>
-  names.map((name) => ({ name, value: null }));
-
-const recordOf = (secrets: readonly SecretField[]): Record<string, string | null> =>
-  Object.fromEntries(
-    secrets.map(({ name, value }) => [name.trim(), value] as const).filter(([name]) => name),
-  );

@@ -2,7 +2,7 @@ import { Plus, X } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { Input } from '@/components/ui/field';
 import { IconButton } from '@/components/ui/icon-button';
-import type { SecretField } from './mcp-fields';
+import type { SecretField } from './secret-fields';
 
 interface SecretRowsProps {
   title: string;
