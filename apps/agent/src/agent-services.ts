@@ -57,7 +57,7 @@ export interface AgentServices {
    * Rejects on a bare machine, and if another program listens on its port.
    */
   openGateway(
-    options: Pick<GatewayOptions, 'token' | 'before'> & { inTerminals: boolean },
+    options: Pick<GatewayOptions, 'token' | 'beforeReply'> & { inTerminals: boolean },
   ): Promise<Gateway>;
   close(): Promise<void>;
 }

@@ -29,10 +29,11 @@ export interface OpenedServices extends AgentServices {
   prepare(): void;
 }
 
-/** Opens all services of the agent for its session. The caller closes them. */
+/** Opens all services of the agent for its session. The caller closes them. `gatewayPort` 0 means a free one. */
 export async function openServices(
   environment: AgentEnvironment,
   { writer, connection }: Omit<Parameters<CreateServices>[0], 'settings'>,
+  { gatewayPort: port = gatewayPort } = {},
 ): Promise<OpenedServices> {
   const { workspace, state } = environment;
   const outgoing = createOutgoing(connection);
@@ -53,7 +54,7 @@ export async function openServices(
   const system = createSystem({
     workspace,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
-    ports: () => listeningPorts().filter((port) => port !== proxy.port && port !== gatewayPort),
+    ports: () => listeningPorts().filter((one) => one !== proxy.port && one !== port),
   });
   const { putBlob } = server;
   let gateway: Gateway | undefined;
@@ -87,7 +88,7 @@ export async function openServices(
     watch: (on) => browser.watch(on),
     page: () => browser.page(),
     refusals: () => outgoing.report(),
-    async openGateway({ token, before, inTerminals }) {
+    async openGateway({ token, beforeReply, inTerminals }) {
       // The port is that of all programs of the machine.
       if (environment.bare)
         throw new AppError(
@@ -96,10 +97,11 @@ export async function openServices(
         );
       gateway ??= await startGateway({
         token,
-        before,
+        beforeReply,
+        port,
         open: (request) => connection.open('model', request),
       });
-      if (inTerminals) terminals.addToEnvironment(gatewayVariables(gateway.token));
+      if (inTerminals) terminals.addToEnvironment(gatewayVariables(gateway));
       return gateway;
     },
     async close() {

@@ -124,9 +124,9 @@ export class SessionRun {
     const program = given?.login ? undefined : given;
     const inTerminals = settings.modelForPrograms;
     if (!program && !inTerminals) return;
-    // With the next request, the changes of the calls before it are those of other calls.
-    const before = program && (() => this.recorded());
-    await services.openGateway({ token: program?.token, before, inTerminals });
+    // Its program runs the calls of the next reply, whose changes are others.
+    const beforeReply = program && (() => this.recorded());
+    await services.openGateway({ token: program?.token, beforeReply, inTerminals });
   }
 
   /** Adds events of others, in order. */

@@ -2,17 +2,11 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { agentCalls, AppError, serverCalls, type StreamMeta } from '@belay/protocol';
 import { memoryConnections, type RpcStream } from '@belay/rpc';
-import { until } from '@belay/testing';
+import { staysTrue, until } from '@belay/testing';
+import { modelReply } from '../testing/model-reply.js';
 import { startGateway, type Gateway } from './gateway.js';
 
 type Answer = (stream: RpcStream, request: StreamMeta<'model'>) => void;
-
-function headOf(status: number, headers: Record<string, string> = {}): Buffer {
-  const json = Buffer.from(JSON.stringify({ status, headers }));
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(json.length);
-  return Buffer.concat([length, json]);
-}
 
 describe('the model gateway in a sandbox', () => {
   const { server, agent } = memoryConnections({ server: serverCalls, agent: agentCalls });
@@ -41,7 +35,7 @@ describe('the model gateway in a sandbox', () => {
     answer = (stream) =>
       void text(stream).then((sent) => {
         body = sent;
-        stream.write(headOf(203, { 'content-type': 'text/plain' }));
+        stream.write(modelReply('', { status: 203, headers: { 'content-type': 'text/plain' } }));
         stream.end(long);
       });
     const response = await send(`/anthropic/v1/messages?beta=true&key=${gateway.token}`, {
@@ -68,7 +62,7 @@ describe('the model gateway in a sandbox', () => {
     ['x-goog-api-key', (token: string) => ({ headers: { 'x-goog-api-key': token } })],
     ['key', (token: string) => ({ query: `?key=${token}` })],
   ])('takes the token as %s, and nothing else', async (_, given) => {
-    answer = (stream) => void stream.end(headOf(200));
+    answer = (stream) => void stream.end(modelReply(''));
     const with_ = (token: string) => {
       const { headers, query = '' }: { headers?: Record<string, string>; query?: string } =
         given(token);
@@ -82,7 +76,7 @@ describe('the model gateway in a sandbox', () => {
 
   it('does not make a reply that broke off look complete', async () => {
     answer = (stream) => {
-      stream.write(Buffer.concat([headOf(200), Buffer.from('half')]));
+      stream.write(modelReply('half'));
       stream.once('finish', () => undefined);
       setImmediate(() => stream.destroy(new AppError('model_failed', 'The provider is gone.')));
     };
@@ -97,7 +91,7 @@ describe('the model gateway in a sandbox', () => {
     let isOver = false;
     answer = (stream) => {
       stream.resume().once('close', () => (isOver = true));
-      stream.write(headOf(200));
+      stream.write(modelReply(''));
     };
     const leave = new AbortController();
     const response = await send('/openai/v1/responses', {
@@ -125,25 +119,31 @@ describe('the model gateway in a sandbox', () => {
     expect(requests).toEqual([]);
   });
 
-  it('lets no request go before what was before it is recorded', async () => {
+  it('asks at once, and passes nothing of the reply on before earlier changes are recorded', async () => {
     const recorded = Promise.withResolvers<void>();
-    const opened: string[] = [];
     const other = await startGateway({
       port: 0,
-      before: () => recorded.promise,
-      open: ({ path }) => {
-        opened.push(path);
-        return Promise.reject(new AppError('unavailable', 'Not played.'));
-      },
+      beforeReply: () => recorded.promise,
+      open: (request) => agent.open('model', request),
     });
+    const order: string[] = [];
+    answer = (stream) => {
+      order.push('asked');
+      stream.end(modelReply('reply'));
+    };
     const headers = { authorization: `Bearer ${other.token}` };
-    const reply = fetch(`http://127.0.0.1:${other.port}/a`, { headers });
-    // The server answers this one meanwhile.
+    const reply = fetch(`http://127.0.0.1:${other.port}/a`, { headers }).then((response) => {
+      order.push('replied');
+      return response.text();
+    });
+    await until('the model is asked', () => order.includes('asked'));
+    // The gateway answers others meanwhile.
     expect((await fetch(`http://127.0.0.1:${other.port}/`, { method: 'HEAD' })).status).toBe(200);
-    expect(opened).toEqual([]);
+    await staysTrue('nothing is passed on', 100, () => !order.includes('replied'));
+    order.push('recorded');
     recorded.resolve();
-    expect((await reply).status).toBe(503);
-    expect(opened).toEqual(['/a']);
+    expect(await reply).toBe('reply');
+    expect(order).toEqual(['asked', 'recorded', 'replied']);
     await other.close();
   });
 

@@ -23,8 +23,11 @@ export interface Gateway {
 export interface GatewayOptions {
   /** Opens a stream to the session’s model; rejects with `AppError`. */
   open(request: ModelStream): Promise<Duplex>;
-  /** Awaited before each request goes to the server, such as for changes of the calls before it to be recorded. */
-  before?: (() => Promise<void>) | undefined;
+  /**
+   * Awaited before a client gets anything of a reply, while the model already works on it: such as for the changes of
+   * earlier calls to be recorded, before the reply brings others. Never rejects.
+   */
+  beforeReply?: (() => Promise<void>) | undefined;
   /** A new one if omitted. */
   token?: string | undefined;
   /** Tests use a free one. */
@@ -43,7 +46,7 @@ const ownHeaders =
  */
 export async function startGateway({
   open,
-  before = async () => {},
+  beforeReply = async () => {},
   token = randomBytes(32).toString('base64url'),
   port = gatewayPort,
 }: GatewayOptions): Promise<Gateway> {
@@ -63,12 +66,10 @@ export async function startGateway({
       const { method } = request;
       if (method !== 'GET' && method !== 'POST')
         return answer(405, `Belay does not pass on ${method}.`);
-      void before()
-        .then(() => pass({ request, response, method }, open))
-        .catch((error: unknown) => {
-          const { code, message } = errorFrom(error);
-          answer(code === 'invalid_input' ? 400 : 503, message);
-        });
+      pass({ request, response, method }, { open, beforeReply }).catch((error: unknown) => {
+        const { code, message } = errorFrom(error);
+        answer(code === 'invalid_input' ? 400 : 503, message);
+      });
     },
   );
   server.on('upgrade', (_request, socket) => {
@@ -95,7 +96,7 @@ interface Passed {
 
 async function pass(
   { request, response, method }: Passed,
-  open: GatewayOptions['open'],
+  { open, beforeReply }: Required<Pick<GatewayOptions, 'open' | 'beforeReply'>>,
 ): Promise<void> {
   const path = withoutKey(request.url ?? '/');
   const stream = await open({ method, path, headers: passedHeaders(request.headers) });
@@ -107,6 +108,7 @@ async function pass(
   if (response.destroyed) return void stream.destroy();
   request.pipe(stream);
   const head = await readReplyHead(stream);
+  await beforeReply();
   response.writeHead(head.status, head.headers);
   // Clients of streams wait for it.
   response.flushHeaders();

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { newEvent, type NewEvent } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { staysTrue, until } from '@belay/testing';
+import { modelReply } from '../../testing/model-reply.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
 let acp: AcpStage;
@@ -202,6 +203,40 @@ describe('its calls', () => {
       [{ path: 'a.txt' }],
       [{ path: 'b.txt' }],
     ]);
+  });
+
+  it('are recorded while the model works on the next request, and before its reply or the end of the turn', async () => {
+    begin({ real: true, task: 'Begin' });
+    await acp.ended();
+    const asked = Promise.withResolvers<void>();
+    acp.stage.server.accept('model', async (_, stream) => {
+      asked.resolve();
+      stream.end(modelReply('Next.'));
+    });
+    const release = acp.real.holdCommits();
+    const ask = ['ask', `${acp.real.modelUrl}/chat/completions`, 'x'.repeat(32)];
+    await acp.stage.message(
+      JSON.stringify([
+        ['update', call(run)],
+        ['write', 'a.txt', 'one\n'],
+        ['update', update({ status: 'completed' })],
+        ask,
+        ['update', call({ toolCallId: 't2', ...run })],
+        ['write', 'b.txt', 'two\n'],
+        ['update', update({ toolCallId: 't2', status: 'completed' })],
+      ]),
+    );
+    await asked.promise;
+    await staysTrue('the program has no reply', 200, () => acp.answers.length === 0);
+    release();
+    const end = await acp.ended(2);
+    const commits = acp.events('commit').filter(({ id }) => id !== undefined);
+    expect(commits.map(({ args }) => args['files'])).toMatchObject([
+      [{ path: 'a.txt' }],
+      [{ path: 'b.txt' }],
+    ]);
+    expect(commits.every(({ seq }) => seq < end.seq)).toBe(true);
+    expect(acp.answers).toEqual(['Next.']);
   });
 });
 

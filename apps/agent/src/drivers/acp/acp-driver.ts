@@ -199,6 +199,7 @@ export class AcpDriver implements AgentDriver {
       const stopReason = await this.#promptUntilCancelled(() => acp.prompt(blocks), turn);
       turn.recorder.end('The turn ended before this did.');
       this.#endUnreported();
+      await this.#options.recorded();
       this.#finish(stopReason, turn);
     } catch (thrown) {
       turn.recorder.end('The agent’s program ended while this ran.');

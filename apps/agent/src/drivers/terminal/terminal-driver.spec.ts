@@ -1,14 +1,17 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newEvent, type AgentProgram } from '@belay/protocol';
+import { staysTrue } from '@belay/testing';
 import { readEnvironment } from '../../environment.js';
-import { openServices } from '../../open-services.js';
 import { fakeProgram } from '../../testing/fake-program.js';
+import { modelReply } from '../../testing/model-reply.js';
+import { RealServices } from '../../testing/real-services.js';
 import { Stage } from '../../testing/stage.js';
 
 let folder: string;
 let stage: Stage;
+let services: RealServices;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'belay-terminal-'));
@@ -39,9 +42,10 @@ function begin(script: string, again = script, more: Partial<AgentProgram> = {})
     BELAY_WORKSPACE: join(folder, 'workspace'),
     BELAY_STATE: join(folder, 'state'),
   });
+  services = new RealServices(() => environment);
   stage = new Stage({
     turns: [],
-    createServices: (session) => openServices(environment, session),
+    createServices: services.open,
     program: programOf(again),
     laterProgram: programOf('echo of openai:other >> out'),
   });
@@ -49,6 +53,12 @@ function begin(script: string, again = script, more: Partial<AgentProgram> = {})
 
 const type = (data: string) => stage.server.call('terminal.keys', { terminal: 'agent', data });
 const why = (nth: number) => stage.event('attention', nth).then(({ args }) => args['why']);
+const made = () => join(folder, 'workspace/b.txt');
+const tokens = { inputTokens: 1, outputTokens: 1, dollars: null };
+const sizes = { bytes: 1, messages: 1, tools: 1 };
+const asks = { request: 'r', format: 'chat', model: 'm', ...sizes, reserved: tokens } as const;
+const request = (purpose: 'side' | 'turn') =>
+  newEvent('server', 'request', { args: { ...asks, purpose }, message: 'Request' });
 const written = () => readFileSync(join(folder, 'workspace/out'), 'utf8');
 
 it('runs in a terminal that its user types into, until it ends', async () => {
@@ -99,11 +109,6 @@ it('ends the calls of its model when it asks again, and records what they change
   await stage.say(call('a'));
   await stage.say(call('b'));
   await stage.say(refusal);
-  const tokens = { inputTokens: 1, outputTokens: 1, dollars: null };
-  const sizes = { bytes: 1, messages: 1, tools: 1 };
-  const args = { request: 'r', format: 'chat', model: 'm', ...sizes, reserved: tokens } as const;
-  const request = (purpose: 'side' | 'turn') =>
-    newEvent('server', 'request', { args: { ...args, purpose }, message: 'Request' });
   await stage.say(request('side'));
   expect(stage.log.some(({ action }) => action === 'result')).toBe(false);
   await stage.say(request('turn'));
@@ -117,6 +122,34 @@ it('ends the calls of its model when it asks again, and records what they change
   });
   const commit = await stage.event('commit', 2);
   expect(commit).toMatchObject({ id: 'a', args: { files: [{ path: 'made' }] } });
+});
+
+it('is asked for its next calls while the changes of the earlier ones are recorded', async () => {
+  const call = (id: string, command: string) =>
+    stage.say({ source: 'server', action: 'terminal.run', args: { command }, message: 'Run', id });
+  const post = `{ method: 'POST', headers: { authorization: 'Bearer ${'x'.repeat(32)}' } }`;
+  const ask = `${process.execPath} -e "fetch('$url', ${post})"`;
+  begin(`printf "\\a"; read url; echo one > a.txt; ${ask}; echo two > b.txt; ${ask}`);
+  await why(1);
+  await call('a', 'echo one > a.txt');
+  const asked = Promise.withResolvers<void>();
+  stage.server.accept('model', async (_, stream) => {
+    asked.resolve();
+    await stage.say(request('turn'));
+    if (!existsSync(made())) await call('b', 'echo two > b.txt');
+    stream.end(modelReply('Next.'));
+  });
+  const release = services.holdCommits();
+  await type(`${services.modelUrl}/chat/completions\r`);
+  await asked.promise;
+  await staysTrue('the program has no reply', 200, () => !existsSync(made()));
+  release();
+  await stage.event('end');
+  const commits = stage.log.filter(({ action, id }) => action === 'commit' && id !== undefined);
+  expect(commits.map(({ id, args }) => [id, args['files']])).toMatchObject([
+    ['a', [{ path: 'a.txt' }]],
+    ['b', [{ path: 'b.txt' }]],
+  ]);
 });
 
 it('does not start before the user trusts what it would use all the same', async () => {
@@ -169,17 +202,12 @@ it('is ended when the user stops the session', async () => {
 });
 
 it('writes nothing of a terminal in which its user signs in, and has no gateway', async () => {
-  const lines = [
-    'echo CODE-1234',
-    'printf "\\033]9;CODE-1234\\a"',
-    'read line',
-    '(exec 3<>/dev/tcp/127.0.0.1/46501) 2>/dev/null && echo open > out || echo closed > out',
-  ].join('; ');
+  const lines = ['echo CODE-1234', 'printf "\\033]9;CODE-1234\\a"', 'read line'].join('; ');
   begin(`bash -c '${lines}'`, '', { login: true });
   expect(await why(1)).toBe('Fake rang the bell.');
   await type('typed-secret\r');
   await stage.event('end');
-  expect(written()).toBe('closed\n');
+  expect(services.modelUrl).toBe('');
   expect(JSON.stringify(stage.log)).not.toMatch(/CODE-1234|typed-secret/);
 });
 

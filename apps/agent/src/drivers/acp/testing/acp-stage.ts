@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentProgram, Event, SessionSettingsInput } from '@belay/protocol';
 import { readEnvironment } from '../../../environment.js';
-import { openServices } from '../../../open-services.js';
 import { fakeProgram } from '../../../testing/fake-program.js';
+import { RealServices } from '../../../testing/real-services.js';
 import { Stage, type StageOptions } from '../../../testing/stage.js';
 
 /** One message of the client, by its kind; an answer to the program is text. */
@@ -40,6 +40,8 @@ export class AcpStage {
   readonly stage: Stage;
   readonly folder: string;
   readonly workspace: string;
+  /** Used with the option `real`. */
+  readonly real = new RealServices(() => this.#environment());
 
   constructor(options: AcpStageOptions) {
     const { task, settings, env = {}, laterEnv, command, real, ...more } = options;
@@ -69,7 +71,7 @@ export class AcpStage {
         ...settings,
         task: typeof task === 'string' ? task : JSON.stringify(task),
       },
-      ...(real && { createServices: (session) => openServices(this.#environment(), session) }),
+      ...(real && { createServices: this.real.open }),
       ...more,
       program: programWith(env),
       ...(laterEnv && { laterProgram: programWith({ ...env, ...laterEnv }) }),
