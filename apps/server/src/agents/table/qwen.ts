@@ -1,4 +1,4 @@
-import { belayServer, type AgentEntry } from '../agent-entry.js';
+import { belayServer, withoutOptimizedWasm, type AgentEntry } from '../agent-entry.js';
 import {
   callingAnother,
   each,
@@ -24,7 +24,10 @@ export const qwen: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: ({ node, root, task }, protocol) => [
     node,
-    `${root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
+    withoutOptimizedWasm,
+    // As its entry starts it, which takes no other options of Node.
+    '--expose-gc',
+    `${root}/node_modules/@qwen-code/qwen-code/cli.js`,
     ...(protocol === 'acp' ? ['--acp'] : ['--yolo']),
     ...(protocol === 'acp' || task === null ? [] : [`--prompt-interactive=${task}`]),
   ],
