@@ -22,6 +22,17 @@ export async function killProcesses(session: string, text: string): Promise<numb
   return Number(killed);
 }
 
+/** The most memory in MiB that any process of a sandbox whose command contains a text had so far; 0 if there is none. */
+export async function peakMemory(session: string, text: string): Promise<number> {
+  const peaks = await inSandbox(
+    session,
+    `for (const { pid, command } of processes) if (command.includes(process.argv[1]))
+      console.log(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/' + pid + '/status', 'utf8'))?.[1] ?? 0);`,
+    text,
+  );
+  return Math.max(...peaks.split('\n').map(Number)) / 1024;
+}
+
 /**
  * Where programs of a sandbox find a text: in files that are not the image’s, and in environments and commands of
  * processes.
