@@ -22,13 +22,14 @@ export async function killProcesses(session: string, text: string): Promise<numb
   return Number(killed);
 }
 
-/** The most memory in MiB that any process of a sandbox whose command contains a text had so far; 0 if there is none. */
-export async function peakMemory(session: string, text: string): Promise<number> {
+/** The most memory in MiB that any process of a sandbox had so far. */
+export async function peakMemory(session: string): Promise<number> {
   const peaks = await inSandbox(
     session,
-    `for (const { pid, command } of processes) if (command.includes(process.argv[1]))
-      console.log(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/' + pid + '/status', 'utf8'))?.[1] ?? 0);`,
-    text,
+    `for (const { pid } of processes)
+      try {
+        console.log(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/' + pid + '/status', 'utf8'))[1]);
+      } catch {}`,
   );
   return Math.max(...peaks.split('\n').map(Number)) / 1024;
 }

@@ -185,8 +185,9 @@ export class TenSteps {
 
   /** A quarter of what a sandbox has by default remains for what the agent runs. */
   async memory(): Promise<void> {
-    const peak = await peakMemory(this.id, `/opt/agents/${this.agent.name}`);
-    expect(peak).toBeGreaterThan(0);
+    const peak = await peakMemory(this.id);
+    // The control: that of Belay’s own process in the sandbox.
+    expect(peak).toBeGreaterThan(50);
     expect(peak).toBeLessThan(1536);
   }
 
