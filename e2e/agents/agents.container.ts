@@ -10,13 +10,15 @@ import { WhatWorks } from './what-works.js';
 import { workedAmong, type Achieved } from './worked-among.js';
 
 const key = 'sk-secret-key-0123456789';
-const server = new BelayServer({ BELAY_MEMORY_MB: '6144' });
+const server = new BelayServer();
 const table = new WhatWorks();
+/** Six agents are downloaded, checked and unpacked, which takes minutes on a busy machine. */
+const installTimeoutMs = 15 * 60_000;
 /** What the user of a terminal confirms there, as the table says it. */
 const confirmed = {
   nothing: 'yes',
-  folder: 'confirms the folder there',
-  commands: 'confirms there, too',
+  folder: 'yes, once you open the folder',
+  commands: 'yes, and asks there, too',
 };
 
 /** The provider of these models, as the server calls it from now on. */
@@ -31,7 +33,7 @@ beforeAll(async () => {
   const names = testedAgents.map(({ name }) => name);
   const installed = await belay(server.data, ['agents', 'install', ...names, '--accept']);
   expect(installed).toMatchObject({ code: 0 });
-});
+}, installTimeoutMs);
 afterAll(async () => {
   await server.dispose();
   process.stdout.write(`${table.markdown()}\n`);
@@ -56,6 +58,7 @@ describe.each(testedAgents)('$name', (agent) => {
       table.note(name, 'refusal', 'yes');
       table.note(name, 'question', (await steps.question()) ? 'yes' : 'none');
       await steps.keys(key);
+      await steps.memory();
       const isResumed = await steps.killOfProgram();
       await steps.killOfAgent();
       table.note(name, 'break', isResumed ? 'its own conversation' : 'a transcript');
@@ -69,8 +72,10 @@ describe.each(testedAgents)('$name', (agent) => {
     await steps.during('terminal', async () => {
       await steps.commandInTerminal();
       await steps.refusalInTerminal();
+      await steps.messageInTerminal();
       await steps.keys(key);
-      table.note(name, 'terminal', confirmed[agent.confirms ?? 'nothing']);
+      await steps.memory();
+      table.note(name, 'terminal', confirmed[agent.confirms?.what ?? 'nothing']);
     });
   });
 });

@@ -52,8 +52,32 @@ const plainStarts: Readonly<Record<string, PlainStart>> = {
       'run',
       'Look around.',
     ],
-    env: { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' },
-    runs: ['opencode.json', 'named.js', '.opencode/plugin/evil.js', '.opencode/plugins/evil.js'],
+    env: {
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      // It installs a package first, and without network it would try that again for 70 s.
+      npm_config_fetch_retries: '0',
+    },
+    home: {
+      // It starts a project's MCP servers and tools only once it has a model to call.
+      '.config/opencode/opencode.json': JSON.stringify({
+        model: 'none/none',
+        provider: {
+          none: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: nowhere, apiKey: 'none' },
+            models: { none: {} },
+          },
+        },
+      }),
+    },
+    runs: [
+      'opencode.json',
+      'named.js',
+      '.opencode/plugin/evil.js',
+      '.opencode/plugins/evil.js',
+      '.opencode/tool/evil.js',
+    ],
   },
   gemini: {
     command: [node, `${packages('gemini')}/@google/gemini-cli/bundle/gemini.js`, '-p', 'Look.'],

@@ -22,6 +22,18 @@ export async function killProcesses(session: string, text: string): Promise<numb
   return Number(killed);
 }
 
+/** The most memory in MiB that any process of a sandbox had so far. */
+export async function peakMemory(session: string): Promise<number> {
+  const peaks = await inSandbox(
+    session,
+    `for (const { pid } of processes)
+      try {
+        console.log(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/' + pid + '/status', 'utf8'))[1]);
+      } catch {}`,
+  );
+  return Math.max(...peaks.split('\n').map(Number)) / 1024;
+}
+
 /**
  * Where programs of a sandbox find a text: in files that are not the image’s, and in environments and commands of
  * processes.

@@ -3,7 +3,7 @@ import { killAgent, start, type BelayServer, type Followed } from '@belay/testki
 import { until } from '@belay/testing';
 import type { ProviderRequest } from '../../apps/server/src/models/testing/provider-server.js';
 import type { PlayedModel } from './played-model.js';
-import { commandsIn, killProcesses, placesOf } from './sandbox-processes.js';
+import { commandsIn, killProcesses, peakMemory, placesOf } from './sandbox-processes.js';
 import type { TestedAgent, ToolUse } from './tested-agents.js';
 
 /** One session of an agent, whose model and user are played step by step. */
@@ -12,6 +12,8 @@ export class TenSteps {
   #calls = 0;
   /** The last event before the current step. */
   #since = 0;
+  /** How much of its terminal was looked at. */
+  #printed = 0;
 
   constructor(
     private readonly server: BelayServer,
@@ -29,7 +31,7 @@ export class TenSteps {
       agent: { name, protocol },
     });
     try {
-      if (protocol === 'terminal') await this.#confirm(['folder', 'commands']);
+      if (protocol === 'terminal') await this.#confirm('folder');
       expect((await this.model.asked()).text).toContain('Work in ten steps.');
       await work();
     } catch (error) {
@@ -108,7 +110,7 @@ export class TenSteps {
   async commandInTerminal(): Promise<void> {
     const id = await this.#call(this.agent.run('printf one-%s 11 | tee one.txt'));
     await this.#decide(id);
-    await this.#confirm(['commands']);
+    await this.#confirm('commands');
     expect((await this.model.asked()).text).toContain('one-11');
     expect(await this.#read('one.txt')).toBe('one-11');
   }
@@ -116,8 +118,17 @@ export class TenSteps {
   async refusalInTerminal(): Promise<void> {
     const id = await this.#call(this.agent.run('touch refused.txt'));
     await this.#decide(id, 'Not in this folder.');
-    await this.#confirm(['commands']);
+    await this.#confirm('commands');
     await this.#seesRefusal(id);
+  }
+
+  /** After the end of the agent’s turn, what its user types there begins the next one. */
+  async messageInTerminal(): Promise<void> {
+    await this.model.reply({ text: 'Finished.' });
+    await this.#prints(/Finished/);
+    await this.#type('onwards');
+    await this.#pressEnter();
+    expect((await this.model.asked()).text).toContain('onwards');
   }
 
   /** Whether the program itself continued its conversation, and was not told it. */
@@ -172,6 +183,14 @@ export class TenSteps {
     expect(await placesOf(this.id, 'localhost,127.0.0.1,::1')).toMatch(/environ/);
   }
 
+  /** A quarter of what a sandbox has by default remains for what the agent runs. */
+  async memory(): Promise<void> {
+    const peak = await peakMemory(this.id);
+    // The control: that of Belay’s own process in the sandbox.
+    expect(peak).toBeGreaterThan(50);
+    expect(peak).toBeLessThan(1536);
+  }
+
   /** Lets the model call a tool; returns the id of the call. */
   async #call(tool: ToolUse): Promise<string> {
     const number = ++this.#calls;
@@ -182,17 +201,38 @@ export class TenSteps {
     return id;
   }
 
-  /** Confirms what the agent asks in its terminal, if that is one of these, until it goes on. */
-  async #confirm(asked: readonly TestedAgent['confirms'][]): Promise<void> {
-    if (!this.agent.confirms || !asked.includes(this.agent.confirms)) return;
-    const enter = { session: this.id, terminal: 'agent', data: '\r' };
-    await until('the terminal', () => this.#session.terminal('agent').length > 0);
+  /** If the agent asks its user this in its terminal: sees that it does and waits there, and confirms. */
+  async #confirm(what: 'folder' | 'commands'): Promise<void> {
+    const { confirms } = this.agent;
+    if (confirms?.what !== what) return;
+    await this.#prints(confirms.question);
+    expect(this.model.isAsked).toBe(false);
+    await this.#pressEnter();
+  }
+
+  /** Waits until the agent prints this in its terminal, after all that it printed when this was last called. */
+  async #prints(text: RegExp): Promise<void> {
+    const printed = () => this.#session.terminal('agent').slice(this.#printed);
+    await until(String(text), () => text.test(printed()), { state: printed });
+    this.#printed = this.#session.terminal('agent').length;
+  }
+
+  /** Presses Enter until the agent goes on: programs ignore keys while they draw, and a fast one counts as pasted. */
+  async #pressEnter(): Promise<void> {
     const pressed = async (): Promise<boolean> => {
       if (this.model.isAsked) return true;
-      await this.server.live.request('terminal.keys', enter);
+      await this.#type('\r');
       return false;
     };
     await until('the next request', pressed, { intervalMs: 1_000 });
+  }
+
+  async #type(data: string): Promise<void> {
+    await this.server.live.request('terminal.keys', {
+      session: this.id,
+      terminal: 'agent',
+      data,
+    });
   }
 
   async #decide(id: string, reason?: string): Promise<void> {

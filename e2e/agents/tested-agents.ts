@@ -18,8 +18,11 @@ export interface TestedAgent {
   run(command: string): ToolUse;
   /** Writes a new file in the workspace. */
   write(path: string, text: string): ToolUse;
-  /** What its user confirms in its terminal in a folder that it does not trust: the folder at its start, or commands. */
-  confirms?: 'folder' | 'commands';
+  /**
+   * What it asks its user in its terminal in a folder that it does not trust, and where `question` is in its words:
+   * whether to open the folder, at its start, or whether to run a command, each time.
+   */
+  confirms?: { what: 'folder' | 'commands'; question: RegExp };
   /** Whether it cannot load a conversation in the minute in which that began, as `docs/agents.md` says. */
   loadsInLaterMinute?: true;
   /** Whether Belay reads and writes the files in which it keeps its conversations. */
@@ -49,7 +52,7 @@ const questions = (question: string, options: readonly string[]) => ({
 export const testedAgents: readonly TestedAgent[] = [
   {
     name: 'codex',
-    confirms: 'folder',
+    confirms: { what: 'folder', question: /trust/ },
     keepsTranscripts: true,
     wire: openaiResponses,
     model: 'openai:gpt-5.5',
@@ -83,7 +86,7 @@ export const testedAgents: readonly TestedAgent[] = [
   {
     name: 'gemini',
     loadsInLaterMinute: true,
-    confirms: 'commands',
+    confirms: { what: 'commands', question: /Allow execution/ },
     wire: googleGenerate,
     model: googleGenerate.model,
     run: (command) => use('run_shell_command', { command }),
@@ -100,7 +103,7 @@ export const testedAgents: readonly TestedAgent[] = [
   },
   {
     name: 'qwen',
-    confirms: 'commands',
+    confirms: { what: 'commands', question: /Allow execution/ },
     wire: chatCompletions,
     model: chatCompletions.model,
     run: (command) => use('run_shell_command', { command, is_background: false }),

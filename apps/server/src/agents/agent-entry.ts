@@ -100,5 +100,11 @@ export const taskArguments = (
   argumentsFor: (task: string) => readonly string[],
 ): readonly string[] => (task === null ? [] : argumentsFor(task));
 
+/**
+ * An option of Node for programs that parse shell commands with tree-sitter: V8 would need 1.6 GB more for a moment to
+ * optimize its WebAssembly (https://github.com/nodejs/node/issues/63421), and a sandbox has 2 GB.
+ */
+export const withoutOptimizedWasm = '--liftoff-only';
+
 /** The name of Belay's MCP server in a sandbox, as programs see it. */
 export const belayServer = 'belay';

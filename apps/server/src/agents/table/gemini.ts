@@ -1,4 +1,9 @@
-import { belayServer, taskArguments, type AgentEntry } from '../agent-entry.js';
+import {
+  belayServer,
+  taskArguments,
+  withoutOptimizedWasm,
+  type AgentEntry,
+} from '../agent-entry.js';
 import {
   each,
   edits,
@@ -24,6 +29,7 @@ export const gemini: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: (start, protocol) => [
     start.node,
+    withoutOptimizedWasm,
     `${start.root}/node_modules/@google/gemini-cli/bundle/gemini.js`,
     ...(protocol === 'acp'
       ? ['--acp']
@@ -35,6 +41,8 @@ export const gemini: AgentEntry = {
   env: ({ gateway, token, home, model, trusted }) => ({
     GEMINI_CLI_HOME: home,
     GEMINI_CLI_SYSTEM_SETTINGS_PATH: systemSettings,
+    // Otherwise its heap may have half of the machine's memory, which is more than the sandbox's.
+    GEMINI_CLI_NO_RELAUNCH: 'true',
     GEMINI_CLI_TRUST_WORKSPACE: String(trusted),
     GOOGLE_GEMINI_BASE_URL: `${gateway}/gemini`,
     GEMINI_API_KEY: token,

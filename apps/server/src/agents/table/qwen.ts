@@ -1,4 +1,9 @@
-import { belayServer, taskArguments, type AgentEntry } from '../agent-entry.js';
+import {
+  belayServer,
+  taskArguments,
+  withoutOptimizedWasm,
+  type AgentEntry,
+} from '../agent-entry.js';
 import {
   callingAnother,
   each,
@@ -24,7 +29,10 @@ export const qwen: AgentEntry = {
   protocols: ['acp', 'terminal'],
   command: (start, protocol) => [
     start.node,
-    `${start.root}/node_modules/@qwen-code/qwen-code/cli-entry.js`,
+    withoutOptimizedWasm,
+    // As its entry starts it, which takes no other options of Node.
+    '--expose-gc',
+    `${start.root}/node_modules/@qwen-code/qwen-code/cli.js`,
     ...(protocol === 'acp'
       ? ['--acp']
       : ['--yolo', ...taskArguments(start, (task) => [`--prompt-interactive=${task}`])]),
