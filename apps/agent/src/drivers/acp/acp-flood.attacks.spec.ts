@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
+import { releaseMemory } from '../../release-memory.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
 let acp: AcpStage;
@@ -104,9 +105,11 @@ describe('attacks: a program that floods ACP', () => {
       content: [{ type: 'content', content: { type: 'text', text: 'LARGE' } }],
       _meta: { other: 'LARGE' },
     };
+    releaseMemory();
     const before = process.memoryUsage().heapUsed;
     begin({ task: [['flood', 100, report], ['text', 'Now.'], ['wait']] });
     await until('all is read', () => acp.stage.deltas.includes('Now.'));
+    releaseMemory();
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000);
     await acp.stage.say({ source: 'user', action: 'stop', args: {}, message: 'Stop.' });
     await acp.ended();

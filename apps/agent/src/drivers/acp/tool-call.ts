@@ -66,7 +66,8 @@ function boundedFields(report: ToolCall | ToolCallUpdate): Partial<ReportedCall>
     }),
   };
   const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
-  return Object.fromEntries(given);
+  // A part of a text would keep the whole of it in memory.
+  return JSON.parse(JSON.stringify(Object.fromEntries(given))) as Partial<ReportedCall>;
 }
 
 function fitting<T>(value: T, bounds: typeof eventBounds): T | undefined {
