@@ -5,7 +5,7 @@ const maxLineBytes = 16 * 2 ** 20;
 
 /** What a stream of messages contains besides them. Both are skipped. */
 export interface SkippedLines {
-  /** Called with a line that is no message: programs print other text, too. */
+  /** Called with a line that is not a message: programs print other text, too. */
   onNoise(line: string): void;
   /** Called with what is wrong with a message that is too large, as the end of a sentence. */
   onFault(fault: string): void;

@@ -76,7 +76,7 @@ interface KnownMessage {
   id?: unknown;
 }
 
-/** Undefined for what is no message of JSON-RPC, or has too long a name or id. */
+/** Undefined for what is not a message of JSON-RPC, or has too long a name or id. */
 function knownMessage(message: object): KnownMessage | undefined {
   const { id, method, jsonrpc } = message as Record<string, unknown>;
   const isId = Number.isFinite(id) || (typeof id === 'string' && id.length <= maxNameLength);

@@ -112,7 +112,7 @@ const editors: Readonly<Record<WireFormatName, (request: SpannedText, take: Take
 const withNext = (items: readonly SpannedText[]): [SpannedText, SpannedText | undefined][] =>
   items.map((item, index) => [item, items[index + 1]]);
 
-/** Undefined if the value is no text in which a refusal stands. */
+/** Undefined if the value is not a text in which a refusal stands. */
 function foundIn({ value }: SpannedText, take: Take): Found | undefined {
   if (typeof value !== 'string') return undefined;
   const calls: ReplacedCall[] = [];
