@@ -1,28 +1,45 @@
-import type { Readable } from 'node:stream';
+import { jsonTextFault } from '@belay/rpc';
 
-/** The longest message, in bytes; longer lines are skipped. */
+/** The longest message, in bytes. */
 const maxLineBytes = 16 * 2 ** 20;
 
-/** The objects of a stream with one in JSON on each line; other lines go to `onNoise`. Ends with the stream. */
+/** What a stream of messages contains besides them. Both are skipped. */
+export interface SkippedLines {
+  /** Called with a line that is not a message: programs print other text, too. */
+  onNoise(line: string): void;
+  /** Called with what is wrong with a message that is too large, as the end of a sentence. */
+  onFault(fault: string): void;
+}
+
+/** The objects of a stream with one in JSON on each line. Ends with the stream. */
 export async function* messagesInLines(
-  input: Readable,
-  onNoise: (line: string) => void,
+  input: AsyncIterable<Buffer>,
+  { onNoise, onFault }: SkippedLines,
 ): AsyncGenerator<object, void> {
   for await (const line of lines(input)) {
-    const value = line.startsWith('{') ? parsed(line) : undefined;
-    if (value) yield value;
-    else if (line) onNoise(line);
+    if (line === null) {
+      onFault(`has more than ${maxLineBytes / 2 ** 20} MiB`);
+      continue;
+    }
+    const text = line.toString('utf8').trim();
+    // Parsed values need far more memory than their text.
+    const fault = text.startsWith('{') ? jsonTextFault(line) : undefined;
+    const value = text.startsWith('{') && !fault ? parsed(text) : undefined;
+    if (fault) onFault(fault);
+    else if (value) yield value;
+    else if (text) onNoise(text);
   }
 }
 
-async function* lines(input: Readable): AsyncGenerator<string, void> {
+/** Null stands for a line that is too long; only its size is kept. */
+async function* lines(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null, void> {
   let parts: Buffer[] = [];
   let size = 0;
-  for await (const chunk of input as AsyncIterable<Buffer>) {
+  for await (const chunk of input) {
     let from = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, from)) {
       const line = [...parts, chunk.subarray(from, end)];
-      if (size + end - from <= maxLineBytes) yield Buffer.concat(line).toString('utf8').trim();
+      yield size + end - from <= maxLineBytes ? Buffer.concat(line) : null;
       parts = [];
       size = 0;
       from = end + 1;

@@ -1,8 +1,16 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError, belayVersion, errorFrom, ignoreError, resultText } from '@belay/protocol';
+import {
+  AppError,
+  belayVersion,
+  errorFrom,
+  ignoreError,
+  jsonFault,
+  resultText,
+} from '@belay/protocol';
 import { z } from 'zod';
 import type { ServerConnection } from '../server-connection.js';
 import { messagesInLines } from './messages-in-lines.js';
@@ -38,6 +46,7 @@ const cancellation = z.object({ requestId: z.union([z.string(), z.number()]) });
 const [methodNotFound, invalidParams] = [-32_601, -32_602];
 /** The calls of one connection that may run at once. */
 const mostAtOnce = 16;
+const mostConnections = 32;
 
 /** Connects its standard streams to the socket that is its argument. */
 const relay =
@@ -89,6 +98,7 @@ export class OperationsServer {
   }
 
   #serve(socket: Socket): void {
+    if (this.#sockets.size >= mostConnections) return void socket.destroy();
     this.#sockets.add(socket);
     const running = new Map<string | number, AbortController>();
     const closed = new AbortController();
@@ -107,7 +117,10 @@ export class OperationsServer {
     running: Map<string | number, AbortController>,
     closed: AbortSignal,
   ): Promise<void> {
-    for await (const line of messagesInLines(socket, () => undefined)) {
+    const skipped = { onNoise: () => undefined, onFault: () => undefined };
+    for await (const line of messagesInLines(socket, skipped)) {
+      // A program that does not read its answers gets no more of them.
+      if (socket.writableNeedDrain) await once(socket, 'drain', { signal: closed });
       const { data } = request.safeParse(line);
       if (!data) continue;
       const { id, method, params } = data;
@@ -118,8 +131,10 @@ export class OperationsServer {
         continue;
       }
       const abort = new AbortController();
-      if (running.size >= mostAtOnce || running.has(id)) {
-        answer(socket, { id, error: { code: invalidParams, message: 'Too many requests.' } });
+      const fault = jsonFault(params);
+      if (fault || running.size >= mostAtOnce || running.has(id)) {
+        const message = fault ? `The request ${fault}.` : 'Too many requests.';
+        answer(socket, { id, error: { code: invalidParams, message } });
         continue;
       }
       running.set(id, abort);

@@ -41,6 +41,8 @@ export interface AcpConversationOptions extends DriverOptions {
   /** The turn in progress. */
   turn(): { recorder: TurnRecorder; signal: AbortSignal } | undefined;
   heldCall(call: ReportedCall): HeldToolCall | undefined;
+  /** Resolves when viewers were shown all that the program has said. */
+  shown(): Promise<void>;
 }
 
 /** The program and its open conversation; both are started when they are needed, and again after an end. */
@@ -53,8 +55,10 @@ export class AcpConversation {
   #told = JSON.stringify(this.#settings);
   /** When the program last said something, in milliseconds. */
   #lastMessageAt = performance.now();
-  /** What the program asked and has no answer to yet. */
+  /** What the program asked and has no answer to yet, and whether what it said is still to be dealt with. */
   #asked = 0;
+  /** What it sent is not valid, as a sentence that the user is yet to be told. */
+  #fault: string | undefined;
   readonly #program: SessionProgram;
   readonly #calls: ProgramCalls;
   #server: Promise<OperationsServer> | undefined;
@@ -95,6 +99,17 @@ export class AcpConversation {
   /** How long the program has been silent, in milliseconds; 0 while it waits for an answer. */
   idleMs(): number {
     return this.#asked > 0 ? 0 : performance.now() - this.#lastMessageAt;
+  }
+
+  /** Tells the user once, in a turn, that the program sends what is not valid. */
+  tellFault(): void {
+    const { turn, writer, program } = this.#options;
+    if (this.#fault === undefined || !turn()) return;
+    const tell = (why: string | null, message: string) =>
+      writer.append(newEvent('agent', 'attention', { args: { why }, message }));
+    tell(this.#fault, this.#fault);
+    tell(null, `${program.title} goes on.`);
+    this.#fault = undefined;
   }
 
   /** Asks the program to end its turn; if it has not after this time, ends the program. */
@@ -148,6 +163,11 @@ export class AcpConversation {
       received: () => {
         this.#lastMessageAt = performance.now();
       },
+      taken: () => this.#answering(() => this.#dealtWith()),
+      sentInvalid: (why) => {
+        this.#fault = why;
+        this.tellFault();
+      },
     };
     const { trusted } = log.conversation;
     const options = { trusted, cwd, env, listener, startTimeoutMs };
@@ -188,6 +208,14 @@ export class AcpConversation {
       this.#asked -= 1;
       this.#lastMessageAt = performance.now();
     }
+  }
+
+  /** Resolves when all that the program has said is stored and shown, and all that it changed is in the history. */
+  async #dealtWith(): Promise<void> {
+    const { writer, recorded, shown } = this.#options;
+    await Promise.all([writer.flush(), shown(), recorded()]).catch(
+      ignoreError('nothing is stored any more, and its answers still count'),
+    );
   }
 
   #update(update: SessionUpdate): void {

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   AppError,
   errorFrom,
-  ignoreError,
   isCall,
   isEvent,
   newEvent,
@@ -18,6 +17,7 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import type { Conversation } from '../../loop/conversation.js';
 import { deliver } from '../../loop/deliver.js';
 import type { AgentDriver, DriverOptions } from '../agent-driver.js';
+import { LiveReply } from '../live-reply.js';
 import { unreportedResult } from '../unreported-result.js';
 import { UserQuestions } from '../user-questions.js';
 import { isReply, promptTexts } from '../prompt-texts.js';
@@ -67,11 +67,13 @@ export class AcpDriver implements AgentDriver {
   #takesOver: boolean;
   #deaths: number[] = [];
   readonly #held: HeldCalls;
+  readonly #live: LiveReply;
 
   constructor(options: AcpDriverOptions) {
     this.#options = options;
     this.#timeouts = { ...usualTimeouts, ...options.timeouts };
     this.#held = new HeldCalls(options.program.name);
+    this.#live = new LiveReply(options.connection);
     this.#takesOver = options.log.seen.own > 0;
     this.#conversation = new AcpConversation({
       ...options,
@@ -79,6 +81,7 @@ export class AcpDriver implements AgentDriver {
       startTimeoutMs: this.#timeouts.start,
       turn: () => this.#turn && { ...this.#turn, signal: this.#turn.cancelled.signal },
       heldCall: (call) => this.#held.find(call),
+      shown: () => this.#live.flush(),
     });
   }
 
@@ -194,6 +197,7 @@ export class AcpDriver implements AgentDriver {
     writer.append(newEvent('agent', 'turn', { args, message }));
     const turn = this.#begin();
     this.#turn = turn;
+    this.#conversation.tellFault();
     try {
       await writer.flush();
       const stopReason = await this.#promptUntilCancelled(() => acp.prompt(blocks), turn);
@@ -210,6 +214,8 @@ export class AcpDriver implements AgentDriver {
       if (!isStale) this.#survive(errorFrom(thrown));
     } finally {
       this.#turn = undefined;
+      // What the program has asked in it has nobody left who waits for the answer.
+      turn.cancelled.abort(new AppError('cancelled', 'The turn has ended.'));
     }
   }
 
@@ -224,7 +230,7 @@ export class AcpDriver implements AgentDriver {
   }
 
   #begin(): Turn {
-    const { program, runner, writer, connection } = this.#options;
+    const { program, runner, writer } = this.#options;
     const recorder = new TurnRecorder({
       agent: program.name,
       cwd: this.#conversation.cwd,
@@ -232,10 +238,7 @@ export class AcpDriver implements AgentDriver {
       runner,
       heldCall: (call) => this.#held.find(call),
       isOwnTool: (report) => this.#conversation.isOwnTool(report),
-      live: (kind, text) =>
-        void connection
-          .call('reply.delta', { kind, text: text.slice(0, 100_000) })
-          .catch(ignoreError('viewers get the whole reply from the log')),
+      live: this.#live,
     });
     const cancelTimeoutMs = this.#timeouts.cancel;
     return { recorder, cancelled: new AbortController(), cancelTimeoutMs };

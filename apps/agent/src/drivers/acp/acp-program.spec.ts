@@ -21,6 +21,8 @@ const options = (command: string[], env: Record<string, string>): AcpProgramOpti
       requestPermission: () => Promise.reject(new Error('not asked')),
       elicit: () => Promise.reject(new Error('not asked')),
       received: () => {},
+      taken: () => Promise.resolve(),
+      sentInvalid: () => {},
     },
     startTimeoutMs: 1_500,
   };

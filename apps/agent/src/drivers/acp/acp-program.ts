@@ -4,7 +4,6 @@ import type {
   CreateElicitationRequest,
   CreateElicitationResponse,
   InitializeRequest,
-  InitializeResponse,
   McpServer,
   NewSessionRequest,
   NewSessionResponse,
@@ -18,8 +17,23 @@ import { z } from 'zod';
 import { ProgramProcess } from '../program-process.js';
 import { trustFault } from '../trust-fault.js';
 import { modesOption } from './offered-settings.js';
-import { programEndText, loginText, noAnswerText } from './failure-text.js';
+import {
+  breachText,
+  faultText,
+  invalidAnswerText,
+  loginText,
+  noAnswerText,
+  programEndText,
+} from './failure-text.js';
 import { messageStream } from './message-stream.js';
+import {
+  answeredError,
+  initialized,
+  promptAnswer,
+  sessionAnswer,
+  settingsAnswer,
+  type Initialized,
+} from './program-answers.js';
 
 /** What a program asks or reports of its conversation. */
 export interface AcpListener {
@@ -28,6 +42,10 @@ export interface AcpListener {
   elicit(request: CreateElicitationRequest): Promise<CreateElicitationResponse>;
   /** Called with every message of the program. */
   received(): void;
+  /** Resolves when all that it has reported so far is dealt with. Never rejects. */
+  taken(): Promise<void>;
+  /** Called with a sentence when the program has sent something invalid for the first time. */
+  sentInvalid(why: string): void;
 }
 
 export interface AcpProgramOptions {
@@ -52,6 +70,8 @@ const usualStartTimeoutMs = 60_000;
 /** ACP’s error for a program that wants a login first. */
 const authRequired = -32_000;
 const termTimeoutMs = 5_000;
+/** The invalid messages after which a program is ended. */
+const mostFaults = 1_000;
 
 type Sdk = typeof import('@agentclientprotocol/sdk');
 
@@ -61,10 +81,13 @@ export class AcpProgram {
   readonly #process: ProgramProcess;
   readonly #connection: ClientConnection;
   readonly #methods: Sdk['methods'];
-  #initialized: InitializeResponse | undefined;
+  #initialized: Initialized | undefined;
   #session = '';
   /** An earlier conversation is being replayed, which the log has already. */
   #replays = false;
+  #faults = 0;
+  /** Updates that were read, and of which no handler knows because their content is not valid. */
+  #unhandled = 0;
   /** Resolves with the sentence about its end; never rejects. */
   readonly ended: Promise<AppError>;
 
@@ -79,7 +102,9 @@ export class AcpProgram {
       (end) =>
         new AppError(
           'unavailable',
-          programEndText(program, end, this.#plain(this.#process.lastLine)),
+          this.#faults < mostFaults
+            ? programEndText(program, end, this.#plain(this.#process.lastLine))
+            : breachText(program.title, mostFaults),
         ),
     );
   }
@@ -101,7 +126,7 @@ export class AcpProgram {
   }
 
   get takesPictures(): boolean {
-    return this.#initialized?.agentCapabilities?.promptCapabilities?.image === true;
+    return this.#initialized?.agentCapabilities.promptCapabilities.image === true;
   }
 
   /** Continues a conversation if the program can, or else begins a new one. */
@@ -113,23 +138,26 @@ export class AcpProgram {
     const earlier = conversation === null ? null : await this.#continue(conversation, request);
     if (earlier && !('fault' in earlier)) return earlier;
     const { session } = this.#methods.agent;
-    const begin = () => this.#ask((agent) => agent.request(session.new, request));
+    const begin = () => this.#ask((agent) => agent.request(session.new, request), sessionAnswer);
     const begun = await begin().catch(async (thrown: unknown) => {
       if (!wantsLogin(thrown)) throw thrown;
       await this.#authenticate();
       return begin();
     });
     this.#session = begun.sessionId;
-    return { id: begun.sessionId, ...settingsIn(begun), ...earlier };
+    const { sessionId: id, ...settings } = begun;
+    return { id, ...settings, ...earlier };
   }
 
   /** Resolves when the turn has ended and all its updates have been reported. */
   async prompt(prompt: ContentBlock[]): Promise<StopReason> {
     const { session } = this.#methods.agent;
     const sessionId = this.#session;
-    const { stopReason } = await this.#ask((agent) =>
-      agent.request(session.prompt, { sessionId, prompt }),
+    const { stopReason } = await this.#ask(
+      (agent) => agent.request(session.prompt, { sessionId, prompt }),
+      promptAnswer,
     );
+    this.#noteUnhandled();
     return stopReason;
   }
 
@@ -147,12 +175,16 @@ export class AcpProgram {
     const { session } = this.#methods.agent;
     const sessionId = this.#session;
     if (configId === modesOption) {
-      await this.#ask((agent) => agent.request(session.setMode, { sessionId, modeId: value }));
+      await this.#ask(
+        (agent) => agent.request(session.setMode, { sessionId, modeId: value }),
+        z.unknown(),
+      );
       return undefined;
     }
     const chosen = isBoolean ? ({ type: 'boolean', value: value === 'true' } as const) : { value };
-    return this.#ask((agent) =>
-      agent.request(session.setConfigOption, { sessionId, configId, ...chosen }),
+    return this.#ask(
+      (agent) => agent.request(session.setConfigOption, { sessionId, configId, ...chosen }),
+      settingsAnswer,
     );
   }
 
@@ -164,25 +196,49 @@ export class AcpProgram {
   #connect({ client, methods, RequestError }: Sdk): ClientConnection {
     const { listener } = this.#options;
     const { input, output } = this.#process;
-    const stream = messageStream({ input, output }, (line) => this.#process.keep(line));
-    return client({ name: 'belay' })
-      .onNotification(methods.client.session.update, ({ params: { sessionId, update } }) => {
-        listener.received();
-        if (sessionId === this.#session && !this.#replays) listener.update(update);
-      })
-      .onRequest(methods.client.session.requestPermission, ({ params }) => {
-        listener.received();
-        return listener.requestPermission(params);
-      })
-      .onRequest(methods.client.elicitation.create, ({ params }) => {
-        listener.received();
-        return listener.elicit(params);
-      })
-      .onRequest('*', ({ method }: { method: string }) => {
-        throw RequestError.methodNotFound(method);
-      })
-      .onNotification('*', () => listener.received())
-      .connect(stream);
+    const stream = messageStream(
+      { input, output },
+      {
+        onNoise: (line) => this.#process.keep(line),
+        onFault: (fault) => this.#noteFault(fault),
+        taken: () => listener.taken(),
+        onMessage: ({ method }) => {
+          listener.received();
+          this.#noteUnhandled();
+          if (method === methods.client.session.update) this.#unhandled = 1;
+        },
+      },
+    );
+    return (
+      client({ name: 'belay' })
+        .onNotification(methods.client.session.update, ({ params: { sessionId, update } }) => {
+          this.#unhandled = 0;
+          if (sessionId === this.#session && !this.#replays) listener.update(update);
+        })
+        .onRequest(methods.client.session.requestPermission, ({ params }) =>
+          listener.requestPermission(params),
+        )
+        .onRequest(methods.client.elicitation.create, ({ params }) => listener.elicit(params))
+        .onRequest('*', ({ method }: { method: string }) => {
+          throw RequestError.methodNotFound(method);
+        })
+        // Other notifications are none of ours.
+        .onNotification('*', () => undefined)
+        .connect(stream)
+    );
+  }
+
+  /** The SDK passes an update to its handler as soon as it gets it, unless its content is not valid. */
+  #noteUnhandled(): void {
+    if (this.#unhandled > 0) this.#noteFault('has no valid content');
+    this.#unhandled = 0;
+  }
+
+  #noteFault(fault: string): void {
+    this.#faults += 1;
+    if (this.#faults === 1)
+      this.#options.listener.sentInvalid(faultText(this.#options.program.title, fault));
+    if (this.#faults === mostFaults) void this.#process.end(0);
   }
 
   async #initialize(protocolVersion: number): Promise<void> {
@@ -197,7 +253,10 @@ export class AcpProgram {
       // Neither files nor terminals: programs have those of the sandbox.
       clientCapabilities: { elicitation: { form: {} }, _meta: { terminal_output: true } },
     };
-    const answer = this.#ask((agent) => agent.request(this.#methods.agent.initialize, request));
+    const answer = this.#ask(
+      (agent) => agent.request(this.#methods.agent.initialize, request),
+      initialized,
+    );
     try {
       this.#initialized = await Promise.race([answer, late]);
     } finally {
@@ -214,18 +273,17 @@ export class AcpProgram {
     const { agentCapabilities: can } = this.#initialized ?? {};
     this.#session = sessionId;
     try {
-      if (can?.sessionCapabilities?.resume) {
-        const given = await this.#ask((agent) =>
-          agent.request(session.resume, { sessionId, ...request }),
-        );
-        return { id: sessionId, ...settingsIn(given) };
-      }
-      if (!can?.loadSession) return { fault: 'it cannot continue one' };
-      this.#replays = true;
-      const given = await this.#ask((agent) =>
-        agent.request(session.load, { sessionId, ...request }),
+      const canResume = Boolean(can?.sessionCapabilities.resume);
+      if (!canResume && !can?.loadSession) return { fault: 'it cannot continue one' };
+      this.#replays = !canResume;
+      const given = await this.#ask(
+        (agent) =>
+          canResume
+            ? agent.request(session.resume, { sessionId, ...request })
+            : agent.request(session.load, { sessionId, ...request }),
+        settingsAnswer,
       );
-      return { id: sessionId, ...settingsIn(given ?? {}) };
+      return { id: sessionId, ...given };
     } catch (thrown) {
       if (this.#connection.signal.aborted) throw thrown;
       return { fault: errorFrom(thrown).message };
@@ -239,8 +297,9 @@ export class AcpProgram {
     const methods = this.#initialized?.authMethods ?? [];
     const known = methods.find(({ id }) => id === authenticate);
     if (!known) throw new AppError('unavailable', loginText(title));
-    await this.#ask((agent) =>
-      agent.request(this.#methods.agent.authenticate, { methodId: known.id }),
+    await this.#ask(
+      (agent) => agent.request(this.#methods.agent.authenticate, { methodId: known.id }),
+      z.unknown(),
     ).catch(() => {
       throw new AppError('unavailable', loginText(title));
     });
@@ -252,7 +311,7 @@ export class AcpProgram {
   }
 
   #reported(thrown: unknown): AppError {
-    const { data } = answered.safeParse(thrown);
+    const { data } = answeredError.safeParse(thrown);
     if (!data) return errorFrom(thrown);
     const { title } = this.#options.program;
     if (data.code === authRequired)
@@ -262,7 +321,10 @@ export class AcpProgram {
   }
 
   /** Calls the program; rejects with the sentence about its end if it ends meanwhile. */
-  async #ask<T>(call: (agent: ClientConnection['agent']) => Promise<T>): Promise<T> {
+  async #ask<T>(
+    call: (agent: ClientConnection['agent']) => Promise<unknown>,
+    schema: z.ZodType<T>,
+  ): Promise<T> {
     const ended = this.#process.ended.then(async () => {
       throw await this.ended;
     });
@@ -278,31 +340,11 @@ export class AcpProgram {
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
-    return result;
+    const known = schema.safeParse(result);
+    if (known.success) return known.data;
+    throw new AppError('model_failed', invalidAnswerText(this.#options.program.title));
   }
 }
-
-const settingsIn = ({
-  modes,
-  configOptions,
-}: Pick<NewSessionResponse, 'modes' | 'configOptions'>): Pick<
-  NewSessionResponse,
-  'modes' | 'configOptions'
-> => ({ ...(modes && { modes }), ...(configOptions && { configOptions }) });
-
-/** The error that a program answers with; the sentence in its data says more than its message. */
-const answered = z.object({
-  code: z.number(),
-  message: z.string(),
-  data: z
-    .union([
-      z.string(),
-      z.object({ message: z.string() }).transform(({ message }) => message),
-      z.object({ details: z.string() }).transform(({ details }) => details),
-    ])
-    .optional()
-    .catch(undefined),
-});
 
 const wantsLogin = (thrown: unknown): boolean =>
   errorFrom(thrown).details?.['acp'] === authRequired;

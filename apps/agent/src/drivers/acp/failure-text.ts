@@ -1,4 +1,4 @@
-import type { AgentProgram } from '@belay/protocol';
+import { excerpt, numberText, type AgentProgram } from '@belay/protocol';
 import { missingText, notFoundExit, type EndOfProgram } from '../end-of-program.js';
 
 /** Why a program is gone, and what to do. */
@@ -11,6 +11,15 @@ export function programEndText(
   const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended (exit ${code})`;
   return `${title} ${how}${lastLine ? `: ${lastLine}` : '.'}`;
 }
+
+export const faultText = (title: string, fault: string): string =>
+  excerpt(`${title} sent a message that ${fault}. Such messages are skipped.`, 300);
+
+export const breachText = (title: string, messages: number): string =>
+  `${title} was ended because it sent ${numberText(messages)} messages that are not valid. Choose another version under Settings → Agents.`;
+
+export const invalidAnswerText = (title: string): string =>
+  `${title} gave an answer that is not one of ACP. Choose another version under Settings → Agents.`;
 
 export const noAnswerText = (title: string, seconds: number): string =>
   `${title} did not speak ACP: it has not answered for ${seconds} s. Choose another version under Settings → Agents.`;

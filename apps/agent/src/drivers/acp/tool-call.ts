@@ -1,13 +1,17 @@
 import type { ToolCall, ToolCallUpdate } from '@agentclientprotocol/sdk';
 import {
+  eventBounds,
   excerpt,
   isFields,
+  jsonFault,
   loggedToolName,
+  maxShortText,
   operations,
   pathsOf,
   programOutput,
   shellLine,
   toolOperation,
+  withShortTexts,
   type Operation,
 } from '@belay/protocol';
 import { z } from 'zod';
@@ -30,7 +34,7 @@ export type ReportedCall = Pick<
   printed: string;
 };
 
-/** The longest output of a call that is kept, in characters. */
+/** The end of a call’s output that is kept in any case, in characters. */
 const maxPrinted = 200_000;
 const maxText = 30_000;
 
@@ -41,16 +45,49 @@ const meta = z.object({
 });
 const metaOf = (value: unknown) => meta.safeParse(value ?? {}).data ?? {};
 
+/** What is kept of a call’s output, of which its result has a text of at most `maxText`. */
+const outputBounds = { ...eventBounds, characters: 4 * maxText };
+
+/** The fields of a report that are kept, as far as they fit; what does not is shortened, and else left out. */
+function boundedFields(report: ToolCall | ToolCallUpdate): Partial<ReportedCall> {
+  const { kind, title, name, content, locations, rawInput, rawOutput, status, _meta } = report;
+  const { claudeCode, terminal_exit } = metaOf(_meta);
+  const fields = {
+    kind,
+    status,
+    title: title && excerpt(title),
+    name: name && excerpt(name),
+    content: fitting(content, outputBounds),
+    locations: fitting(locations, outputBounds),
+    rawInput: fitting(rawInput, eventBounds),
+    rawOutput: fitting(rawOutput, outputBounds),
+    ...(_meta && {
+      _meta: { ...(claudeCode && { claudeCode }), ...(terminal_exit && { terminal_exit }) },
+    }),
+  };
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  // A part of a text would keep the whole of it in memory.
+  return JSON.parse(JSON.stringify(Object.fromEntries(given))) as Partial<ReportedCall>;
+}
+
+function fitting<T>(value: T, bounds: typeof eventBounds): T | undefined {
+  const shortened = [maxText, maxShortText].map((most) => () => withShortTexts(value, most) as T);
+  const made = [() => value, ...shortened].find((make) => jsonFault(make(), bounds) === undefined);
+  return made?.();
+}
+
 /** A call with one more report of it. */
 export function reported(
   call: ReportedCall | undefined,
   report: ToolCall | ToolCallUpdate,
 ): ReportedCall {
-  const news = Object.entries(report).filter(([, value]) => value !== undefined && value !== null);
+  const news = boundedFields(report);
   const { terminal_output: terminal } = metaOf(report._meta);
-  const printed = `${call?.printed ?? ''}${terminal?.data ?? ''}`.slice(-maxPrinted);
-  const _meta = { ...call?._meta, ...report._meta };
-  return { ...call, ...Object.fromEntries(news), toolCallId: report.toolCallId, printed, _meta };
+  const all = `${call?.printed ?? ''}${terminal?.data ?? ''}`;
+  // Cutting costs time, so that not every report of a few characters does.
+  const printed = all.length > 2 * maxPrinted ? all.slice(-maxPrinted) : all;
+  const _meta = { ...call?._meta, ...news._meta };
+  return { ...call, ...news, toolCallId: report.toolCallId, printed, _meta };
 }
 
 const hasInput = ({ rawInput }: ReportedCall): boolean =>

@@ -11,6 +11,7 @@ import {
 } from '@belay/protocol';
 import type { SessionWriter } from '../../event-writer.js';
 import type { OperationRunner } from '../../operation-runner.js';
+import type { LiveReply } from '../live-reply.js';
 import type { HeldToolCall } from './held-calls.js';
 import {
   pathsToCommit,
@@ -33,7 +34,7 @@ export interface RecorderOptions {
   /** Whether a call is one of Belay’s operations, which are logged where they run. */
   isOwnTool(report: ToolCallUpdate): boolean;
   /** Shows a part of a reply to viewers before it is complete. */
-  live(kind: 'text' | 'reasoning', text: string): void;
+  live: Pick<LiveReply, 'show' | 'drop'>;
 }
 
 /** A call of the program that has no result yet. */
@@ -49,7 +50,7 @@ interface OngoingCall {
 /** A reply that is longer is written in parts. */
 const maxSaid = 100_000;
 /** The calls of a program that may be in progress at once; further ones are not recorded. */
-const mostOngoing = 500;
+const mostOngoing = 100;
 /** The calls of one turn; further ones are not recorded. */
 const mostCalls = 20_000;
 const maxIdLength = 300;
@@ -113,14 +114,15 @@ export class TurnRecorder {
 
   #say(kind: 'text' | 'reasoning', text: string): void {
     if (!text) return;
-    this.#options.live(kind, text);
-    if (kind === 'text') this.#text += text;
-    else {
-      // A thought after a text begins another reply.
-      if (this.#text) this.#flush();
-      this.#reasoning += text;
+    this.#options.live.show(kind, text);
+    // A thought after a text begins another reply.
+    if (kind === 'reasoning' && this.#text) this.#flush();
+    for (let at = 0; at < text.length; at += maxSaid) {
+      const part = text.slice(at, at + maxSaid);
+      if (kind === 'text') this.#text += part;
+      else this.#reasoning += part;
+      if (this.#text.length + this.#reasoning.length > maxSaid) this.#flush();
     }
-    if (this.#text.length + this.#reasoning.length > maxSaid) this.#flush();
   }
 
   /** Writes what was said before a call that the server holds, as soon as the program has passed that on. */
@@ -137,6 +139,7 @@ export class TurnRecorder {
     const [text, reasoning] = [this.#text.trim(), this.#reasoning.trim()];
     this.#text = this.#reasoning = '';
     if (!text && !reasoning) return;
+    this.#options.live.drop();
     if (text) this.said = text;
     const args = { text, calls: [], ...(reasoning && { reasoning }) };
     this.#options.writer.append(

@@ -5,10 +5,15 @@ import { SpannedText } from './spanned-text.js';
 type ReplacedCall = EventArgs<'replaced'>;
 /** The next call whose refusal is such a text. */
 type Take = (isIt: (text: string) => boolean) => ReplacedCall | undefined;
+/** Calls whose refusals are in one text, which a program may have joined with others, and what else it says. */
+interface Found {
+  calls: ReplacedCall[];
+  left: string;
+}
 
 /**
- * Puts calls back whose refusals stood in the model’s reply as texts, with these texts as their results. A text that the
- * program has changed stays as it is.
+ * Puts calls back whose refusals stood in the model’s reply as texts, with these texts as their results. Each comes back
+ * once at most. A text that the program has changed stays as it is.
  */
 export function editsOfTexts(
   request: SpannedText,
@@ -27,16 +32,20 @@ const editors: Readonly<Record<WireFormatName, (request: SpannedText, take: Take
   messages: (request, take) =>
     withNext(request.at('messages').items).flatMap(([message, next]) => {
       if (message.at('role').value !== 'assistant' || next?.at('role').value !== 'user') return [];
-      const found = partsFrom(message.at('content').items, take);
-      const results = found.map(({ call: { call, text } }) =>
+      const content = message.at('content');
+      const found = textsWithCalls(content.items, take);
+      const whole = foundIn(content, take);
+      const calls = [...(whole?.calls ?? []), ...found.flatMap((one) => one.calls)];
+      const results = calls.map(({ call, text }) =>
         JSON.stringify({ type: 'tool_result', tool_use_id: call, is_error: true, content: text }),
       );
       return [
-        ...found.flatMap(({ part, call: { call, name, input } }) =>
-          part.by(
-            `{"type":"tool_use","id":${quoted(call)},"name":${quoted(name)},"input":${input || '{}'}}`,
-          ),
-        ),
+        ...(whole ? content.by(`[${blocksOf(whole)}]`) : []),
+        ...found.flatMap(({ part, ...one }) => {
+          if (one.left === '') return part.by(blocksOf(one));
+          const after = `,${blocksOf({ ...one, left: '' })}`;
+          return [...part.at('text').by(quoted(one.left)), ...part.beside('after', after)];
+        }),
         ...withFirst(next.at('content'), results),
       ];
     }),
@@ -45,30 +54,27 @@ const editors: Readonly<Record<WireFormatName, (request: SpannedText, take: Take
       if (item.at('role').value !== 'assistant') return [];
       const [part, ...others] = item.at('content').items;
       const text = part && others.length === 0 ? part.at('text') : item.at('content');
-      const call = callFrom(text, take);
-      return call ? item.by(`${itemOf(call)},${outputOf(call)}`) : [];
+      const found = foundIn(text, take);
+      if (!found) return [];
+      const pairs = found.calls.map((call) => `${itemOf(call)},${outputOf(call)}`).join();
+      if (found.left === '') return item.by(pairs);
+      return [...text.by(quoted(found.left)), ...item.beside('after', `,${pairs}`)];
     }),
   chat: (request, take) =>
     request.at('messages').items.flatMap((message) => {
       const content = message.at('content');
-      let text = content.value;
-      if (message.at('role').value !== 'assistant' || typeof text !== 'string') return [];
-      const found: ReplacedCall[] = [];
-      const isIn = (refusal: string): boolean => String(text).includes(refusal);
-      for (let call = take(isIn); call; call = take(isIn)) {
-        text = String(text).replace(call.text, () => '');
-        found.push(call);
-      }
-      if (found.length === 0) return [];
-      const calls = found.map(({ call: id, name, input }) =>
+      if (message.at('role').value !== 'assistant') return [];
+      const found = foundIn(content, take);
+      if (!found) return [];
+      const calls = found.calls.map(({ call: id, name, input }) =>
         JSON.stringify({ id, type: 'function', function: { name, arguments: input } }),
       );
-      const results = found.map(
+      const results = found.calls.map(
         ({ call: id, text: refusal }) =>
           `,${JSON.stringify({ role: 'tool', tool_call_id: id, content: refusal })}`,
       );
       const last = message.at('tool_calls').items.at(-1);
-      const plain = text === '' ? 'null' : quoted(String(text));
+      const plain = found.left === '' ? 'null' : quoted(found.left);
       return [
         ...content.by(last ? plain : `${plain},"tool_calls":[${calls.join()}]`),
         ...(last?.beside('after', `,${calls.join()}`) ?? []),
@@ -78,18 +84,25 @@ const editors: Readonly<Record<WireFormatName, (request: SpannedText, take: Take
   gemini: (request, take) =>
     withNext(request.at('contents').items).flatMap(([content, next]) => {
       if (content.at('role').value !== 'model' || next?.at('role').value !== 'user') return [];
-      const found = partsFrom(content.at('parts').items, take);
-      const results = found.map(({ call: { call: id, name, text } }) =>
-        JSON.stringify({
-          functionResponse: { ...(id && { id }), name, response: { error: text } },
-        }),
-      );
+      const found = textsWithCalls(content.at('parts').items, take);
+      const results = found
+        .flatMap(({ calls }) => calls)
+        .map(({ call: id, name, text }) =>
+          JSON.stringify({
+            functionResponse: { ...(id && { id }), name, response: { error: text } },
+          }),
+        );
       return [
-        ...found.flatMap(({ part, call: { call: id, name, input } }) => {
+        ...found.flatMap(({ part, calls, left }) => {
           const signature = part.at('thoughtSignature').text;
-          const idField = id ? `"id":${quoted(id)},` : '';
-          const own = `"functionCall":{${idField}"name":${quoted(name)},"args":${input || '{}'}}`;
-          return part.by(`{${own}${signature ? `,"thoughtSignature":${signature}` : ''}}`);
+          const own = calls.map(({ call: id, name, input }, at) => {
+            const idField = id ? `"id":${quoted(id)},` : '';
+            const call = `"functionCall":{${idField}"name":${quoted(name)},"args":${input || '{}'}}`;
+            // It is that of the first call of a step.
+            return `{${call}${signature && at === 0 ? `,"thoughtSignature":${signature}` : ''}}`;
+          });
+          const said = left === '' ? [] : [JSON.stringify({ text: left })];
+          return part.by([...said, ...own].join());
         }),
         ...withFirst(next.at('parts'), results),
       ];
@@ -99,17 +112,38 @@ const editors: Readonly<Record<WireFormatName, (request: SpannedText, take: Take
 const withNext = (items: readonly SpannedText[]): [SpannedText, SpannedText | undefined][] =>
   items.map((item, index) => [item, items[index + 1]]);
 
-const callFrom = ({ value }: SpannedText, take: Take): ReplacedCall | undefined =>
-  typeof value === 'string' ? take((refusal) => refusal === value) : undefined;
+/** Undefined if the value is not a text in which a refusal stands. */
+function foundIn({ value }: SpannedText, take: Take): Found | undefined {
+  if (typeof value !== 'string') return undefined;
+  const calls: ReplacedCall[] = [];
+  let left = value;
+  const next = () => take((refusal) => left.includes(refusal));
+  for (let call = next(); call; call = next()) {
+    left = left.replace(call.text, () => '');
+    calls.push(call);
+  }
+  // Providers refuse texts of spaces alone.
+  return calls.length > 0 ? { calls, left: left.trim() ? left : '' } : undefined;
+}
 
-const partsFrom = (
+const textsWithCalls = (
   parts: readonly SpannedText[],
   take: Take,
-): { part: SpannedText; call: ReplacedCall }[] =>
+): (Found & { part: SpannedText })[] =>
   parts.flatMap((part) => {
-    const call = callFrom(part.at('text'), take);
-    return call ? [{ part, call }] : [];
+    const found = foundIn(part.at('text'), take);
+    return found ? [{ part, ...found }] : [];
   });
+
+/** The blocks of Messages with what is said and the calls. */
+const blocksOf = ({ calls, left }: Found): string =>
+  [
+    ...(left === '' ? [] : [JSON.stringify({ type: 'text', text: left })]),
+    ...calls.map(
+      ({ call, name, input }) =>
+        `{"type":"tool_use","id":${quoted(call)},"name":${quoted(name)},"input":${input || '{}'}}`,
+    ),
+  ].join();
 
 /** Puts results before everything else in a message. */
 function withFirst(content: SpannedText, results: readonly string[]): Edit[] {

@@ -16,7 +16,7 @@ interface Received {
 
 export interface AcpStageOptions extends Pick<
   StageOptions,
-  'approve' | 'blobs' | 'conversation' | 'events' | 'epoch'
+  'approve' | 'beforeAppend' | 'blobs' | 'conversation' | 'events' | 'epoch'
 > {
   /** The first message: what the program does. */
   task: unknown[] | string;

@@ -3,6 +3,7 @@
  * it does; any other one it repeats. Its conversations, and all that it was sent, are files in FAKE_HOME.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -178,6 +179,33 @@ class Turn {
 
   write(path, text) {
     writeFileSync(path, text);
+  }
+
+  /**
+   * Sends an update again and again, as fast as it is read; the file `sent` says how often. NUMBER stands for how
+   * often, and LARGE for a megabyte.
+   */
+  async flood(times, update) {
+    const params = { sessionId: this.sessionId, update };
+    const method = methods.client.session.update;
+    for (let sent = 1; sent <= times; sent += 1) {
+      const text = JSON.stringify({ jsonrpc: '2.0', method, params })
+        .replaceAll('NUMBER', String(sent))
+        .replaceAll('LARGE', 'x'.repeat(1_000_000));
+      if (!process.stdout.write(`${text}\n`)) await once(process.stdout, 'drain');
+      writeFileSync(join(FAKE_HOME, 'sent'), String(sent));
+    }
+  }
+
+  /** Asks the same many times at once. */
+  async askAtOnce(times, params) {
+    const method = methods.client.session.requestPermission;
+    const asked = Array.from({ length: times }, (_, at) => {
+      const text = JSON.stringify({ sessionId: this.sessionId, ...params });
+      return this.client.request(method, JSON.parse(text.replaceAll('NUMBER', String(at))));
+    });
+    const answers = await Promise.all(asked);
+    await this.text(`${answers.length} answers`);
   }
 
   print(text) {
