@@ -14,3 +14,22 @@ it('is idle when it has waited for its user, and not once it is closed', async (
   expect(run).not.toHaveBeenCalled();
   await stage.close();
 });
+
+it('answers a rewind only once the log has it', async () => {
+  let isSlow = false;
+  const stage = new Stage({
+    turns: [{ calls: [{ operation: 'ask', input: { question: 'Which?' } }] }],
+    handlers: { 'workspace.rewind': async () => ({ files: [], commit: null }) as never },
+    beforeAppend: async () => {
+      if (isSlow) await pause(100, 'the server has much to do');
+    },
+  });
+  await stage.event('ask');
+  isSlow = true;
+  await stage.call('1', 'workspace.rewind', { commit: 'a'.repeat(40) });
+  expect(stage.log.filter(({ id }) => id === '1').map(({ action }) => action)).toEqual([
+    'workspace.rewind',
+    'result',
+  ]);
+  await stage.close();
+});

@@ -170,6 +170,8 @@ export class SessionRun {
       const changes = await this.#runner.changesOf(id, call);
       end({ ok: true, output, seconds: took, ...changes });
       await this.#guideAfter(call, output);
+      // What the server says about a rewind comes after it in the log.
+      if (call.operation.commitsItself) await this.#outbox.flush();
       return output;
     } catch (thrown) {
       end({ ok: false, output: errorFrom(thrown).toJSON(), seconds: seconds() });
