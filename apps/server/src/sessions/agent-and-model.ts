@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type {
+  EgressPolicy,
   newSessionAgent,
   SessionAgent,
   SessionMachine,
@@ -48,6 +49,16 @@ export class AgentAndModel {
   ): Promise<void> {
     if (agent?.login === undefined) await this.models.choose(model, chooser);
     this.agents.assertCanCall(agent, model);
+  }
+
+  /** The network of a new session with this agent. */
+  egressFor(agent: SessionAgent | undefined, egress: EgressPolicy): EgressPolicy {
+    return this.agents.egressFor(agent, egress);
+  }
+
+  /** The network of a session that goes on without this agent’s sign-in. */
+  egressWithout(agent: SessionAgent | undefined, egress: EgressPolicy): EgressPolicy {
+    return this.agents.egressWithout(agent, egress);
   }
 
   /** Throws one sentence when a session could not go on with its agent and model. */

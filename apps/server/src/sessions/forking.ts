@@ -8,7 +8,6 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import { assertMay, mayNameHost, type Caller } from '../access/caller.js';
-import { SessionAgents } from '../agents/session-agents.js';
 import { EventLog } from '../logs/event-log.js';
 import { assertMayUseMachine } from '../sandboxes/machines/assert-may-use-machine.js';
 import { assertMayUseProfile } from './assert-may-use-profile.js';
@@ -29,7 +28,6 @@ export class Forking {
     private readonly queue: StartQueue,
     private readonly beginners: SessionBeginners,
     private readonly choice: AgentAndModel,
-    private readonly agents: SessionAgents,
   ) {}
 
   /** A new session with the log up to `seq`, its files as of that event, and a sandbox of its own. */
@@ -47,7 +45,7 @@ export class Forking {
     const mounts = mayNameHost(caller) ? old.mounts : [];
     const { agent: earlier, ...kept } = old;
     assertNoSignIn(earlier, wanted);
-    const egress = this.agents.egressWithout(earlier, old.egress);
+    const egress = this.choice.egressWithout(earlier, old.egress);
     const place = { model: model ?? old.model, machine: old.machine };
     if (!wanted) await this.choice.assertMayCall(earlier, place.model, { caller });
     const agent = wanted ? await this.choice.of({ agent: wanted, ...place }, { caller }) : earlier;

@@ -8,7 +8,6 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
-import { SessionAgents } from '../agents/session-agents.js';
 import { HostFolders } from '../sandboxes/engine/host-folders.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
@@ -27,12 +26,12 @@ export class NewSettings {
     private readonly machines: Machines,
     private readonly folders: HostFolders,
     private readonly choice: AgentAndModel,
-    private readonly agents: SessionAgents,
   ) {}
 
   /**
    * Throws when the caller may not use the model or the machine, the model cannot be called, a folder cannot be shared,
-   * the agent is not available, or the machine does not exist. `missing` lists MCP servers that cannot be reached.
+   * the agent is not available, or the machine does not exist. `missing` lists
+   * MCP servers that cannot be reached.
    */
   async of(wanted: PlacedSession, caller: Caller) {
     if (wanted.machine !== null && wanted.check !== null)
@@ -56,12 +55,10 @@ export class NewSettings {
       onMachine: machine !== null,
     });
     const { mcp, actions, missing } = await this.tools.of(wanted);
-    const chosen = {
-      agent,
-      model: agent?.login === undefined ? model : subscriptionModel(agent.name),
-      egress: this.agents.egressFor(agent, defaults.egress),
-    };
-    const settings = { ...wanted, ...defaults, ...chosen, machine, mcp, actions, mounts };
+    const egress = this.choice.egressFor(agent, defaults.egress);
+    const chosen = agent?.login === undefined ? model : subscriptionModel(agent.name);
+    const own = { ...wanted, ...defaults, egress, model: chosen };
+    const settings = { ...own, agent, machine, mcp, actions, mounts };
     return { settings, missing };
   }
 }
