@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { agentCalls, AppError, serverCalls, type StreamMeta } from '@belay/protocol';
 import { memoryConnections, type RpcStream } from '@belay/rpc';
 import { staysTrue, until } from '@belay/testing';
-import { modelReply } from '../testing/model-reply.js';
+import { streamedReply } from '../testing/streamed-reply.js';
 import { startGateway, type Gateway } from './gateway.js';
 
 type Answer = (stream: RpcStream, request: StreamMeta<'model'>) => void;
@@ -35,7 +35,7 @@ describe('the model gateway in a sandbox', () => {
     answer = (stream) =>
       void text(stream).then((sent) => {
         body = sent;
-        stream.write(modelReply('', { status: 203, headers: { 'content-type': 'text/plain' } }));
+        stream.write(streamedReply('', { status: 203, headers: { 'content-type': 'text/plain' } }));
         stream.end(long);
       });
     const response = await send(`/anthropic/v1/messages?beta=true&key=${gateway.token}`, {
@@ -62,7 +62,7 @@ describe('the model gateway in a sandbox', () => {
     ['x-goog-api-key', (token: string) => ({ headers: { 'x-goog-api-key': token } })],
     ['key', (token: string) => ({ query: `?key=${token}` })],
   ])('takes the token as %s, and nothing else', async (_, given) => {
-    answer = (stream) => void stream.end(modelReply(''));
+    answer = (stream) => void stream.end(streamedReply(''));
     const with_ = (token: string) => {
       const { headers, query = '' }: { headers?: Record<string, string>; query?: string } =
         given(token);
@@ -76,7 +76,7 @@ describe('the model gateway in a sandbox', () => {
 
   it('does not make a reply that broke off look complete', async () => {
     answer = (stream) => {
-      stream.write(modelReply('half'));
+      stream.write(streamedReply('half'));
       stream.once('finish', () => undefined);
       setImmediate(() => stream.destroy(new AppError('model_failed', 'The provider is gone.')));
     };
@@ -91,7 +91,7 @@ describe('the model gateway in a sandbox', () => {
     let isOver = false;
     answer = (stream) => {
       stream.resume().once('close', () => (isOver = true));
-      stream.write(modelReply(''));
+      stream.write(streamedReply(''));
     };
     const leave = new AbortController();
     const response = await send('/openai/v1/responses', {
@@ -129,7 +129,7 @@ describe('the model gateway in a sandbox', () => {
     const order: string[] = [];
     answer = (stream) => {
       order.push('asked');
-      stream.end(modelReply('reply'));
+      stream.end(streamedReply('reply'));
     };
     const headers = { authorization: `Bearer ${other.token}` };
     const reply = fetch(`http://127.0.0.1:${other.port}/a`, { headers }).then((response) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { newEvent, type NewEvent } from '@belay/protocol';
 import { staysTrue, until } from '@belay/testing';
-import { modelReply } from '../../testing/model-reply.js';
+import { streamedReply } from '../../testing/streamed-reply.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
 
 let acp: AcpStage;
@@ -211,7 +211,7 @@ describe('its calls', () => {
     const asked = Promise.withResolvers<void>();
     acp.stage.server.accept('model', async (_, stream) => {
       asked.resolve();
-      stream.end(modelReply('Next.'));
+      stream.end(streamedReply('Next.'));
     });
     const release = acp.real.holdCommits();
     const ask = ['ask', `${acp.real.modelUrl}/chat/completions`, 'x'.repeat(32)];

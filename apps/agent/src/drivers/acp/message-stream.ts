@@ -59,9 +59,9 @@ export function messageStream(
 }
 
 /** Stops reading while too much of what was read is to be dealt with, so that the rest waits in the program’s pipe. */
-async function* paced(output: Readable, { taken }: MessageStreamOptions) {
+async function* paced(printed: Readable, { taken }: MessageStreamOptions) {
   let read = 0;
-  for await (const chunk of output as AsyncIterable<Buffer>) {
+  for await (const chunk of printed as AsyncIterable<Buffer>) {
     yield chunk;
     read += chunk.length;
     if (read < windowBytes) continue;

@@ -5,7 +5,7 @@ import { newEvent, type AgentProgram } from '@belay/protocol';
 import { staysTrue } from '@belay/testing';
 import { readEnvironment } from '../../environment.js';
 import { fakeProgram } from '../../testing/fake-program.js';
-import { modelReply } from '../../testing/model-reply.js';
+import { streamedReply } from '../../testing/streamed-reply.js';
 import { RealServices } from '../../testing/real-services.js';
 import { Stage } from '../../testing/stage.js';
 
@@ -137,7 +137,7 @@ it('is asked for its next calls while the changes of the earlier ones are record
     asked.resolve();
     await stage.say(request('turn'));
     if (!existsSync(made())) await call('b', 'echo two > b.txt');
-    stream.end(modelReply('Next.'));
+    stream.end(streamedReply('Next.'));
   });
   const release = services.holdCommits();
   await type(`${services.modelUrl}/chat/completions\r`);

@@ -1,5 +1,5 @@
 /** A reply of the model on its stream, as the server sends it: its head, and its body. */
-export function modelReply(
+export function streamedReply(
   body: string,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Buffer {
