@@ -203,6 +203,19 @@ describe('its questions', () => {
     expect(acp.events('result')[0]?.args).toMatchObject({ operation: 'ask', ok: false });
   });
 
+  it('are withdrawn when the program is killed, so that they take no later answer', async () => {
+    begin({ task: [['once', 'elicit', schema({ name: { type: 'string' } })]] });
+    const { id } = await acp.stage.event('ask');
+    const began = JSON.stringify(acp.events('turn'));
+    // The names of the fake agent’s conversations end with the id of its process.
+    process.kill(Number(/conversation-\d+-(\d+)/.exec(began)?.[1]), 'SIGKILL');
+    await acp.stage.event('end');
+    expect(acp.events('result').map((event) => [event.id, event.message])).toEqual([
+      [id, 'The question was withdrawn.'],
+    ]);
+    expect(acp.answers).toEqual([]);
+  });
+
   it('about how to go on are answered with one of its own choices', async () => {
     const toolCall = { toolCallId: 'm', kind: 'switch_mode', title: 'Ready to code?' };
     begin({ task: [['permit', { toolCall, options }]] });
