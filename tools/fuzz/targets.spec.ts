@@ -1,3 +1,4 @@
+import { processorMs } from '@belay/testing';
 import fc from 'fast-check';
 import { isRefusal, targets, type Target } from './targets.ts';
 
@@ -30,16 +31,6 @@ function mustHold(target: Target, input: Buffer): void {
   }
 }
 
-/** Milliseconds of the fastest of three runs, since other load can only make a run slower. */
-function fastest(run: () => void): number {
-  const times = [1, 2, 3].map(() => {
-    const begun = performance.now();
-    run();
-    return performance.now() - begun;
-  });
-  return Math.min(...times);
-}
-
 describe.each(Object.entries(targets))('the reader of %s', (_name, target) => {
   it.each(target.seeds.map((each) => Buffer.from(each).toString()))('holds for %j', (text) => {
     mustHold(target, Buffer.from(text));
@@ -56,8 +47,14 @@ describe.each(Object.entries(targets))('the reader of %s', (_name, target) => {
     for (const each of target.seeds) {
       const bytes = Buffer.from(each);
       const repeated = (times: number) => Buffer.concat(Array.from({ length: times }, () => bytes));
-      const short = fastest(() => mustHold(target, repeated(250)));
-      const long = fastest(() => mustHold(target, repeated(2_000)));
+      const takes = (times: number) => {
+        const input = repeated(times);
+        return processorMs(() => mustHold(target, input));
+      };
+      // Side by side, since even a processor’s own speed changes under load.
+      const pairs = [1, 2, 3].map(() => ({ short: takes(250), long: takes(2_000) }));
+      const short = Math.min(...pairs.map((pair) => pair.short));
+      const long = Math.min(...pairs.map((pair) => pair.long));
       // For eight times the length, quadratic time would be 64 times as long. Short times are
       // mostly noise.
       expect(long).toBeLessThan(Math.max(300, 32 * short));

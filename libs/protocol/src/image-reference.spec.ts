@@ -1,3 +1,4 @@
+import { processorMs } from '@belay/testing';
 import { imageReference } from './image-reference.js';
 
 describe('the name of an image', () => {
@@ -39,9 +40,10 @@ describe('the name of an image', () => {
   });
 
   it('is refused fast when it is long', () => {
-    const begun = performance.now();
-    for (const part of ['a-', '-', 'a.', 'a', 'a/', 'a_'])
-      imageReference.safeParse(`${part.repeat(250).slice(0, 499)}!`);
-    expect(performance.now() - begun).toBeLessThan(1_000);
+    const read = () => {
+      for (const part of ['a-', '-', 'a.', 'a', 'a/', 'a_'])
+        imageReference.safeParse(`${part.repeat(250).slice(0, 499)}!`);
+    };
+    expect(processorMs(read)).toBeLessThan(1_000);
   });
 });
