@@ -68,6 +68,8 @@ export const claudeCode: AgentEntry = {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL: '1',
     CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: '1',
+    // After each turn it would send the whole conversation, for a suggestion that Belay does not show.
+    CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION: 'false',
     // A reply may be held for as long as the user takes to decide.
     CLAUDE_ENABLE_STREAM_WATCHDOG: '0',
     API_TIMEOUT_MS: '86400000',
