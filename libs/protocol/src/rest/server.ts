@@ -148,6 +148,34 @@ export const monitoringRoutes = {
     otherStatus: 503,
     access: 'open',
   }),
+  live: route({
+    method: 'GET',
+    path: '/health/live',
+    summary: 'Reports that the process responds; for the probe that restarts it',
+    response: z.object({ ok: z.literal(true) }),
+    access: 'open',
+  }),
+  ready: route({
+    method: 'GET',
+    path: '/health/ready',
+    summary: 'Reports whether requests may be sent to this server; 503 if not',
+    response: z.object({
+      ready: z.boolean(),
+      database: z.boolean().describe('Whether it responds and its tables are migrated.'),
+      engine: z
+        .boolean()
+        .nullable()
+        .describe('Whether the container engine responds; null until that is known.'),
+      draining: z.boolean().describe('Whether the server is shutting down.'),
+      reasons: z
+        .array(z.string())
+        .describe(
+          'What is missing, in one sentence each; a missing engine only limits the server.',
+        ),
+    }),
+    otherStatus: 503,
+    access: 'open',
+  }),
   metrics: route({
     method: 'GET',
     path: '/metrics',

@@ -26,6 +26,8 @@ function routesOf(server: TestServer): Route[] {
 /** What says nothing of sessions: ChatGPT fetches the last four before it has a token. */
 const openPaths = [
   '/health',
+  '/health/live',
+  '/health/ready',
   '/.well-known/ai-plugin.json',
   '/gpt/openapi.json',
   '/gpt/logo.svg',
@@ -74,7 +76,7 @@ describe('who may use what', () => {
     return (await server.fetch(filled, { method, token })).status;
   };
 
-  it('every route needs a token, but for /health and how an application gets one', async () => {
+  it('every route needs a token, but for health and how an application gets one', async () => {
     expect(routes.length).toBeGreaterThan(40);
     for (const route of routes) {
       const found = await status(route, '');

@@ -1,5 +1,6 @@
-import { Req, Res, type OnApplicationBootstrap } from '@nestjs/common';
+import { Req, Res, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { api } from '@belay/protocol';
+import { inTime } from '@belay/rpc';
 import type { Request, Response } from 'express';
 import { sql } from 'kysely';
 import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
@@ -13,10 +14,13 @@ type Inputs = RouteInputs<typeof api.monitoring>;
 
 /** Checks of the engine are slow, so their last result is cached for this long. */
 const engineMs = 10_000;
+/** A database that takes longer counts as one that does not respond, so that probes get an answer. */
+const databaseMs = 2_000;
 
 @RestController(api.monitoring)
-export class MonitoringController implements OnApplicationBootstrap {
+export class MonitoringController implements OnApplicationBootstrap, OnModuleDestroy {
   #engine: { at: number; ok: boolean | null } = { at: 0, ok: null };
+  #draining = false;
 
   constructor(
     private readonly database: Database,
@@ -29,17 +33,41 @@ export class MonitoringController implements OnApplicationBootstrap {
     this.#lookAtEngine();
   }
 
+  /** The first step of a shutdown: requests are still answered until the services have ended their work. */
+  onModuleDestroy(): void {
+    this.#draining = true;
+  }
+
   /** Open to all and fast: whether the server works and has disk space, and the last known state of the engine. */
   async health(_input: Inputs['health'], @Res({ passthrough: true }) response: Response) {
     this.#lookAtEngine();
-    const database = await sql`select 1`.execute(this.database.kysely).then(
-      () => true,
-      () => false,
-    );
+    const database = await this.#databaseResponds();
     const diskSpace = !this.log.stalls.any;
     const ok = database && diskSpace;
     if (!ok) response.status(503);
     return { ok, database, diskSpace, engine: this.#engine.ok };
+  }
+
+  /** Asks nothing, because a restart does not repair a database. */
+  live(_input: Inputs['live']): { ok: true } {
+    return { ok: true };
+  }
+
+  /** Open to all, so the reasons name nothing of this machine. */
+  async ready(_input: Inputs['ready'], @Res({ passthrough: true }) response: Response) {
+    this.#lookAtEngine();
+    const database = await this.#databaseResponds();
+    const { ok: engine } = this.#engine;
+    const draining = this.#draining;
+    const ready = database && engine !== null && !draining;
+    if (!ready) response.status(503);
+    const reasons = [
+      ...(draining ? ['The server is shutting down.'] : []),
+      ...(database ? [] : ['The database does not respond, or its tables are being migrated.']),
+      ...(engine === null ? ['The container engine has not responded yet.'] : []),
+      ...(engine === false ? [withoutEngine] : []),
+    ];
+    return { ready, database, engine, draining, reasons };
   }
 
   async metrics(
@@ -49,6 +77,15 @@ export class MonitoringController implements OnApplicationBootstrap {
   ): Promise<void> {
     const text = await this.counts.text(callerOf(request));
     response.type(api.monitoring.metrics.response.bytes).send(text);
+  }
+
+  #databaseResponds(): Promise<boolean> {
+    const asked = this.database.migrated().then(() => sql`select 1`.execute(this.database.kysely));
+    const responds = asked.then(
+      () => true,
+      () => false,
+    );
+    return inTime(responds, databaseMs, () => false);
   }
 
   #lookAtEngine(): void {
@@ -61,3 +98,6 @@ export class MonitoringController implements OnApplicationBootstrap {
     );
   }
 }
+
+const withoutEngine =
+  'The container engine does not respond, so no sandbox starts on this machine: run “belay doctor”.';

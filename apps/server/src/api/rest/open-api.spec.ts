@@ -83,6 +83,8 @@ describe('/openapi.json', () => {
       'actions.schema',
       'users.changePassword',
       'monitoring.health',
+      'monitoring.live',
+      'monitoring.ready',
       ...ways.map((name) => `oauth.${name}`),
     ]);
     const references = JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g);
