@@ -236,6 +236,11 @@ export const eventArgs = {
     request: requestId
       .optional()
       .describe('The `request` that this settles; omitted for calls of Belay’s own agent.'),
+    seconds: z
+      .number()
+      .nonnegative()
+      .optional()
+      .describe('How long the call took, with its retries, unless a `request` says when it began.'),
     estimated: z
       .literal(true)
       .optional()

@@ -54,6 +54,8 @@ export interface ModelChooser {
 /** A request in progress, with its usage so far in case the agent cancels it. */
 interface Attempt {
   readonly request: ModelRequest;
+  /** When its turn in the queue came, by `performance.now`. */
+  readonly begun: number;
   /** Characters of the reply so far. */
   written: number;
   /** Whether it was sent to the provider and is not counted yet. */
@@ -97,8 +99,10 @@ export class ModelGateway {
     request: ModelRequest,
     { signal }: { signal: AbortSignal },
   ): Promise<ModelReply> {
-    const attempt: Attempt = { request, written: 0, underWay: false };
-    return this.#queues.run(session, signal, () => this.#generate(session, attempt, signal));
+    return this.#queues.run(session, signal, () => {
+      const attempt = { request, begun: performance.now(), written: 0, underWay: false };
+      return this.#generate(session, attempt, signal);
+    });
   }
 
   async #generate(session: string, attempt: Attempt, asked: AbortSignal): Promise<ModelReply> {
@@ -186,12 +190,13 @@ export class ModelGateway {
     const spent = spentBudget(summary);
     if (spent) throw limitReached(spent);
     checkBudgets(model, summary.budgets, this.keys.setup);
+    const begun = performance.now();
     const output = await this.#once(model, {
       purpose: 'compact',
       messages: [{ role: 'user', text, images: [] }],
       operations: [],
     });
-    await this.#tellUsage(session, { model, purpose: 'draft' }, output);
+    await this.#tellUsage(session, { model, purpose: 'draft', begun }, output);
     return { text: output.text, model };
   }
 
@@ -248,10 +253,11 @@ export class ModelGateway {
   /** Each attempt checks the budgets, because an earlier one may have cost something. */
   async #callOnce(session: string, attempt: Attempt, signal: AbortSignal): Promise<ModelReply> {
     const { model: name } = await this.#admit(session);
-    const { purpose } = attempt.request;
+    const { request, begun } = attempt;
     const output = await this.#ask(session, name, { attempt, signal });
     // An empty reply is paid for, too.
-    const usage = await this.#tellUsage(session, { model: name, purpose }, output);
+    const call = { model: name, purpose: request.purpose, begun };
+    const usage = await this.#tellUsage(session, call, output);
     attempt.underWay = false;
     if (output.finish === 'filter') throw withheld(name, output);
     return { ...output, usage };
@@ -286,13 +292,14 @@ export class ModelGateway {
   }
 
   /** A call that its agent cancelled costs money: it counts as a step, with an estimate of its tokens. */
-  async #settleCutOff(session: string, { request, written, underWay }: Attempt): Promise<void> {
+  async #settleCutOff(session: string, attempt: Attempt): Promise<void> {
+    const { request, begun, written, underWay } = attempt;
     const { state, model } = await this.events.summary(session);
     if (!underWay || isEnded(state)) return;
     const input = tokensOf(JSON.stringify(request.messages).length);
     const usage = { input, cached: 0, cacheWrite: 0, output: tokensOf(written) };
     const { purpose } = request;
-    await this.#tellUsage(session, { model, purpose }, { usage, contextTokens: null });
+    await this.#tellUsage(session, { model, purpose, begun }, { usage, contextTokens: null });
   }
 
   #modelNamed(name: string): Model {
@@ -311,16 +318,16 @@ export class ModelGateway {
 
   async #tellUsage(
     session: string,
-    { model, purpose }: { model: string; purpose: EventArgs<'usage'>['purpose'] },
+    { begun, ...call }: Pick<EventArgs<'usage'>, 'model' | 'purpose'> & Pick<Attempt, 'begun'>,
     output: Pick<ModelOutput, 'usage' | 'contextTokens'>,
   ): Promise<Usage> {
     const { input, cached, output: written } = output.usage;
-    const dollars = dollarsOf(knownPrice(model, this.keys.setup), output.usage);
+    const dollars = dollarsOf(knownPrice(call.model, this.keys.setup), output.usage);
     const usage = { inputTokens: input, cachedTokens: cached, outputTokens: written, dollars };
     const args = {
       ...usage,
-      model,
-      purpose,
+      ...call,
+      seconds: (performance.now() - begun) / 1000,
       contextTokens: input,
       contextWindow: output.contextTokens,
     };
