@@ -121,6 +121,7 @@ module.exports = {
       ['sessions'],
       ['publishing'],
       ['api'],
+      ['telemetry'],
       ['app.module.ts'],
       ['main.ts', 'testing'],
     ]),

@@ -20,10 +20,13 @@ const modulePackages = readdirSync(packages)
   )
   .filter(isModule);
 
-const swc = (syntax) => [
+/** A package of CommonJS that imports parts of Node when it needs them, which is compiled to `require`, too. */
+const lateImports = '@opentelemetry/otlp-exporter-base';
+
+const swc = (syntax, isModule = 'unknown') => [
   '@swc/jest',
   {
-    isModule: 'unknown',
+    isModule,
     sourceMaps: 'inline',
     jsc: { ...jsc, parser: { ...jsc.parser, syntax } },
     module: { type: 'commonjs' },
@@ -45,8 +48,14 @@ const project = (name, root, more = {}) => ({
     '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
-  transform: { '\\.(ts|tsx)$': swc('typescript'), '\\.m?js$': swc('ecmascript') },
-  transformIgnorePatterns: [`<rootDir>/node_modules/(?!(${modulePackages.join('|')})/|.*\\.mjs$)`],
+  transform: {
+    '\\.(ts|tsx)$': swc('typescript'),
+    '\\.m?js$': swc('ecmascript'),
+    [`/${lateImports}/.*\\.cjs$`]: swc('ecmascript', true),
+  },
+  transformIgnorePatterns: [
+    `<rootDir>/node_modules/(?!(${[...modulePackages, lateImports].join('|')})/|.*\\.mjs$)`,
+  ],
   testEnvironment: 'node',
   ...more,
 });

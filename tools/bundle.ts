@@ -19,7 +19,11 @@ interface Bundle {
  * Nest injects by.
  */
 const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
-  server: { entry: 'dist/main.js', file: 'main.cjs' },
+  server: {
+    entry: 'dist/main.js',
+    file: 'main.cjs',
+    also: [{ entry: 'dist/telemetry/open-telemetry.js', file: 'open-telemetry.cjs' }],
+  },
   agent: {
     entry: 'src/main.ts',
     file: 'agent.cjs',
@@ -151,6 +155,17 @@ const lateTls: Plugin = {
   },
 };
 
+/** Keeps OpenTelemetry in a file of its own, so that a server without it does not read three megabytes more. */
+const lateTelemetry: Plugin = {
+  name: 'late-telemetry',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^\.\/open-telemetry\.js$/ }, () => ({
+      path: './open-telemetry.cjs',
+      external: true,
+    }));
+  },
+};
+
 const app = process.argv[2] ?? '';
 const bundle = bundles[app];
 if (!bundle) {
@@ -167,13 +182,14 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls],
+  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateTelemetry],
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));
 // Built separately: in one build with the other entries, it would load shared chunks that it mostly
 // does not use.
-for (const other of bundle.also ?? []) files.push(...(await inParts(other)));
+for (const other of bundle.also ?? [])
+  files.push(...(await (bundle.split ? inParts(other) : inOneFile(other))));
 for (const [name, contents] of protocols) files.push({ path: join(folder, name), contents });
 
 // Renamed into place, so that a server that starts meanwhile finds either the old bundle or the new

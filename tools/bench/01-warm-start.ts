@@ -1,4 +1,4 @@
-import type { BelayServer } from '@belay/testkit';
+import { metricsOnFreePort, type BelayServer } from '@belay/testkit';
 import { follow, playing, rawStart, warm, withServer } from './platform.ts';
 import { median, percentile } from './statistics.ts';
 import type { Row } from '../bench-table.ts';
@@ -10,7 +10,8 @@ const samplesTaken = 40;
 
 /** The floor is starting the same container without Belay: the cost of a start without a pool. */
 export async function measure(): Promise<Row[]> {
-  return withServer({ BELAY_POOL: '1' }, async (server) => {
+  const metrics = await metricsOnFreePort();
+  return withServer({ BELAY_POOL: '1', ...metrics.variables }, async (server) => {
     const model = playing(server, [
       { calls: [{ operation: 'terminal.run', input: { command: 'echo first-output' } }] },
       { finish: 'done' },
@@ -18,7 +19,7 @@ export async function measure(): Promise<Row[]> {
     const samples: number[] = [];
     const raw: number[] = [];
     for (let run = 0; run < samplesTaken; run++) {
-      await warm(server, 1);
+      await warm(server, 1, metrics.url);
       raw.push(await rawStart());
       samples.push(await firstOutput(server, model));
     }

@@ -12,6 +12,7 @@ import { SandboxesModule } from './sandboxes/sandboxes.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { StorageModule } from './storage/storage.module.js';
+import { TelemetryModule } from './telemetry/telemetry.module.js';
 
 @Module({
   imports: [
@@ -28,6 +29,7 @@ import { StorageModule } from './storage/storage.module.js';
     SessionsModule,
     EvaluationsModule,
     ApiModule,
+    TelemetryModule,
   ],
 })
 export class AppModule {}

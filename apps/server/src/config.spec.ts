@@ -1,4 +1,4 @@
-import { Config } from './config.js';
+import { Config, hostEnvironment } from './config.js';
 
 describe('the configuration', () => {
   it('is complete without any variable', () => {
@@ -32,5 +32,30 @@ describe('the configuration', () => {
   it('distinguishes data folders', () => {
     const [one, two] = ['/a', '/b'].map((folder) => new Config({ BELAY_DATA: folder }).instance);
     expect(one).not.toBe(two);
+  });
+
+  describe('of telemetry', () => {
+    const off = { traces: false, metrics: false, content: false };
+
+    it.each([
+      [{}, off],
+      [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, off],
+      [{ OTEL_TRACES_EXPORTER: 'otlp' }, { ...off, traces: true }],
+      [{ OTEL_METRICS_EXPORTER: 'prometheus,otlp' }, { ...off, metrics: true }],
+      [{ OTEL_METRICS_EXPORTER: 'none', OTEL_TRACES_EXPORTER: 'none' }, off],
+      [{ OTEL_TRACES_EXPORTER: 'otlp', OTEL_SDK_DISABLED: 'TRUE' }, off],
+      [
+        { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'span_and_event' },
+        { ...off, content: true },
+      ],
+      [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY' }, off],
+    ])('%j', (env: Record<string, string>, telemetry) => {
+      expect(new Config(env).telemetry).toEqual(telemetry);
+    });
+
+    it('gives programs of the host neither the server’s exporters nor their keys', () => {
+      const all = { PATH: '/bin', OTEL_EXPORTER_OTLP_HEADERS: 'key=secret', BELAY_PORT: '1' };
+      expect(hostEnvironment(new Config(all))).toEqual({ PATH: '/bin' });
+    });
   });
 });

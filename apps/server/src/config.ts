@@ -94,6 +94,10 @@ const environment = z.object({
       )
       .optional(),
   ),
+  OTEL_SDK_DISABLED: text,
+  OTEL_TRACES_EXPORTER: text,
+  OTEL_METRICS_EXPORTER: text,
+  OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: text,
   XDG_DATA_HOME: text,
   XDG_RUNTIME_DIR: text,
   OPENAI_API_KEY: text,
@@ -118,6 +122,14 @@ export interface OidcConfig {
   readonly clientSecret: string | undefined;
   readonly scopes: string;
   readonly roles: Readonly<Record<Scope, readonly string[]>>;
+}
+
+/** What is told to OpenTelemetry; how and to whom, the SDK reads from its standard variables. */
+export interface TelemetryConfig {
+  readonly traces: boolean;
+  readonly metrics: boolean;
+  /** Whether spans contain texts of users, models and programs. */
+  readonly content: boolean;
 }
 
 /** The configuration from environment variables, parsed once at the start. No other file reads them. */
@@ -165,6 +177,7 @@ export class Config {
   /** The domain of preview hosts, with its port if it differs from the server’s; loopback needs none. */
   readonly previewHost: string | undefined;
   readonly oidc: OidcConfig | undefined;
+  readonly telemetry: TelemetryConfig;
   /** The tunnel to open at the start, and its token. */
   readonly tunnel: { readonly kind: 'ngrok'; readonly token: string | undefined } | undefined;
   /** API requests that one caller may make per second; 0 means no limit. */
@@ -214,6 +227,7 @@ export class Config {
     this.publicUrl = set.BELAY_PUBLIC_URL?.replace(/\/$/, '');
     this.previewHost = set.BELAY_PREVIEW_HOST;
     this.oidc = oidcOf(set);
+    this.telemetry = telemetryOf(set);
     this.tunnel = set.BELAY_TUNNEL && { kind: set.BELAY_TUNNEL, token: set.NGROK_AUTHTOKEN };
     this.requestsPerSecond = set.BELAY_REQUESTS_PER_SECOND;
     this.databaseUrl = set.DATABASE_URL;
@@ -237,7 +251,8 @@ const ofTheHost: ReadonlySet<string> = new Set(['DOCKER_HOST', 'XDG_DATA_HOME', 
 export const hostEnvironment = ({ environment: all }: Config): Record<string, string | undefined> =>
   Object.fromEntries(
     Object.entries(all).filter(
-      ([name]) => ofTheHost.has(name) || !(name.startsWith('BELAY_') || name in environment.shape),
+      ([name]) =>
+        ofTheHost.has(name) || !(/^(BELAY|OTEL)_/.test(name) || name in environment.shape),
     ),
   );
 
@@ -261,6 +276,22 @@ function oidcOf(set: z.output<typeof environment>): OidcConfig | undefined {
   }
   const { BELAY_OIDC_CLIENT_SECRET: clientSecret, BELAY_OIDC_SCOPES: scopes } = set;
   return { issuer, clientId, clientSecret, scopes, roles };
+}
+
+/**
+ * An exporter that is not named is off: unlike the default of OpenTelemetry, under which a server would send what it
+ * does to whoever listens on this machine.
+ */
+function telemetryOf(set: z.output<typeof environment>): TelemetryConfig {
+  const isOn = (exporters = '') =>
+    set.OTEL_SDK_DISABLED?.toLowerCase() !== 'true' &&
+    listOf(exporters).some((name) => name !== 'none');
+  const captured = set.OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT ?? '';
+  return {
+    traces: isOn(set.OTEL_TRACES_EXPORTER),
+    metrics: isOn(set.OTEL_METRICS_EXPORTER),
+    content: ['true', 'span_only', 'span_and_event'].includes(captured.toLowerCase()),
+  };
 }
 
 const faulty = (fault: string): AppError =>

@@ -9,6 +9,7 @@ export * from './idle.js';
 export * from './lengthen.js';
 export * from './multiply-session.js';
 export * from './mcp.js';
+export * from './metrics-on-free-port.js';
 export {
   answered,
   choose,

@@ -47,7 +47,6 @@ import { GitModule } from '../git/git.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { MachinesController } from './rest/machines.controller.js';
 import { McpController } from './rest/mcp.controller.js';
-import { Metrics } from './rest/metrics.js';
 import { IdempotencyInterceptor } from './rest/idempotency.interceptor.js';
 import { ModelsController } from './rest/models.controller.js';
 import { MonitoringController } from './rest/monitoring.controller.js';
@@ -135,7 +134,6 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     Logins,
     McpConnections,
     McpResources,
-    Metrics,
     OAuthClients,
     OAuthService,
     PasswordCheck,
@@ -161,5 +159,6 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     { provide: APP_FILTER, useClass: ProblemFilter },
     { provide: APP_INTERCEPTOR, useClass: IdempotencyInterceptor },
   ],
+  exports: [DashboardGateway],
 })
 export class ApiModule {}

@@ -50,7 +50,6 @@ describe('the APIs', () => {
       ['POST', '/api/workspaces'],
       ['GET', '/api/rules'],
       ['GET', '/api/nothing-here'],
-      ['GET', '/metrics'],
       ['GET', '/assets/app-1a2b.js'],
       ['GET', '/'],
     ])('%s %s is closed', async (method, path) => {
@@ -353,11 +352,5 @@ describe('the APIs', () => {
       { terminal: 'main', size: 10 },
     ]);
     expect((await server.fetch(`/api/sessions/${id}/terminals/..%2fx`)).status).toBe(400);
-  });
-
-  it('counts', async () => {
-    const text = await (await server.fetch('/metrics')).text();
-    expect(text).toMatch(/belay_events_total\{source="user"\} \d+/);
-    expect(text).toMatch(/belay_sessions\{state="running"\} \d+/);
   });
 });

@@ -176,11 +176,4 @@ export const monitoringRoutes = {
     otherStatus: 503,
     access: 'open',
   }),
-  metrics: route({
-    method: 'GET',
-    path: '/metrics',
-    summary: 'Returns metrics for Prometheus',
-    response: bytes('text/plain; version=0.0.4; charset=utf-8'),
-    about: 'caller',
-  }),
 };

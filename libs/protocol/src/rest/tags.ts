@@ -22,7 +22,7 @@ export const tags: Record<keyof typeof api, string> = {
   users: 'Accounts on a team’s server.',
   audit: 'Who changed what, and when.',
   server: 'The server itself.',
-  monitoring: 'Health and metrics.',
+  monitoring: 'Health of the server.',
   mcpServer: 'The MCP server of Belay itself.',
   oauth: 'OAuth for MCP clients.',
 };

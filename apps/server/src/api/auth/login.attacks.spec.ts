@@ -70,7 +70,6 @@ describe('attacks: what a browser keeps of its login', () => {
       ['POST', '/api/sessions'],
       ['POST', '/api/login-codes'],
       ['DELETE', '/api/logins'],
-      ['GET', '/metrics'],
       ['GET', '/openapi.json'],
     ] as const) {
       expect([path, await status({ cookie }, method, path)]).toEqual([path, 401]);

@@ -1,13 +1,11 @@
-import { Req, Res, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Res, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { api } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { sql } from 'kysely';
 import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
-import { Metrics } from './metrics.js';
-import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
 type Inputs = RouteInputs<typeof api.monitoring>;
@@ -26,7 +24,6 @@ export class MonitoringController implements OnApplicationBootstrap, OnModuleDes
     private readonly database: Database,
     private readonly log: EventLog,
     private readonly sandboxes: SandboxChecks,
-    private readonly counts: Metrics,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -68,15 +65,6 @@ export class MonitoringController implements OnApplicationBootstrap, OnModuleDes
       ...(engine === false ? [withoutEngine] : []),
     ];
     return { ready, database, engine, draining, reasons };
-  }
-
-  async metrics(
-    _input: Inputs['metrics'],
-    @Req() request: Request,
-    @Res() response: Response,
-  ): Promise<void> {
-    const text = await this.counts.text(callerOf(request));
-    response.type(api.monitoring.metrics.response.bytes).send(text);
   }
 
   #databaseResponds(): Promise<boolean> {
