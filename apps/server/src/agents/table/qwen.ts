@@ -30,7 +30,8 @@ export const qwen: AgentEntry = {
   command: (start, protocol) => [
     start.node,
     withoutOptimizedWasm,
-    // As its entry starts it, which takes no other options of Node.
+    // As its entry starts it, which takes no other options of Node. Its lock has node-pty, because without it, Qwen Code
+    // does not wait for the output of commands that have ended.
     '--expose-gc',
     `${start.root}/node_modules/@qwen-code/qwen-code/cli.js`,
     ...(protocol === 'acp'
