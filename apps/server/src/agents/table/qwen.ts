@@ -18,7 +18,10 @@ import {
 
 const systemSettings = '/etc/qwen-code/settings.json';
 
-/** Alibaba's Qwen Code, which speaks ACP itself. */
+/**
+ * Alibaba's Qwen Code, which speaks ACP itself. Its lock has node-pty: without it, Qwen Code does not wait for the output
+ * of commands that have ended.
+ */
 export const qwen: AgentEntry = {
   name: 'qwen',
   title: 'Qwen Code',
@@ -30,8 +33,7 @@ export const qwen: AgentEntry = {
   command: (start, protocol) => [
     start.node,
     withoutOptimizedWasm,
-    // As its entry starts it, which takes no other options of Node. Its lock has node-pty, because without it, Qwen Code
-    // does not wait for the output of commands that have ended.
+    // As its entry starts it, which takes no other options of Node.
     '--expose-gc',
     `${start.root}/node_modules/@qwen-code/qwen-code/cli.js`,
     ...(protocol === 'acp'
