@@ -40,11 +40,7 @@ const project = (name, root, more = {}) => ({
   testMatch: ['**/*.spec.ts', '**/*.spec.tsx'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/examples/'],
   modulePathIgnorePatterns: ['/dist/'],
-  moduleNameMapper: {
-    '^@belay/evaluation$': '<rootDir>/evaluation/src/index.ts',
-    '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
+  resolver: '<rootDir>/tools/resolve-sources.cjs',
   transform: { '\\.(ts|tsx)$': swc('typescript'), '\\.m?js$': swc('ecmascript') },
   transformIgnorePatterns: [`<rootDir>/node_modules/(?!(${modulePackages.join('|')})/|.*\\.mjs$)`],
   testEnvironment: 'node',
@@ -68,16 +64,12 @@ module.exports = {
       setupFilesAfterEnv: ['<rootDir>/apps/web/src/testing/timeouts.cjs'],
       moduleNameMapper: {
         '^@/lib/server$': '<rootDir>/apps/web/src/testing/server.ts',
-        '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
-        '^@/(.*)\\.js$': '<rootDir>/apps/web/src/$1',
-        '^@/(.*)$': '<rootDir>/apps/web/src/$1',
-        '^(\\.{1,2}/.*)\\.js$': '$1',
         '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
       },
     }),
     // The fuzz targets are compiled files, so imports are not mapped to sources.
     project('tools', 'tools', {
-      moduleNameMapper: {},
+      resolver: undefined,
       modulePathIgnorePatterns: [],
       testMatch: ['**/*.spec.mjs', '**/*.spec.ts'],
     }),
