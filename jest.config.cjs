@@ -43,7 +43,7 @@ const project = (name, root, more = {}) => ({
   resolver: '<rootDir>/tools/resolve-sources.cjs',
   transform: { '\\.(ts|tsx)$': swc('typescript'), '\\.m?js$': swc('ecmascript') },
   transformIgnorePatterns: [`<rootDir>/node_modules/(?!(${modulePackages.join('|')})/|.*\\.mjs$)`],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/plain-context.cjs',
   ...more,
 });
 
