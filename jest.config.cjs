@@ -47,6 +47,13 @@ const project = (name, root, more = {}) => ({
   ...more,
 });
 
+const web = {
+  moduleNameMapper: {
+    '^@/lib/server$': '<rootDir>/apps/web/src/testing/server.ts',
+    '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
+  },
+};
+
 module.exports = {
   projects: [
     project('protocol', 'libs/protocol/src'),
@@ -59,14 +66,14 @@ module.exports = {
     project('agent', 'apps/agent/src'),
     project('cli', 'apps/cli/src'),
     project('evaluation', 'evaluation/src'),
+    // Components, in a browser’s environment, and what needs no page.
     project('web', 'apps/web/src', {
+      ...web,
+      testMatch: ['**/*.spec.tsx'],
       testEnvironment: '<rootDir>/apps/web/src/testing/browser-environment.cjs',
       setupFilesAfterEnv: ['<rootDir>/apps/web/src/testing/timeouts.cjs'],
-      moduleNameMapper: {
-        '^@/lib/server$': '<rootDir>/apps/web/src/testing/server.ts',
-        '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
-      },
     }),
+    project('web', 'apps/web/src', { ...web, testMatch: ['**/*.spec.ts'] }),
     // The fuzz targets are compiled files, so imports are not mapped to sources.
     project('tools', 'tools', {
       resolver: undefined,
