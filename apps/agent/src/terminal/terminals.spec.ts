@@ -87,6 +87,17 @@ describe.each(['bash', 'sh'] as const)('terminals with %s', (shell) => {
     expect(result.text).toBe('42\nmine\n');
   });
 
+  test('what taking a terminal back prints is not output of the next command', async () => {
+    await bench.run('v=1');
+    bench.terminals.hold('main', 'user');
+    await appears('the prompt of the user', () => bench.screen().endsWith('$ '));
+    bench.terminals.keys('main', ':\r');
+    // The shell reports that it is ready, and nobody has read that yet when it is interrupted.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    bench.terminals.hold('main', 'agent');
+    expect((await bench.run('echo $v')).text).toBe('1\n');
+  });
+
   test('a user answers a program of the agent', async () => {
     const run = bench.run('printf \'sure? \'; read -r answer; echo "you said $answer"', {
       wait: 30,
