@@ -33,4 +33,11 @@ describe('the configuration', () => {
     const [one, two] = ['/a', '/b'].map((folder) => new Config({ BELAY_DATA: folder }).instance);
     expect(one).not.toBe(two);
   });
+
+  it('distinguishes servers in containers by their volumes, for all have the same data folder', () => {
+    const instances = ['one_sockets', 'two_sockets', undefined].map(
+      (volume) => new Config({ BELAY_DATA: '/data', BELAY_SOCKET_VOLUME: volume }).instance,
+    );
+    expect(new Set(instances).size).toBe(3);
+  });
 });
