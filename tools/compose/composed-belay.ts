@@ -34,8 +34,8 @@ export class ComposedBelay {
 
   constructor(folder: string, { images, compose, dockerHost }: ComposedOptions) {
     this.#folder = folder;
-    const local = join(folder, 'local.json');
-    writeFileSync(local, JSON.stringify(localSettings(images.node)));
+    const local = join(folder, 'local.yaml');
+    writeFileSync(local, localSettings(images.node));
     this.#environment = {
       ...compose,
       COMPOSE_FILE: `${join(repositoryRoot, 'docker/compose.yaml')}:${local}`,
@@ -113,11 +113,17 @@ export class ComposedBelay {
   }
 }
 
-/** What differs from the compose file: bases without a hub, and this machine’s certificates. */
-function localSettings(node: string): object {
-  const volumes = existsSync(certificates) ? [`${certificates}:${certificates}:ro`] : [];
-  const args = { NODE_IMAGE: node, DEBIAN_IMAGE: node };
-  return { services: { server: { build: { args }, environment: { BELAY_POOL: '0' }, volumes } } };
+/** What differs from the compose file: bases without a hub, this machine’s certificates, and no settings of a developer. */
+function localSettings(node: string): string {
+  const mounts = existsSync(certificates) ? [`${certificates}:${certificates}:ro`] : [];
+  return `
+services:
+  server:
+    env_file: !reset null
+    environment: { BELAY_POOL: '0' }
+    build: { args: { NODE_IMAGE: '${node}', DEBIAN_IMAGE: '${node}' } }
+    volumes: ${JSON.stringify(mounts)}
+`;
 }
 
 function freePort(): Promise<number> {
