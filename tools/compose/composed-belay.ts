@@ -107,7 +107,8 @@ export class ComposedBelay {
 
   async #run(command: string, args: string[], input = ''): Promise<string> {
     const env = { ...process.env, ...this.#environment };
-    const running = promisify(execFile)(command, args, { cwd: this.#folder, env });
+    const options = { cwd: this.#folder, env, maxBuffer: 64 * 2 ** 20 };
+    const running = promisify(execFile)(command, args, options);
     running.child.stdin?.end(input);
     return (await running).stdout;
   }
