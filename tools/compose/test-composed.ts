@@ -15,7 +15,7 @@ export async function testComposed(belay: ComposedBelay): Promise<void> {
 
   await step('docs/docker.md: start, a session', async () => {
     assert.match(await belay.shell(up), /http:\/\/127\.0\.0\.1:\d+\/\?code=/);
-    assert.match(await belay.shell(session), /finished · /);
+    assert.match(await belay.shell(session), /■ finished/);
     await belay.connect();
   });
   await step('the rights of server and sandbox', () => testRights(belay));
