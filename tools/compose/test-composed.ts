@@ -75,7 +75,7 @@ async function testInterrupted(
   assert.equal((await (await containerOf(session.id)).inspect()).Id, container);
 }
 
-/** The server is no root, and gives a sandbox its own socket and nothing else of its own. */
+/** The server does not run as root, and gives a sandbox its own socket and nothing else of its own. */
 async function testRights(belay: ComposedBelay): Promise<void> {
   const list =
     'for one in /proc/[0-9]*; do echo $(grep ^Uid: $one/status) $(tr "\\0" " " < $one/cmdline); done';
