@@ -19,8 +19,9 @@ type Program = (typeof programs)[number];
  * dockerd, containerd and unshare.
  */
 export class SecondEngine {
-  static async start(): Promise<SecondEngine> {
-    const found = programs.flatMap((name) => findCommand(name) ?? []);
+  /** With the programs of this machine, or others in their place. */
+  static async start(others: Partial<Record<Program, string>> = {}): Promise<SecondEngine> {
+    const found = programs.flatMap((name) => others[name] ?? findCommand(name) ?? []);
     const [dockerd, containerd, unshare] = found;
     if (process.getuid?.() !== 0 || !dockerd || !containerd || !unshare)
       throw new Error('a second Docker Engine needs root, dockerd, containerd and unshare');

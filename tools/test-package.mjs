@@ -15,7 +15,7 @@ import { root } from './product-node.mjs';
 
 await runCommand(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'belay-package-'));
-  const belay = belayIn(folder);
+  const belay = commandIn(folder, join(folder, 'bin/belay'));
   try {
     await step('packages', preparePackages);
     await step('build', buildAll);
@@ -48,14 +48,26 @@ await runCommand(async () => {
       assert.equal(belay('status').status, 5);
       assert.match(belay('down').stdout, /^Belay is not running/);
     });
+    await step('npx belay: up, a session, down', async () => {
+      const options = ['--yes', '--prefer-offline', `--package=${archive}`, 'belay'];
+      const npx = (...args) => commandIn(folder, 'npx')(...options, ...args);
+      const { started } = JSON.parse(
+        npx('up', '--port', String(await freePort()), '--json').stdout,
+      );
+      assert.equal(started, true);
+      const ran = npx('run', '--example', 'fix-failing-test', '--approve', 'auto', '--json');
+      assert.equal(ran.status, 0, ran.stderr);
+      await removeSession(join(folder, 'data'), JSON.parse(npx('list', '--json').stdout)[0].id);
+      assert.match(npx('down').stdout, /^Belay was stopped/);
+    });
   } finally {
     belay('down');
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-/** Runs the installed command, with all of its data in the folder. */
-function belayIn(folder) {
+/** Runs a command with all of Belay’s data, and npm’s cache, in the folder. */
+function commandIn(folder, command) {
   const own = (name) => join(folder, name);
   const environment = {
     ...process.env,
@@ -64,11 +76,12 @@ function belayIn(folder) {
     XDG_STATE_HOME: own('state'),
     XDG_CACHE_HOME: own('cache'),
     XDG_RUNTIME_DIR: own('run'),
+    npm_config_cache: own('npm'),
   };
   for (const name of ['BELAY_URL', 'BELAY_TOKEN', 'BELAY_PORT']) delete environment[name];
   return (...args) => {
     const options = { cwd: folder, encoding: 'utf8', env: environment };
-    return spawnSync(join(folder, 'bin/belay'), args, options);
+    return spawnSync(command, args, options);
   };
 }
 

@@ -81,7 +81,7 @@ function aptFiles(at, read) {
   const lines = configTexts(at, read).flatMap((text) =>
     [...text.matchAll(wanted)].map((match) => match[1]),
   );
-  const safe = lines.filter((line) => !/\/\/[^/\s]*@/.test(line));
+  const safe = [...new Set(lines)].filter((line) => !/\/\/[^/\s]*@/.test(line));
   if (safe.length > 0) files.push({ path: 'host/apt/99host', content: `${safe.join('\n')}\n` });
   return files;
 }

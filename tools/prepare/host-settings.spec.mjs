@@ -71,6 +71,12 @@ describe('what images inherit from the host', () => {
     expect(files['host/apt/99host']).toBe('Acquire::http::Proxy "http://proxy:3128";\n');
   });
 
+  it('takes a setting of apt once, as from an image that inherited it', () => {
+    for (const name of ['80proxy', '99host'])
+      put(`etc/apt/apt.conf.d/${name}`, 'Acquire::Retries "3";\n');
+    expect(settings()['host/apt/99host']).toBe('Acquire::Retries "3";\n');
+  });
+
   it('ignores the mirrors of another distribution', () => {
     put('etc/os-release', 'ID=ubuntu\nVERSION_CODENAME=noble\n');
     put('etc/apt/sources.list', 'deb http://archive.ubuntu.com/ubuntu noble main\n');

@@ -50,6 +50,7 @@ export function imageSpecs() {
     }),
     debian: spec('belay/test-debian', 'bare-debian'),
     busybox: spec('belay/test-busybox', 'bare-busybox', { from }),
+    postgres: spec('belay/test-postgres', 'postgres', { from }),
   };
 }
 

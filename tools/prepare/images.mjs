@@ -35,6 +35,11 @@ export async function prepareTestImages(docker, say) {
   };
 }
 
+/** PostgreSQL for the test of the compose file. */
+export function preparePostgresImage(docker, say) {
+  return ensureImage(docker, imageSpecs().postgres, say);
+}
+
 /**
  * The image for the long test of package managers: the sandbox’s image with the settings of a host.
  */

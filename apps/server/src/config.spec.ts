@@ -58,4 +58,11 @@ describe('the configuration', () => {
       expect(hostEnvironment(new Config(all))).toEqual({ PATH: '/bin' });
     });
   });
+
+  it('distinguishes servers in containers by their volumes, for all have the same data folder', () => {
+    const instances = ['one_sockets', 'two_sockets', undefined].map(
+      (volume) => new Config({ BELAY_DATA: '/data', BELAY_SOCKET_VOLUME: volume }).instance,
+    );
+    expect(new Set(instances).size).toBe(3);
+  });
 });

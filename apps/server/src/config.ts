@@ -36,6 +36,7 @@ const environment = z.object({
   BELAY_HOST: z.preprocess(blankIsUnset, z.string().default('127.0.0.1')),
   BELAY_PORT: z.preprocess(blankIsUnset, z.coerce.number().int().min(0).max(65_535).default(4600)),
   BELAY_DATA: text,
+  BELAY_SOCKET_VOLUME: text,
   BELAY_IMAGE: z.preprocess(blankIsUnset, z.string().default('belay/sandbox:latest')),
   BELAY_RUNTIME: z.preprocess(blankIsUnset, z.string().default('belay-runtime')),
   BELAY_SIDECAR: text,
@@ -138,10 +139,12 @@ export class Config {
   /** 0 for any free port. */
   readonly port: number;
   readonly data: string;
-  /** Unique for each data folder; a label of all containers and volumes of this server. */
+  /** Unique for each server of an engine; a label of all containers and volumes of this server. */
   readonly instance: string;
   /** The folder of Unix sockets. Its path is short, because a socket’s path has at most 107 bytes. */
   readonly runtimeFolder: string;
+  /** The volume that is mounted there, if the server runs in a container. */
+  readonly socketVolume: string | undefined;
   readonly image: string;
   readonly runtimeVolume: string;
   readonly sidecarImage: string;
@@ -201,7 +204,10 @@ export class Config {
     this.port = set.BELAY_PORT;
     const dataHome = set.XDG_DATA_HOME ?? join(homedir(), '.local', 'share');
     this.data = resolve(set.BELAY_DATA ?? join(dataHome, 'belay'));
-    this.instance = createHash('sha256').update(this.data).digest('hex').slice(0, 12);
+    this.socketVolume = set.BELAY_SOCKET_VOLUME;
+    // In a container, every server has the same data folder; a volume’s name is unique on its engine.
+    const unique = this.socketVolume ?? this.data;
+    this.instance = createHash('sha256').update(unique).digest('hex').slice(0, 12);
     this.runtimeFolder = runtimeFolder(set.XDG_RUNTIME_DIR);
     this.image = set.BELAY_IMAGE;
     this.runtimeVolume = set.BELAY_RUNTIME;

@@ -5,11 +5,12 @@ import { containerOutput } from './container-output.js';
 import { labels, withVolumesInMemory } from './container-spec.js';
 import { readEvents, type EngineEvent } from './engine-events.js';
 import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
-import type { ExecutedProgram, Execution } from './execution.js';
+import { execute, type ExecutedProgram, type Execution } from './execution.js';
 import type { Exit } from './exit-reason.js';
 import { ImagePulls } from './image-pulls.js';
 import { otherNameIfTaken } from './other-name-if-taken.js';
 import { endedOutOfMemory } from './out-of-memory.js';
+import { VolumeMounts, type FolderInVolume } from './volume-mounts.js';
 
 /** Image names that may be part of a path of the engine’s API; they may come from others. */
 const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
@@ -41,6 +42,8 @@ export interface DockerClientOptions {
   dockerHost: string | undefined;
   /** Images that the user of this machine named: they alone may come from a registry in a private network. */
   trusted?: readonly string[];
+  /** Where this process has the sockets that it mounts into containers, if that is a volume. */
+  sockets?: FolderInVolume | undefined;
 }
 
 /** The parts of the engine’s API that sandboxes need. Throws `AppError`. */
@@ -51,13 +54,15 @@ export class DockerClient {
   readonly socket: string;
   readonly #docker: Docker;
   readonly #pulls: ImagePulls;
+  readonly #sockets: VolumeMounts | undefined;
   #cpuCount: Promise<number> | undefined;
 
-  constructor({ instance, dockerHost: host, trusted = [] }: DockerClientOptions) {
+  constructor({ instance, dockerHost: host, trusted = [], sockets }: DockerClientOptions) {
     this.ownLabel = `${labels.instance}=${instance}`;
     this.socket = host ? host.slice('unix://'.length) : '/var/run/docker.sock';
     this.#docker = host ? new Docker({ socketPath: this.socket }) : new Docker();
     this.#pulls = new ImagePulls(this.#docker, trusted);
+    this.#sockets = sockets && new VolumeMounts(this.#docker, sockets);
   }
 
   async ping(): Promise<void> {
@@ -195,8 +200,10 @@ export class DockerClient {
     spec: Docker.ContainerCreateOptions,
     { boundVolumes = false, onPulled }: CreateOptions = {},
   ): Promise<string> {
-    const create = async (): Promise<string> =>
-      this.#createNamed(boundVolumes ? await this.#withBoundVolumes(spec) : spec);
+    const create = async (): Promise<string> => {
+      const mounted = await this.#withSockets(spec);
+      return this.#createNamed(boundVolumes ? await this.#withBoundVolumes(mounted) : mounted);
+    };
     try {
       return await create();
     } catch (error) {
@@ -215,6 +222,12 @@ export class DockerClient {
   ): Promise<Docker.ContainerCreateOptions> {
     const found = await this.#docker.getImage(spec.Image ?? '').inspect();
     return { ...spec, HostConfig: withVolumesInMemory(spec.HostConfig, found.Config.Volumes) };
+  }
+
+  async #withSockets(spec: Docker.ContainerCreateOptions): Promise<Docker.ContainerCreateOptions> {
+    const { Mounts } = spec.HostConfig ?? {};
+    if (!this.#sockets || !Mounts) return spec;
+    return { ...spec, HostConfig: { ...spec.HostConfig, Mounts: await this.#sockets.of(Mounts) } };
   }
 
   /** If the name is taken, it gets a suffix. */
@@ -241,24 +254,7 @@ export class DockerClient {
    * while it runs.
    */
   async exec(container: string, program: ExecutedProgram): Promise<Execution> {
-    const { command, user, env, folder, takesInput = false } = program;
-    const made = await this.#ask(
-      this.#docker.getContainer(container).exec({
-        Cmd: [...command],
-        User: user,
-        Env: [...env],
-        ...(folder !== undefined && { WorkingDir: folder }),
-        AttachStdin: takesInput,
-        AttachStdout: true,
-        AttachStderr: true,
-      }),
-    );
-    const output: Duplex = await this.#ask(made.start({ hijack: takesInput, stdin: takesInput }));
-    const exitCode = async (): Promise<number | null> => {
-      const { Running, ExitCode } = await this.#ask(made.inspect());
-      return Running ? null : ExitCode;
-    };
-    return { output, exitCode };
+    return this.#ask(execute(this.#docker.getContainer(container), program));
   }
 
   /** The number of a container’s processes, as seen by this machine. */

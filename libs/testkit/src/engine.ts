@@ -7,8 +7,12 @@ import Docker from 'dockerode';
 export const docker = new Docker();
 
 /** Removes all containers, volumes and images that were made by the server of this data folder. */
-export async function removeSandboxes(data: string): Promise<void> {
-  const filters = { label: [`belay.data=${data}`] };
+export const removeSandboxes = (data: string): Promise<void> =>
+  removeLabelled(`belay.data=${data}`);
+
+/** Removes all containers, volumes and images with this label. */
+export async function removeLabelled(label: string): Promise<void> {
+  const filters = { label: [label] };
   for (const { Id } of await docker.listContainers({ all: true, filters }))
     await removed(() => docker.getContainer(Id).remove({ force: true, v: true }));
   const { Volumes } = await docker.listVolumes({ filters: JSON.stringify(filters) as never });

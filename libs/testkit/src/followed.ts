@@ -18,7 +18,7 @@ export class Followed {
   #closed: () => void = () => undefined;
 
   constructor(
-    private readonly server: BelayServer,
+    private readonly server: Pick<BelayServer, 'live' | 'log'>,
     readonly id: string,
   ) {
     this.follow();
@@ -170,7 +170,10 @@ export class Followed {
 }
 
 /** Creates a session and watches it from its first event. Approvals are `auto` by default. */
-export async function start(server: BelayServer, session: NewSession): Promise<Followed> {
+export async function start(
+  server: Pick<BelayServer, 'client' | 'live' | 'log'>,
+  session: NewSession,
+): Promise<Followed> {
   const { id } = await server.client.sessions.create({ approvals: 'auto', ...session });
   return new Followed(server, id);
 }

@@ -11,8 +11,16 @@ import { ProgramSockets } from './program-sockets.js';
     {
       provide: DockerClient,
       useFactory: (config: Config) => {
-        const { instance, dockerHost, image, sidecarImage } = config;
-        return new DockerClient({ instance, dockerHost, trusted: [image, sidecarImage] });
+        const { instance, dockerHost, image, sidecarImage, socketVolume, runtimeFolder } = config;
+        return new DockerClient({
+          instance,
+          dockerHost,
+          trusted: [image, sidecarImage],
+          sockets:
+            socketVolume === undefined
+              ? undefined
+              : { folder: runtimeFolder, volume: socketVolume },
+        });
       },
       inject: [Config],
     },
