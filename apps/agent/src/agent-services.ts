@@ -9,6 +9,7 @@ import type {
 } from '@belay/protocol';
 import type { CallContext } from './call-context.js';
 import type { ServerConnection } from './server-connection.js';
+import type { HistoryCopies } from './history/history-copies.js';
 import type { Gateway, GatewayOptions } from './gateway/gateway.js';
 import type { Plan } from './plan/plan.js';
 import type { Guidance } from './guidance/guidance.js';
@@ -37,6 +38,7 @@ export interface AgentServices {
       format: 'patch' | 'zip' | 'bundle' | 'tar',
       span?: { commit?: string | undefined; from?: string | undefined },
     ): Promise<Readable>;
+    copies: Pick<HistoryCopies, 'flush' | 'close'>;
   };
   plan: Pick<Plan, 'begin' | 'check'>;
   guidance: Guidance;

@@ -5,6 +5,7 @@ import {
   errorFrom,
   ignoreError,
   type agentCalls,
+  type CopyKind,
   type ServerService,
   type StartPayload,
   type StreamMeta,
@@ -13,6 +14,7 @@ import type { Servers } from '@belay/rpc';
 import { connectPort } from './egress/connect-port.js';
 import type { ServerConnection } from './server-connection.js';
 import type { AgentServices, CreateServices } from './agent-services.js';
+import type { HistoryCopies } from './history/history-copies.js';
 import { SessionRun, type SessionRunOptions } from './session-run.js';
 
 export interface AgentOptions {
@@ -24,6 +26,8 @@ export interface AgentOptions {
   idle?: SessionRunOptions['idle'];
   /** Unpacks a tar archive into the workspace. */
   unpack(tar: Readable): Promise<void>;
+  /** Unpacks copies of the session’s steps before it begins. */
+  copies(): Promise<Pick<HistoryCopies, 'restorePart' | 'checkOut'>>;
 }
 
 /**
@@ -38,6 +42,7 @@ export async function runAgent({
   prepare,
   idle,
   unpack,
+  copies,
 }: AgentOptions): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const given = { connection, createServices, onEnd: reject, idle };
@@ -72,6 +77,7 @@ export async function runAgent({
       return { output: await (await currentRun()).call(id, call, signal) };
     },
     ...terminalCalls(async () => (await (await currentRun()).services).terminals),
+    ...copyCalls(copies, currentRun),
     async 'browser.watch'({ watched }) {
       (await (await currentRun()).services).watch(watched);
       return {};
@@ -88,6 +94,9 @@ export async function runAgent({
     imported = unpack(stream).then(() => void stream.end());
     imported.catch((error: unknown) => stream.destroy(errorFrom(error)));
   });
+  connection.accept('copies.restore', async ({ kind }, stream) =>
+    restorePart(await copies(), kind, stream),
+  );
   connection.accept('workspace.export', async (asked, stream) =>
     exportWorkspace(await currentRun(), asked, stream),
   );
@@ -127,6 +136,27 @@ function terminalCalls(open: () => Promise<AgentServices['terminals']>) {
     'terminal.hold': call((all, { terminal, holder }) => all.hold(terminal, holder)),
     'terminal.open': call((all, { terminal }) => all.open(terminal)),
   } satisfies Partial<Servers<typeof agentCalls>>;
+}
+
+function copyCalls(copies: AgentOptions['copies'], currentRun: () => Promise<SessionRun>) {
+  return {
+    'copies.checkOut': async () => (await copies()).checkOut(),
+    async 'copies.flush'() {
+      await (await currentRun()).flushCopies();
+      return {};
+    },
+  } satisfies Partial<Servers<typeof agentCalls>>;
+}
+
+function restorePart(
+  copies: Pick<HistoryCopies, 'restorePart'>,
+  kind: CopyKind,
+  stream: Duplex,
+): void {
+  copies.restorePart(kind, stream).then(
+    () => stream.end(),
+    (error: unknown) => stream.destroy(errorFrom(error)),
+  );
 }
 
 async function exportWorkspace(

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { belayVersion, ignoreError } from '@belay/protocol';
-import { runAgent } from './agent.js';
+import { runAgent, type AgentOptions } from './agent.js';
 import type { ServerConnection } from './server-connection.js';
 import { readEnvironment, type AgentEnvironment } from './environment.js';
 import { DeferredEventWriter } from './event-writer.js';
@@ -11,7 +11,6 @@ import { withPackageTools } from './with-package-tools.js';
 import { releaseMemory } from './release-memory.js';
 import { separateFromPrograms } from './user-separation.js';
 import { dialServer } from './dial-server.js';
-import type { CreateServices } from './agent-services.js';
 
 /** An agent without a session for this long belongs to a pool; one without events waits for its user. */
 const idleDelaysMs = { noSession: 3_000, noEvent: 10_000 };
@@ -30,7 +29,10 @@ async function main(): Promise<void> {
   }
   const idle = setTimeout(releaseMemory, idleDelaysMs.noSession);
   const shell = environment.bare ? environment.shell : withPackageTools(environment.shell, home);
-  const { createServices, prepare } = servicesBeforehand({ ...environment, shell }, connection);
+  const { createServices, ...beforehand } = servicesBeforehand(
+    { ...environment, shell },
+    connection,
+  );
   await runAgent({
     connection,
     version: belayVersion,
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
       if (gitIdentity) writeIdentity(home, gitIdentity);
       return createServices(session);
     },
-    prepare,
+    ...beforehand,
     idle: { afterMs: idleDelaysMs.noEvent, run: releaseMemory },
     unpack: async (tar) => {
       const { importWorkspace } = await import('./workspace/import-workspace.js');
@@ -54,7 +56,7 @@ async function main(): Promise<void> {
 function servicesBeforehand(
   environment: AgentEnvironment,
   connection: ServerConnection,
-): { createServices: CreateServices; prepare(): void } {
+): Pick<AgentOptions, 'createServices' | 'prepare' | 'copies'> {
   const writer = new DeferredEventWriter();
   const opening = import('./open-services.js').then(({ openServices }) =>
     openServices(environment, { writer, connection }),
@@ -65,6 +67,7 @@ function servicesBeforehand(
       writer.begin(session.writer);
       return opening;
     },
+    copies: async () => (await opening).history.copies,
     prepare: () =>
       void opening
         .then((services) => services.prepare())

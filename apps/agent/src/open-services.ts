@@ -13,7 +13,7 @@ import { isThere } from './permissions.js';
 import type { ServerConnection } from './server-connection.js';
 import { createGuidance } from './guidance/guidance.js';
 import { describeRepository } from './history/describe-repository.js';
-import { createHistory } from './history/history.js';
+import { createHistory, type History, type HistoryOptions } from './history/history.js';
 import { skillPlacer } from './workspace/skill-placer.js';
 import { createPlan } from './plan/plan.js';
 import type { AgentServices, CreateServices } from './agent-services.js';
@@ -24,7 +24,8 @@ import { Terminals, type TerminalsOptions } from './terminal/terminals.js';
 import { proxyVariables, trustVariables } from './egress/environment.js';
 import { createWeb, type WebOptions } from './web/web.js';
 
-export interface OpenedServices extends AgentServices {
+export interface OpenedServices extends Omit<AgentServices, 'history'> {
+  history: History;
   /** Prepares the first steps of a session; writes no events. */
   prepare(): void;
 }
@@ -44,9 +45,9 @@ export async function openServices(
     ...environment.shell,
     ...(!environment.bare && proxyVariables(out.proxy)),
   };
-  const server = requestsTo(connection, writer);
+  const server = requestsTo(connection, writer, environment);
   const terminals = new Terminals({ workspace, state, env, writer, ...server });
-  const history = createHistory({ workspace, state, writer });
+  const history = createHistory({ workspace, state, writer, copies: server.copies });
   const plan = createPlan({ writer, workspace, commit: (call) => history.commit(call) });
   const { chromium } = environment;
   const browser = createBrowser({ workspace, state, writer, ...out, chromium, env, ...server });
@@ -114,11 +115,22 @@ export async function openServices(
 }
 
 /** The services’ requests to the server. */
-function requestsTo(connection: ServerConnection, writer: SessionWriter) {
+function requestsTo(
+  connection: ServerConnection,
+  writer: SessionWriter,
+  { bare }: Pick<AgentEnvironment, 'bare'>,
+) {
   return {
     openStream: (meta) => connection.open('terminal', meta),
     stored: async (terminal) => (await connection.call('terminal.stored', { terminal })).offset,
     putBlob: async (type, bytes) => (await connection.call('blobs.put', { type, bytes })).blob,
+    // Not for bare machines: nothing restores their folders, which may be large.
+    copies: bare
+      ? undefined
+      : {
+          stored: () => connection.call('copies.stored', {}),
+          open: (part) => connection.open('copies.store', part),
+        },
     sendFrame: async (frame) => void (await connection.call('browser.frame', frame)),
     sidecar: async (id) => {
       // A call that only reads runs as soon as it is begun, so the server must have it in the log first.
@@ -129,7 +141,7 @@ function requestsTo(connection: ServerConnection, writer: SessionWriter) {
       await writer.flush();
       return connection.call('web.search', call, { signal });
     },
-  } satisfies Partial<TerminalsOptions & BrowserOptions & WebOptions>;
+  } satisfies Partial<TerminalsOptions & BrowserOptions & WebOptions & HistoryOptions>;
 }
 
 /** The runtime contains the certificates that the host trusts, beside its Node. */

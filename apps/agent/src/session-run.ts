@@ -185,6 +185,12 @@ export class SessionRun {
     await this.#runner.recorded();
   }
 
+  /** Resolves when the server has a copy of all changes so far. Rejects with the reason why it has none. */
+  async flushCopies(): Promise<void> {
+    await this.recorded();
+    await (await this.services).history.copies.flush();
+  }
+
   /** Ends the agent and running work, and waits until the remaining events are logged. */
   async close(): Promise<void> {
     this.#closing.abort(new AppError('cancelled', 'The agent was stopped.'));
@@ -193,6 +199,7 @@ export class SessionRun {
     await services.close();
     await this.#driven;
     await this.recorded();
+    await services.history.copies.close();
     await this.#outbox.flush().catch(ignoreError('a newer agent has the session'));
   }
 

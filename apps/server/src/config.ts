@@ -47,6 +47,7 @@ const environment = z.object({
   BELAY_SESSION_MB: count(2048, 1),
   BELAY_MACHINE_LEASE_S: count(300, 1),
   BELAY_SESSION_LOG_MB: count(64, 1),
+  BELAY_COPY_MB: count(512),
   BELAY_KEEP_FREE_MB: count(200),
   BELAY_CPUS: z.preprocess(blankIsUnset, z.coerce.number().positive().default(2)),
   BELAY_ACTION_SETUP_S: count(900, 1),
@@ -158,6 +159,8 @@ export class Config {
   readonly machineLeaseMs: number;
   /** Disk space for the terminals and blobs of one session, half for each. */
   readonly sessionBytes: number;
+  /** Disk space for the copies of one session’s steps; 0 for none. */
+  readonly copyBytes: number;
   /** Disk space for the events of one session. */
   readonly sessionLogBytes: number;
   /** Disk space that is kept free of data from sandboxes. */
@@ -219,6 +222,7 @@ export class Config {
     this.cpus = set.BELAY_CPUS;
     this.machineLeaseMs = set.BELAY_MACHINE_LEASE_S * 1000;
     this.sessionBytes = set.BELAY_SESSION_MB * 2 ** 20;
+    this.copyBytes = set.BELAY_COPY_MB * 2 ** 20;
     this.sessionLogBytes = set.BELAY_SESSION_LOG_MB * 2 ** 20;
     this.keepFreeBytes = set.BELAY_KEEP_FREE_MB * 2 ** 20;
     this.actionSetupSeconds = set.BELAY_ACTION_SETUP_S;

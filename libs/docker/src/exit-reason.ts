@@ -11,7 +11,8 @@ export function exitReason(
   { lastLine, memoryMb, setting }: { lastLine: string; memoryMb: number; setting: string },
 ): string {
   const next = 'Its files are kept.';
-  if (!exit) return `The sandbox’s container was removed. ${next}`;
+  // Perhaps with its volumes.
+  if (!exit) return 'The sandbox’s container was removed.';
   if (exit.outOfMemory) {
     return `The sandbox ran out of its ${memoryMb} MB of memory and was killed; increase ${setting}. ${next}`;
   }

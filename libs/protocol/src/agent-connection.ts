@@ -10,6 +10,7 @@ import { terminalName } from './operations/terminal.js';
 import { webOperations } from './operations/web.js';
 import { previewPort } from './preview.js';
 import { sessionSettings } from './session.js';
+import { commitId, copyHead, copyKind } from './step-copies.js';
 import { transcriptFile, transcriptFolder } from './transcript-file.js';
 
 /** A typed call over the agent connection. */
@@ -84,6 +85,13 @@ export const agentCalls = {
   ),
   /** Opens a terminal for the user. */
   'terminal.open': procedure(z.object({ terminal: terminalName }), nothing),
+  /**
+   * After the parts of a copy (streams `copies.restore`), before `session.begin`: writes the files of the last copied
+   * step into the empty workspace. Errors: conflict without parts.
+   */
+  'copies.checkOut': procedure(nothing, copyHead.pick({ commit: true, without: true })),
+  /** Resolves when the server has stored all steps so far; rejects with the reason why it cannot. */
+  'copies.flush': procedure(nothing, nothing),
   /** Whether the browser has viewers; frames are sent only then. */
   'browser.watch': procedure(z.object({ watched: z.boolean() }), nothing),
   /** The agent exits after sending its remaining events. */
@@ -167,6 +175,21 @@ export const serverCalls = {
     z.object({ terminal: terminalName }),
     z.object({ offset: z.int().nonnegative() }),
   ),
+  /** Which copies of the session’s steps are stored. */
+  'copies.stored': procedure(
+    nothing,
+    z.object({
+      /** The number of the next part. */
+      next: z.int().positive(),
+      /** The last parts of each kind; 0 for none. */
+      steps: z.int().nonnegative(),
+      repository: z.int().nonnegative(),
+      /** The commit of the last part of the steps. */
+      commit: commitId.nullable(),
+      /** False if this server keeps no copies. */
+      wanted: z.boolean(),
+    }),
+  ),
   /** A part of a program’s reply for viewers, before the log has the reply; not stored. */
   'reply.delta': procedure(
     z.object({ kind: z.enum(['text', 'reasoning']), text: z.string().max(100_000) }),
@@ -224,6 +247,23 @@ export const streams = {
   }),
   /** server → agent, bidirectional: a connection to the program that listens on this port of the sandbox’s loopback; may be refused. */
   preview: z.object({ port: previewPort }),
+  /**
+   * agent → server: a part of the copies of the session’s steps; the server ends its half once it is stored. `after` is
+   * the last part of its kind, on which it builds; 0 for a whole copy, which replaces all earlier parts of its kind.
+   * Errors: conflict for a number that is not the next one, or while another part arrives; limit_reached when a whole
+   * copy must take the place of the parts, or is too large itself; disk_full.
+   */
+  'copies.store': z.object({
+    kind: copyKind,
+    n: z.int().positive(),
+    after: z.int().nonnegative(),
+    commit: commitId,
+  }),
+  /**
+   * server → agent, before `session.begin`: a stored part, the oldest first; the agent ends its half once it has unpacked
+   * it.
+   */
+  'copies.restore': z.object({ kind: copyKind }),
   /** server → agent: a tar archive to unpack into the empty workspace. */
   'workspace.import': z.object({}),
   /** server → agent, which sends the bytes: changes as patch, files as zip or tar, history as bundle. */

@@ -11,6 +11,7 @@ import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
 import { sessionChange, sessionSettings, sessionState } from './session.js';
 import { newMessage } from './session-messages.js';
+import { commitId, restoredFiles } from './step-copies.js';
 import { replacedArgs, requestArgs, requestId } from './wire-events.js';
 
 export const eventSource = z.enum(['user', 'agent', 'server']);
@@ -27,7 +28,6 @@ const callId = z.string().min(1).max(200);
 export const maxDelivered = 1_000;
 /** The longest path that Linux accepts. */
 const path = z.string().max(4_096);
-const commitId = z.string().regex(/^[0-9a-f]{7,64}$/, 'a commit of the history');
 /** The id of a question about a connection begins with this; no call may have such an id. */
 export const hostQuestionPrefix = 'egress:';
 
@@ -284,6 +284,8 @@ export const eventArgs = {
   mcp: z.object({ server: z.string(), error: z.string() }),
   /** server: the stored event with this number cannot be read; this one replaces it for readers and is never stored. */
   unreadable: z.object({ fault: z.string() }),
+  /** server: the sandbox’s files were gone, and were put back from the server’s copy of a step. */
+  restored: restoredFiles,
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
   /** server: the events before this one are a conversation that this agent had on another machine. */

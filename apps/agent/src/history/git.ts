@@ -2,6 +2,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { AppError, ignoreError } from '@belay/protocol';
 import { isThere } from '../permissions.js';
 import { asUser } from '../user-separation.js';
@@ -18,7 +19,8 @@ export interface GitPlaces {
 }
 
 interface RunOptions {
-  input?: string;
+  /** A stream that fails kills git. */
+  input?: string | Readable;
   /** `latin1` preserves the bytes of paths that are not UTF-8, in input and output. */
   encoding?: 'utf8' | 'latin1';
   /** An exit code besides 0 that is an outcome, not a failure. */
@@ -50,7 +52,8 @@ export class Git {
     const stop = () => void child.kill('SIGKILL');
     signal?.addEventListener('abort', stop);
     child.stdin.on('error', ignoreError('git ended before it read all; its exit code is handled'));
-    child.stdin.end(Buffer.from(input, encoding));
+    if (typeof input === 'string') child.stdin.end(Buffer.from(input, encoding));
+    else pipeline(input, child.stdin).catch(stop);
     const chunks: Buffer[] = [];
     let size = 0;
     child.stdout.on('data', (chunk: Buffer) => {
@@ -66,9 +69,10 @@ export class Git {
   }
 
   /** The output as a stream; a failure of git destroys it with an `AppError`. */
-  stream(args: readonly string[]): Readable {
+  stream(args: readonly string[], input = ''): Readable {
     const child = this.#start(args);
-    child.stdin.end();
+    child.stdin.on('error', ignoreError('git ended before it read all; its exit code is handled'));
+    child.stdin.end(input);
     const out = new PassThrough();
     out.once('close', () => child.kill('SIGKILL'));
     child.stdout.pipe(out, { end: false });

@@ -7,7 +7,6 @@ import {
   ignoreError,
   newEvent,
   NewestMap,
-  pluralText,
   type ExportFormat,
   type Handlers,
   type workspaceOperations,
@@ -17,14 +16,17 @@ import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
 import type { Compare } from '../files/seen-files.js';
 import { changesByHand, compareFiles, type ChangesByHand } from './changes-by-hand.js';
-import { packObjects, repositoryBytes, dropOldSteps } from './repository-size.js';
+import { leftOutNames, ownCommitsNote, recordedSentence } from './commit-sentences.js';
+import type { CopyStore } from './copy-sender.js';
 import { exportCommit, type ExportSpan } from './export-commit.js';
 import { locateGit, Git } from './git.js';
+import { HistoryCopies } from './history-copies.js';
 import { listedChanges } from './listed-changes.js';
 import { OwnCommits, type OwnCommit } from './own-commits.js';
 import { addTrackedFiles } from './own-repository.js';
-import { maxFileBytes, Recorder, type Recorded } from './recorder.js';
+import { Recorder, type Recorded } from './recorder.js';
 import { prepareRepository } from './repository.js';
+import { RepositoryUpkeep } from './repository-upkeep.js';
 import { rewind, type Rewind } from './rewind.js';
 import { Steps } from './steps.js';
 import { undoStep } from './undo-step.js';
@@ -42,6 +44,8 @@ export interface HistoryOptions {
   maxBytes?: number;
   /** How long git may take to read the workspace’s own repository, in milliseconds. */
   ownTimeoutMs?: number;
+  /** Where copies of the steps go; without it, there are none. */
+  copies?: CopyStore | undefined;
 }
 
 export interface RecordedCall {
@@ -70,6 +74,7 @@ export interface History {
   readonly compare: Compare;
   /** Exports the latest state (recorded first) or a commit. Rejects with `AppError`. */
   export(format: ExportFormat, span?: ExportSpan): Promise<Readable>;
+  readonly copies: Pick<HistoryCopies, 'restorePart' | 'checkOut' | 'flush' | 'close'>;
   readonly handlers: Handlers<Operations, CallContext>;
 }
 
@@ -78,11 +83,7 @@ export function createHistory(options: HistoryOptions): History {
   return binary === null ? missing : new GitHistory(options, binary);
 }
 
-const defaultMaxBytes = 2_000_000_000;
 const usualOwnTimeoutMs = 10_000;
-/** The number of steps between checks of the repository’s size. */
-const stepsBetween = 200;
-const bytesBetween = 100_000_000;
 
 class GitHistory implements History {
   readonly #options: HistoryOptions;
@@ -98,10 +99,10 @@ class GitHistory implements History {
   #begun = false;
   /** The last reported failure; empty after a successful step. */
   #fault = '';
-  #stepsSincePack = 0;
+  readonly #upkeep: RepositoryUpkeep;
+  readonly copies: HistoryCopies;
   /** The latest commits, by call. */
   readonly #latest = new NewestMap<string, Recorded>(mostLatest);
-  #packing: Promise<void> = Promise.resolve();
 
   constructor(options: HistoryOptions, binary: string) {
     this.#options = options;
@@ -112,6 +113,16 @@ class GitHistory implements History {
     this.#recorder = new Recorder(this.#git);
     this.#steps = new Steps(this.#git);
     this.#own = new OwnCommits(this.#git);
+    this.#upkeep = new RepositoryUpkeep(this.#git, this.#recorder, options.maxBytes);
+    this.copies = new HistoryCopies({
+      git: this.#git,
+      recorder: this.#recorder,
+      own: this.#own,
+      state: options.state,
+      server: options.copies,
+      prepare: () => this.prepare(),
+      note: (message) => this.#note(message),
+    });
   }
 
   prepare(): Promise<void> {
@@ -204,6 +215,7 @@ class GitHistory implements History {
     this.#begun = true;
     const message = again ? 'Changes since the last step' : 'The workspace at the start';
     await this.#record({ id: '', message });
+    this.copies.changed();
   }
 
   /** The work continues without its history; missing changes are recorded with the next successful step. */
@@ -230,13 +242,14 @@ class GitHistory implements History {
     const leftOut = this.#recorder.takeLeftOut();
     const commits = committed ? await this.#newOwnCommits() : [];
     if (recorded)
-      this.#appendCommit(id, recorded, { message: sentence(recorded), leftOut, commits });
+      this.#appendCommit(id, recorded, { message: recordedSentence(recorded), leftOut, commits });
     else {
       if (leftOut.length > 0) await this.#note(`The history leaves out ${leftOutNames(leftOut)}`);
       if (commits[0])
         await this.#note(`No file changed; ${ownCommitsNote(commits, commits[0])}`, commits);
     }
     if (recorded) await this.#tidy();
+    if (recorded || committed) this.copies.changed();
   }
 
   /** Empty if the latest commit was already reported. */
@@ -282,21 +295,7 @@ class GitHistory implements History {
   }
 
   async #tidy(): Promise<void> {
-    const { maxBytes = defaultMaxBytes } = this.#options;
-    this.#stepsSincePack++;
-    if (
-      this.#stepsSincePack < stepsBetween &&
-      this.#recorder.stagedBytes < Math.min(bytesBetween, maxBytes)
-    )
-      return;
-    this.#stepsSincePack = 0;
-    this.#recorder.stagedBytes = 0;
-    await this.#packing;
-    if ((await repositoryBytes(this.#git)) <= maxBytes) {
-      this.#packing = packObjects(this.#git).catch(ignoreError('the next packing tries again'));
-      return;
-    }
-    const dropped = await dropOldSteps(this.#git, maxBytes);
+    const dropped = await this.#upkeep.afterStep();
     if (dropped > 0)
       await this.#note(
         `The history was too large: its ${dropped} oldest steps can no longer be viewed`,
@@ -304,22 +303,8 @@ class GitHistory implements History {
   }
 }
 
-function ownCommitsNote(commits: OwnCommit[], { commit, subject }: OwnCommit): string {
-  const count = pluralText(commits.length, 'new commit');
-  return `the workspace’s own repository has ${count}, the latest ${commit.slice(0, 7)} “${subject.slice(0, 80)}”: the patch has the files as they are now, and only the tar export has the commits`;
-}
 /** The number of commits whose changes can still be queried. */
 const mostLatest = 16;
-
-function sentence({ parent, changes }: Recorded): string {
-  if (parent === null) return 'Recorded the workspace at the start';
-  const names = changes.slice(0, 3).map((change) => change.path);
-  const more = changes.length - names.length;
-  return `Recorded ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-const leftOutNames = (paths: string[]): string =>
-  `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''} (larger than ${maxFileBytes / 1_000_000} MB)`;
 
 const unavailable = (): Promise<never> =>
   Promise.reject(
@@ -337,6 +322,12 @@ const missing: History = {
   changesOf: () => Promise.resolve(null),
   compare: () => Promise.resolve(null),
   export: unavailable,
+  copies: {
+    restorePart: unavailable,
+    checkOut: unavailable,
+    flush: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  },
   handlers: {
     'workspace.log': unavailable,
     'workspace.diff': unavailable,

@@ -42,6 +42,16 @@ export class OwnCommits {
     writeFileSync(this.#startFile, commits.filter((line) => isCommit.test(line)).join('\n'));
   }
 
+  /** The commits of the start as they are stored; undefined before `begin`. */
+  get start(): string | undefined {
+    return isThere(this.#startFile) ? readFileSync(this.#startFile, 'latin1') : undefined;
+  }
+
+  /** Stores the commits of the start of the session, before `begin`: it began elsewhere. */
+  set start(commits: string) {
+    writeFileSync(this.#startFile, commits, 'latin1');
+  }
+
   /** Whether branches or the index changed since the last call. */
   changed(): boolean {
     const before = this.#references;
@@ -51,8 +61,8 @@ export class OwnCommits {
 
   /** The latest commits on branches that were made since the start and do not come from another repository. */
   async list(): Promise<OwnCommit[]> {
-    if (!isThere(this.#startFile)) return [];
-    const start = readFileSync(this.#startFile, 'latin1').split('\n').filter(Boolean);
+    if (this.start === undefined) return [];
+    const start = this.start.split('\n').filter(Boolean);
     const limits = ['--ignore-missing', `--max-count=${maxCommits}`, '--format=%H %s'];
     const which = ['HEAD', '--branches', '--stdin', '--not', '--remotes'];
     const input = start.map((commit) => `^${commit}\n`).join('');

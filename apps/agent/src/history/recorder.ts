@@ -72,11 +72,18 @@ export class Recorder {
     this.#last = null;
   }
 
-  async head(): Promise<string | null> {
-    return (await this.#lastCommit())?.commit ?? null;
+  /** Another program wrote commits to the repository, and their files to the workspace. */
+  beginAgain(): void {
+    this.#isNew = false;
+    this.#last = undefined;
   }
 
-  async #lastCommit(): Promise<Last | null> {
+  async head(): Promise<string | null> {
+    return (await this.last())?.commit ?? null;
+  }
+
+  /** The last commit and its tree. */
+  async last(): Promise<Last | null> {
     if (this.#last !== undefined) return this.#last;
     const format = '--format=%(objectname) %(tree)';
     const [commit, tree] = (await this.#git.run(['for-each-ref', format, branch]))
@@ -91,6 +98,11 @@ export class Recorder {
     return this.#newlyLeftOut.splice(0);
   }
 
+  /** All files so far that are too large for the history. */
+  get leftOut(): ReadonlySet<string> {
+    return this.#leftOut;
+  }
+
   /** Commits the changes of some paths or of all; null if there are none. */
   async record(step: StepLabel, paths?: readonly string[]): Promise<Recorded | null> {
     const state = this.#workspace.state();
@@ -101,7 +113,7 @@ export class Recorder {
   }
 
   async #recordChanges(step: StepLabel, paths?: readonly string[]): Promise<Recorded | null> {
-    const last = await this.#lastCommit();
+    const last = await this.last();
     const isNew = this.#isNew;
     this.#isNew = false;
     const isEmpty = (isNew || last?.tree === emptyTree) && (await this.#isEmpty());

@@ -241,9 +241,12 @@ export class ConversationFold {
       this.#progress.background.add(event.id ?? '', event.args);
     else if (isEvent(event, 'fork') || isEvent(event, 'imported'))
       ofProgram.forgetElsewhere(state, this.#progress, event.action);
+    else if (isEvent(event, 'restored')) ofProgram.forgetFiles(state, this.#progress, event.args);
     else if (isEvent(event, 'pause')) state.paused = true;
-    else if (isEvent(event, 'resume')) this.#resume();
-    else if (isEvent(event, 'state')) this.#ended(event.args);
+    else if (isEvent(event, 'resume')) {
+      state.paused = false;
+      this.#tryAgain();
+    } else if (isEvent(event, 'state')) this.#ended(event.args);
     else if (endsSession(event)) this.#endSession();
     return true;
   }
@@ -254,11 +257,6 @@ export class ConversationFold {
     this.#progress.turnEnded = this.#state.ended = true;
     this.#progress.ended = endCause(state, reason);
     if (state === 'stopped' || state === 'limited') this.#progress.shells.stop();
-  }
-
-  #resume(): void {
-    this.#state.paused = false;
-    this.#tryAgain();
   }
 
   /** After an error, the model is called again. */

@@ -89,3 +89,13 @@ export function forgetElsewhere(
   progress.ended = elsewhereCauses[since];
   state.program = null;
 }
+
+/** The sandbox is a new one: a program’s own files about its conversation are gone. */
+export function forgetFiles(
+  state: State,
+  progress: Progress,
+  { without }: EventArgs<'restored'>,
+): void {
+  progress.restored = without;
+  state.program = null;
+}

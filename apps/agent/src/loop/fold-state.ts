@@ -42,6 +42,8 @@ export interface Progress {
   ended: string | null;
   /** Whether another agent has taken over, until the model is told. */
   renewed: boolean;
+  /** What lost files were put back without, since the last prompt; null if none were lost. */
+  restored: readonly string[] | null;
   /** The time of a restart after the session’s end, until the model is told. */
   again: string | null;
   /** Whether an error has interrupted the work: resuming it or choosing another model continues it. */
@@ -88,6 +90,7 @@ export const begin = (): Progress => ({
   work: new AgentWork(),
   ended: null,
   renewed: false,
+  restored: null,
   again: null,
   failed: false,
   turn: null,

@@ -9,6 +9,7 @@ export function tellRestart({ waiting, settings }: State, progress: Progress): v
   if (progress.renewed) progress.shells.clear();
   progress.renewed = false;
   progress.again = null;
+  progress.restored = null;
 }
 
 /**
@@ -16,12 +17,12 @@ export function tellRestart({ waiting, settings }: State, progress: Progress): v
  * says. Null if there was neither, or if the user’s own message says how to continue and nothing is lost.
  */
 function restartText(
-  { again, renewed, ended, shells }: Pick<Progress, 'again' | 'renewed' | 'ended' | 'shells'>,
+  { again, renewed, restored, ended, shells }: Told,
   machine: SessionSettings['machine'],
   hasMessage: boolean,
 ): string | null {
   const date = again === null ? null : again.slice(0, 10);
-  if (renewed) return renewedText({ date, cause: ended, shells, machine, hasMessage });
+  if (renewed) return renewedText({ date, cause: ended, restored, shells, machine, hasMessage });
   if (date === null || hasMessage) return null;
   return `The session was started again on ${date}. Go on with the task.`;
 }
@@ -31,12 +32,14 @@ interface Renewed {
   date: string | null;
   /** Why the earlier agent ended, if that is known. */
   cause: string | null;
+  /** What the files of the workspace were put back without; null if they were not gone. */
+  restored: readonly string[] | null;
   shells: Progress['shells'];
   machine: SessionSettings['machine'];
   hasMessage: boolean;
 }
 
-function renewedText({ date, cause, shells, machine, hasMessage }: Renewed): string {
+function renewedText({ date, cause, restored, shells, machine, hasMessage }: Renewed): string {
   const { running, directories } = shells;
   const isBare = machine?.kind === 'bare';
   const begun = date === null ? 'goes on' : `was started again on ${date}`;
@@ -50,11 +53,16 @@ function renewedText({ date, cause, shells, machine, hasMessage }: Renewed): str
   ].filter(Boolean);
   return [
     `${platformPrefix}The session ${begun} ${place}. ${cause ? `Why: ${cause}` : 'Why the earlier one ended is not known.'}`,
-    'The files of the workspace are kept. No longer there:',
+    restored === null
+      ? 'The files of the workspace are kept. No longer there:'
+      : 'The files of the workspace were lost too, and were put back from the last copy of them: read them again before you rely on them. No longer there:',
+    ...(restored ?? []).map((one) => `- ${one}`),
     ...lost,
     `Start again what you need${hasMessage ? '' : ', and go on with the task'}.`,
   ].join('\n');
 }
+
+type Told = Pick<Progress, 'again' | 'renewed' | 'restored' | 'ended' | 'shells'>;
 
 /** Why another agent worked on what is before these events. */
 export const elsewhereCauses = {

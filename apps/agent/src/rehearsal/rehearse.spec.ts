@@ -24,6 +24,7 @@ it('plays a session to its end with the agent that dials it', async () => {
     version: 'test',
     createServices: ({ writer }) => openServices(environment, { writer, connection }),
     unpack: async () => {},
+    copies: () => Promise.reject(new Error('Nothing is restored here.')),
   });
   expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\n');
   await connection.close();

@@ -17,6 +17,7 @@ const answered = {
   'messages.deliver': serverCalls['messages.deliver'],
   'approvals.request': serverCalls['approvals.request'],
   'terminal.stored': serverCalls['terminal.stored'],
+  'copies.stored': serverCalls['copies.stored'],
 };
 type ToAgent = RpcConnection<typeof answered, typeof agentCalls>;
 type Call = ModelReply['calls'][number];
@@ -74,6 +75,13 @@ function play(agent: ToAgent): void {
     'messages.deliver': async () => ({}),
     'approvals.request': async () => ({ verdict: 'approved' }),
     'terminal.stored': async () => ({ offset: 0 }),
+    'copies.stored': async () => ({
+      next: 1,
+      steps: 0,
+      repository: 0,
+      commit: null,
+      wanted: false,
+    }),
   });
   agent.accept('terminal', async (_meta, stream) => void stream.resume());
   const begin = () => agent.call('session.begin', { session, settings, events, epoch: 1 });

@@ -83,6 +83,19 @@ describeSeat('a new agent after a restart', [
     ),
   ),
   restarted(
+    'my sandbox and its files were lost: I am told what the copy of them lacks',
+    [
+      ...worked,
+      state('failed', 'The sandbox’s container was removed. Restart the session to continue.'),
+      start(true),
+      newEvent('server', 'restored', {
+        args: { commit: 'abcdef0', step: 7, without: ['the changes of 1 later step', 'huge.bin'] },
+        message: 'restored',
+      }),
+    ],
+    /container was removed\.\nThe files of the workspace were lost too, and were put back[^]*No longer there:\n- the changes of 1 later step\n- huge\.bin\n- what was running/,
+  ),
+  restarted(
     'the user wrote after the sandbox was killed: I am told both',
     [
       ...worked,

@@ -48,6 +48,7 @@ export function fakeServices(
       commit: async ({ id }) => void stage.commits.push(id),
       changesOf: async () => null,
       export: () => Promise.reject(new Error('not on this stage')),
+      copies: { flush: async () => {}, close: async () => {} },
     },
     plan: { begin: async () => {}, check: async () => {} },
     placeSkill: async () => null,

@@ -109,6 +109,7 @@ export class Stage {
       version: 'test',
       createServices: options.createServices ?? (async ({ writer }) => this.#services(writer)),
       unpack: options.unpack ?? (async () => {}),
+      copies: () => Promise.reject(new Error('not on this stage')),
       idle: options.idle,
     });
     this.ended.catch(ignoreError('tests await `ended`'));
@@ -195,6 +196,7 @@ export class Stage {
         await this.#options.beforeAppend?.();
         return { seqs: this.#append(events) };
       },
+      'copies.stored': async () => noCopies,
       'program.conversation': async ({ cwd }) => ({
         file: this.#options.conversation?.(cwd) ?? null,
       }),
@@ -334,3 +336,5 @@ export const lastText = (messages: Message[]): string => {
   const last = messages.at(-1);
   return last?.role === 'tool' ? JSON.stringify(last.results) : (last?.text ?? '');
 };
+
+const noCopies = { next: 1, steps: 0, repository: 0, commit: null, wanted: false };

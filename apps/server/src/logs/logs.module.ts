@@ -4,12 +4,29 @@ import { BlobStore } from './blob-store.js';
 import { EventLog } from './event-log.js';
 import { TransientNotices } from './transient-notices.js';
 import { SessionsStore } from './sessions.store.js';
+import { StepCopies } from './step-copies.js';
 import { TerminalLog } from './terminal-log.js';
 
 /** The logs of sessions; every other module of the server may use them. */
 @Global()
 @Module({
-  providers: [SessionsStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
-  exports: [SessionsStore, EventLog, TerminalLog, BlobStore, AttachedPictures, TransientNotices],
+  providers: [
+    SessionsStore,
+    EventLog,
+    TerminalLog,
+    BlobStore,
+    AttachedPictures,
+    StepCopies,
+    TransientNotices,
+  ],
+  exports: [
+    SessionsStore,
+    EventLog,
+    TerminalLog,
+    BlobStore,
+    AttachedPictures,
+    StepCopies,
+    TransientNotices,
+  ],
 })
 export class LogsModule {}

@@ -4,10 +4,14 @@ import { AgentCalls, type OpenTar } from './connection/agent-calls.js';
 import type { AgentLink } from './connection/agent-link.js';
 import { DeathWatch, type LostListener } from './lifecycle/death-watch.js';
 import type { Sandbox, SandboxState } from './lifecycle/sandbox.js';
+import { SandboxFiles } from './lifecycle/sandbox-files.js';
 import { SandboxContainers } from './lifecycle/sandbox-containers.js';
-import { SandboxRecords, type SandboxRecord } from './lifecycle/sandbox-records.store.js';
+import type { SandboxRecord } from './lifecycle/sandbox-records.store.js';
 import { Sandboxes } from './lifecycle/sandboxes.js';
 import { WarmPool } from './lifecycle/warm-pool.js';
+
+/** How long the copy of a session’s files may take. */
+const flushTimeoutMs = 300_000;
 
 const cancelled = new AppError('cancelled', 'The start was cancelled.');
 
@@ -18,7 +22,7 @@ export class SandboxService {
 
   constructor(
     private readonly sandboxes: Sandboxes,
-    private readonly records: SandboxRecords,
+    private readonly files: SandboxFiles,
     private readonly containers: SandboxContainers,
     private readonly pool: WarmPool,
     private readonly calls: AgentCalls,
@@ -27,27 +31,23 @@ export class SandboxService {
 
   /**
    * Creates a session’s sandbox and starts its work; resolves when the agent has begun. Reuses the files of an earlier
-   * sandbox of the session, otherwise unpacks the tar into the empty workspace. Throws `AppError`: conflict (it has
-   * one), limit_reached, not_found (the image), unavailable, disk_full, cancelled (by `stop`); nothing half-made is
-   * left.
+   * sandbox of the session, or their copy; otherwise it unpacks the tar into the empty workspace. Throws `AppError`:
+   * conflict (it has one), limit_reached, not_found (the image), unavailable, disk_full, cancelled (by `stop`); nothing
+   * half-made is left.
    */
   async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
     const { session, epoch } = startPayload;
     const reserved = this.sandboxes.reserve(session, epoch);
-    const kept = await this.#keptFiles(session).catch((error: unknown) => {
+    const kept = await this.files.kept(session).catch((error: unknown) => {
       this.sandboxes.remove(reserved);
       throw error;
     });
     try {
       const sandbox = await this.#withAgent(reserved, startPayload, kept);
-      const { id, volumes, agent, machine, token } = sandbox;
-      const record = { session, sandbox: id, volumes, epoch, agent, machine, token };
-      await this.records.write({ ...record, begun: kept !== undefined });
-      if (openTar && !kept) {
-        await sandbox.alive(this.calls.importWorkspace(sandbox, openTar));
-      }
-      await this.calls.begin(sandbox, startPayload, () =>
-        this.records.write({ ...record, begun: true }),
+      await this.files.record(sandbox, session, { begun: kept !== undefined });
+      const filled = kept ? startPayload : await this.files.fill(sandbox, startPayload, openTar);
+      await this.calls.begin(sandbox, filled, () =>
+        this.files.record(sandbox, session, { begun: true }),
       );
       await sandbox.begin();
       this.#totals.started++;
@@ -79,7 +79,7 @@ export class SandboxService {
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
     await this.#dispose(sandbox, { volumes: false });
-    await this.#forgetToken(sandbox);
+    await this.files.forgetToken(sandbox);
   }
 
   /** Ends the container and deletes its files. */
@@ -88,9 +88,17 @@ export class SandboxService {
     if (sandbox && !sandbox.hasBegun) await this.stop(session);
     else if (sandbox) await this.#dispose(sandbox, { volumes: true });
     await this.deaths.removed(session);
-    const record = await this.records.find(session);
-    if (record) await this.containers.removeFiles(record);
-    await this.records.remove(session);
+    await this.files.remove(session);
+  }
+
+  /**
+   * Resolves when the server has a copy of everything that the session’s agent has recorded. Rejects with the reason why
+   * it has none.
+   */
+  async flush(session: string): Promise<void> {
+    const link = this.agent(session);
+    if (!link) throw new AppError('unavailable', 'The session has no sandbox.');
+    await link.call('copies.flush', {}, { signal: AbortSignal.timeout(flushTimeoutMs) });
   }
 
   /**
@@ -116,14 +124,6 @@ export class SandboxService {
       else counts.lost++;
     }
     return { ...counts, warm: this.pool.size, ...this.#totals };
-  }
-
-  /** The files of an earlier sandbox. Those of a start that failed halfway are removed. */
-  async #keptFiles(session: string): Promise<SandboxRecord | undefined> {
-    const record = await this.records.find(session);
-    if (!record || record.begun) return record;
-    await this.containers.removeFiles(record);
-    return undefined;
   }
 
   /** A sandbox whose agent has said hello: a warm one, or a new container. */
@@ -170,17 +170,10 @@ export class SandboxService {
     const sandbox = this.sandboxes.ofSession(session) ?? reserved;
     try {
       await this.containers.discard(sandbox, { volumes: kept === undefined });
-      if (kept) await this.records.write(kept);
-      else await this.records.remove(session);
+      await this.files.giveUp(session, kept);
     } finally {
       this.sandboxes.remove(sandbox);
     }
-  }
-
-  /** Removes the token, so that a later server does not wait for an agent that was ended. */
-  async #forgetToken({ session, machine }: Sandbox): Promise<void> {
-    const record = session === null ? undefined : await this.records.find(session);
-    if (record && machine !== undefined) await this.records.write({ ...record, token: undefined });
   }
 
   async #dispose(sandbox: Sandbox, what: { volumes: boolean }): Promise<void> {

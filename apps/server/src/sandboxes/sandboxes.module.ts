@@ -12,6 +12,7 @@ import { ConnectionLog } from './connection/connection-log.js';
 import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
 import { ModelCalls } from './connection/model-calls.js';
+import { RestoredCopies } from './connection/restored-copies.js';
 import { StorageCalls } from './connection/storage-calls.js';
 import { SandboxChecks } from './engine/sandbox-checks.js';
 import { HostFolders } from './engine/host-folders.js';
@@ -21,6 +22,7 @@ import { CheckRunner } from './lifecycle/check-runner.js';
 import { DeathWatch } from './lifecycle/death-watch.js';
 import { Reconciler } from './lifecycle/reconciler.js';
 import { SandboxContainers } from './lifecycle/sandbox-containers.js';
+import { SandboxFiles } from './lifecycle/sandbox-files.js';
 import { SandboxRecords } from './lifecycle/sandbox-records.store.js';
 import { Sandboxes } from './lifecycle/sandboxes.js';
 import { ServerLifecycle } from './lifecycle/server-lifecycle.js';
@@ -51,9 +53,11 @@ import { SandboxService } from './sandbox.service.js';
     MachineStore,
     Machines,
     Reconciler,
+    RestoredCopies,
     SandboxChecks,
     SandboxConnections,
     SandboxContainers,
+    SandboxFiles,
     SandboxRecords,
     SandboxService,
     Sandboxes,

@@ -6,13 +6,14 @@ import {
 } from '@nestjs/common';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
+import { StepCopies } from '../logs/step-copies.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 /** How long an upload or a picture may stay unused before it is deleted. */
 const unusedMs = 24 * 3600_000;
 const lookMs = 3600_000;
 
-/** Deletes uploaded workspaces and blobs without a session, at the start and every hour. */
+/** Deletes uploaded workspaces, blobs and copies without a session, at the start and every hour. */
 @Injectable()
 export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(Leftovers.name);
@@ -22,6 +23,7 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly log: EventLog,
     private readonly workspaces: WorkspaceStore,
     private readonly blobs: BlobStore,
+    private readonly copies: StepCopies,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -37,6 +39,8 @@ export class Leftovers implements OnApplicationBootstrap, OnModuleDestroy {
   async #clear(): Promise<void> {
     const before = Date.now() - unusedMs;
     await this.blobs.removeAllUnused(before);
+    const sessions = async () => (await this.log.summaries()).map(({ id }) => id);
+    await this.copies.removeUnused(sessions);
     const used = new Set<string>();
     for (const { id } of await this.log.summaries()) {
       // A session that cannot be read may need any of them, so nothing is deleted.

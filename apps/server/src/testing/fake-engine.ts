@@ -172,9 +172,10 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return this.imageLabels[label] ?? '';
   }
 
-  async volumeLabels(): Promise<Record<string, string>> {
+  /** Only volumes of sandboxes can be missing. */
+  async volumeLabels(name: string): Promise<Record<string, string> | undefined> {
     await this.#call('volumeLabels');
-    return {};
+    return name.endsWith('-workspace') && !this.volumeNames.has(name) ? undefined : {};
   }
 
   async imageOf(): Promise<string> {

@@ -76,6 +76,7 @@ export const dataFiles: Record<string, Kind | { none: string }> = {
   'belay.db-wal': { none: 'part of the database' },
   blobs: 'picture',
   terminals: 'terminal',
+  copies: { none: 'files of sandboxes, which only their sandboxes get' },
   workspaces: 'workspace',
   'actions.json': 'action',
   'agents.json': 'agent',

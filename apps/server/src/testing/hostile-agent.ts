@@ -38,6 +38,8 @@ export class HostileAgent {
       'terminal.hold': nothing,
       'terminal.open': nothing,
       'browser.watch': nothing,
+      'copies.checkOut': () => Promise.resolve({ commit: 'aaaaaaa', without: [] }),
+      'copies.flush': nothing,
       shutdown: nothing,
     });
   }

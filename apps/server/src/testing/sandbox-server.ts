@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { type DockerClient } from '@belay/docker';
 import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/protocol';
 import { dialRpc, type RpcConnection } from '@belay/rpc';
@@ -13,6 +14,8 @@ import { SessionAgents } from '../agents/session-agents.js';
 import { SignInStore } from '../agents/sign-in.store.js';
 import { Config } from '../config.js';
 import { BlobStore } from '../logs/blob-store.js';
+import { SessionsStore } from '../logs/sessions.store.js';
+import { StepCopies } from '../logs/step-copies.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { TestLogs } from './logs.js';
@@ -22,12 +25,14 @@ import { AgentListener } from '../sandboxes/connection/agent-listener.js';
 import { SandboxConnections } from '../sandboxes/connection/sandbox-connections.js';
 import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
 import { ModelCalls } from '../sandboxes/connection/model-calls.js';
+import { RestoredCopies } from '../sandboxes/connection/restored-copies.js';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
 import { Sidecars } from '../sandboxes/engine/sidecars.js';
 import { Volumes } from '../sandboxes/engine/volumes.js';
 import { DeathWatch } from '../sandboxes/lifecycle/death-watch.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxContainers } from '../sandboxes/lifecycle/sandbox-containers.js';
+import { SandboxFiles } from '../sandboxes/lifecycle/sandbox-files.js';
 import { SandboxRecords } from '../sandboxes/lifecycle/sandbox-records.store.js';
 import { Sandboxes } from '../sandboxes/lifecycle/sandboxes.js';
 import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
@@ -46,6 +51,11 @@ export interface AgentBehaviour {
   connects: boolean;
   begin(payload: StartPayload): Promise<void>;
   unpack(bytes: number): Promise<void>;
+  /** Unpacks a part of a copy. */
+  restore(kind: string, bytes: Buffer): Promise<void>;
+  checkOut(): Promise<{ commit: string; without: string[] }>;
+  /** Sends the copies that are due. */
+  flush(): Promise<void>;
   /** Whether the agent exits when asked to shut down. */
   exits: boolean;
 }
@@ -66,11 +76,15 @@ export class SandboxServer {
     connects: true,
     begin: () => Promise.resolve(),
     unpack: () => Promise.resolve(),
+    restore: () => Promise.resolve(),
+    flush: () => Promise.resolve(),
+    checkOut: () => Promise.reject(new AppError('conflict', 'No part has arrived.')),
     exits: true,
   };
   service!: SandboxService;
   sandboxes!: Sandboxes;
   records!: SandboxRecords;
+  copies!: StepCopies;
   agentStore!: AgentStore;
   signIns!: SignInStore;
   #lifecycle!: ServerLifecycle;
@@ -91,11 +105,13 @@ export class SandboxServer {
     const docker = this.engine as unknown as DockerClient;
     const { log, database } = this.logs;
     const unused = null as never;
+    this.copies = new StepCopies(config);
     const storage = new StorageCalls(
       log,
       new TerminalLog(config),
       new BlobStore(config, database),
       new TransientNotices(),
+      this.copies,
     );
     const sidecars = new Sidecars(config, docker);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
@@ -141,14 +157,16 @@ export class SandboxServer {
       this.sandboxes,
       log,
     );
-    this.service = new SandboxService(
-      this.sandboxes,
+    const restored = new RestoredCopies(this.copies, live);
+    const files = new SandboxFiles(
       this.records,
       containers,
-      pool,
       calls,
-      deaths,
+      restored,
+      log,
+      new SessionsStore(database),
     );
+    this.service = new SandboxService(this.sandboxes, files, containers, pool, calls, deaths);
     this.#lifecycle = new ServerLifecycle(
       reconciler,
       deaths,
@@ -207,6 +225,11 @@ export class SandboxServer {
       'terminal.hold': nothing,
       'terminal.open': nothing,
       'browser.watch': nothing,
+      'copies.checkOut': () => this.agent.checkOut(),
+      'copies.flush': async () => {
+        await this.agent.flush();
+        return {};
+      },
       shutdown: () => {
         if (this.agent.exits) this.engine.kill(container, { code: 0 });
         return Promise.resolve({});
@@ -224,6 +247,14 @@ export class SandboxServer {
           (error: AppError) => stream.destroy(error),
         );
       });
+    });
+    agent.accept('copies.restore', async ({ kind }, stream) => {
+      buffer(stream.iterator({ destroyOnReturn: false }))
+        .then((bytes) => this.agent.restore(kind, bytes))
+        .then(
+          () => stream.end(),
+          (error: AppError) => stream.destroy(error),
+        );
     });
     agent.on('connected', () => {
       const { session = null, epoch = 0 } = own ?? {};

@@ -11,13 +11,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { workspaceOperations, type NewEvent, type OperationOutput } from '@belay/protocol';
+import type { CopyStore } from '../copy-sender.js';
 import { createHistory, type History } from '../history.js';
 
 export type HistoryBench = ReturnType<typeof historyBench>;
 type Operations = Omit<typeof workspaceOperations, 'workspace.trust'>;
 
 /** For tests: a history of a temporary workspace, with the events it writes to the log. */
-export function historyBench(options: { maxBytes?: number; git?: string } = {}) {
+export function historyBench(
+  options: { maxBytes?: number; git?: string; copies?: CopyStore } = {},
+) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'belay-history-')));
   const workspace = join(folder, 'workspace');
   const state = join(folder, 'state');

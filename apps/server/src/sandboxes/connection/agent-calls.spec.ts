@@ -50,7 +50,7 @@ beforeEach(async () => {
   listener = new AgentListener(new Config({ BELAY_DATA: folder, XDG_RUNTIME_DIR: folder }));
   terminals = new TerminalLog(logs.config);
   const unused = null as never;
-  const storage = new StorageCalls(logs.log, terminals, unused, unused);
+  const storage = new StorageCalls(logs.log, terminals, unused, unused, unused);
   const models = {
     generate: async (session: string, request: ModelRequest) => {
       asked.push({ session, request });
@@ -102,6 +102,8 @@ function dial(received: Event[] = [], id = 'one'): Agent {
     'terminal.hold': nothing,
     'terminal.open': nothing,
     'browser.watch': nothing,
+    'copies.checkOut': async () => ({ commit: 'aaaaaaa', without: [] }),
+    'copies.flush': nothing,
     shutdown: nothing,
   });
   agents.push(agent);

@@ -69,6 +69,9 @@ export class AgentCalls {
     connection.accept('terminal', async ({ terminal, offset }, stream) =>
       this.storage.takeTerminal({ session: await session(), terminal, offset }, stream),
     );
+    connection.accept('copies.store', async (part, stream) =>
+      this.storage.takeCopy(await session(), part, stream),
+    );
     connection.accept('model', async (request, stream) =>
       this.models.passOn(await session(), request, stream),
     );

@@ -1,9 +1,11 @@
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { AppError, type serverCalls } from '@belay/protocol';
+import { AppError, type serverCalls, type StreamMeta } from '@belay/protocol';
 import type { RpcStream, Servers } from '@belay/rpc';
 import { BlobStore } from '../../logs/blob-store.js';
 import { EventLog } from '../../logs/event-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
+import { StepCopies } from '../../logs/step-copies.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import type { SessionOf } from './connected-sandbox.js';
 
@@ -14,6 +16,7 @@ type StorageHandlers = Pick<
   | 'blobs.put'
   | 'blobs.get'
   | 'terminal.stored'
+  | 'copies.stored'
   | 'browser.frame'
   | 'reply.delta'
 >;
@@ -26,6 +29,7 @@ export class StorageCalls {
     private readonly terminals: TerminalLog,
     private readonly blobs: BlobStore,
     private readonly live: TransientNotices,
+    private readonly copies: StepCopies,
   ) {}
 
   handlers(session: SessionOf): StorageHandlers {
@@ -49,6 +53,7 @@ export class StorageCalls {
       'terminal.stored': async ({ terminal }) => ({
         offset: await this.terminals.size(await session(), terminal),
       }),
+      'copies.stored': async () => this.copies.stored(await session()),
       'reply.delta': async ({ kind, text }) => {
         this.live.delta(await session(), kind, text);
         return {};
@@ -58,6 +63,14 @@ export class StorageCalls {
         return {};
       },
     };
+  }
+
+  /** Stores a part of the copies of a session’s steps; this half of the stream ends once it is stored. */
+  takeCopy(session: string, part: StreamMeta<'copies.store'>, stream: RpcStream): void {
+    this.copies.store(session, part, Readable.from(bytesOf(stream))).then(
+      () => stream.end(),
+      (error: Error) => stream.destroy(error),
+    );
   }
 
   /** Stores terminal output; bytes are acknowledged when they are stored. */
@@ -95,4 +108,9 @@ export class StorageCalls {
       stream.destroy(error as Error);
     }
   }
+}
+
+/** Whoever stops reading decides how the stream ends. */
+async function* bytesOf(stream: RpcStream): AsyncGenerator<Buffer> {
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
 }

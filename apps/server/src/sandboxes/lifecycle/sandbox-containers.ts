@@ -154,6 +154,12 @@ export class SandboxContainers {
     await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
   }
 
+  /** Whether the workspace of a session’s earlier sandbox is still there, as far as this server can see. */
+  async hasFiles({ volumes, machine }: SandboxRecord): Promise<boolean> {
+    if (machine !== undefined) return true;
+    return (await this.docker.volumeLabels(volumes.workspace)) !== undefined;
+  }
+
   removeFiles({ volumes, machine }: SandboxRecord): Promise<void> {
     if (machine === undefined) return this.volumes.remove(volumes);
     return this.machines.removeFiles(machine, [volumes.workspace, volumes.state]);

@@ -1,0 +1,183 @@
+import { createReadStream } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Transform, type Readable, type TransformCallback } from 'node:stream';
+import { Injectable } from '@nestjs/common';
+import { AppError, copyKind, type CopyKind, type StreamMeta } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import { Config } from '../config.js';
+import { storageError } from '../storage/database.js';
+import { FreeSpace } from '../storage/free-space.js';
+import { writeWhole } from '../storage/write-whole.js';
+
+/** A stored part, by its place in the session’s copies. */
+export interface StoredPart {
+  kind: CopyKind;
+  n: number;
+  /** Whether it builds on no other part. */
+  whole: boolean;
+  commit: string;
+  bytes: number;
+  path: string;
+}
+
+/** Above this number of one kind, a whole copy is wanted. */
+const maxParts = 200;
+
+/**
+ * Copies of the steps of sessions and of their workspaces’ `.git`, in parts as their agents send them, one file each. The
+ * server never reads what is in a part: it comes from a sandbox, and only the session’s next sandbox unpacks it. The
+ * names of the files say which parts belong together, so that a whole copy takes the place of earlier parts at once.
+ */
+@Injectable()
+export class StepCopies {
+  readonly #folder: string;
+  readonly #maxBytes: number;
+  readonly #space: FreeSpace;
+  /** One operation at a time on the copies of a session. */
+  readonly #mutexes = new Map<string, Mutex>();
+
+  constructor(config: Config) {
+    this.#folder = join(config.data, 'copies');
+    this.#maxBytes = config.copyBytes;
+    this.#space = new FreeSpace(config);
+  }
+
+  /** What an agent needs to know to continue a session’s copies. */
+  stored(session: string) {
+    return this.#inOrder(session, async () => {
+      const { parts, next } = await this.#list(session);
+      const last = (kind: CopyKind) => parts.findLast((part) => part.kind === kind);
+      return {
+        next,
+        steps: last('steps')?.n ?? 0,
+        repository: last('repository')?.n ?? 0,
+        commit: last('steps')?.commit ?? null,
+        wanted: this.#maxBytes > 0,
+      };
+    });
+  }
+
+  /**
+   * Resolves when the part is stored. Throws `conflict` for a number that is not the next one and for a second part at
+   * the same time, `limit_reached` beyond the space of the session, `disk_full`; then nothing has changed.
+   */
+  async store(session: string, part: StreamMeta<'copies.store'>, bytes: Readable): Promise<void> {
+    if (this.#mutexes.has(session))
+      throw new AppError('conflict', 'Another part of this session’s copies is being stored.');
+    await this.#inOrder(session, async () => {
+      const { parts, next } = await this.#list(session);
+      const { kind, n, after, commit } = part;
+      const isWhole = after === 0;
+      const before = parts.filter((one) => one.kind === kind);
+      const isNext = n === next && (isWhole || after === before.at(-1)?.n);
+      if (!isNext) throw new AppError('conflict', `The next part of the copies is ${next}.`);
+      if (!isWhole && before.length >= maxParts) throw full();
+      const others = parts.filter((one) => !isWhole || one.kind !== kind);
+      const used = others.reduce((sum, one) => sum + one.bytes, 0);
+      const through = this.#limited(this.#maxBytes - used);
+      const name = `${n}.${kind}.${isWhole ? 'whole' : 'more'}.${commit}`;
+      await writeWhole(join(this.#of(session), name), bytes, { through }).catch(
+        (error: unknown) => {
+          throw error instanceof AppError ? error : storageError(error);
+        },
+      );
+      await this.#tidy(session);
+    });
+  }
+
+  /** The parts that a new sandbox needs, the oldest first; empty without a copy of any step. */
+  list(session: string): Promise<StoredPart[]> {
+    return this.#inOrder(session, async () => {
+      const { parts } = await this.#list(session);
+      return parts.some(({ kind }) => kind === 'steps') ? parts : [];
+    });
+  }
+
+  open({ path }: StoredPart): Readable {
+    return createReadStream(path, { highWaterMark: 1 << 18 });
+  }
+
+  async remove(session: string): Promise<void> {
+    await this.#inOrder(session, () => rm(this.#of(session), { recursive: true, force: true }));
+  }
+
+  /** Deletes the copies of all other sessions, which are gone. `sessions` lists them after the copies were listed. */
+  async removeUnused(sessions: () => Promise<readonly string[]>): Promise<void> {
+    const found = await readdir(this.#folder).catch(() => []);
+    const used = new Set(await sessions());
+    for (const session of found) if (!used.has(session)) await this.remove(session);
+  }
+
+  /** Deletes parts that a whole copy replaced, and unfinished files. */
+  async #tidy(session: string): Promise<void> {
+    const { parts } = await this.#list(session);
+    const needed = new Set(parts.map(({ path }) => path));
+    const folder = this.#of(session);
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name);
+      if (!needed.has(path)) await rm(path, { force: true });
+    }
+  }
+
+  async #list(session: string): Promise<{ parts: StoredPart[]; next: number }> {
+    const folder = this.#of(session);
+    const names = await readdir(folder).catch(() => []);
+    const found = await Promise.all(names.map((name) => partOf(folder, name)));
+    const all = found.filter((part) => part !== undefined).sort((a, b) => a.n - b.n);
+    const begin = (kind: CopyKind) =>
+      all.findLast((part) => part.kind === kind && part.whole)?.n ?? Infinity;
+    const begins = { steps: begin('steps'), repository: begin('repository') };
+    return {
+      parts: all.filter(({ kind, n }) => n >= begins[kind]),
+      next: (all.at(-1)?.n ?? 0) + 1,
+    };
+  }
+
+  /** Fails beyond the space of the session, and once the disk is full. */
+  #limited(maxBytes: number): Transform {
+    let seen = 0;
+    const take = (chunk: Buffer, done: TransformCallback): void => {
+      seen += chunk.length;
+      if (seen > maxBytes) done(full());
+      else done(null, chunk);
+    };
+    return new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        this.#space.require().then(() => take(chunk, done), done);
+      },
+    });
+  }
+
+  async #inOrder<T>(session: string, work: () => Promise<T>): Promise<T> {
+    const mutex = this.#mutexes.get(session) ?? new Mutex();
+    this.#mutexes.set(session, mutex);
+    try {
+      return await mutex.runExclusive(work);
+    } finally {
+      if (!mutex.isLocked()) this.#mutexes.delete(session);
+    }
+  }
+
+  #of(session: string): string {
+    if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
+    return join(this.#folder, session);
+  }
+}
+
+const fileName = /^(\d+)\.(\w+)\.(whole|more)\.([0-9a-f]+)$/;
+
+async function partOf(folder: string, name: string): Promise<StoredPart | undefined> {
+  const [, n, named, extent, commit] = fileName.exec(name) ?? [];
+  const { data: kind } = copyKind.safeParse(named);
+  if (commit === undefined || kind === undefined) return undefined;
+  const path = join(folder, name);
+  const { size } = await stat(path);
+  return { kind, n: Number(n), whole: extent === 'whole', commit, bytes: size, path };
+}
+
+const full = (): AppError =>
+  new AppError(
+    'limit_reached',
+    'The copies of this session have reached their limit. Raise BELAY_COPY_MB to keep more.',
+  );

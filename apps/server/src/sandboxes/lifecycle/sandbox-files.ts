@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import {
+  excerpt,
+  isEvent,
+  newEvent,
+  oneLine,
+  pluralText,
+  visibleText,
+  type Event,
+  type StartPayload,
+} from '@belay/protocol';
+import { EventLog } from '../../logs/event-log.js';
+import { SessionsStore } from '../../logs/sessions.store.js';
+import { AgentCalls, type OpenTar } from '../connection/agent-calls.js';
+import { RestoredCopies } from '../connection/restored-copies.js';
+import { SandboxContainers } from './sandbox-containers.js';
+import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
+import type { Sandbox } from './sandbox.js';
+
+/** The files of sessions’ sandboxes: which volumes have them, and where those of a new sandbox come from. */
+@Injectable()
+export class SandboxFiles {
+  constructor(
+    private readonly records: SandboxRecords,
+    private readonly containers: SandboxContainers,
+    private readonly calls: AgentCalls,
+    private readonly copies: RestoredCopies,
+    private readonly log: EventLog,
+    private readonly store: SessionsStore,
+  ) {}
+
+  /**
+   * The record of the files of an earlier sandbox, if they are still there. Those of a start that failed halfway, and the
+   * rest of those whose workspace is gone, are removed.
+   */
+  async kept(session: string): Promise<SandboxRecord | undefined> {
+    const record = await this.records.find(session);
+    if (!record || (record.begun && (await this.containers.hasFiles(record)))) return record;
+    await this.containers.removeFiles(record);
+    return undefined;
+  }
+
+  /** Records that the session has this sandbox; `begun` once its files are worth keeping. */
+  async record(sandbox: Sandbox, session: string, { begun }: { begun: boolean }): Promise<void> {
+    const { id, volumes, epoch, agent, machine, token } = sandbox;
+    await this.records.write({
+      session,
+      sandbox: id,
+      volumes,
+      epoch,
+      agent,
+      machine,
+      token,
+      begun,
+    });
+  }
+
+  /**
+   * Fills the empty workspace of a new sandbox: with the copy of the last step, or with the session’s first files. Returns
+   * the start payload, whose log then says what was put back.
+   */
+  async fill(
+    sandbox: Sandbox,
+    startPayload: StartPayload,
+    openTar: OpenTar | undefined,
+  ): Promise<StartPayload> {
+    const { session, events } = startPayload;
+    const found = await sandbox.alive(this.copies.restore(sandbox, session));
+    if (!found && openTar) await sandbox.alive(this.calls.importWorkspace(sandbox, openTar));
+    if (!found && !hasWorked(events)) return startPayload;
+    await this.#tell(session, found ?? { commit: null, without: [] });
+    const later = await this.log.read(session, { after: events.at(-1)?.seq ?? 0 });
+    return { ...startPayload, events: [...events, ...later] };
+  }
+
+  /** The start failed: the session has the files that it had before. */
+  async giveUp(session: string, kept: SandboxRecord | undefined): Promise<void> {
+    if (kept) await this.records.write(kept);
+    else await this.records.remove(session);
+  }
+
+  async remove(session: string): Promise<void> {
+    const record = await this.records.find(session);
+    if (record) await this.containers.removeFiles(record);
+    await this.records.remove(session);
+    await this.copies.remove(session);
+  }
+
+  /** Removes the token, so that a later server does not wait for an agent that was ended. */
+  async forgetToken({ session, machine }: Sandbox): Promise<void> {
+    const record = session === null ? undefined : await this.records.find(session);
+    if (record && machine !== undefined) await this.records.write({ ...record, token: undefined });
+  }
+
+  /** Tells user and model what was put back, and what was not. */
+  async #tell(
+    session: string,
+    { commit, without }: { commit: string | null; without: readonly string[] },
+  ): Promise<void> {
+    const { step, later } = await this.#place(session, commit);
+    const lost = [
+      ...(later > 0 ? [`the changes of ${pluralText(later, 'later step')}`] : []),
+      // Names of files, as the sandbox says.
+      ...without.map((one) => excerpt(visibleText(oneLine(one)), maxName)),
+      ...notCopied,
+    ];
+    const source =
+      commit === null
+        ? 'there was no copy, so the workspace is as the session began'
+        : `the workspace was put back from the server’s copy of step ${commit.slice(0, 7)}`;
+    const message = `The sandbox and its files were gone: ${source}, without ${lost.join('; ')}.`;
+    const args = { commit, step, without: lost };
+    await this.log.append(session, [newEvent('server', 'restored', { args, message })]);
+  }
+
+  /** The event that recorded a commit, and how many steps came after it. */
+  async #place(
+    session: string,
+    commit: string | null,
+  ): Promise<{ step: number | null; later: number }> {
+    let later = 0;
+    for (let before: number | undefined; later < mostLater; later++) {
+      const event = await this.store.latest(session, 'commit', before);
+      if (!event || !isEvent(event, 'commit')) break;
+      if (event.args.commit === commit) return { step: event.seq, later };
+      before = event.seq - 1;
+    }
+    return { step: null, later };
+  }
+}
+
+/** The number of steps without a copy that are counted. */
+const mostLater = 100;
+const maxName = 300;
+
+/** What no copy has; see “What is recorded” in docs/history.md. */
+const notCopied = [
+  'ignored files, such as node_modules, empty folders, and the .git of repositories below the top folder',
+  'everything outside of the workspace, such as the home folder and installed packages',
+];
+
+/** Whether an agent has worked in this session, not only in the one that its log was copied from. */
+function hasWorked(events: readonly Event[]): boolean {
+  const begun = events.findLastIndex(({ action }) => action === 'fork' || action === 'imported');
+  return events.slice(begun + 1).some((event) => isEvent(event, 'commit'));
+}

@@ -1,0 +1,126 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isEvent, resultOf, type Event } from '@belay/protocol';
+import { containerOf, describeSystem, docker, Followed, run, script, start } from '@belay/testkit';
+import { until } from '@belay/testing';
+
+/** What has to come back: the repository as git sees it, and the files with their modes and links. */
+const look = run(
+  [
+    'git fsck --strict --no-dangling --no-progress',
+    'git log --all --format="%H %D %s"',
+    'git stash list',
+    'git status --porcelain',
+    'find . -path ./.git -prune -o -type f -print0 | sort -z | xargs -0 sha256sum',
+    'find . -path ./.git -prune -o ! -type d -printf "%y %m %l %p\\n" | sort',
+  ].join(' && '),
+);
+const git = 'git -c user.name=t -c user.email=t@t';
+
+/** What a session does before its sandbox is lost, and the end of its reflog then. */
+const works: [command: string, reflog: string][] = [
+  [
+    `git init -q -b main && printf 'one\\r\\n' > a.txt && mkdir bin && printf x > bin/run && chmod 755 bin/run && ln -s bin/run link && echo dist > .gitignore && git add . && ${git} commit -qm One`,
+    'commit (initial): One',
+  ],
+  [
+    `echo two >> a.txt && git checkout -q -b work/deeper && ${git} commit -qam Two && mkdir dist && echo built > dist/out`,
+    'commit: Two',
+  ],
+  [
+    `echo three >> a.txt && ${git} stash -q && git gc -q && git tag v1 && git checkout -q main && echo four > b.txt`,
+    'moving from work/deeper to main',
+  ],
+];
+
+describeSystem('a sandbox that is gone with its files', (server) => {
+  const isCommit = (event: Event) => isEvent(event, 'commit');
+  const lastCommit = (session: Followed) =>
+    String(session.events.findLast(isCommit)?.args['commit']);
+  /** Waits until the server has a copy of the last step, and of a `.git` with this in a reflog. */
+  const copied = (session: Followed, reflog = '') =>
+    until('the copy of the last step', () => {
+      const folder = join(server.data, 'copies', session.id);
+      const all = existsSync(folder) ? readdirSync(folder) : [];
+      const hasStep = all.some((name) => name.endsWith(lastCommit(session)));
+      const archives = all.filter((name) => name.includes('.repository.'));
+      const hasLog = archives.some((name) => readFileSync(join(folder, name)).includes(reflog));
+      return hasStep && (hasLog || reflog === '');
+    });
+  /** Removes its container and its volumes, as if their machine had died. */
+  const lose = async (session: Followed): Promise<void> => {
+    const container = await containerOf(session.id);
+    const { Mounts } = await container.inspect();
+    await container.remove({ force: true });
+    for (const { Type, Name, RW } of Mounts)
+      if (Type === 'volume' && RW && Name) await docker.getVolume(Name).remove({ force: true });
+  };
+  const output = (event: Event) =>
+    isEvent(event, 'result') ? (resultOf(event, 'terminal.run')?.text ?? '') : '';
+  const hasLooked = (event: Event) => output(event).includes(' ./a.txt');
+  /** What is ignored is in no copy. */
+  const shown = (event: Event) =>
+    output(event)
+      .split(/\r?\n/)
+      .filter((line) => !line.includes('dist/'));
+  const isRestored = (event: Event) => isEvent(event, 'restored');
+
+  it('comes back from the server’s copies at any step: files, .git and history', async () => {
+    const model = script(server.data, [
+      ...works.flatMap(([work]) => [
+        { calls: [run(work)] },
+        { calls: [look] },
+        { calls: [run('echo lost; sleep 300')] },
+        { calls: [look] },
+      ]),
+      { finish: 'done' },
+    ]);
+    const session = await start(server, { task: 'Work', model });
+    const steps = async () =>
+      (await server.client.sessions.call(session.id, 'workspace.log', { limit: 100 })).steps;
+    let after = 0;
+    for (const [, reflog] of works) {
+      const before = await session.event(hasLooked, after);
+      await session.event(({ action }) => action === 'terminal.run', before.seq);
+      await copied(session, reflog);
+      const stepsBefore = await steps();
+      const commit = lastCommit(session);
+      await lose(session);
+      const failed = await session.event(
+        (event) => isEvent(event, 'state') && event.args.state === 'failed',
+        before.seq,
+      );
+      await server.client.sessions.restart(session.id);
+      const restored = await session.event(isRestored, failed.seq);
+      expect(restored.args).toMatchObject({ commit, step: expect.any(Number) });
+      expect(restored.message).toContain('node_modules');
+      const now = await session.event(hasLooked, restored.seq);
+      expect(shown(now)).toEqual(shown(before));
+      expect(await steps()).toEqual(stepsBefore);
+      after = now.seq;
+    }
+    await session.finished(after);
+    session.close();
+    await server.client.sessions.remove(session.id);
+    expect(readdirSync(join(server.data, 'copies'))).toEqual([]);
+  });
+
+  it('of an ended session can be read and forked again', async () => {
+    const model = script(server.data, [
+      { calls: [{ operation: 'files.write', input: { path: 'a.txt', content: 'first\n' } }] },
+      { finish: 'done' },
+    ]);
+    const session = await start(server, { task: 'Write', model });
+    await session.finished();
+    const step = await session.event((event) => isCommit(event) && event.id !== undefined);
+    await copied(session);
+    await lose(session);
+    const forked = await server.client.sessions.fork(session.id, { seq: step.seq });
+    await session.event(isRestored);
+    const other = new Followed(server, forked.id);
+    await other.ended();
+    const read = await server.client.sessions.call(forked.id, 'files.read', { path: 'a.txt' });
+    expect(read.content).toBe('first\n');
+    for (const one of [session, other]) one.close();
+  });
+});
