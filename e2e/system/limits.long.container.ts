@@ -3,8 +3,8 @@ import { describeSystem, idle, run, script, start } from '@belay/testkit';
 
 const limit = (event: Event) => isEvent(event, 'limit');
 
-describeSystem('a budget', (server) => {
-  it('of seconds ends the session in the middle of a long command, and the command with it', async () => {
+describeSystem('limits:', (server) => {
+  it('a budget of seconds ends the session in the middle of a long command, and the command with it', async () => {
     const model = script(server.data, [
       { calls: [run('echo begun; sleep 300; echo slept', { wait: 300 })] },
     ]);
@@ -18,7 +18,7 @@ describeSystem('a budget', (server) => {
     session.close();
   });
 
-  it('of attention is not touched by an agent that looks at a command often', async () => {
+  it('an agent that polls a command is not taken for one that repeats itself', async () => {
     const looks = Array.from({ length: 9 }, () => ({
       calls: [{ operation: 'terminal.read', input: { wait: 0.1 } }],
     }));

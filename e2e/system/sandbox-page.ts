@@ -1,3 +1,4 @@
+/** Serves `page.html` of the workspace at port 8081 of the sandbox, and prints `serving`. */
 export const serve = `/opt/belay/node -e '
 require("node:http").createServer((_, answer) => {
   answer.setHeader("content-type", "text/html");
