@@ -5,7 +5,7 @@ import { idle, type BelayServer, type Followed } from '@belay/testkit';
 const script = readFileSync(join(__dirname, 'wire.py'), 'utf8');
 
 /** Resident memory of the server, in MiB. */
-export function memoryOf({ pid }: BelayServer): number {
+export function serverMemory({ pid }: BelayServer): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
@@ -23,13 +23,13 @@ export async function attackFromPrograms(
 ): Promise<void> {
   const [session, other] = [await idle(server, { sandbox }), await idle(server)];
   const { pid } = server;
-  const before = memoryOf(server);
+  const before = serverMemory(server);
   const call = server.client.sessions.call.bind(server.client.sessions);
   await call(session.id, 'files.write', { path: 'wire.py', content: script });
   const command = { command: 'python3 wire.py', wait: 120 };
   const run = call(session.id, 'terminal.run', command);
   let [most, slowest] = [before, 0];
-  const watch = setInterval(() => (most = Math.max(most, memoryOf(server))), 50);
+  const watch = setInterval(() => (most = Math.max(most, serverMemory(server))), 50);
   let isDone = false;
   void run.finally(() => (isDone = true));
   while (!isDone) {

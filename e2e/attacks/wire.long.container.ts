@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { containerOf, describeSystem, idle } from '@belay/testkit';
 import { eventually, until } from '@belay/testing';
 import { WebSocket } from 'ws';
-import { attackFromPrograms, expectAlive, memoryOf } from './agent-connection.js';
+import { attackFromPrograms, expectAlive, serverMemory } from './agent-connection.js';
 
 const mebibyte = 2 ** 20;
 
@@ -38,7 +38,7 @@ describeSystem('attacks: the agent connection', (server) => {
     await server.start();
     // The other session reconnects first.
     await eventually(() => expectAlive(server, other));
-    const before = memoryOf(server);
+    const before = serverMemory(server);
     const attack = async (...messages: Buffer[]) => {
       const socket = new WebSocket('ws://agent/agent', {
         createConnection: () => connect(join(folder, 'agent.sock')),
@@ -75,7 +75,7 @@ describeSystem('attacks: the agent connection', (server) => {
     for (let count = 0; count < 1_000; count++) half.socket.send(Buffer.alloc(1), { fin: false });
     await half.closed;
     await expectAlive(server, other);
-    const grown = memoryOf(server) - before;
+    const grown = serverMemory(server) - before;
     process.stdout.write(
       `Server: ${Math.round(before)} MiB before, ${Math.round(grown)} more after.\n`,
     );

@@ -16,8 +16,10 @@ import {
   shows,
   start,
 } from '@belay/testkit';
+import { panelPlaces } from './panel-places.js';
 
-export const code = '[aria-label="Code"]';
+const { code } = panelPlaces;
+
 export const lines = `${code} .view-lines`;
 export const editorFocus = `${code} .monaco-editor.focused`;
 const prepare = String.raw`printf '\xef\xbb\xbfone\r\ntwo\r\n' > windows.txt

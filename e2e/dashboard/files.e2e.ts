@@ -12,7 +12,10 @@ import {
   shows,
   untilInPage,
 } from '@belay/testkit';
-import { code, describeFiles, lines, typeAtStart } from './files-scene.js';
+import { panelPlaces } from './panel-places.js';
+import { describeFiles, lines, typeAtStart } from './files-scene.js';
+
+const { code } = panelPlaces;
 
 // files.long.e2e.ts has conflicts, Follow, and what viewers see.
 describeFiles('the files of a session', (scene) => {

@@ -1,6 +1,9 @@
 import { pause, until } from '@belay/testing';
 import { chord, click, clickOn, fill, hides, shows, textOf } from '@belay/testkit';
-import { code, describeFiles, editorFocus, lines, typeAtStart } from './files-scene.js';
+import { panelPlaces } from './panel-places.js';
+import { describeFiles, editorFocus, lines, typeAtStart } from './files-scene.js';
+
+const { code } = panelPlaces;
 
 /**
  * Delays workers, as on a busy machine: a difference may be hidden before the worker that computes

@@ -12,7 +12,7 @@ import {
   untilInPage,
 } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { reads } from './folder-readers.js';
+import { folderReadingTurns } from './folder-reading-turns.js';
 
 describeSystem('a session on a folder of the user’s machine', (server) => {
   const chromium = new Chromium();
@@ -43,7 +43,7 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     await fill(page, 'Add a model', 'helper');
     await page.keyboard.press('Enter');
     await shows(page, 'main', 'There is no model “helper”.');
-    await fill(page, 'Add a model', script(server.data, reads('tree.txt')));
+    await fill(page, 'Add a model', script(server.data, folderReadingTurns('tree.txt')));
     await page.keyboard.press('Enter');
     await click(page, 'My folder', 'main');
     const [chooser] = await Promise.all([

@@ -1,6 +1,6 @@
 import { Chromium, click, describeSystem, fill, Followed, script, shows } from '@belay/testkit';
 import { until } from '@belay/testing';
-import { reads } from './folder-readers.js';
+import { folderReadingTurns } from './folder-reading-turns.js';
 
 describeSystem('a session on a folder of the user’s machine', (server) => {
   const chromium = new Chromium();
@@ -38,7 +38,7 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     await page.reload();
     await shows(page, 'main', 'Models');
     await fill(page, 'Task', 'Mow the meadow');
-    await fill(page, 'Add a model', script(server.data, reads('grass.txt')));
+    await fill(page, 'Add a model', script(server.data, folderReadingTurns('grass.txt')));
     await page.keyboard.press('Enter');
     await click(page, 'My folder', 'main');
     await click(page, 'Use my-meadow again', 'main');

@@ -10,12 +10,6 @@ import {
   start,
 } from '@belay/testkit';
 
-export const chat = '[aria-label="Chat"]';
-export const terminal = '[aria-label="Terminal"]';
-export const code = '[aria-label="Code"]';
-export const browser = '[aria-label="Browser"]';
-export const changes = '[aria-label="Changes"]';
-
 const form = `<!doctype html><title>A form</title><body style="margin:0">
 <button style="position:fixed;left:0;top:0;width:100%;height:20%" onclick="says.textContent='pressed'">Press</button>
 <input style="position:fixed;left:0;top:25%;width:100%;height:15%" oninput="typed.textContent=value">

@@ -12,7 +12,10 @@ import {
   shows,
   untilInPage,
 } from '@belay/testkit';
-import { browser, changes, chat, code, describePanels, terminal } from './panels-scene.js';
+import { panelPlaces } from './panel-places.js';
+import { describePanels } from './panels-scene.js';
+
+const { browser, changes, chat, code, terminal } = panelPlaces;
 
 /** Taking over also focuses the terminal. */
 const takeOver = async (page: Page) => {

@@ -1,7 +1,10 @@
 import { eventually, pause, until } from '@belay/testing';
 import { isEvent } from '@belay/protocol';
 import { chord, click, clickOn, fill, hides, shows, untilInPage } from '@belay/testkit';
-import { changes, chat, describePanels, terminal } from './panels-scene.js';
+import { panelPlaces } from './panel-places.js';
+import { describePanels } from './panels-scene.js';
+
+const { changes, chat, terminal } = panelPlaces;
 
 describePanels('the sizes and comments of panels', (scene) => {
   /** The columns of the terminal `main` according to the log. */

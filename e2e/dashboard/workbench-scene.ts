@@ -9,9 +9,11 @@ import {
   script,
   start,
 } from '@belay/testkit';
+import { panelPlaces } from './panel-places.js';
 
-export const terminal = '[aria-label="Terminal"]';
-export const rows = `${terminal} .xterm-rows`;
+const { terminal } = panelPlaces;
+
+export const terminalRows = `${terminal} .xterm-rows`;
 export const widthOf = (page: Page, panel: string): Promise<number> =>
   page.$eval(`section[aria-label="${panel}"]`, (element) => (element as HTMLElement).offsetWidth);
 /** Waits until the width of the panel, in pixels, satisfies the condition. */

@@ -14,7 +14,10 @@ import {
   shows,
   untilInPage,
 } from '@belay/testkit';
-import { becomes, describeWorkbench, inFront, rows, terminal, widthOf } from './workbench-scene.js';
+import { panelPlaces } from './panel-places.js';
+import { becomes, describeWorkbench, inFront, terminalRows, widthOf } from './workbench-scene.js';
+
+const { terminal } = panelPlaces;
 
 // workbench.long.e2e.ts has layouts, long output and narrow headers.
 describeWorkbench('the workbench', (scene) => {
@@ -40,7 +43,7 @@ describeWorkbench('the workbench', (scene) => {
     await tabTo(page, 'Allow once');
     await page.keyboard.press('Enter');
     await session.event((event) => isEvent(event, 'approve'));
-    await shows(page, rows, 'row-300.');
+    await shows(page, terminalRows, 'row-300.');
     await shows(page, '[aria-label="Chat"]', 'Printed.');
     await inFront(page, 'Chat', 'Code', 'Terminal');
 
@@ -55,7 +58,7 @@ describeWorkbench('the workbench', (scene) => {
     await focuses(page, /^Terminal main/);
     await page.keyboard.type('echo by-keys-$((6*7))');
     await page.keyboard.press('Enter');
-    await shows(page, rows, 'by-keys-42');
+    await shows(page, terminalRows, 'by-keys-42');
     // Tab goes to the program, so it cannot leave the terminal.
     await page.keyboard.press('Tab');
     expect(await focused(page)).toMatch(/^Terminal main/);
@@ -100,26 +103,26 @@ describeWorkbench('the workbench', (scene) => {
     await page.keyboard.press('Escape');
     await untilInPage(page, () => !document.querySelector('[role=dialog]'));
     await page.evaluate(() => Reflect.deleteProperty(navigator.clipboard, 'writeText'));
-    await shows(page, rows, 'row-300.');
+    await shows(page, terminalRows, 'row-300.');
   });
 
   it('a terminal can be searched and copied from, and its links open', async () => {
     const { server, page } = scene;
     const context = page.browserContext();
     await context.overridePermissions(server.url, ['clipboard-read', 'clipboard-sanitized-write']);
-    await hides(page, rows, 'row-17.');
+    await hides(page, terminalRows, 'row-17.');
     await clickOn(page, `${terminal} .xterm-screen`);
     await chord(page, 'Control', 'f');
     await hasFocus(page, '[aria-label="Search the terminal"]');
     await page.keyboard.type('row-17.');
-    await shows(page, rows, 'row-17.');
+    await shows(page, terminalRows, 'row-17.');
     await shows(page, `${terminal} [role=status]`, '1 of 1');
     await page.keyboard.press('Escape');
     await untilInPage(page, () => !document.querySelector('[aria-label="Search the terminal"]'));
 
     // If the terminal is redrawn in between, the clicks land on another row.
     await eventually(async () => {
-      const word = await positionOf(page, rows, 'row-16.');
+      const word = await positionOf(page, terminalRows, 'row-16.');
       await page.mouse.click(word.x, word.y, { count: 2 });
       await chord(page, 'Control', 'c');
       const copied = () => page.evaluate(() => navigator.clipboard.readText());
@@ -128,7 +131,7 @@ describeWorkbench('the workbench', (scene) => {
 
     const isOpened = (target: { url(): string }) => target.url().includes('section=shortcuts');
     const opened = context.waitForTarget(isOpened, { timeout: 90_000 });
-    await clickTerminalLink(page, rows, 'http');
+    await clickTerminalLink(page, terminalRows, 'http');
     const other = await (await opened).page();
     if (!other) throw new Error('The link opened no page.');
     await shows(other, 'main', 'Click a shortcut');

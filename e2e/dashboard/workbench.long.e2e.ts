@@ -2,7 +2,10 @@ import { isEvent } from '@belay/protocol';
 import { eventually, until } from '@belay/testing';
 import type { Page } from 'puppeteer-core';
 import { chord, click, clickOn, hasFocus, hides, shows, untilInPage } from '@belay/testkit';
-import { becomes, describeWorkbench, inFront, rows, terminal, widthOf } from './workbench-scene.js';
+import { panelPlaces } from './panel-places.js';
+import { becomes, describeWorkbench, inFront, terminalRows, widthOf } from './workbench-scene.js';
+
+const { terminal } = panelPlaces;
 
 /** Waits until plan and terminal are in the same region, or in different ones. */
 const together = (page: Page, wanted: boolean): Promise<void> =>
@@ -71,7 +74,7 @@ describeWorkbench('the workbench, rearranged and filled', (scene) => {
     const showFlood = async () => {
       await clickOn(page, '#tab-terminal');
       await click(page, 'flood', terminal);
-      await shows(page, rows, 'flood-12000 0');
+      await shows(page, terminalRows, 'flood-12000 0');
     };
     // The output may reach the server later than the result of its command.
     await showFlood();
@@ -81,7 +84,11 @@ describeWorkbench('the workbench, rearranged and filled', (scene) => {
     await chord(page, 'Control', 'f');
     await hasFocus(page, '[aria-label="Search the terminal"]');
     await page.keyboard.type('of earlier output');
-    await shows(page, rows, /of earlier output: save the recording to\s+get it\]\s*flood-\d+ 0/);
+    await shows(
+      page,
+      terminalRows,
+      /of earlier output: save the recording to\s+get it\]\s*flood-\d+ 0/,
+    );
     await page.keyboard.press('Escape');
     await click(page, 'main', terminal);
   });

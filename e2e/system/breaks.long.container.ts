@@ -1,5 +1,5 @@
 import { describeSystem, run, script, start } from '@belay/testkit';
-import { counted, numbered } from './event-numbers.js';
+import { gaplessNumbers, eventNumbers } from './event-numbers.js';
 
 describeSystem('a failure', (server) => {
   it('of the viewer’s connection, before or after the agent is up, loses and repeats nothing', async () => {
@@ -15,7 +15,7 @@ describeSystem('a failure', (server) => {
     session.follow();
     await session.ended();
     await session.until(() => session.terminal().includes('line 8'), 'line 8');
-    expect(numbered(session)).toEqual(counted(session));
+    expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
     expect(session.terminal().match(/^line \d/gm)).toEqual(
       [1, 2, 3, 4, 5, 6, 7, 8].map((n) => `line ${n}`),
     );

@@ -1,7 +1,7 @@
 import { type Event, isEvent } from '@belay/protocol';
 import { containerOf, describeSystem, killAgent, run, script, start } from '@belay/testkit';
 import { pause } from '@belay/testing';
-import { counted, numbered } from './event-numbers.js';
+import { gaplessNumbers, eventNumbers } from './event-numbers.js';
 
 const limit = (event: Event) => isEvent(event, 'limit');
 const result = (event: Event) => isEvent(event, 'result');
@@ -135,7 +135,7 @@ describeSystem(
         session.follow();
         await session.finished();
         await session.until(() => session.terminal().includes('after'), 'the last output');
-        expect(numbered(session)).toEqual(counted(session));
+        expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
         const steps = session.terminal().match(/^step \d+/gm);
         expect(steps).toEqual(Array.from({ length: 20 }, (_, index) => `step ${index + 1}`));
         expect(session.events.filter(result)).toHaveLength(3);

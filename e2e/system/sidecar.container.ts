@@ -1,7 +1,7 @@
 import { isEvent, type OperationName, type OperationRequest } from '@belay/protocol';
 import { eventually } from '@belay/testing';
 import { describeSystem, docker, idle, prepared } from '@belay/testkit';
-import { serve } from './sandbox-page.js';
+import { serveInside } from './serve-inside.js';
 
 const page = `<title>Inside</title><h1>Served in the sandbox</h1>
 <button onclick="document.body.append(' pressed')">Press</button>`;
@@ -16,7 +16,7 @@ describeSystem('the browser of an image without Chromium', (server) => {
     });
     expect(found.text).toBe('');
     await call('files.write', { path: 'page.html', content: page });
-    await call('terminal.run', { command: serve, background: true });
+    await call('terminal.run', { command: serveInside, background: true });
     await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
 
     const opened = await call('browser.open', { url: 'http://localhost:8081/' });

@@ -1,6 +1,6 @@
 import { type OperationName, type OperationRequest } from '@belay/protocol';
 import { describeSystem, idle, prepared } from '@belay/testkit';
-import { serve } from './sandbox-page.js';
+import { serveInside } from './serve-inside.js';
 
 describeSystem('the browser of an image without Chromium', (server) => {
   it.each(['hardened', 'root'] as const)('saves downloads of a %s sandbox', async (sandbox) => {
@@ -8,7 +8,7 @@ describeSystem('the browser of an image without Chromium', (server) => {
     const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
       server.client.sessions.call(session.id, operation, input);
     await call('files.write', { path: 'page.html', content: 'kept' });
-    const command = serve.replace('text/html', 'application/octet-stream');
+    const command = serveInside.replace('text/html', 'application/octet-stream');
     await call('terminal.run', { command, background: true });
     await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
     const { notes } = await call('browser.open', { url: 'http://localhost:8081/kept.bin' });

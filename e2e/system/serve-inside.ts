@@ -1,5 +1,5 @@
 /** Serves `page.html` of the workspace at port 8081 of the sandbox, and prints `serving`. */
-export const serve = `/opt/belay/node -e '
+export const serveInside = `/opt/belay/node -e '
 require("node:http").createServer((_, answer) => {
   answer.setHeader("content-type", "text/html");
   answer.end(require("node:fs").readFileSync("page.html"));
