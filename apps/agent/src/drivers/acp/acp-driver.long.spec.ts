@@ -12,4 +12,14 @@ describe('its turns', () => {
     expect((await acp.ended()).args).toMatchObject({ end: 'interrupted' });
     expect(acp.events('error')).toEqual([]);
   }, 30_000);
+
+  it('that end by max_turn_requests fail with a sentence', async () => {
+    acp = new AcpStage({ task: [['stop', 'max_turn_requests']] });
+    const finish = await acp.stage.event('finish');
+    expect(finish.args).toMatchObject({
+      outcome: 'failure',
+      summary: expect.stringContaining('as many requests'),
+    });
+    expect((await acp.ended()).args).toMatchObject({ end: 'cut' });
+  });
 });

@@ -258,7 +258,6 @@ describe('its turns', () => {
   it.each([
     ['refusal', 'refused', 'refused to go on'],
     ['max_tokens', 'cut', 'longest reply'],
-    ['max_turn_requests', 'cut', 'as many requests'],
   ])('that end by %s fail with a sentence', async (reason, end, sentence) => {
     begin({ task: [['stop', reason]] });
     const finish = await acp.stage.event('finish');
