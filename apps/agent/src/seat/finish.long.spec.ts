@@ -4,47 +4,47 @@ import {
   describeFinish,
   doubted,
   ends,
-  finish,
-  plan,
-  run,
-  think,
-  write,
+  finishing,
+  planning,
+  running,
+  thinking,
+  writing,
 } from './testing/describe-finish.js';
 
 describeFinish([
   doubted(
     'what still runs is said beside a doubt',
-    [run('sleep 300', { background: true }), think, write()],
+    [running('sleep 300', { background: true }), thinking, writing()],
     /Still running: `sleep 300` \(terminal main, in \S+\)/,
   ),
   {
     ...doubted(
       'the user wants a plan first, and has not approved mine',
-      [think, think, plan('- [x] one\n- [ ] two')],
+      [thinking, thinking, planning('- [x] one\n- [ ] two')],
       /The plan has 1 of 2 steps that are not done\.\nAsk the user to approve the plan first, with ask;/,
     ),
     settings: { approvals: 'plan' },
   },
-  believed('I only wrote a text file', [think, think, write('notes.md')]),
-  believed('my plan is done', [think, think, plan('- [x] one')]),
+  believed('I only wrote a text file', [thinking, thinking, writing('notes.md')]),
+  believed('my plan is done', [thinking, thinking, planning('- [x] one')]),
   believed('a server runs, and nothing speaks against the end', [
-    run('sleep 300', { background: true }),
-    think,
-    think,
+    running('sleep 300', { background: true }),
+    thinking,
+    thinking,
   ]),
   {
     name: 'I fail the task: nobody doubts that',
     files: { 'README.md': 'Hello\n' },
-    turns: () => [think, think, write(), finish({ summary: 'no', outcome: 'failure' })],
+    turns: () => [thinking, thinking, writing(), finishing({ summary: 'no', outcome: 'failure' })],
     also: ({ stage }) => expect(stage.requests).toHaveLength(4),
   },
   {
     name: 'the user rewound my files, and undid that, before I finish',
     files: { 'README.md': 'Hello\n' },
     turns: ({ stage }) => [
-      think,
-      write(),
-      run('true'),
+      thinking,
+      writing(),
+      running('true'),
       async () => {
         const say = stage.log.find(({ action }) => action === 'say')!;
         const last = stage.log.at(-1)!.seq;
@@ -52,9 +52,9 @@ describeFinish([
         await stage.say(newEvent('user', 'rewind', { args: rewound, message: 'rewind' }));
         const undone = { seq: last, what: 'files' as const };
         await stage.say(newEvent('user', 'rewind', { args: undone, message: 'rewind' }));
-        return think;
+        return thinking;
       },
-      finish(),
+      finishing(),
     ],
     also: ({ stage }) => expect(stage.requests).toHaveLength(5),
   },
@@ -78,7 +78,7 @@ describeFinish([
             message: 'used',
           }),
         );
-      return [think, think, write(), think, finish()].map((turn) => async () => {
+      return [thinking, thinking, writing(), thinking, finishing()].map((turn) => async () => {
         await used();
         return turn as object;
       });

@@ -4,46 +4,46 @@ import {
   describeFinish,
   doubted,
   ends,
-  finish,
-  plan,
-  run,
-  think,
-  write,
+  finishing,
+  planning,
+  running,
+  thinking,
+  writing,
 } from './testing/describe-finish.js';
 
 describeFinish([
   doubted(
     'nothing has run since my last edit',
-    [think, think, write()],
+    [thinking, thinking, writing()],
     /No command has ended since your last edit/,
   ),
   doubted(
     'the last command since my edit failed',
-    [think, write(), run('exit 3')],
+    [thinking, writing(), running('exit 3')],
     /The last command since your last edit, `exit 3`, ended with exit code 3/,
   ),
   doubted(
     'my plan has open steps',
-    [think, think, plan('- [x] one\n- [ ] two')],
+    [thinking, thinking, planning('- [x] one\n- [ ] two')],
     /The plan has 1 of 2 steps that are not done/,
   ),
-  believed('my edits were checked by a command', [think, write(), run('true')]),
-  believed('the session was short', [write()]),
+  believed('my edits were checked by a command', [thinking, writing(), running('true')]),
+  believed('the session was short', [writing()]),
   {
     name: 'the user rewound my files before I finish',
     files: { 'README.md': 'Hello\n' },
     turns: ({ stage }) => [
-      think,
-      write(),
-      run('true'),
+      thinking,
+      writing(),
+      running('true'),
       async () => {
         const say = stage.log.find(({ action }) => action === 'say')!;
         const args = { seq: say.seq, what: 'files' as const };
         await stage.say(newEvent('user', 'rewind', { args, message: 'rewind' }));
-        return think;
+        return thinking;
       },
-      finish(),
-      finish(),
+      finishing(),
+      finishing(),
     ],
     also: ({ told }) =>
       expect(told.at(-1)).toMatch(
@@ -65,7 +65,7 @@ describeFinish([
   },
   {
     name: 'I finish with a blank summary, so that the text of my reply is taken',
-    turns: () => [{ ...finish({ summary: ' ' }), text: 'It works.' }],
+    turns: () => [{ ...finishing({ summary: ' ' }), text: 'It works.' }],
     until: 'result',
     told: ['Do it'],
     also: (seat) =>

@@ -1,5 +1,5 @@
 import { filesBench, type FilesBench } from '../../files/testing/files-bench.js';
-import { Reader, type Edit } from './reader.js';
+import { Reader, type NumberedEdit } from './reader.js';
 
 /** Chains of random edits, one for each seed. */
 export function describeEditChains(seeds: readonly number[]): void {
@@ -57,7 +57,10 @@ export function describeEditChains(seeds: readonly number[]): void {
   });
 }
 
-function someEdit(random: ReturnType<FilesBench['random']>, screen: Map<number, string>): Edit {
+function someEdit(
+  random: ReturnType<FilesBench['random']>,
+  screen: Map<number, string>,
+): NumberedEdit {
   const numbers = [...screen.keys()];
   const change = random.pick(['INSERT', 'DELETE', 'REPLACE'] as const);
   const from = random.pick(numbers) + (change === 'INSERT' ? random.below(2) : 0);
@@ -71,7 +74,7 @@ function someEdit(random: ReturnType<FilesBench['random']>, screen: Map<number, 
 function meant(
   lines: readonly string[],
   screen: Map<number, string>,
-  { edit, inserted, begun }: { edit: Edit; inserted: ReadonlySet<string>; begun: string[] },
+  { edit, inserted, begun }: { edit: NumberedEdit; inserted: ReadonlySet<string>; begun: string[] },
 ): string[][] {
   const { change, from, to = from, content = [] } = edit;
   if (change === 'INSERT') {

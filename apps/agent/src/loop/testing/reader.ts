@@ -5,7 +5,7 @@ import type { FilesBench } from '../../files/testing/files-bench.js';
 import { versionOf } from '../../files/version-of.js';
 import { KnownFiles } from '../known-files.js';
 
-export type Edit = {
+export type NumberedEdit = {
   change: 'INSERT' | 'DELETE' | 'REPLACE';
   from: number;
   to?: number | undefined;
@@ -52,7 +52,7 @@ export class Reader {
     );
   }
 
-  async edit(path: string, edit: Edit): Promise<boolean> {
+  async edit(path: string, edit: NumberedEdit): Promise<boolean> {
     const { ok, text } = await this.#call('files.edit', { path, ...edit });
     this.#show(path, text.split('\n'));
     return ok;

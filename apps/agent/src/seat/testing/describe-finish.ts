@@ -2,17 +2,17 @@ import { describeSeat } from '../../testing/describe-seat.js';
 import type { Seat, Situation } from '../../testing/seat.js';
 import type { ScriptedReply } from '../../testing/stage.js';
 
-export const think = { calls: [{ operation: 'think', input: { thought: 'x' } }] };
-export const finish = (input: object = { summary: 'done' }) => ({
+export const thinking = { calls: [{ operation: 'think', input: { thought: 'x' } }] };
+export const finishing = (input: object = { summary: 'done' }) => ({
   calls: [{ operation: 'finish', input }],
 });
-export const write = (path = 'a.ts') => ({
+export const writing = (path = 'a.ts') => ({
   calls: [{ operation: 'files.write', input: { path, content: 'x\n' } }],
 });
-export const run = (command: string, more: object = {}) => ({
+export const running = (command: string, more: object = {}) => ({
   calls: [{ operation: 'terminal.run', input: { command, ...more } }],
 });
-export const plan = (markdown: string) => ({
+export const planning = (markdown: string) => ({
   calls: [{ operation: 'plan.update', input: { markdown } }],
 });
 export const ends = ({ stage }: Seat) =>
@@ -22,7 +22,7 @@ export const ends = ({ stage }: Seat) =>
 export const doubted = (name: string, turns: ScriptedReply[], reason: RegExp): Situation => ({
   name,
   files: { 'README.md': 'Hello\n' },
-  turns: () => [...turns, finish(), finish()],
+  turns: () => [...turns, finishing(), finishing()],
   also: (seat) => {
     const { told } = seat;
     expect(told.at(-1)).toMatch(/^finish failed: [^]*Not finished yet, because:/);
@@ -39,7 +39,7 @@ export const believed = (
 ): Situation => ({
   name,
   files: { 'README.md': 'Hello\n' },
-  turns: () => [...turns, finish()],
+  turns: () => [...turns, finishing()],
   also: ({ stage }) => expect(stage.requests).toHaveLength(turns.length + 1),
   ...more,
 });

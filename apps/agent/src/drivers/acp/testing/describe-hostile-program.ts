@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AcpStage } from './acp-stage.js';
-import { hostileTurns } from './hostile-lines.js';
+import { hostileTurns } from './hostile-turns.js';
 
 const hostileAgent = join(__dirname, 'hostile-agent.mjs');
 
