@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError, newEvent, newMessage, type SessionSummary } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
 import { TestServer } from '../testing/server.js';
@@ -140,7 +140,7 @@ describe('sessions', () => {
     }
   });
 
-  it('keep no patch of an agent that never ends it', async () => {
+  itLong('keep no patch of an agent that never ends it', async () => {
     const id = await server.session();
     let sent = 0;
     server.sandboxes.patch = function* () {
@@ -182,7 +182,7 @@ describe('sessions', () => {
       expect(await patches()).toEqual([`${kept}.patch`]);
     });
 
-    it('keep none once the server is ending', async () => {
+    itLong('keep none once the server is ending', async () => {
       const id = await server.session();
       const exports = server.app.get(Exports);
       await exports.onModuleDestroy();
@@ -256,7 +256,7 @@ describe('sessions', () => {
     expect(server.sandboxes.stopped).toEqual([first, third]);
   });
 
-  it('wait and try again when the sandboxes have no capacity after all', async () => {
+  itLong('wait and try again when the sandboxes have no capacity after all', async () => {
     server.sandboxes.failure = new AppError('limit_reached', 'All sandboxes are taken.');
     const id = await server.session();
     expect(await actions(id)).toEqual(['start', 'state', 'state', 'state']);
@@ -348,32 +348,36 @@ describe('sessions', () => {
     expect(agent(id).startPayload.settings.budgets.steps).toBe(9);
   });
 
-  it('stop on a full disk too, and say so at once and in their log when there is space', async () => {
-    const id = await server.session();
-    const { kysely } = server.app.get(Database);
-    const pages = (count: number) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(kysely);
-    await pages(1); // No less than it has already.
-    for (const size of [100_000, 1_000, 1]) {
-      const fill = newEvent('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
-      await until('the disk is full', () =>
-        server.log.append(id, [fill]).then(
-          () => false,
-          () => true,
-        ),
-      );
-    }
-    const stopped = await server.fetch(`/api/sessions/${id}/stop`, { method: 'POST' });
-    expect(stopped.ok).toBe(true);
-    await until('its sandbox ends', () => !server.sandboxes.agents.has(id));
-    expect(await summary(id)).toMatchObject({
-      state: 'stopped',
-      reason: expect.stringMatching(/^Stopped by the user\. The disk is full/) as string,
-    });
-    await pages(1_000_000);
-    await until('the stop is stored', async () => (await actions(id)).includes('stop'));
-    await server.reaches(id, 'stopped');
-    expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by the user.' });
-  });
+  itLong(
+    'stop on a full disk too, and say so at once and in their log when there is space',
+    async () => {
+      const id = await server.session();
+      const { kysely } = server.app.get(Database);
+      const pages = (count: number) =>
+        sql`pragma max_page_count = ${sql.lit(count)}`.execute(kysely);
+      await pages(1); // No less than it has already.
+      for (const size of [100_000, 1_000, 1]) {
+        const fill = newEvent('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
+        await until('the disk is full', () =>
+          server.log.append(id, [fill]).then(
+            () => false,
+            () => true,
+          ),
+        );
+      }
+      const stopped = await server.fetch(`/api/sessions/${id}/stop`, { method: 'POST' });
+      expect(stopped.ok).toBe(true);
+      await until('its sandbox ends', () => !server.sandboxes.agents.has(id));
+      expect(await summary(id)).toMatchObject({
+        state: 'stopped',
+        reason: expect.stringMatching(/^Stopped by the user\. The disk is full/) as string,
+      });
+      await pages(1_000_000);
+      await until('the stop is stored', async () => (await actions(id)).includes('stop'));
+      await server.reaches(id, 'stopped');
+      expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by the user.' });
+    },
+  );
 
   it('find words in all logs', async () => {
     const id = await server.session({ task: 'Fix the walking time' });

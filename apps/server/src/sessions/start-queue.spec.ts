@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError, type SessionSummary } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 import { StartQueue } from './start-queue.js';
@@ -22,7 +22,7 @@ describe('sandboxes of sessions', () => {
       .id;
   const finish = (id: string) => server.sandboxes.finishes(server.log, id);
 
-  it('are waited for while the engine cannot give up one of a finished session', async () => {
+  itLong('are waited for while the engine cannot give up one of a finished session', async () => {
     const first = await server.session();
     await finish(first);
     const stop = jest.spyOn(server.sandboxes, 'stop').mockRejectedValueOnce(away());

@@ -1,5 +1,5 @@
 import type { AuditPage, MadeToken } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { loginPageOf, type LoginPage } from '../../testing/login-page.js';
 import { TestServer } from '../../testing/server.js';
@@ -79,7 +79,7 @@ describe('users with passwords', () => {
       expect((await server.fetch(`/?${secret}`, { token: '' })).status).toBe(302);
   });
 
-  it('attacks: are not locked out by strangers where they have logged in before', async () => {
+  itLong('attacks: are not locked out by strangers where they have logged in before', async () => {
     await add('ada');
     const passwords = server.app.get(PasswordCheck);
     expect(await passwords.caller('home', 'ada', 'correct horse')).toMatchObject({ label: 'ada' });
@@ -94,7 +94,7 @@ describe('users with passwords', () => {
     expect(await passwords.caller('home', 'ada', 'correct horse')).toMatchObject({ label: 'ada' });
   });
 
-  it('attacks: share the processor with one address that guesses all the time', async () => {
+  itLong('attacks: share the processor with one address that guesses all the time', async () => {
     await add('ada');
     const passwords = server.app.get(PasswordCheck);
     const flood = Array.from({ length: 40 }, (_, index) =>
