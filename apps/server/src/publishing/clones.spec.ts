@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Comparison, Event } from '@belay/protocol';
 import { gitIn } from '@belay/testkit';
-import { sampled, until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { GitScene } from '../testing/git-scene.js';
 
 const scene = new GitScene();
@@ -45,7 +45,7 @@ describe('git in', () => {
     await until('nothing is left', () => scratch().length === 0);
   });
 
-  it('is cloned once for all sessions of a comparison', async () => {
+  itLong('is cloned once for all sessions of a comparison', async () => {
     const { url } = scene.repository();
     let fetches = 0;
     git.intercept = (request) => {

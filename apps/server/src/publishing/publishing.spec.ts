@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Event } from '@belay/protocol';
-import { sampled } from '@belay/testing';
+import { itLong, sampled } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
 import { GitScene } from '../testing/git-scene.js';
 
@@ -136,7 +136,7 @@ describe('git out', () => {
     expect(gitIn(bare, 'log', '--format=%s', 'main')).toBe('m\nfirst\n');
   });
 
-  it('refuses branches whose names are none', async () => {
+  itLong('refuses branches whose names are none', async () => {
     const { session } = await cloned();
     edit((work) => put(work, 'a', 'a'));
     const names = [
@@ -180,7 +180,7 @@ describe('git out', () => {
     expect(scratch()).toEqual([]);
   });
 
-  it('says what the host says when it refuses a push', async () => {
+  itLong('says what the host says when it refuses a push', async () => {
     const { session, bare } = await cloned();
     mkdirSync(join(bare, 'hooks'), { recursive: true });
     writeFileSync(
@@ -198,7 +198,7 @@ describe('git out', () => {
     });
   });
 
-  it('publishes a session that was not cloned, where its changes fit', async () => {
+  itLong('publishes a session that was not cloned, where its changes fit', async () => {
     const { bare, url } = scene.repository();
     const session = await belay.session();
     edit((work) => put(work, 'README.md', 'one\n2\nthree\n'));

@@ -171,7 +171,7 @@ describe('sessions', () => {
       return id;
     };
 
-    it('keep it before the server ends, or nothing of it', async () => {
+    itLong('keep it before the server ends, or nothing of it', async () => {
       const patch = unending();
       const kept = await beginKeeping(patch);
       await beginKeeping(unending());

@@ -110,7 +110,7 @@ describe('sandboxes of sessions', () => {
     expect(server.sandboxes.agents.has(second.id)).toBe(true);
   });
 
-  it('are counted as free when one is lost and the log cannot be written', async () => {
+  itLong('are counted as free when one is lost and the log cannot be written', async () => {
     const first = await server.session();
     const full = new AppError('disk_full', 'The disk is full.');
     jest.spyOn(server.log, 'append').mockRejectedValueOnce(full);
