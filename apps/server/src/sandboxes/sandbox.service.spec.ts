@@ -330,7 +330,7 @@ describe('a warm sandbox', () => {
     ).toHaveLength(1);
   });
 
-  it('that dies is replaced, with its volumes', async () => {
+  itLong('that dies is replaced, with its volumes', async () => {
     const warm = server.engine.only();
     server.engine.kill(warm);
     await until('another one', () => {
@@ -341,7 +341,7 @@ describe('a warm sandbox', () => {
     expect(server.lost).toEqual([]);
   });
 
-  it('that is claimed and fails is removed', async () => {
+  itLong('that is claimed and fails is removed', async () => {
     server.agent.begin = () => Promise.reject(failure());
     const warm = server.engine.only();
     await expect(server.startSession('one')).rejects.toThrow('It fails here.');
@@ -349,7 +349,7 @@ describe('a warm sandbox', () => {
     expect(server.engine.containers.has(warm.id)).toBe(false);
   });
 
-  it('ends with the server', async () => {
+  itLong('ends with the server', async () => {
     await server.stop();
     expect(server.engine.containers.size).toBe(0);
     expect(server.engine.volumeNames.size).toBe(0);

@@ -12,14 +12,11 @@ import { SessionService } from './session.service.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 
 describe('sessions', () => {
-  let server: TestServer;
-  beforeEach(async () => {
-    server = await new TestServer().start({
-      BELAY_MAX_SANDBOXES: '2',
-      BELAY_MAX_WORKSPACE_MB: '2',
-    });
-  });
-  afterEach(() => server.close());
+  const server = new TestServer();
+  const environment = { BELAY_MAX_SANDBOXES: '2', BELAY_MAX_WORKSPACE_MB: '2' };
+  beforeAll(() => server.start(environment));
+  afterEach(() => server.forgetSessions());
+  afterAll(() => server.close());
 
   const summary = (id: string) => server.json<SessionSummary>('GET', `/api/sessions/${id}`);
   const says = (id: string, action: string, args: object, call?: string) =>
@@ -175,7 +172,7 @@ describe('sessions', () => {
       const patch = unending();
       const kept = await beginKeeping(patch);
       await beginKeeping(unending());
-      const restarted = server.restart();
+      const restarted = server.restart(environment);
       patch.push('the patch');
       patch.push(null);
       await restarted;
@@ -188,7 +185,7 @@ describe('sessions', () => {
       await exports.onModuleDestroy();
       await exports.keepPatch(id);
       expect(await patches()).not.toContain(`${id}.patch`);
-      await server.restart();
+      await server.restart(environment);
     });
 
     it('are deleted without it', async () => {
@@ -312,7 +309,7 @@ describe('sessions', () => {
     const gone = await server.session();
     await server.app.close();
     server.sandboxes.agents.delete(gone);
-    await server.start({ BELAY_MAX_SANDBOXES: '2' });
+    await server.start(environment);
     await server.reaches(gone, 'failed');
     expect((await summary(gone)).reason).toContain('Restart the session');
     expect((await summary(alive)).state).toBe('running');

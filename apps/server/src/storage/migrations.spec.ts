@@ -4,7 +4,7 @@ import { Migrator } from 'kysely/migration';
 import { ownerCaller } from '../access/caller.js';
 import { firstSummary } from '../logs/session-summary.js';
 import { Search } from '../sessions/search.js';
-import { alwaysOnEveryDatabase } from '../testing/databases.js';
+import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { usedBlobs, useBlobs } from './blob-uses.js';
 import { migrations } from './migrations/index.js';
@@ -27,7 +27,7 @@ const renamed: Record<string, string> = { arrival: 'background-result' };
 
 const nowOf = (action: string): string => renamed[action] ?? action;
 
-alwaysOnEveryDatabase('a database of an earlier version', (databases) => {
+onEveryDatabase('a database of an earlier version', (databases) => {
   let logs: TestLogs;
   afterEach(() => logs.close());
 

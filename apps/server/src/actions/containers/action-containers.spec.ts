@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { DockerClient, ExecutedProgram } from '@belay/docker';
 import { actionPermissions, actionService } from '@belay/protocol';
-import { sampled, until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { ActionContainers } from './action-containers.js';
 import type { ActionRun } from './action-run.js';
 import { Config } from '../../config.js';
@@ -140,7 +140,7 @@ it('is refused without the workspace that it declares, and leaves nothing', asyn
   expect(engine.containers.size).toBe(0);
 });
 
-it('shares one loopback with its services, which go with it', async () => {
+itLong('shares one loopback with its services, which go with it', async () => {
   const { engine, attached, start } = setUp();
   const service = (port: number) => actionService.parse({ image: 'db:1', port });
   engine.registry.set('db:1', 'sha256:db');

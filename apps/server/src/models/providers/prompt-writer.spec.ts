@@ -76,7 +76,7 @@ const named = [
     ),
 ];
 
-describe.each(sampled(2, named))('a prompt of %s that grows', (_, wire) => {
+describe.each(sampled(1, named))('a prompt of %s that grows', (_, wire) => {
   let server: ProviderServer;
   let data: string;
   beforeEach(async () => {
