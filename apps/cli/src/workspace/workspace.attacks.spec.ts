@@ -14,7 +14,7 @@ import {
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sampled } from '@belay/testing';
+import { itLong, sampled } from '@belay/testing';
 import { Canary, gitIn, hostileRepository, put } from '@belay/testkit';
 import { applyPatch } from './apply-patch.js';
 import { appliedSentence } from './outward-links.js';
@@ -220,7 +220,7 @@ describe('attacks: what lies outside of a folder', () => {
     expect(readFileSync(join(folder, 'secret.txt'), 'utf8')).toBe('new\n');
   });
 
-  it('is not the history of a submodule; that of a repository inside is its own', async () => {
+  itLong('is not the history of a submodule; that of a repository inside is its own', async () => {
     const commit = () => gitIn(folder, 'rev-parse', 'HEAD').trim();
     gitIn(folder, 'init', '-q', '-b', 'main');
     gitIn(folder, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', outside, 'sub');

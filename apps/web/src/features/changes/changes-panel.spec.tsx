@@ -131,7 +131,7 @@ describe('folding all files', () => {
 });
 
 describe('the lines around a change', () => {
-  it('are shown twenty at a time, or all', async () => {
+  itLong('are shown twenty at a time, or all', async () => {
     const { shown } = await show();
     expect(Math.min(...linesShown())).toBe(27);
     screen.getByText('26 lines not shown');

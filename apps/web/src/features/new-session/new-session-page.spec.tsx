@@ -346,20 +346,23 @@ describe('the form for a new session', () => {
     ]);
   });
 
-  it('does not start remembered models that are unavailable, and lists all that it starts', async () => {
-    const models = ['openai:small', 'ollama:gone', 'google:large'];
-    await show({ storage: { 'belay.new-session': JSON.stringify({ models }) } });
-    const chosen = within(await screen.findByRole('list', { name: 'Chosen models' }));
-    expect(chosen.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
-      'openai:small',
-      'google:large',
-    ]);
-    write('Task', 'Fix');
-    await start('Start 2 sessions');
-    fireEvent.click(chosen.getByRole('button', { name: 'Remove google:large' }));
-    expect(screen.queryByRole('list', { name: 'Chosen models' })).toBeNull();
-    await start('Start');
-  });
+  itLong(
+    'does not start remembered models that are unavailable, and lists all that it starts',
+    async () => {
+      const models = ['openai:small', 'ollama:gone', 'google:large'];
+      await show({ storage: { 'belay.new-session': JSON.stringify({ models }) } });
+      const chosen = within(await screen.findByRole('list', { name: 'Chosen models' }));
+      expect(chosen.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
+        'openai:small',
+        'google:large',
+      ]);
+      write('Task', 'Fix');
+      await start('Start 2 sessions');
+      fireEvent.click(chosen.getByRole('button', { name: 'Remove google:large' }));
+      expect(screen.queryByRole('list', { name: 'Chosen models' })).toBeNull();
+      await start('Start');
+    },
+  );
 
   it('adds a model by name on Enter without submitting the form', async () => {
     const { rest } = await show();
@@ -372,7 +375,7 @@ describe('the form for a new session', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('says at the field what is wrong with a model, and takes the suggestion', async () => {
+  itLong('says at the field what is wrong with a model, and takes the suggestion', async () => {
     const { rest } = await show();
     await box('openai:small');
     write('Add a model', 'smal');
@@ -397,7 +400,7 @@ describe('the form for a new session', () => {
     expect((await screen.findByRole('alert')).textContent).toBe('anthropic is not set up.');
   });
 
-  it('keeps its values and shows the error when the server refuses', async () => {
+  itLong('keeps its values and shows the error when the server refuses', async () => {
     const create = () => {
       throw new AppError('conflict', 'The engine is not running. Start Docker.');
     };
