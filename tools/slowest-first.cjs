@@ -25,7 +25,6 @@ const slowest = [
   'evaluation/src/runs.long.spec.ts',
   'apps/agent/src/terminal/terminals.long.spec.ts',
   'apps/agent/src/terminal/background.spec.ts',
-  'libs/rpc/src/socket.spec.ts',
   'e2e/system/conformance/default.long.container.ts',
   'e2e/system/conformance/busybox.long.container.ts',
   'e2e/system/conformance/debian.long.container.ts',
@@ -37,6 +36,10 @@ const slowest = [
   'e2e/dashboard/evaluation.long.e2e.ts',
   'evaluation/src/harbor.long.spec.ts',
   'apps/server/src/publishing/pull-requests.long.spec.ts',
+  'apps/server/src/api/auth/team.long.spec.ts',
+  'apps/server/src/approvals/approval.service.long.spec.ts',
+  'libs/client/src/rest-upload.long.spec.ts',
+  'libs/rpc/src/socket.long.spec.ts',
   'e2e/dashboard/development.long.e2e.ts',
   'e2e/dashboard/evaluation-board.long.e2e.ts',
   'e2e/dashboard/timeline.long.e2e.ts',
@@ -45,6 +48,7 @@ const slowest = [
   'e2e/dashboard/chat.long.e2e.ts',
   'evaluation/src/harbor.spec.ts',
   'apps/server/src/publishing/pull-requests.spec.ts',
+  'apps/server/src/api/auth/team.spec.ts',
   'e2e/system/conformance/default.container.ts',
 ];
 

@@ -1,14 +1,27 @@
+import { sampled } from '@belay/testing';
 import type { TestDatabases } from './logs.js';
 import { PostgresCluster } from './postgres-cluster.js';
 
-/**
- * Runs specs on every database that the server supports, with a real PostgreSQL cluster for this
- * file.
- */
-export function onEveryDatabase(what: string, specs: (databases: TestDatabases) => void): void {
+type Specs = (databases: TestDatabases) => void;
+
+/** Runs specs on SQLite, and in the long run on every database that the server supports. */
+export function onEveryDatabase(what: string, specs: Specs): void {
+  for (const inOne of sampled(1, [inSqlite, inPostgres])) inOne(what, specs);
+}
+
+/** The same in every run, for what each database does in its own way. */
+export function alwaysOnEveryDatabase(what: string, specs: Specs): void {
+  for (const inOne of [inSqlite, inPostgres]) inOne(what, specs);
+}
+
+function inSqlite(what: string, specs: Specs): void {
   describe(`${what}, in SQLite`, () => {
     specs({ fresh: () => Promise.resolve({}) });
   });
+}
+
+/** With a real cluster for this file. */
+function inPostgres(what: string, specs: Specs): void {
   describe(`${what}, in PostgreSQL`, () => {
     let cluster: PostgresCluster;
     beforeAll(async () => {

@@ -1,0 +1,1 @@
+import './workspace.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './tokens.store.spec.js';

@@ -1,0 +1,1 @@
+import './action-containers.spec.js';

@@ -1,0 +1,1 @@
+import './install.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './kinds.spec.js';

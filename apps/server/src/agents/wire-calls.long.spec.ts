@@ -1,0 +1,1 @@
+import './wire-calls.spec.js';

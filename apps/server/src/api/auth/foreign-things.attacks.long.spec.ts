@@ -1,0 +1,1 @@
+import './foreign-things.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './host-names.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './limits.attacks.spec.js';

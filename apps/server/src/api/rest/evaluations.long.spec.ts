@@ -1,0 +1,1 @@
+import './evaluations.spec.js';

@@ -1,0 +1,1 @@
+import './open-api.spec.js';

@@ -1,0 +1,1 @@
+import './web-socket-api.spec.js';

@@ -1,0 +1,1 @@
+import './approval.service.spec.js';

@@ -1,0 +1,1 @@
+import './plain-http.attacks.spec.js';

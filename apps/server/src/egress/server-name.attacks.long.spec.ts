@@ -1,0 +1,1 @@
+import './server-name.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './repository-fetcher.spec.js';

@@ -1,0 +1,1 @@
+import './blob-store.spec.js';

@@ -1,0 +1,1 @@
+import './damaged.attacks.spec.js';

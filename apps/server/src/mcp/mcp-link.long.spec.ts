@@ -1,0 +1,1 @@
+import './mcp-link.spec.js';

@@ -1,0 +1,1 @@
+import './endings.spec.js';

@@ -1,0 +1,1 @@
+import './prompt-writer.spec.js';

@@ -1,0 +1,1 @@
+import './program-containers.spec.js';

@@ -1,0 +1,1 @@
+import './clones.spec.js';

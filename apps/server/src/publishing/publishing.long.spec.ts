@@ -1,0 +1,1 @@
+import './publishing.spec.js';

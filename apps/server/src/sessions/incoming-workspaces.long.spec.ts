@@ -1,0 +1,1 @@
+import './incoming-workspaces.spec.js';

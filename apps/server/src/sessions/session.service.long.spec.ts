@@ -1,0 +1,1 @@
+import './session.service.spec.js';

@@ -1,0 +1,1 @@
+import './sign-ins.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './uploads.attacks.spec.js';

@@ -1,0 +1,1 @@
+import './settings.store.spec.js';

@@ -1,0 +1,1 @@
+import './transcripts.spec.js';

@@ -1,0 +1,1 @@
+import './rest-upload.spec.js';

@@ -1,0 +1,1 @@
+import './socket.spec.js';

@@ -1,0 +1,1 @@
+import './long.spec.js';

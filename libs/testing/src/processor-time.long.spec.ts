@@ -1,0 +1,1 @@
+import './processor-time.spec.js';
