@@ -1,9 +1,9 @@
-import { after, engine, lines, printed } from '../testing/ended-container.js';
+import { after, engine, printLines, printed } from '../testing/ended-container.js';
 
 const busybox = process.env.BELAY_TEST_BUSYBOX ?? '';
 
 it('keeps a log whole', async () => {
-  const output = await printed(busybox, `echo begin; ${lines(30_000)}; echo end`);
+  const output = await printed(busybox, `echo begin; ${printLines(30_000)}; echo end`);
   expect(output).toHaveLength('begin\n'.length + 30_000 * 40 + 'end\n'.length);
   expect(output.startsWith('begin\n')).toBe(true);
   expect(output.endsWith('\nend\n')).toBe(true);

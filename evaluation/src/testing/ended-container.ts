@@ -35,5 +35,5 @@ export const printed = (image: string, line: string) =>
   after(image, line, (container) => container.output());
 
 /** A shell line that prints so many lines of 40 bytes. */
-export const lines = (count: number): string =>
+export const printLines = (count: number): string =>
   `yes 0123456789abcdef0123456789abcdef0123456 | head -n ${count}`;
