@@ -1,13 +1,10 @@
 import { click, fill, shows } from '@belay/testkit';
 import { accessibilityFaults, describeAccessiblePages } from './accessible-pages.js';
 
-/** Two of three pages, each in one look; accessibility.long.e2e.ts covers all pages, panels and looks. */
+/** Two of three pages in one look; accessibility.long.e2e.ts covers all pages, panels and looks. */
 describeAccessiblePages(
   {
-    looks: [
-      ['light', 1440, 900],
-      ['dark', 390, 844],
-    ],
+    looks: [['light', 1440, 900]],
     isSample: true,
   },
   ({ server, chromium }) => {
