@@ -1,1 +1,3 @@
-import './rest-upload.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./rest-upload.spec.js'));

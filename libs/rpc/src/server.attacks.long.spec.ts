@@ -1,1 +1,3 @@
-import './server.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./server.attacks.spec.js'));

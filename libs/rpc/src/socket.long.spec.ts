@@ -1,1 +1,3 @@
-import './socket.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./socket.spec.js'));

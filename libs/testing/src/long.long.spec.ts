@@ -1,1 +1,3 @@
-import './long.spec.js';
+import { longTestsOf } from './long.js';
+
+longTestsOf(() => jest.requireActual('./long.spec.js'));

@@ -1,15 +1,34 @@
 import { itLong, sampled } from './long.js';
 
-// long.long.spec.ts runs the same as the long run does.
+// long.long.spec.ts runs what is left out here.
 const isLong = (expect.getState().testPath ?? '').endsWith('long.long.spec.ts');
 const ran: string[] = [];
 
-itLong('runs what takes long', async () => void ran.push('long'));
+it('an ordinary test', () => void ran.push('ordinary'));
 
-it.each(sampled(1, ['sampled', 'left out']))('runs the row that is %s', (row) => {
+itLong('a long test', async () => void ran.push('long'));
+
+it.each(sampled(1, ['one', 'two', 'three']).filter((row) => row !== 'two'))('row %s', (row) => {
   ran.push(row);
 });
 
-it('in the ordinary run, only what is not long', () => {
-  expect(ran).toEqual(isLong ? ['long', 'sampled', 'left out'] : ['sampled']);
+it.each(['first', 'second'])('the row %s of an ordinary table', (row) => {
+  ran.push(row);
+});
+
+describe.each(sampled(1, ['SQLite', 'PostgreSQL']))('in %s', (database) => {
+  it('an ordinary test', () => void ran.push(`${database} ordinary`));
+
+  itLong('a long test', async () => void ran.push(`${database} long`));
+
+  it.each(sampled(1, ['one', 'two']))('row %s', (row) => {
+    ran.push(`${database} ${row}`);
+  });
+});
+
+afterAll(() => {
+  const ordinary = ['ordinary', 'one', 'first', 'second', 'SQLite ordinary', 'SQLite one'];
+  const postgres = ['ordinary', 'long', 'one', 'two'].map((one) => `PostgreSQL ${one}`);
+  const long = ['long', 'three', 'SQLite long', 'SQLite two', ...postgres];
+  expect(ran).toEqual(isLong ? long : ordinary);
 });

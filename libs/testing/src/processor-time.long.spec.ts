@@ -1,1 +1,3 @@
-import './processor-time.spec.js';
+import { longTestsOf } from './long.js';
+
+longTestsOf(() => jest.requireActual('./processor-time.spec.js'));

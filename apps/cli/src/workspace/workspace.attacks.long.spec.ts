@@ -1,1 +1,3 @@
-import './workspace.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./workspace.attacks.spec.js'));

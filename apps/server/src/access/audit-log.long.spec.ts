@@ -1,1 +1,3 @@
-import './audit-log.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./audit-log.spec.js'));

@@ -1,1 +1,3 @@
-import './tokens.store.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./tokens.store.spec.js'));

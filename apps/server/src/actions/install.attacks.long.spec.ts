@@ -1,1 +1,3 @@
-import './install.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./install.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './kinds.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./kinds.spec.js'));

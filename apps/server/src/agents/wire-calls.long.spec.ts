@@ -1,1 +1,3 @@
-import './wire-calls.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./wire-calls.spec.js'));

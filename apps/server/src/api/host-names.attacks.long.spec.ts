@@ -1,1 +1,3 @@
-import './host-names.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./host-names.attacks.spec.js'));

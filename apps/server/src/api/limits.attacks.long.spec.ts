@@ -1,1 +1,3 @@
-import './limits.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./limits.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './paths.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./paths.attacks.spec.js'));

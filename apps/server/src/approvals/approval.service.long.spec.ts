@@ -1,1 +1,3 @@
-import './approval.service.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./approval.service.spec.js'));

@@ -1,1 +1,3 @@
-import './plan-mode.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./plan-mode.spec.js'));

@@ -1,1 +1,3 @@
-import './plain-http.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./plain-http.attacks.spec.js'));

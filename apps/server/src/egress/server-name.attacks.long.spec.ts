@@ -1,1 +1,3 @@
-import './server-name.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./server-name.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './repository-fetcher.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./repository-fetcher.spec.js'));

@@ -1,1 +1,3 @@
-import './blob-store.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./blob-store.spec.js'));

@@ -1,1 +1,3 @@
-import './damaged.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./damaged.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './mcp-link.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./mcp-link.spec.js'));

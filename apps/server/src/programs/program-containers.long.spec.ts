@@ -1,1 +1,3 @@
-import './program-containers.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./program-containers.spec.js'));

@@ -1,1 +1,3 @@
-import './clones.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./clones.spec.js'));

@@ -1,1 +1,3 @@
-import './publishing.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./publishing.spec.js'));

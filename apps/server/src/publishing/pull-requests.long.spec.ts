@@ -1,1 +1,3 @@
-import './pull-requests.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./pull-requests.spec.js'));

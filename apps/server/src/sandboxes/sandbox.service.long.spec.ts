@@ -1,1 +1,3 @@
-import './sandbox.service.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./sandbox.service.spec.js'));

@@ -1,1 +1,3 @@
-import './incoming-workspaces.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./incoming-workspaces.spec.js'));

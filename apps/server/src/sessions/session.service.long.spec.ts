@@ -1,1 +1,3 @@
-import './session.service.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./session.service.spec.js'));

@@ -1,1 +1,3 @@
-import './sign-ins.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./sign-ins.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './start-queue.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./start-queue.spec.js'));

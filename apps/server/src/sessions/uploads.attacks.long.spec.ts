@@ -1,1 +1,3 @@
-import './uploads.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./uploads.attacks.spec.js'));

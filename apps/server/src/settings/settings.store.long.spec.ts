@@ -1,1 +1,3 @@
-import './settings.store.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./settings.store.spec.js'));

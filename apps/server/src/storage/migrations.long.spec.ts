@@ -1,1 +1,3 @@
-import './migrations.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./migrations.spec.js'));

@@ -1,1 +1,3 @@
-import './transcripts.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./transcripts.spec.js'));

@@ -1,1 +1,3 @@
-import './action-containers.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./action-containers.spec.js'));

@@ -1,1 +1,3 @@
-import './foreign-things.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./foreign-things.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './team.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./team.spec.js'));

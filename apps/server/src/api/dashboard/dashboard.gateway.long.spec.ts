@@ -1,1 +1,3 @@
-import './dashboard.gateway.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./dashboard.gateway.spec.js'));

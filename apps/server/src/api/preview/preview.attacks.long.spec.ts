@@ -1,1 +1,3 @@
-import './preview.attacks.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./preview.attacks.spec.js'));

@@ -1,1 +1,3 @@
-import './evaluations.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./evaluations.spec.js'));

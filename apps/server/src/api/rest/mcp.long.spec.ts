@@ -1,1 +1,3 @@
-import './mcp.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./mcp.spec.js'));

@@ -1,1 +1,3 @@
-import './open-api.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./open-api.spec.js'));

@@ -1,1 +1,3 @@
-import './web-socket-api.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./web-socket-api.spec.js'));

@@ -1,1 +1,3 @@
-import './endings.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./endings.spec.js'));

@@ -1,1 +1,3 @@
-import './prompt-writer.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./prompt-writer.spec.js'));

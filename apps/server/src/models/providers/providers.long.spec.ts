@@ -1,1 +1,3 @@
-import './providers.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./providers.spec.js'));

@@ -1,1 +1,3 @@
-import './machines.spec.js';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./machines.spec.js'));

@@ -1,1 +1,3 @@
-import './changes-panel.spec';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./changes-panel.spec'));

@@ -1,1 +1,3 @@
-import './review-flow.spec';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./review-flow.spec'));

@@ -1,1 +1,3 @@
-import './chat-order.spec';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./chat-order.spec'));

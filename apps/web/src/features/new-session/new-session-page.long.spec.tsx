@@ -1,1 +1,3 @@
-import './new-session-page.spec';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./new-session-page.spec'));

@@ -1,1 +1,3 @@
-import './panel-badge.spec';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./panel-badge.spec'));

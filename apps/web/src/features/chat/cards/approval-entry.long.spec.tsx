@@ -1,1 +1,3 @@
-import './approval-entry.spec';
+import { longTestsOf } from '@belay/testing';
+
+longTestsOf(() => jest.requireActual('./approval-entry.spec'));
