@@ -26,9 +26,34 @@ describe.each(sampled(1, ['SQLite', 'PostgreSQL']))('in %s', (database) => {
   });
 });
 
+describe('without long tests', () => {
+  beforeAll(() => void ran.push('prepared'));
+
+  it('an ordinary test', () => void ran.push('short'));
+});
+
+describe('with a long test', () => {
+  beforeAll(() => void ran.push('prepared'));
+
+  it('an ordinary test', () => void ran.push('brief'));
+
+  itLong('a long test', async () => void ran.push('last'));
+});
+
 afterAll(() => {
-  const ordinary = ['ordinary', 'one', 'first', 'second', 'SQLite ordinary', 'SQLite one'];
+  const ordinary = [
+    'ordinary',
+    'one',
+    'first',
+    'second',
+    'SQLite ordinary',
+    'SQLite one',
+    'prepared',
+    'short',
+    'prepared',
+    'brief',
+  ];
   const postgres = ['ordinary', 'long', 'one', 'two'].map((one) => `PostgreSQL ${one}`);
-  const long = ['long', 'three', 'SQLite long', 'SQLite two', ...postgres];
+  const long = ['long', 'three', 'SQLite long', 'SQLite two', ...postgres, 'prepared', 'last'];
   expect(ran).toEqual(isLong ? long : ordinary);
 });

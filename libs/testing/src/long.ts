@@ -12,7 +12,9 @@ class RestOfRows<Row> extends Array<Row> {
   ordinary: readonly Row[] = [];
 }
 
-const { describe, it } = globalThis;
+const hooks = ['beforeAll', 'beforeEach', 'afterEach', 'afterAll'] as const;
+const { describe, it, test, beforeAll, beforeEach, afterEach, afterAll } = globalThis;
+const jests = { describe, it, test, beforeAll, beforeEach, afterEach, afterAll };
 let extent: Extent = 'ordinary';
 
 /**
@@ -25,7 +27,7 @@ export function longTestsOf(load: () => unknown): void {
 
 /** A test that takes long and rarely fails: `npm test` leaves it out. */
 export function itLong(name: string, test: () => Promise<void>): void {
-  if (extent !== 'ordinary') it(name, test);
+  if (extent !== 'ordinary') counted(it)(name, test as never);
 }
 
 /** The first rows of a table of tests, and in the long run the others; for `it.each` and `describe.each`. */
@@ -39,27 +41,58 @@ export function sampled<const Row>(count: number, rows: readonly Row[]): Row[] {
 /** In the place of Jest’s functions while only the rest is wanted; another use of them than these is an error. */
 const rest = {
   it: Object.assign(() => undefined, {
-    each: (rows: Rows) => (rows instanceof RestOfRows ? it.each(rows) : () => undefined),
+    each: (rows: Rows) => (rows instanceof RestOfRows ? counted(it.each(rows)) : () => undefined),
   }),
-  describe: Object.assign((name: string, tests: () => void) => describe(name, tests), {
-    each: (rows: Rows) => (name: string, tests: Tests) => {
-      const each = (some: Rows, run: Extent) =>
-        describe.each(some)(name, (...row: unknown[]) => during(run, () => tests(...row)));
-      if (!(rows instanceof RestOfRows)) return each(rows, 'rest');
-      if (rows.ordinary.length > 0) each(rows.ordinary, 'rest');
-      each(rows, 'whole');
+  describe: Object.assign(
+    (name: string, tests: () => void) => describe(name, () => withHooksIfAny(tests)),
+    {
+      each: (rows: Rows) => (name: string, tests: Tests) => {
+        const ofRest = (some: Rows) =>
+          describe.each(some)(name, (...row: unknown[]) =>
+            during('rest', () => withHooksIfAny(() => tests(...row))),
+          );
+        if (!(rows instanceof RestOfRows)) return ofRest(rows);
+        if (rows.ordinary.length > 0) ofRest(rows.ordinary);
+        count += 1;
+        describe.each(rows)(name, (...row: unknown[]) => during('whole', () => tests(...row)));
+      },
     },
-  }),
+  ),
 };
+
+/** The number of tests that were added while only the rest is wanted; a table, or a part as a whole, is one. */
+let count = 0;
+
+const counted =
+  (add: (name: string, test: never) => void) =>
+  (name: string, test: never): void => {
+    count += 1;
+    add(name, test);
+  };
+
+/** Runs the body of a `describe`; its hooks are added only if it has tests, because Jest refuses those of no test. */
+function withHooksIfAny(tests: () => unknown): void {
+  const before = count;
+  const kept: (() => void)[] = [];
+  const outer = Object.fromEntries(hooks.map((name) => [name, globalThis[name]]));
+  for (const name of hooks)
+    Object.assign(globalThis, {
+      [name]: (...hook: [never]) => void kept.push(() => outer[name]?.(...hook)),
+    });
+  try {
+    tests();
+  } finally {
+    Object.assign(globalThis, outer);
+  }
+  if (count > before) for (const add of kept) add();
+}
 
 function during(next: Extent, load: () => unknown): void {
   const before = extent;
-  const globals = { describe: globalThis.describe, it: globalThis.it, test: globalThis.test };
+  const names = ['describe', 'it', 'test', ...hooks] as const;
+  const globals = Object.fromEntries(names.map((name) => [name, globalThis[name]]));
   extent = next;
-  Object.assign(
-    globalThis,
-    next === 'rest' ? { ...rest, test: rest.it } : { describe, it, test: it },
-  );
+  Object.assign(globalThis, jests, next === 'rest' && { ...rest, test: rest.it });
   try {
     load();
   } finally {
