@@ -38,6 +38,14 @@ describe('with a long test', () => {
   it('an ordinary test', () => void ran.push('brief'));
 
   itLong('a long test', async () => void ran.push('last'));
+
+  describe('within', () => {
+    beforeAll(() => void ran.push('prepared within'));
+
+    it('an ordinary test', () => void ran.push('inner brief'));
+
+    itLong('a long test', async () => void ran.push('inner last'));
+  });
 });
 
 afterAll(() => {
@@ -52,8 +60,20 @@ afterAll(() => {
     'short',
     'prepared',
     'brief',
+    'prepared within',
+    'inner brief',
   ];
   const postgres = ['ordinary', 'long', 'one', 'two'].map((one) => `PostgreSQL ${one}`);
-  const long = ['long', 'three', 'SQLite long', 'SQLite two', ...postgres, 'prepared', 'last'];
+  const long = [
+    'long',
+    'three',
+    'SQLite long',
+    'SQLite two',
+    ...postgres,
+    'prepared',
+    'last',
+    'prepared within',
+    'inner last',
+  ];
   expect(ran).toEqual(isLong ? long : ordinary);
 });

@@ -77,7 +77,7 @@ function withHooksIfAny(tests: () => unknown): void {
   const outer = Object.fromEntries(hooks.map((name) => [name, globalThis[name]]));
   for (const name of hooks)
     Object.assign(globalThis, {
-      [name]: (...hook: [never]) => void kept.push(() => outer[name]?.(...hook)),
+      [name]: (...hook: [never]) => void kept.push(() => jests[name](...hook)),
     });
   try {
     tests();
