@@ -6,7 +6,7 @@ import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type DockerClient } from '@belay/docker';
 import { AppError } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { Config } from '../config.js';
 import type { EgressService } from '../egress/egress.service.js';
 import { FakeEngine } from '../testing/fake-engine.js';
@@ -113,7 +113,7 @@ it('that ends by itself is removed, and how it ended is known', async () => {
   expect(gone(engine)()).toBe(true);
 });
 
-it('that does not heed the end of its input is killed', async () => {
+itLong('that does not heed the end of its input is killed', async () => {
   const { engine, run } = setUp(true);
   const running = await run();
   await running.stop();
@@ -139,33 +139,38 @@ it('is given up at once when nobody wants it any more, and what was made is remo
   await until('the removal', gone(engine));
 });
 
-it('reaches its hosts by a socket of its own, which is all that is mounted, and nothing else', async () => {
-  const { engine, run } = setUp();
-  const running = await run({ hosts: ['api.example'] });
-  const { spec } = engine.only();
-  expect(spec).toMatchObject({
-    Entrypoint: ['/opt/belay/node', '/opt/belay/contained.cjs'],
-    Cmd: ['serve', '--fast'],
-    HostConfig: { NetworkMode: 'none' },
-  });
-  expect(spec.HostConfig?.Mounts?.map(({ Target, ReadOnly }) => [Target, ReadOnly])).toEqual([
-    ['/opt/belay', true],
-    ['/run/belay', true],
-    ['/etc/hosts', true],
-  ]);
-  const socketFolder = spec.HostConfig?.Mounts?.[1]?.Source ?? '';
-  const ask = async (request: string, more = '') => {
-    const socket = connect(join(socketFolder, 'server.sock'));
-    socket.write(`${request}\n`);
-    socket.end(more);
-    return text(socket);
-  };
-  const to = (host: string) => JSON.stringify({ kind: 'connect', host, port: 443 });
-  expect(await ask(to('api.example'), 'hello')).toBe('{"error":null}\nhello');
-  expect(await ask(to('other.example'), 'hello')).toContain('other.example is none of its hosts.');
-  expect(await ask('{"kind":"connect"}')).toContain('cannot be read');
-  expect(await ask('{"kind":"output"}')).toContain('Requests of this program are refused');
-  expect(await ask('x'.repeat(2_000))).toContain('too long');
-  await running.stop();
-  await until('the removal of the socket', () => !existsSync(socketFolder));
-});
+itLong(
+  'reaches its hosts by a socket of its own, which is all that is mounted, and nothing else',
+  async () => {
+    const { engine, run } = setUp();
+    const running = await run({ hosts: ['api.example'] });
+    const { spec } = engine.only();
+    expect(spec).toMatchObject({
+      Entrypoint: ['/opt/belay/node', '/opt/belay/contained.cjs'],
+      Cmd: ['serve', '--fast'],
+      HostConfig: { NetworkMode: 'none' },
+    });
+    expect(spec.HostConfig?.Mounts?.map(({ Target, ReadOnly }) => [Target, ReadOnly])).toEqual([
+      ['/opt/belay', true],
+      ['/run/belay', true],
+      ['/etc/hosts', true],
+    ]);
+    const socketFolder = spec.HostConfig?.Mounts?.[1]?.Source ?? '';
+    const ask = async (request: string, more = '') => {
+      const socket = connect(join(socketFolder, 'server.sock'));
+      socket.write(`${request}\n`);
+      socket.end(more);
+      return text(socket);
+    };
+    const to = (host: string) => JSON.stringify({ kind: 'connect', host, port: 443 });
+    expect(await ask(to('api.example'), 'hello')).toBe('{"error":null}\nhello');
+    expect(await ask(to('other.example'), 'hello')).toContain(
+      'other.example is none of its hosts.',
+    );
+    expect(await ask('{"kind":"connect"}')).toContain('cannot be read');
+    expect(await ask('{"kind":"output"}')).toContain('Requests of this program are refused');
+    expect(await ask('x'.repeat(2_000))).toContain('too long');
+    await running.stop();
+    await until('the removal of the socket', () => !existsSync(socketFolder));
+  },
+);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import type { DockerClient, ExecutedProgram } from '@belay/docker';
 import { actionPermissions, actionService } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { ActionContainers } from './action-containers.js';
 import type { ActionRun } from './action-run.js';
 import { Config } from '../../config.js';
@@ -97,10 +97,12 @@ it('gives a call no rights, no network, its secrets and its socket, and removes 
   expect(engine.containers.size).toBe(0);
 });
 
-it.each([
-  ['read', true],
-  ['write', false],
-] as const)('with the workspace to %s mounts that of its session', async (workspace, readOnly) => {
+it.each(
+  sampled(1, [
+    ['read', true],
+    ['write', false],
+  ] as const),
+)('with the workspace to %s mounts that of its session', async (workspace, readOnly) => {
   const { engine, workspaces, start } = setUp();
   workspaces.set('s', workspaceOf('s'));
   const running = await start({ workspace });
@@ -114,10 +116,12 @@ it.each([
   await running.stop();
 });
 
-it.each([
-  ['read', 'ro'],
-  ['write', 'rw'],
-])('has an empty workspace to %s without a session', async (workspace, mode) => {
+it.each(
+  sampled(1, [
+    ['read', 'ro'],
+    ['write', 'rw'],
+  ]),
+)('has an empty workspace to %s without a session', async (workspace, mode) => {
   const { engine, start } = setUp();
   const running = await start({ workspace }, { session: null });
   const { spec } = engine.only();
@@ -136,7 +140,7 @@ it('is refused without the workspace that it declares, and leaves nothing', asyn
   expect(engine.containers.size).toBe(0);
 });
 
-it('shares one loopback with its services, which go with it', async () => {
+itLong('shares one loopback with its services, which go with it', async () => {
   const { engine, attached, start } = setUp();
   const service = (port: number) => actionService.parse({ image: 'db:1', port });
   engine.registry.set('db:1', 'sha256:db');
