@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { api } from '@belay/protocol';
 import { parse } from 'yaml';
 import { root } from './product-node.mjs';
 
@@ -37,6 +38,11 @@ describe('the server in a container', () => {
     expect(server.volumes).toContain(`data:${setting('BELAY_DATA')}`);
     expect(server.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
     expect([database.ports, database.network_mode]).toEqual([undefined, 'none']);
+  });
+
+  it('is healthy once it is ready', () => {
+    const [, path] = /^HEALTHCHECK .*\n.*fetch\(`[^`]*(\/health[^`]*)`\)/m.exec(dockerfile) ?? [];
+    expect(path).toBe(api.monitoring.ready.path);
   });
 
   it('is built with the Node of the product', () => {
