@@ -336,11 +336,6 @@ export function isEvent<A extends EventAction>(
   return value.action === action;
 }
 
-/** Why a session waits for its model’s provider; with `seconds` also when it is tried next. */
-export const waitsForProvider = ({ error, seconds }: { error: string; seconds?: number }): string =>
-  `Waiting for the provider: ${error}` +
-  (seconds === undefined ? '' : ` Next try in ${Math.max(1, Math.round(seconds))} s.`);
-
 /** Builds an event to append; its args are checked by the action’s schema. */
 export function newEvent<A extends EventAction>(
   source: EventSource,

@@ -10,11 +10,11 @@ import {
   type NewEvent,
   type SessionState,
   type SessionSummary,
-  waitsForProvider,
 } from '@belay/protocol';
 import { maxExcerpt } from './bounded-summary.js';
 import { budgetIsSpent } from './budgets.js';
 import { caseOf, type EventCases } from './event-cases.js';
+import { waitsForProvider } from './waits-for-provider.js';
 
 /**
  * The state change that an event causes, stored in the same transaction. Pure. `summary` already includes the event.

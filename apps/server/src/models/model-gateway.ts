@@ -4,7 +4,6 @@ import {
   isEnded,
   isKnownProvider,
   newEvent,
-  waitsForProvider,
   wallSeconds,
   dollarsText,
   type Budgets,
@@ -20,6 +19,7 @@ import type { Caller } from '../access/caller.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { EventLog } from '../logs/event-log.js';
 import { TransientNotices } from '../logs/transient-notices.js';
+import { waitsForProvider } from '../logs/waits-for-provider.js';
 import { whileWorking } from '../logs/while-working.js';
 import { limitEvent, limitReached, spentBudget, type SpentBudget } from '../logs/budgets.js';
 import { assertMayNameModel } from './assert-may-name-model.js';
