@@ -1,4 +1,4 @@
-import { labels } from '@belay/docker';
+import { labels } from '@belay/containers';
 import { contentHash, fileEntry } from '../entries.js';
 import { Unsupported } from '../model.js';
 import type { TrialContext } from './agent.js';

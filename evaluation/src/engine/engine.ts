@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { containerName, hosts, isConflict, isGone, isNotFound } from '@belay/docker';
+import { containerName, hosts, isConflict, isGone, isNotFound } from '@belay/containers';
 import Docker from 'dockerode';
 import { AppError, ignoreError } from '@belay/protocol';
 import { fileEntry, packArchive, type Entry } from '../entries.js';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { containerOutput, isGone, isNotFound } from '@belay/docker';
+import { containerOutput, isGone, isNotFound } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 import type { Container } from 'dockerode';
 import { readArchive, packArchive, type Entry } from '../entries.js';

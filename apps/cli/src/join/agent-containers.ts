@@ -8,7 +8,7 @@ import {
   labels,
   ownershipContainer,
   type Limits,
-} from '@belay/docker';
+} from '@belay/containers';
 import { AppError, ignoreError, visibleText } from '@belay/protocol';
 import { z } from 'zod';
 import { readAllSaved } from '../saved-file.js';

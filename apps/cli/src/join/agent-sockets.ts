@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { hosts } from '@belay/docker';
+import { hosts } from '@belay/containers';
 import { ConnectionFolder, makePrivateFolder, runtimeFolder } from '@belay/host';
 import { relayAgent, type Relay } from '@belay/rpc';
 

@@ -1,4 +1,4 @@
-import type { DockerClient } from '@belay/docker';
+import type { DockerClient } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import type { ActionContainers } from './containers/action-containers.js';
 import type { ActionRun } from './containers/action-run.js';

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, idleContainer, labels } from '@belay/docker';
+import { DockerClient, idleContainer, labels } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 import { pack } from 'tar-stream';
 import { Config } from '../config.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DockerClient, idleContainer } from '@belay/docker';
+import { DockerClient, idleContainer } from '@belay/containers';
 import { Config } from '../config.js';
 import { ownerLabels } from '../owner-labels.js';
 import type { CLibrary } from './agent-entry.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Logger } from '@nestjs/common';
-import type { DockerClient } from '@belay/docker';
+import type { DockerClient } from '@belay/containers';
 import { until } from '@belay/testing';
 import { Config } from '../config.js';
 import { FakeEngine } from '../testing/fake-engine.js';

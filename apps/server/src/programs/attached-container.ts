@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { type DockerClient, outputPieces } from '@belay/docker';
+import { type DockerClient, outputPieces } from '@belay/containers';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { ContainerCreateOptions } from 'dockerode';

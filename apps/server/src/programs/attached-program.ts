@@ -1,4 +1,4 @@
-import { hardened, type Limits } from '@belay/docker';
+import { hardened, type Limits } from '@belay/containers';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 
 /**

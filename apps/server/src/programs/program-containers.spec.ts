@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { type DockerClient } from '@belay/docker';
+import { type DockerClient } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { Config } from '../config.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DockerClient, labels } from '@belay/docker';
+import { DockerClient, labels } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { untilAborted } from '@belay/rpc';
 import { Config } from '../config.js';

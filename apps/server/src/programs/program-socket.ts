@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { writeFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import { hosts as hostsFile } from '@belay/docker';
+import { hosts as hostsFile } from '@belay/containers';
 import { ConnectionFolder } from '@belay/host';
 import {
   AppError,

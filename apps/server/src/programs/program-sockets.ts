@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hosts } from '@belay/docker';
+import { hosts } from '@belay/containers';
 import { Injectable } from '@nestjs/common';
 import { Config } from '../config.js';
 import { makePrivateFolder } from '@belay/host';

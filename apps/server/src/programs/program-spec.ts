@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { hosts, type Limits, scratch, volume } from '@belay/docker';
+import { hosts, type Limits, scratch, volume } from '@belay/containers';
 import type { ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { attachedProgram, unlogged, variables } from './attached-program.js';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { OutputPiece } from '@belay/docker';
+import type { OutputPiece } from '@belay/containers';
 
 /** A program of an MCP server that runs in a container of its own. */
 export interface ContainedProgram {

@@ -1,4 +1,4 @@
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import { Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { EgressModule } from '../egress/egress.module.js';

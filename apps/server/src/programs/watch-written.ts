@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DockerClient } from '@belay/docker';
+import type { DockerClient } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 
 const checkMs = 1_000;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { labels } from '@belay/docker';
+import { labels } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';

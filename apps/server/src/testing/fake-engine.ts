@@ -10,7 +10,7 @@ import {
   type Exit,
   type FoundContainer,
   type NewImage,
-} from '@belay/docker';
+} from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
 

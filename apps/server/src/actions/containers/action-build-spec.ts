@@ -1,4 +1,4 @@
-import { hardened, type Limits, rootCapabilities } from '@belay/docker';
+import { hardened, type Limits, rootCapabilities } from '@belay/containers';
 import type { ActionManifest } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
 import {

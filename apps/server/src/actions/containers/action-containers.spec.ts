@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { DockerClient, ExecutedProgram } from '@belay/docker';
+import type { DockerClient, ExecutedProgram } from '@belay/containers';
 import { actionPermissions, actionService } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ActionContainers } from './action-containers.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { DockerClient, labels, type Limits } from '@belay/docker';
+import { DockerClient, labels, type Limits } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';

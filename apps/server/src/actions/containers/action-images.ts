@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, labels, outputPieces } from '@belay/docker';
+import { DockerClient, labels, outputPieces } from '@belay/containers';
 import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../../config.js';

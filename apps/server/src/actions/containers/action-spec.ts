@@ -4,7 +4,7 @@ import {
   rootCapabilities,
   scratch,
   volume,
-} from '@belay/docker';
+} from '@belay/containers';
 import type { ActionService, ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
 import { attachedProgram, unlogged, variables } from '../../programs/attached-program.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SandboxVolumes } from '@belay/docker';
+import type { SandboxVolumes } from '@belay/containers';
 
 /** What actions need to know of a session’s sandbox. */
 export interface SessionWorkspace {

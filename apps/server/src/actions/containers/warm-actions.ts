@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { outputPieces, type DockerClient, type ExecutedProgram } from '@belay/docker';
+import { outputPieces, type DockerClient, type ExecutedProgram } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 import { programEnd } from '../../programs/attached-container.js';
 import type { ProgramEnd, RunningProgram } from '../../programs/program.js';

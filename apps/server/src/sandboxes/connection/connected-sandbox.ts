@@ -1,4 +1,4 @@
-import { type SandboxVolumes } from '@belay/docker';
+import { type SandboxVolumes } from '@belay/containers';
 import type { AgentConnection } from './agent-link.js';
 
 /** The session of the calling agent; throws while it has none. */

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DockerClient } from '@belay/docker';
+import { type DockerClient } from '@belay/containers';
 import { Config } from '../../config.js';
 import { FakeEngine } from '../../testing/fake-engine.js';
 import { HostFolders } from './host-folders.js';

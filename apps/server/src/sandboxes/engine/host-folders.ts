@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import { AppError, type NewMount, type SandboxProfile, type SessionMount } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { isWithin, realFolder, sameEnds } from '../../programs/real-folder.js';

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import { errorFrom, type Check } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { Volumes } from './volumes.js';

@@ -6,7 +6,7 @@ import {
   labels,
   type SandboxVolumes,
   sidecarContainer,
-} from '@belay/docker';
+} from '@belay/containers';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { ownerLabels } from '../../owner-labels.js';

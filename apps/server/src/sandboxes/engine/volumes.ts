@@ -7,7 +7,7 @@ import {
   ownershipContainer,
   type SandboxVolumes,
   seedsVolumes,
-} from '@belay/docker';
+} from '@belay/containers';
 import { AppError, ignoreError, type SandboxProfile } from '@belay/protocol';
 import { SessionAgents, type AgentMounts } from '../../agents/session-agents.js';
 import { Config } from '../../config.js';

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, outputPieces, type Execution } from '@belay/docker';
+import { DockerClient, outputPieces, type Execution } from '@belay/containers';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Sandboxes } from './sandboxes.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { DockerClient, exitReason } from '@belay/docker';
+import { DockerClient, exitReason } from '@belay/containers';
 import { AppError, errorFrom } from '@belay/protocol';
 import { Config } from '../../config.js';
 import type { Findings } from './reconciler.js';

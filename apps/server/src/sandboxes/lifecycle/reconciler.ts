@@ -6,7 +6,7 @@ import {
   type EngineEvent,
   type FoundContainer,
   labels,
-} from '@belay/docker';
+} from '@belay/containers';
 import { errorFrom, ignoreError } from '@belay/protocol';
 import { EventLog } from '../../logs/event-log.js';
 import { ownPrograms } from '../../programs/program-spec.js';

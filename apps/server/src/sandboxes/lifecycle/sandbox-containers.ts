@@ -9,7 +9,7 @@ import {
   labels,
   volume,
   type Limits,
-} from '@belay/docker';
+} from '@belay/containers';
 import {
   AppError,
   ignoreError,

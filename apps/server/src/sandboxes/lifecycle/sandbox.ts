@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type SandboxVolumes } from '@belay/docker';
+import { type SandboxVolumes } from '@belay/containers';
 import { AppError, ignoreError } from '@belay/protocol';
 import { agentLink, type AgentConnection, type AgentLink } from '../connection/agent-link.js';
 import type { ConnectedSandbox } from '../connection/connected-sandbox.js';
