@@ -194,7 +194,7 @@ export class Engine {
 
   /** The id of a session's running container, if it is on this engine. */
   async containerOfSession(session: string): Promise<string | undefined> {
-    const name = containerName({ id: '', session });
+    const name = containerName(session);
     const filters = JSON.stringify({ name: [`^/${name}$`] });
     const [found] = await this.#docker.listContainers({ filters });
     return found?.Id;

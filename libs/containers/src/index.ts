@@ -1,4 +1,21 @@
 export {
+  ContainerHost,
+  type Can,
+  type ContainerSpec,
+  type SeenState,
+  type DialIn,
+  type HostImages,
+  type HostKeptFiles,
+  type KeptFiles,
+  type Labels,
+  type Limits,
+  type PlacedFile,
+  type Seen,
+  type SharedFolder,
+} from './container-host.js';
+export { followHost, type HostFollower } from './follow-host.js';
+export { DockerHost, type DockerHostOptions } from './docker/docker-host.js';
+export {
   dockerError,
   isConflict,
   isGone,
@@ -7,30 +24,21 @@ export {
   pullFailed,
 } from './docker/errors.js';
 export {
-  agentContainer,
   containerName,
   hardened,
+  hostFolder,
   hosts,
-  idleContainer,
   labels,
-  ownershipContainer,
+  ownPrograms,
   rootCapabilities,
   scratch,
-  seedsVolumes,
-  sidecarContainer,
   volume,
-  type AgentContainer,
-  type Limits,
-  type SandboxVolumes,
 } from './docker/container-spec.js';
-export {
-  DockerClient,
-  type CreateOptions,
-  type FoundContainer,
-  type NewImage,
-} from './docker/docker.client.js';
+export { DockerClient, type FoundContainer, type NewImage } from './docker/docker.client.js';
+export type { CreateOptions } from './docker/create-options.js';
+export type { EngineAgent } from './docker/engine-agent.js';
 export type { EngineEvent } from './docker/engine-events.js';
-export { exitReason, type Exit } from './docker/exit-reason.js';
+export type { Exit } from './docker/exit-reason.js';
 export { containerOutput } from './docker/container-output.js';
 export type { ExecutedProgram, Execution } from './docker/execution.js';
 export { outputPieces, type OutputPiece } from './docker/output-pieces.js';

@@ -1,30 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { hosts, type Limits, scratch, volume } from '@belay/containers';
+import { hostFolder, hosts, type Limits, scratch, volume } from '@belay/containers';
 import type { ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { attachedProgram, unlogged, variables } from './attached-program.js';
 
-/** The label of programs of this process. Those of an earlier process are no longer needed. */
-export const ownPrograms = randomUUID();
-
 const user = 1000;
-
-/** Mounts below a folder would not be read-only, so they are left out. */
-const alone = { Propagation: 'rprivate' as const, NonRecursive: true };
-
-/** A folder of this machine, without other mounts below it. */
-export const hostFolder = (folder: {
-  path: string;
-  real: string;
-  readOnly: boolean;
-}): MountSettings => ({
-  Type: 'bind',
-  Source: folder.real,
-  Target: folder.path,
-  ReadOnly: folder.readOnly,
-  BindOptions: alone,
-});
 
 /** The program’s connection to the server, and the program that uses it. */
 export interface ProgramConnection {

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { labels } from '@belay/containers';
+import { labels, ownPrograms } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
 import { SandboxServer } from '../testing/sandbox-server.js';
-import { ownPrograms } from '../programs/program-spec.js';
 
 let server: SandboxServer;
 beforeEach(async () => {
@@ -255,7 +254,7 @@ describe('a container that dies', () => {
     await server.startSession('one');
     const container = server.engine.only();
     container.state = 'exited';
-    container.exit = { code: 137, outOfMemory: false, error: '' };
+    container.exit = { code: 137, outOfMemory: false, error: '', memoryMb: 2048 };
     container.stop();
     await stateIs('one', 'lost');
     await until('the report', () => server.lost.length === 1);
@@ -325,9 +324,8 @@ describe('a warm sandbox', () => {
       'connected',
       'connected',
     ]);
-    expect(
-      server.sandboxes.ofSessions().filter(({ container }) => container === warm.id),
-    ).toHaveLength(1);
+    const claimed = warm.spec.Labels?.[labels.sandbox];
+    expect(server.sandboxes.ofSessions().filter(({ id }) => id === claimed)).toHaveLength(1);
   });
 
   it('that dies is replaced, with its volumes', async () => {

@@ -40,8 +40,8 @@ export class SandboxService {
     });
     try {
       const sandbox = await this.#withAgent(reserved, startPayload, kept);
-      const { id, volumes, agent, machine, token } = sandbox;
-      const record = { session, sandbox: id, volumes, epoch, agent, machine, token };
+      const { id, files, agent, machine, token } = sandbox;
+      const record = { session, sandbox: id, files, epoch, agent, machine, token };
       await this.records.write({ ...record, begun: kept !== undefined });
       if (openTar && !kept) {
         await sandbox.alive(this.calls.importWorkspace(sandbox, openTar));
@@ -78,7 +78,7 @@ export class SandboxService {
     }
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
-    await this.#dispose(sandbox, { volumes: false });
+    await this.#dispose(sandbox, { files: false });
     await this.#forgetToken(sandbox);
   }
 
@@ -86,7 +86,7 @@ export class SandboxService {
   async remove(session: string): Promise<void> {
     const sandbox = this.sandboxes.ofSession(session);
     if (sandbox && !sandbox.hasBegun) await this.stop(session);
-    else if (sandbox) await this.#dispose(sandbox, { volumes: true });
+    else if (sandbox) await this.#dispose(sandbox, { files: true });
     await this.deaths.removed(session);
     const record = await this.records.find(session);
     if (record) await this.containers.removeFiles(record);
@@ -149,11 +149,10 @@ export class SandboxService {
       this.containers.rename(warm);
       return warm;
     }
-    if (kept) reserved.volumes = kept.volumes;
+    if (kept) reserved.files = kept.files;
     await this.containers.launch(reserved, {
       image,
       profile,
-      keepsFiles: kept !== undefined,
       mounts,
       agent,
     });
@@ -169,7 +168,7 @@ export class SandboxService {
     // A warm sandbox may have replaced the reserved one.
     const sandbox = this.sandboxes.ofSession(session) ?? reserved;
     try {
-      await this.containers.discard(sandbox, { volumes: kept === undefined });
+      await this.containers.discard(sandbox, { files: kept === undefined });
       if (kept) await this.records.write(kept);
       else await this.records.remove(session);
     } finally {
@@ -183,7 +182,7 @@ export class SandboxService {
     if (record && machine !== undefined) await this.records.write({ ...record, token: undefined });
   }
 
-  async #dispose(sandbox: Sandbox, what: { volumes: boolean }): Promise<void> {
+  async #dispose(sandbox: Sandbox, what: { files: boolean }): Promise<void> {
     try {
       await this.containers.dispose(sandbox, what);
     } catch (error) {

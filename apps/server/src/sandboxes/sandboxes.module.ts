@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { AgentsModule } from '../agents/agents.module.js';
+import { ContainersModule } from '../containers/containers.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EgressModule } from '../egress/egress.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { ProgramsModule } from '../programs/programs.module.js';
 import { AgentCalls } from './connection/agent-calls.js';
 import { AgentListener } from './connection/agent-listener.js';
 import { ConnectionLog } from './connection/connection-log.js';
@@ -13,10 +13,7 @@ import { SandboxConnections } from './connection/sandbox-connections.js';
 import { ApprovedServices } from './connection/approved-services.js';
 import { ModelCalls } from './connection/model-calls.js';
 import { StorageCalls } from './connection/storage-calls.js';
-import { SandboxChecks } from './engine/sandbox-checks.js';
-import { HostFolders } from './engine/host-folders.js';
-import { Sidecars } from './engine/sidecars.js';
-import { Volumes } from './engine/volumes.js';
+import { HostFolders } from './host-folders.js';
 import { CheckRunner } from './lifecycle/check-runner.js';
 import { DeathWatch } from './lifecycle/death-watch.js';
 import { Reconciler } from './lifecycle/reconciler.js';
@@ -35,10 +32,10 @@ import { SandboxService } from './sandbox.service.js';
     ActionsModule,
     AgentsModule,
     ApprovalsModule,
+    ContainersModule,
     EgressModule,
     McpModule,
     ModelsModule,
-    ProgramsModule,
   ],
   providers: [
     AgentCalls,
@@ -51,7 +48,6 @@ import { SandboxService } from './sandbox.service.js';
     MachineStore,
     Machines,
     Reconciler,
-    SandboxChecks,
     SandboxConnections,
     SandboxContainers,
     SandboxRecords,
@@ -59,12 +55,10 @@ import { SandboxService } from './sandbox.service.js';
     Sandboxes,
     ServerLifecycle,
     ApprovedServices,
-    Sidecars,
     ModelCalls,
     StorageCalls,
-    Volumes,
     WarmPool,
   ],
-  exports: [AgentListener, CheckRunner, HostFolders, Machines, SandboxChecks, SandboxService],
+  exports: [AgentListener, CheckRunner, HostFolders, Machines, SandboxService],
 })
 export class SandboxesModule {}

@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import {
   type CreateOptions,
   type DockerClient,
+  type EngineAgent,
   type EngineEvent,
   type ExecutedProgram,
   type Execution,
@@ -172,9 +173,10 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return this.imageLabels[label] ?? '';
   }
 
-  async volumeLabels(): Promise<Record<string, string>> {
+  async volumeLabels(name: string): Promise<Record<string, string> | undefined> {
     await this.#call('volumeLabels');
-    return {};
+    const isOfSandbox = /-(workspace|state)$/.test(name);
+    return isOfSandbox && !this.volumeNames.has(name) ? undefined : {};
   }
 
   async imageOf(): Promise<string> {
@@ -182,9 +184,13 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return 'runtime';
   }
 
-  async userOf(): Promise<string> {
-    await this.#call('userOf');
-    return '1000:1000';
+  async agentOf(container: string): Promise<EngineAgent | undefined> {
+    await this.#call('agentOf');
+    const { name, spec } = this.containers.get(container) ?? {};
+    const mount = spec?.HostConfig?.Mounts?.find(({ Target }) => Target === '/workspace');
+    return name === undefined
+      ? undefined
+      : { name, user: '1000:1000', workspace: mount?.Source ?? '' };
   }
 
   async pidOf(): Promise<number | undefined> {
@@ -220,7 +226,7 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
       await onPulled?.(elsewhere);
     }
     const id = `container-${++this.#made}`;
-    const exit = { code: 0, outOfMemory: false, error: '' };
+    const exit = { code: 0, outOfMemory: false, error: '', memoryMb: 2048 };
     const made = {
       id,
       name: spec.name ?? id,

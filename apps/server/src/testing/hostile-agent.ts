@@ -26,7 +26,7 @@ export class HostileAgent {
     this.#server = server;
     this.#epoch = epoch;
     const sandbox = new Sandbox({ session, epoch });
-    sandbox.adopt('container');
+    sandbox.adopt();
     server.app.get(AgentCalls).serve(serving, sandbox);
     const nothing = () => Promise.resolve({});
     agent.serve({

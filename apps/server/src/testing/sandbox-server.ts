@@ -12,6 +12,8 @@ import { InstallableAgents } from '../agents/installable-agents.js';
 import { SessionAgents } from '../agents/session-agents.js';
 import { SignInStore } from '../agents/sign-in.store.js';
 import { Config } from '../config.js';
+import { dockerHostOf } from '../containers/docker-host-of.js';
+import { HostFolders } from '../sandboxes/host-folders.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { TerminalLog } from '../logs/terminal-log.js';
@@ -23,8 +25,6 @@ import { SandboxConnections } from '../sandboxes/connection/sandbox-connections.
 import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
 import { ModelCalls } from '../sandboxes/connection/model-calls.js';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
-import { Sidecars } from '../sandboxes/engine/sidecars.js';
-import { Volumes } from '../sandboxes/engine/volumes.js';
 import { DeathWatch } from '../sandboxes/lifecycle/death-watch.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxContainers } from '../sandboxes/lifecycle/sandbox-containers.js';
@@ -88,7 +88,7 @@ export class SandboxServer {
     const folder = this.#folder;
     const variables = { BELAY_DATA: folder, XDG_RUNTIME_DIR: folder, BELAY_POOL: '0', ...env };
     const config = new Config(variables);
-    const docker = this.engine as unknown as DockerClient;
+    const host = dockerHostOf(config, this.engine as unknown as DockerClient);
     const { log, database } = this.logs;
     const unused = null as never;
     const storage = new StorageCalls(
@@ -97,8 +97,7 @@ export class SandboxServer {
       new BlobStore(config, database),
       new TransientNotices(),
     );
-    const sidecars = new Sidecars(config, docker);
-    const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
+    const approved = new ApprovedServices(unused, unused, unused, unused, unused, host);
     const live = new TransientNotices();
     this.agentStore = new AgentStore(config);
     this.signIns = new SignInStore(config);
@@ -106,7 +105,7 @@ export class SandboxServer {
       config,
       this.agentStore,
       new InstallableAgents(),
-      new ImageLibraries(config, docker),
+      new ImageLibraries(host),
       this.signIns,
     );
     const calls = new AgentCalls(
@@ -117,30 +116,22 @@ export class SandboxServer {
       unused,
       live,
     );
-    const listener = new AgentListener(config);
-    const connections = new SandboxConnections(listener, calls);
-    const volumes = new Volumes(config, docker, agents);
+    const listener = new AgentListener();
+    const connections = new SandboxConnections(listener, calls, host);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
     const containers = new SandboxContainers(
       config,
-      docker,
-      volumes,
-      sidecars,
+      host,
+      new HostFolders(config, host),
+      agents,
       connections,
       new MachineAgents(machines, connections),
     );
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes);
-    const deaths = new DeathWatch(config, docker, containers, this.sandboxes, pool);
-    const reconciler = new Reconciler(
-      docker,
-      containers,
-      volumes,
-      this.records,
-      this.sandboxes,
-      log,
-    );
+    const deaths = new DeathWatch(config, host, containers, this.sandboxes, pool);
+    const reconciler = new Reconciler(host, containers, this.records, this.sandboxes, log);
     this.service = new SandboxService(
       this.sandboxes,
       this.records,
@@ -153,7 +144,7 @@ export class SandboxServer {
       reconciler,
       deaths,
       pool,
-      listener,
+      connections,
       machines,
       this.sandboxes,
     );

@@ -20,13 +20,10 @@ const agent = {
   labels: { 'belay.sandbox': 'one' },
 } as const;
 
-it('names containers after their session, and warm ones after their sandbox', () => {
-  expect(containerName({ id: 'a1', session: '0mabc-12' })).toBe('belay-0mabc-12');
-  expect(containerName({ id: 'a1', session: '0mabc-12' }, 'browser')).toBe(
-    'belay-0mabc-12-browser',
-  );
-  expect(containerName({ id: 'a1', session: 'a b/c' })).toBe('belay-a_b_c');
-  expect(containerName({ id: 'a1', session: null })).toBe('belay-warm-a1');
+it('names containers after their label', () => {
+  expect(containerName('0mabc-12')).toBe('belay-0mabc-12');
+  expect(containerName('0mabc-12', 'volumes')).toBe('belay-0mabc-12-volumes');
+  expect(containerName('a b/c')).toBe('belay-a_b_c');
 });
 
 it('gives an agent no rights, no network and bounded resources', () => {

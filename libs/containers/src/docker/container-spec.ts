@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { join, posix } from 'node:path';
 import type { SandboxProfile } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
+import type { Labels, Limits } from '../container-host.js';
 
 /** Labels of everything that belongs to this server, or to one of its sandboxes. */
 export const labels = {
@@ -30,19 +32,13 @@ export interface SandboxVolumes {
   state: string;
 }
 
-/** A container’s name in `docker ps`, which contains its session once it has one. */
-export function containerName(
-  { id, session }: { id: string; session: string | null },
-  role: 'agent' | 'browser' | 'volumes' = 'agent',
-): string {
-  const owner = session === null ? `warm-${id}` : session.replaceAll(/[^\w.-]/g, '_');
-  return role === 'agent' ? `belay-${owner}` : `belay-${owner}-${role}`;
-}
+/** The label of programs of this process. Those of an earlier process are no longer needed. */
+export const ownPrograms = randomUUID();
 
-export interface Limits {
-  memoryMb: number;
-  /** At most as many as the machine has: the engine refuses more. */
-  cpus: number;
+/** A container’s name in `docker ps`. */
+export function containerName(label: string, role: 'agent' | 'volumes' = 'agent'): string {
+  const owner = label.replaceAll(/[^\w.-]/g, '_');
+  return role === 'agent' ? `belay-${owner}` : `belay-${owner}-${role}`;
 }
 
 export interface AgentContainer {
@@ -60,7 +56,7 @@ export interface AgentContainer {
   shared: readonly MountSettings[];
   limits: Limits;
   /** Variables for package tools. */
-  tools: Record<string, string>;
+  tools: Readonly<Record<string, string>>;
   labels: Record<string, string>;
 }
 
@@ -109,7 +105,7 @@ export const scratch = (owner: number, { readOnly = false } = {}): string =>
 /** The engine creates a missing volume; an empty one takes over the image’s folder if it is `seeded`. */
 export function volume(
   mount: { Source: string; Target: string; ReadOnly?: boolean },
-  { seeded = false, labels }: { seeded?: boolean; labels?: Record<string, string> } = {},
+  { seeded = false, labels }: { seeded?: boolean; labels?: Labels } = {},
 ): MountSettings {
   const options = {
     NoCopy: !seeded,
@@ -118,6 +114,22 @@ export function volume(
   };
   return { Type: 'volume', ...mount, VolumeOptions: options };
 }
+
+/** Mounts below a folder would not be read-only, so they are left out. */
+const alone = { Propagation: 'rprivate' as const, NonRecursive: true };
+
+/** A folder of this machine, without other mounts below it. */
+export const hostFolder = (folder: {
+  path: string;
+  real: string;
+  readOnly: boolean;
+}): MountSettings => ({
+  Type: 'bind',
+  Source: folder.real,
+  Target: folder.path,
+  ReadOnly: folder.readOnly,
+  BindOptions: alone,
+});
 
 /** The common options of all our containers: no rights, limited resources, limited logs. */
 export function hardened({ memoryMb, cpus }: Limits): ContainerCreateOptions['HostConfig'] {
@@ -208,8 +220,8 @@ export function ownershipContainer(what: {
   name: string;
   image: string;
   volumes: SandboxVolumes;
-  labels: Record<string, string>;
-  volumeLabels: Record<string, string>;
+  labels: Labels;
+  volumeLabels: Labels;
 }): ContainerCreateOptions {
   const { workspace, state } = what.volumes;
   const fresh = { seeded: true, labels: what.volumeLabels };
@@ -232,8 +244,8 @@ export const idleContainer = (what: {
   name: string;
   image: string;
   /** A new volume takes over the image’s folder there if it is `seeded`. */
-  volume?: { name: string; target: string; labels: Record<string, string>; seeded?: boolean };
-  labels: Record<string, string>;
+  volume?: { name: string; target: string; labels: Labels; seeded?: boolean };
+  labels: Labels;
 }): ContainerCreateOptions => ({
   name: what.name,
   Image: what.image,

@@ -3,16 +3,16 @@ import Docker from 'dockerode';
 import { z } from 'zod';
 import { containerOutput } from './container-output.js';
 import { labels, withVolumesInMemory } from './container-spec.js';
+import type { CreateOptions } from './create-options.js';
+import { engineAgent, type EngineAgent } from './engine-agent.js';
 import { readEvents, type EngineEvent } from './engine-events.js';
 import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
 import type { ExecutedProgram, Execution } from './execution.js';
 import type { Exit } from './exit-reason.js';
 import { ImagePulls } from './image-pulls.js';
+import { imageName } from './image-registry.js';
 import { otherNameIfTaken } from './other-name-if-taken.js';
 import { endedOutOfMemory } from './out-of-memory.js';
-
-/** Image names that may be part of a path of the engine’s API; they may come from others. */
-const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
 
 export interface FoundContainer {
   id: string;
@@ -25,13 +25,6 @@ export interface NewImage {
   repo: string;
   tag: string;
   changes: readonly string[];
-}
-
-export interface CreateOptions {
-  /** Keeps the volumes that its image declares in memory, because those of the engine have no limit. */
-  boundVolumes?: boolean;
-  /** Awaited with the image’s id if this call pulled it, before a container of it exists. */
-  onPulled?: (id: string) => Promise<void>;
 }
 
 export interface DockerClientOptions {
@@ -122,9 +115,14 @@ export class DockerClient {
     return z.object({ Id: z.string() }).parse(made).Id;
   }
 
-  /** Unpacks an archive at the root of a container that may not have run yet. */
-  async unpack(container: string, archive: Buffer | Readable): Promise<void> {
-    await this.#ask(this.#docker.getContainer(container).putArchive(archive, { path: '/' }));
+  /** Unpacks an archive in a container that may not have run yet. */
+  async unpack(
+    container: string,
+    archive: Buffer | Readable,
+    { path = '/', signal: abortSignal }: { path?: string; signal?: AbortSignal } = {},
+  ): Promise<void> {
+    const options = { path, ...(abortSignal && { abortSignal }) };
+    await this.#ask(this.#docker.getContainer(container).putArchive(archive, options));
   }
 
   /** Whether this path exists in a container that may not have run yet. */
@@ -156,10 +154,10 @@ export class DockerClient {
     return (await this.#found(this.#docker.getContainer(container).inspect()))?.Image;
   }
 
-  /** The user that an agent’s programs run as; empty if the container does not exist. */
-  async userOf(container: string): Promise<string> {
+  /** The container of an agent; undefined if it does not exist. */
+  async agentOf(container: string): Promise<EngineAgent | undefined> {
     const found = await this.#found(this.#docker.getContainer(container).inspect());
-    return found?.Config.Labels[labels.user] ?? found?.Config.User ?? '';
+    return found && engineAgent(found);
   }
 
   /** The id of its first process on this machine; undefined while it does not run. */
@@ -289,7 +287,7 @@ export class DockerClient {
     const { Running, ExitCode: code, Error: error } = found.State;
     if (Running) return null;
     const outOfMemory = await endedOutOfMemory(this.#docker, container, found.State);
-    return { code, outOfMemory, error };
+    return { code, outOfMemory, error, memoryMb: (found.HostConfig.Memory ?? 0) / 2 ** 20 };
   }
 
   /** The last lines of the container’s output. */

@@ -3,6 +3,9 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '@belay/host';
 import { AppError } from '@belay/protocol';
 
+/** Image names that may be part of a path of the engine’s API; they may come from others. */
+export const imageName = /^(?!.*\.\.)[\w.:@/-]{1,500}$/;
+
 /**
  * Throws `forbidden` for an image whose registry is at an address of this machine or of its network, which the engine
  * would ask on behalf of whoever named the image. The engine resolves the name again, and follows where the registry

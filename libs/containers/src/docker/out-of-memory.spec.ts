@@ -7,6 +7,7 @@ import { DockerClient } from './docker.client.js';
 
 const finished = '2026-11-25T12:00:00.5Z';
 const state = { Running: false, ExitCode: 137, OOMKilled: true, FinishedAt: finished, Error: '' };
+const inspected = JSON.stringify({ State: state, HostConfig: { Memory: 2 ** 29 } });
 
 describe('a killed container that the engine marks as out of memory', () => {
   let oom: string[] = [];
@@ -15,7 +16,7 @@ describe('a killed container that the engine marks as out of memory', () => {
   const socket = join(folder, 'docker.sock');
   const engine = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://engine');
-    if (!pathname.endsWith('/events')) return void response.end(JSON.stringify({ State: state }));
+    if (!pathname.endsWith('/events')) return void response.end(inspected);
     if (broken) return void response.writeHead(500).end('{}');
     const [since, until] = ['since', 'until'].map((name) => Number(searchParams.get(name)));
     expect(JSON.parse(searchParams.get('filters') ?? '')).toMatchObject({

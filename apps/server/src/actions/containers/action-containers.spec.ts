@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { DockerClient, ExecutedProgram } from '@belay/containers';
+import type { DockerClient, DockerHost, ExecutedProgram } from '@belay/containers';
 import { actionPermissions, actionService } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ActionContainers } from './action-containers.js';
@@ -30,7 +30,20 @@ function setUp() {
   const egress = {} as EgressService;
   const sockets = new ProgramSockets(config);
   const workspaces = new SessionWorkspaces();
-  const containers = new ActionContainers(config, docker, egress, sockets, workspaces);
+  const host: Pick<DockerHost, 'agentOf'> = {
+    agentOf: async (id) => {
+      const workspace = `${id}-workspace`;
+      return { container: 'c', name: id, user: '1000:1000', workspace };
+    },
+  };
+  const containers = new ActionContainers(
+    config,
+    docker,
+    host as DockerHost,
+    egress,
+    sockets,
+    workspaces,
+  );
   opened.push(containers);
   const start = (permissions: object = {}, more: Partial<ActionRun> = {}, services = {}) =>
     containers.start(
@@ -58,9 +71,8 @@ function setUp() {
 
 /** As of a sandbox that has its container. */
 const workspaceOf = (session: string, more: Partial<SessionWorkspace> = {}): SessionWorkspace => ({
+  id: session,
   machine: undefined,
-  container: 'c',
-  volumes: { workspace: `${session}-workspace`, state: `${session}-state` },
   gone: () => Promise.withResolvers<void>().promise,
   ...more,
 });

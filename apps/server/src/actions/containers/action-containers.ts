@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { DockerClient, labels, type Limits } from '@belay/containers';
+import { DockerClient, DockerHost, labels, type Limits, ownPrograms } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
 import { ownerLabels } from '../../owner-labels.js';
 import { removeContainer, startAttached } from '../../programs/attached-container.js';
-import { ownPrograms } from '../../programs/program-spec.js';
 import type { ProgramSocket } from '../../programs/program-socket.js';
 import { ProgramSockets } from '../../programs/program-sockets.js';
 import type { RunningProgram } from '../../programs/program.js';
@@ -39,6 +38,7 @@ export class ActionContainers implements BeforeApplicationShutdown {
   constructor(
     private readonly config: Config,
     private readonly docker: DockerClient,
+    private readonly host: DockerHost,
     private readonly egress: EgressService,
     private readonly sockets: ProgramSockets,
     private readonly workspaces: SessionWorkspaces,
@@ -209,10 +209,11 @@ export class ActionContainers implements BeforeApplicationShutdown {
       new AppError('conflict', `The action ${name} needs a workspace: ${why}.`);
     if (sandbox?.machine !== undefined)
       throw without('that of this session is on a joined machine');
-    if (!sandbox?.container) throw without('the session has no sandbox now, so restart it');
+    const agent = sandbox && (await this.host.agentOf(sandbox.id));
+    if (!agent) throw without('the session has no sandbox now, so restart it');
     return {
-      user: (await this.docker.userOf(sandbox.container)) || programUser,
-      workspace: { volume: sandbox.volumes.workspace, readOnly: workspace === 'read' },
+      user: agent.user,
+      workspace: { volume: agent.workspace, readOnly: workspace === 'read' },
     };
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, labels, outputPieces } from '@belay/containers';
+import { DockerClient, labels, outputPieces, ownPrograms } from '@belay/containers';
 import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../../config.js';
@@ -9,7 +9,6 @@ import { EgressService } from '../../egress/egress.service.js';
 import { hostRegistries } from '../../egress/host-registries.js';
 import { toolSettings } from '../../egress/tool-settings.js';
 import { ownerLabels } from '../../owner-labels.js';
-import { ownPrograms } from '../../programs/program-spec.js';
 import type { ProgramSocket } from '../../programs/program-socket.js';
 import { ProgramSockets } from '../../programs/program-sockets.js';
 import { watchWritten } from '../../programs/watch-written.js';

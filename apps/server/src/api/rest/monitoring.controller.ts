@@ -2,7 +2,7 @@ import { Req, Res, type OnApplicationBootstrap } from '@nestjs/common';
 import { api } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { sql } from 'kysely';
-import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
+import { ContainerHost } from '@belay/containers';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
 import { Metrics } from './metrics.js';
@@ -21,7 +21,7 @@ export class MonitoringController implements OnApplicationBootstrap {
   constructor(
     private readonly database: Database,
     private readonly log: EventLog,
-    private readonly sandboxes: SandboxChecks,
+    private readonly host: ContainerHost,
     private readonly counts: Metrics,
   ) {}
 
@@ -55,7 +55,7 @@ export class MonitoringController implements OnApplicationBootstrap {
     const now = Date.now();
     if (now - this.#engine.at < engineMs) return;
     this.#engine = { at: now, ok: this.#engine.ok };
-    this.sandboxes.checks().then(
+    this.host.checks().then(
       ([engine]) => (this.#engine.ok = engine?.ok ?? false),
       () => (this.#engine.ok = false),
     );

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, outputPieces, type Execution } from '@belay/containers';
+import { DockerClient, DockerHost, outputPieces, type Execution } from '@belay/containers';
 import { AppError, ignoreError } from '@belay/protocol';
 import { Sandboxes } from './sandboxes.js';
 
@@ -26,14 +26,16 @@ export interface CheckRun {
 export class CheckRunner {
   constructor(
     private readonly docker: DockerClient,
+    private readonly host: DockerHost,
     private readonly sandboxes: Sandboxes,
   ) {}
 
   /** Throws `conflict` without a container, `timeout`, and `cancelled` when the signal is aborted. */
   async runCheck(session: string, command: string, signal: AbortSignal): Promise<CheckRun> {
-    const container = this.sandboxes.ofSession(session)?.container;
-    if (!container) throw new AppError('conflict', 'The session has no sandbox now.');
-    const user = (await this.docker.userOf(container)) || '1000:1000';
+    const id = this.sandboxes.ofSession(session)?.id;
+    const agent = id === undefined ? undefined : await this.host.agentOf(id);
+    if (!agent) throw new AppError('conflict', 'The session has no sandbox now.');
+    const { container, user } = agent;
     const begun = performance.now();
     const begin = (program: string, ...args: string[]) =>
       this.docker.exec(container, {

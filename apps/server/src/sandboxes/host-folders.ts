@@ -1,17 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { DockerClient } from '@belay/containers';
+import { ContainerHost, type SharedFolder } from '@belay/containers';
+import { isWithin, realFolder, sameEnds } from '@belay/host';
 import { AppError, type NewMount, type SandboxProfile, type SessionMount } from '@belay/protocol';
-import { Config } from '../../config.js';
-import { isWithin, realFolder, sameEnds } from '../../programs/real-folder.js';
-
-/** A folder with the identity that it had when it was checked; its path may lead elsewhere later. */
-export interface HeldFolder extends SessionMount {
-  device: bigint;
-  inode: bigint;
-}
+import { Config } from '../config.js';
 
 /** System folders, with everything below them. */
 const system =
@@ -26,7 +20,7 @@ const secrets = ['.ssh', '.gnupg', '.aws', '.azure', '.docker', '.kube', '.passw
 export class HostFolders {
   constructor(
     private readonly config: Config,
-    private readonly docker: DockerClient,
+    private readonly host: ContainerHost,
   ) {}
 
   /**
@@ -39,6 +33,8 @@ export class HostFolders {
   ): Promise<SessionMount[]> {
     if (wanted.length > 0 && onMachine)
       throw refused('A session on a joined machine has the folders of that machine: share none.');
+    if (wanted.length > 0 && !this.host.can.folders)
+      throw refused(`${this.host.name} cannot share folders: share none.`);
     const chosen: SessionMount[] = [];
     for (const { folder, readOnly = false } of wanted) {
       const real = await this.#checked(folder);
@@ -54,7 +50,7 @@ export class HostFolders {
   }
 
   /** Repeats the checks before each start. Throws when a folder is gone, or its path now leads elsewhere. */
-  async hold(mounts: readonly SessionMount[]): Promise<HeldFolder[]> {
+  async hold(mounts: readonly SessionMount[]): Promise<SharedFolder[]> {
     return Promise.all(
       mounts.map(async (mount) => {
         const real = await this.#checked(mount.folder);
@@ -68,29 +64,13 @@ export class HostFolders {
     );
   }
 
-  /**
-   * Asserts that a started container got exactly the folders that were checked. Throws `forbidden` when one was
-   * exchanged meanwhile; the container has run only the agent by then, which has no session yet.
-   */
-  async assertMounted(container: string, held: readonly HeldFolder[]): Promise<void> {
-    if (held.length === 0) return;
-    const pid = await this.docker.pidOf(container);
-    for (const folder of held) {
-      const seen =
-        pid === undefined ? undefined : await identity(`/proc/${pid}/root${folder.path}`);
-      if (seen) assertSame(folder, seen);
-      // Only root can see into a container. Otherwise the mount is known only if nobody else can exchange the folder.
-      else await this.#assertOwnAlone(folder, container);
-    }
-  }
-
   async #checked(folder: string): Promise<string> {
     const real = await realFolder(folder);
     const home = this.config.environment['HOME'] ?? homedir();
     const closed = [
       this.config.data,
       this.config.runtimeFolder,
-      this.docker.socket,
+      ...this.host.closedPaths,
       ...secrets.map((name) => join(home, name)),
     ];
     const own = await Promise.all(closed.map(sameEnds));
@@ -111,35 +91,11 @@ export class HostFolders {
     if (words === undefined) return real;
     throw refused(`The folder ${folder}${real === folder ? '' : ` (${real})`} ${words}.`);
   }
-
-  async #assertOwnAlone(folder: HeldFolder, container: string): Promise<void> {
-    const seen = await identity(folder.folder);
-    if (seen) assertSame(folder, seen);
-    const others = await this.docker.writableFolders(container);
-    const within = others.find((one) => one !== folder.folder && isWithin(folder.folder, one));
-    if (within !== undefined) throw exchanged(folder, `another session may change ${within}`);
-    const own = process.getuid?.();
-    for (let above = dirname(folder.folder); ; above = dirname(above)) {
-      const { uid, mode } = await stat(above);
-      const isSticky = (mode & 0o1000) !== 0;
-      if ((uid !== 0 && uid !== own) || ((mode & 0o022) !== 0 && !isSticky))
-        throw exchanged(folder, `other users may change ${above}`);
-      if (above === '/') return;
-    }
-  }
 }
 
 async function identity(path: string): Promise<{ dev: bigint; ino: bigint } | undefined> {
   return stat(path, { bigint: true }).catch(() => undefined);
 }
-
-function assertSame(folder: HeldFolder, { dev, ino }: { dev: bigint; ino: bigint }): void {
-  if (dev !== folder.device || ino !== folder.inode)
-    throw exchanged(folder, 'another one was mounted in its place');
-}
-
-const exchanged = ({ folder }: SessionMount, why: string): AppError =>
-  new AppError('forbidden', `The folder ${folder} cannot be shared, for ${why}.`);
 
 const refused = (sentence: string): AppError => new AppError('invalid_input', sentence);
 
