@@ -23,17 +23,18 @@ export {
   isNotFound,
   pullFailed,
 } from './docker/errors.js';
+export { containerName, hosts, labels, ownPrograms } from './docker/container-spec.js';
 export {
-  containerName,
-  hardened,
-  hostFolder,
-  hosts,
-  labels,
-  ownPrograms,
-  rootCapabilities,
-  scratch,
-  volume,
-} from './docker/container-spec.js';
+  actionContainer,
+  actionProcess,
+  outputFolder,
+  serviceContainer,
+  type ActionContainer,
+  type ActionProcess,
+} from './docker/action-container.js';
+export { actionBuildContainer } from './docker/action-build-container.js';
+export { programContainer } from './docker/program-container.js';
+export type { ContainerCreateOptions } from 'dockerode';
 export { DockerClient, type FoundContainer, type NewImage } from './docker/docker.client.js';
 export type { CreateOptions } from './docker/create-options.js';
 export type { EngineAgent } from './docker/engine-agent.js';

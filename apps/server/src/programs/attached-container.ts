@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
-import { type DockerClient, outputPieces } from '@belay/containers';
+import { type ContainerCreateOptions, type DockerClient, outputPieces } from '@belay/containers';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
-import type { ContainerCreateOptions } from 'dockerode';
 import type { ProgramEnd, RunningProgram } from './program.js';
 
 /** The time between the end of its input and its kill. */

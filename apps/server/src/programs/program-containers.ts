@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DockerClient, labels, ownPrograms } from '@belay/containers';
+import { DockerClient, labels, ownPrograms, programContainer } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { untilAborted } from '@belay/rpc';
 import { Config } from '../config.js';
@@ -7,7 +7,6 @@ import { EgressService } from '../egress/egress.service.js';
 import { ownerLabels } from '../owner-labels.js';
 import { startAttached } from './attached-container.js';
 import { programFolder } from './program-folder.js';
-import { programContainer } from './program-spec.js';
 import type { ProgramSocket } from './program-socket.js';
 import { ProgramSockets } from './program-sockets.js';
 import type { ContainedProgram, ProgramRunner, RunningProgram } from './program.js';

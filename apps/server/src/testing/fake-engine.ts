@@ -2,6 +2,7 @@ import { EventEmitter, on } from 'node:events';
 import { PassThrough, type Duplex, type Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
+  type ContainerCreateOptions,
   type CreateOptions,
   type DockerClient,
   type EngineAgent,
@@ -13,7 +14,6 @@ import {
   type NewImage,
 } from '@belay/containers';
 import { AppError } from '@belay/protocol';
-import type { ContainerCreateOptions } from 'dockerode';
 
 export interface FakeContainer {
   id: string;

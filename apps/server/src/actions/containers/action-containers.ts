@@ -1,6 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
-import { DockerClient, DockerHost, labels, type Limits, ownPrograms } from '@belay/containers';
+import {
+  actionContainer,
+  actionProcess,
+  DockerClient,
+  DockerHost,
+  labels,
+  outputFolder,
+  ownPrograms,
+  serviceContainer,
+  type ActionContainer,
+  type ActionProcess,
+  type Limits,
+} from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
@@ -11,14 +23,6 @@ import { ProgramSockets } from '../../programs/program-sockets.js';
 import type { RunningProgram } from '../../programs/program.js';
 import { watchWritten } from '../../programs/watch-written.js';
 import type { ActionRun } from './action-run.js';
-import {
-  actionContainer,
-  actionProcess,
-  outputFolder,
-  serviceContainer,
-  type ActionContainer,
-  type ActionProcess,
-} from './action-spec.js';
 import { SessionWorkspaces, type SessionWorkspace } from './session-workspaces.js';
 import { WarmActions, type IdleContainer } from './warm-actions.js';
 

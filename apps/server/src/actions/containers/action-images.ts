@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, labels, outputPieces, ownPrograms } from '@belay/containers';
+import {
+  actionBuildContainer,
+  DockerClient,
+  labels,
+  outputPieces,
+  ownPrograms,
+} from '@belay/containers';
 import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../../config.js';
@@ -14,7 +20,7 @@ import { ProgramSockets } from '../../programs/program-sockets.js';
 import { watchWritten } from '../../programs/watch-written.js';
 import { digestOf, actionTar, type ActionFile } from '../action-files.js';
 import { OutputLines } from '../output-lines.js';
-import { actionBuildContainer, buildCommand } from './action-build-spec.js';
+import { buildCommand } from './build-command.js';
 
 export const pulledImage = z.object({
   /** The name in the manifest. */

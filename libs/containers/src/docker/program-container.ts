@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { hostFolder, hosts, type Limits, scratch, volume } from '@belay/containers';
 import type { ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
+import type { Limits } from '../container-host.js';
 import { attachedProgram, unlogged, variables } from './attached-program.js';
+import { hostFolder, hosts, scratch, volume } from './container-spec.js';
 
 const user = 1000;
 

@@ -1,5 +1,6 @@
-import { hardened, type Limits } from '@belay/containers';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
+import type { Limits } from '../container-host.js';
+import { hardened } from './container-spec.js';
 
 /**
  * Options of containers whose input and output are connected to this server, in contrast to those that run by

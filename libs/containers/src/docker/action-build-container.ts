@@ -1,12 +1,12 @@
-import { hardened, type Limits, rootCapabilities } from '@belay/containers';
-import type { ActionManifest } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
+import type { Limits } from '../container-host.js';
+import { hardened, rootCapabilities } from './container-spec.js';
 import {
   connectionMounts,
   starter,
   startVariable,
   type ProgramConnection,
-} from '../../programs/program-spec.js';
+} from './program-container.js';
 
 /**
  * The container in which an action’s image is made. Its programs are as untrusted as the action: they run as root with
@@ -49,32 +49,3 @@ export function actionBuildContainer(what: {
     },
   };
 }
-
-/** The commands to run in it, as a POSIX shell script with its arguments; null when there are none. */
-export function buildCommand(
-  { debian = [], npm = [], pip = [] }: ActionManifest['packages'],
-  { hasSetup, variables }: { hasSetup: boolean; variables: Readonly<Record<string, string>> },
-): string[] | null {
-  const steps = [
-    ...(debian.length > 0
-      ? [
-          'apt-get update',
-          `apt-get install --yes --no-install-recommends -- ${quoted(debian)}`,
-          'rm -rf /var/lib/apt/lists/*',
-        ]
-      : []),
-    ...(npm.length > 0 ? [`npm install --global --no-audit --no-fund -- ${quoted(npm)}`] : []),
-    ...(pip.length > 0
-      ? [`PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir -- ${quoted(pip)}`]
-      : []),
-    ...(hasSetup ? ['cd /action', './setup'] : []),
-  ];
-  if (steps.length === 0) return null;
-  const set = { HOME: '/root', DEBIAN_FRONTEND: 'noninteractive', ...variables };
-  const exported = Object.entries(set).map(([name, value]) => `export ${name}=${quoted([value])}`);
-  const shown = steps.flatMap((step) => [`echo ${quoted([`> ${step}`])}`, step]);
-  return ['/bin/sh', '-ec', [...exported, ...shown].join('\n')];
-}
-
-const quoted = (words: readonly string[]): string =>
-  words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ');

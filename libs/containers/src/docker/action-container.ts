@@ -1,19 +1,15 @@
-import {
-  type ExecutedProgram,
-  type Limits,
-  rootCapabilities,
-  scratch,
-  volume,
-} from '@belay/containers';
 import type { ActionService, ProgramStart } from '@belay/protocol';
 import type { ContainerCreateOptions } from 'dockerode';
-import { attachedProgram, unlogged, variables } from '../../programs/attached-program.js';
+import type { Limits } from '../container-host.js';
+import { attachedProgram, unlogged, variables } from './attached-program.js';
+import { rootCapabilities, scratch, volume } from './container-spec.js';
+import type { ExecutedProgram } from './execution.js';
 import {
   connectionMounts,
   starter,
   startVariable,
   type ProgramConnection,
-} from '../../programs/program-spec.js';
+} from './program-container.js';
 
 /** The folder in which an action leaves files, and its size. */
 export const outputFolder = '/output';
