@@ -40,16 +40,19 @@ const project = (name, root, more = {}) => ({
   testMatch: ['**/*.spec.ts', '**/*.spec.tsx'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/examples/'],
   modulePathIgnorePatterns: ['/dist/'],
-  moduleNameMapper: {
-    '^@belay/evaluation$': '<rootDir>/evaluation/src/index.ts',
-    '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
+  resolver: '<rootDir>/tools/resolve-sources.cjs',
   transform: { '\\.(ts|tsx)$': swc('typescript'), '\\.m?js$': swc('ecmascript') },
   transformIgnorePatterns: [`<rootDir>/node_modules/(?!(${modulePackages.join('|')})/|.*\\.mjs$)`],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/tools/plain-context.cjs',
   ...more,
 });
+
+const web = {
+  moduleNameMapper: {
+    '^@/lib/server$': '<rootDir>/apps/web/src/testing/server.ts',
+    '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
+  },
+};
 
 module.exports = {
   projects: [
@@ -63,21 +66,17 @@ module.exports = {
     project('agent', 'apps/agent/src'),
     project('cli', 'apps/cli/src'),
     project('evaluation', 'evaluation/src'),
+    // Components, in a browser’s environment, and what needs no page.
     project('web', 'apps/web/src', {
+      ...web,
+      testMatch: ['**/*.spec.tsx'],
       testEnvironment: '<rootDir>/apps/web/src/testing/browser-environment.cjs',
       setupFilesAfterEnv: ['<rootDir>/apps/web/src/testing/timeouts.cjs'],
-      moduleNameMapper: {
-        '^@/lib/server$': '<rootDir>/apps/web/src/testing/server.ts',
-        '^@belay/([a-z]+)$': '<rootDir>/libs/$1/src/index.ts',
-        '^@/(.*)\\.js$': '<rootDir>/apps/web/src/$1',
-        '^@/(.*)$': '<rootDir>/apps/web/src/$1',
-        '^(\\.{1,2}/.*)\\.js$': '$1',
-        '\\.css$': '<rootDir>/apps/web/src/lib/no-styles.cjs',
-      },
     }),
+    project('web', 'apps/web/src', { ...web, testMatch: ['**/*.spec.ts'] }),
     // The fuzz targets are compiled files, so imports are not mapped to sources.
     project('tools', 'tools', {
-      moduleNameMapper: {},
+      resolver: undefined,
       modulePathIgnorePatterns: [],
       testMatch: ['**/*.spec.mjs', '**/*.spec.ts'],
     }),

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { root } from './product-node.mjs';
 
 // npm run lock-agents -- [NAME…]: writes apps/server/src/agents/locks/NAME.json anew. In such a file, `roots` and
-// `platforms` are written by hand: the program and its ACP adapter with their versions, and the packages with
-// programs for one processor, with the C libraries that they run on. The rest follows from the npm registry that this
-// machine is configured for. Review what changed: these packages run in sandboxes.
+// `platforms` are written by hand: the program and what it is installed with, such as an ACP adapter, with their
+// versions, and the packages for one processor, with the C libraries that they run on. The rest follows from the npm
+// registry that this machine is configured for. Review what changed: these packages run in sandboxes.
 
 interface Lock {
   roots: Record<string, string>;

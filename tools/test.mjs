@@ -22,6 +22,9 @@ const usage = `Usage: npm test [-- JEST-OPTIONS]
 /** The names of files whose tests take long and rarely fail, as a pattern for Jest. */
 const longFiles = '\\.long\\.';
 
+/** When a long test is taken to hang, in ms; some compile in containers for minutes, beside two others. */
+const longTimeout = 1_200_000;
+
 /**
  * Jest's workers load every module again for each file. With a larger young generation, most of that is freed before it
  * is promoted, which saves a fourteenth of their processor time.
@@ -77,7 +80,7 @@ async function check() {
 /** Jest’s arguments: the given ones, or else those for the long tests or for all others. */
 function filesOf() {
   if (isChosen) return ['--passWithNoTests', ...chosen];
-  if (onlyLong) return ['--testPathPatterns', longFiles];
+  if (onlyLong) return ['--testPathPatterns', longFiles, '--testTimeout', String(longTimeout)];
   return ['--ignoreProjects', 'agents', '--testPathIgnorePatterns', longFiles];
 }
 

@@ -1,10 +1,14 @@
 import { isEnded, type AgentProtocol, type Event } from '@belay/protocol';
 import { killAgent, start, type BelayServer, type Followed } from '@belay/testkit';
 import { until } from '@belay/testing';
+import { screenText } from '../../apps/agent/src/terminal/scrollback-text.js';
 import type { ProviderRequest } from '../../apps/server/src/models/testing/provider-server.js';
 import type { PlayedModel } from './played-model.js';
 import { commandsIn, killProcesses, peakMemory, placesOf } from './sandbox-processes.js';
 import type { TestedAgent, ToolUse } from './tested-agents.js';
+
+/** At least those of the agent’s terminal. */
+const rows = 60;
 
 /** One session of an agent, whose model and user are played step by step. */
 export class TenSteps {
@@ -210,9 +214,11 @@ export class TenSteps {
     await this.#pressEnter();
   }
 
-  /** Waits until the agent prints this in its terminal, after all that it printed when this was last called. */
+  /** Waits until the agent shows this in its terminal, apart from all that it printed when this was last called. */
   async #prints(text: RegExp): Promise<void> {
-    const printed = () => this.#session.terminal('agent').slice(this.#printed);
+    // Programs draw a word in several parts, at positions.
+    const printed = () =>
+      screenText(Buffer.from(this.#session.terminal('agent').slice(this.#printed)), rows);
     await until(String(text), () => text.test(printed()), { state: printed });
     this.#printed = this.#session.terminal('agent').length;
   }

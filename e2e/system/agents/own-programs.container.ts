@@ -94,23 +94,35 @@ describe('a program of one’s own', () => {
     await bench.server.start();
     session.follow();
     await bench.answer(session, 'k4');
-    bench.provider.answer(replies('Now this.', bash('k5', 'echo fifth')));
+    bench.provider.answer(replies('Now this.', bash('k5', 'echo fifth >> fifth.txt')));
     await session.event((event) => isEvent(event, 'approval') && event.id === 'k5');
     expect(resultsOf(session)).toMatchObject({ k1: { text: 'begun\n' }, k4: { text: 'third\n' } });
     expect((await bench.server.client.sessions.get(session.id)).waitingFor).toMatchObject([
       { id: 'k5' },
     ]);
 
+    // The user decides just then: before, during or after the end of the sandbox.
+    const decided = bench.answer(session, 'k5').catch((error: unknown) => error);
     await killAgent(session.id);
     const failed = await session.state('failed');
-    bench.provider.answer(replies('Survived.'));
+    const refused = await decided;
+    if (refused) expect(refused).toMatchObject({ code: 'conflict' });
+    bench.provider.answer(
+      replies('Survived.', bash('k6', 'cat fifth.txt 2>&- | wc -l')),
+      replies('Ended.'),
+    );
     await bench.server.client.sessions.restart(session.id);
+    await bench.answer(session, 'k6');
     await session.finished(failed.seq);
     expect(sent()).toContain('third');
+    // Nothing ran twice, and nothing without the decision.
+    expect(resultsOf(session)).toMatchObject({
+      k6: { text: expect.stringMatching(refused ? /^0\n$/ : /^[01]\n$/) },
+    });
     const said = session.events.flatMap((event) => (isEvent(event, 'say') ? event.message : []));
     // What it said before the held call may have reached the log before the kill.
     const others = said.filter((text) => text !== 'Now this.');
-    expect(others).toEqual(['Begin.', 'Wait.', 'Resumed.', 'Survived.']);
+    expect(others).toEqual(['Begin.', 'Wait.', 'Resumed.', 'Survived.', 'Ended.']);
     expect(session.events.map(({ seq }) => seq)).toEqual(session.events.map((_, at) => at + 1));
     session.close();
   });

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { looksSecret, secretIn } from './secret-files.js';
 
 it.each([

@@ -22,12 +22,17 @@ export async function* messagesInLines(
       continue;
     }
     const text = line.toString('utf8').trim();
+    if (!text) continue;
+    if (!text.startsWith('{')) {
+      onNoise(text);
+      continue;
+    }
     // Parsed values need far more memory than their text.
-    const fault = text.startsWith('{') ? jsonTextFault(line) : undefined;
-    const value = text.startsWith('{') && !fault ? parsed(text) : undefined;
+    const fault = jsonTextFault(line);
+    const value = fault ? undefined : parsed(text);
     if (fault) onFault(fault);
     else if (value) yield value;
-    else if (text) onNoise(text);
+    else onNoise(text);
   }
 }
 

@@ -1,8 +1,8 @@
 import { Global, Module } from '@nestjs/common';
 import { AuditLog } from './audit-log.js';
 import { CallerEnds } from './caller-ends.js';
-import { SessionOwners } from './session-owners.js';
 import { RestrictedSessions } from './restricted-sessions.js';
+import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
 import { UsersStore } from './users.store.js';
 import { ViewerLinks } from './viewer-links.js';
@@ -10,8 +10,8 @@ import { ViewerLinks } from './viewer-links.js';
 const services = [
   AuditLog,
   CallerEnds,
-  SessionOwners,
   RestrictedSessions,
+  SessionOwners,
   TokensStore,
   UsersStore,
   ViewerLinks,

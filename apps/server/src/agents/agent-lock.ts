@@ -25,11 +25,11 @@ const lockedPackage = z.object({
 });
 export type LockedPackage = z.infer<typeof lockedPackage>;
 
-/** The whole closure of an agent’s program and its ACP adapter; `tools/lock-agents.ts` writes it. */
+/** The whole closure of an agent’s program and of what it is installed with; `tools/lock-agents.ts` writes it. */
 export const agentLock = z.object({
-  /** The program and its adapter, in this order, with their versions. */
+  /** The program, then its ACP adapter or what else it needs, with their versions. */
   roots: z.record(z.string(), z.string()),
-  /** The packages with programs for one processor; none of an agent in JavaScript. */
+  /** The packages with programs or libraries for one processor; none of an agent in JavaScript alone. */
   platforms: z.record(z.string(), z.object({ libc: z.array(library).min(1) })),
   packages: z.array(lockedPackage).min(1),
 });

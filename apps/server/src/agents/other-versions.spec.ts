@@ -29,6 +29,7 @@ beforeAll(async () => {
     await program('1.0.0', { dependencies, optionalDependencies: alias('1.0.0') }),
     { ...(await native('1.0.0-linux')), path: 'node_modules/native-alias' },
     await registry.publish('library', [plainFile('index.js')]),
+    await registry.publish('terminal', [plainFile('a.node')], { version: '0.3.0', cpu: ['mips'] }),
   ];
   await program('1.1.0', { dependencies, optionalDependencies: alias('1.1.0') });
   await native('1.1.0-linux');
@@ -36,7 +37,7 @@ beforeAll(async () => {
   await program('1.2.0', { dependencies });
   const lock = {
     roots: { '@vendor/program': '1.0.0' },
-    platforms: { 'native-alias': { libc: platform.libc } },
+    platforms: { 'native-alias': { libc: platform.libc }, terminal: { libc: platform.libc } },
     packages,
   };
   server.replace(DockerClient, engine as never);

@@ -57,7 +57,9 @@ export class OtherVersions {
     const changed = lock.packages.flatMap((one) => {
       const folder = nameOfPath(one.path);
       if (folder === program) return { one, name: program, version };
-      if (!ownValue(lock.platforms, folder)) return [];
+      // The program's own packages have its version, those of others one of their own.
+      const isOwn = one.version.startsWith(lockedVersion(lock));
+      if (!ownValue(lock.platforms, folder) || !isOwn) return [];
       return { one, ...platformPackage(wanted, folder, `${program} ${version}`) };
     });
     const made = await Promise.all(

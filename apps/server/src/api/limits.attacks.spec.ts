@@ -1,9 +1,8 @@
 import { request } from 'node:http';
 import type { Answer } from '@belay/protocol';
-import type { Socket } from 'socket.io-client';
 import { viewerCaller } from '../access/caller.js';
 import { RequestBudget } from './limits/request-budget.js';
-import { connected, dashboardSocket } from '../testing/dashboard-socket.js';
+import { connected, dashboardSocket, type Socket } from '../testing/dashboard-socket.js';
 import { TestServer } from '../testing/server.js';
 
 const mebibyte = 1024 * 1024;

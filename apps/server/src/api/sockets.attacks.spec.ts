@@ -1,9 +1,8 @@
 import type { MadeToken } from '@belay/protocol';
 import { until } from '@belay/testing';
-import type { Socket } from 'socket.io-client';
 import { WebSocket } from 'ws';
 import { viewerCaller } from '../access/caller.js';
-import { dashboardSocket } from '../testing/dashboard-socket.js';
+import { dashboardSocket, type Socket } from '../testing/dashboard-socket.js';
 import { TestServer } from '../testing/server.js';
 import { SocketCounts } from './limits/socket-counts.js';
 

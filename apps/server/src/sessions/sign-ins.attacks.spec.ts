@@ -9,12 +9,11 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
-import type { Socket } from 'socket.io-client';
 import { assertMaySignIn, ownerCaller } from '../access/caller.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { InstallableAgents } from '../agents/installable-agents.js';
 import { SignInStore } from '../agents/sign-in.store.js';
-import { connected, dashboardSocket } from '../testing/dashboard-socket.js';
+import { connected, dashboardSocket, type Socket } from '../testing/dashboard-socket.js';
 import { installableWith, someEntry } from '../agents/testing/package-registry.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { FakeEngine } from '../testing/fake-engine.js';

@@ -1,6 +1,8 @@
 import { dashboardPath } from '@belay/protocol';
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client';
 
+export type { Socket };
+
 /** A connection of its own to the dashboard’s socket of a server, which connects once. The caller closes it. */
 export const dashboardSocket = (
   url: string,

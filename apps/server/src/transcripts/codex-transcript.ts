@@ -35,7 +35,12 @@ const silent = new Set([
   'token_usage_record',
   'event_msg',
 ]);
-const silentItems = new Set(['reasoning', 'web_search_call', 'ghost_snapshot', 'compaction']);
+const silentItems = new Set<unknown>([
+  'reasoning',
+  'web_search_call',
+  'ghost_snapshot',
+  'compaction',
+]);
 
 const callId = z.string().min(1);
 const item = z.discriminatedUnion('type', [
@@ -106,7 +111,7 @@ const isEmpty = (one: TranscriptItem): boolean =>
   (one.kind === 'user' || one.kind === 'assistant') && one.text === '';
 
 const isSilent = ({ type, payload }: Line): boolean =>
-  type === 'response_item' ? silentItems.has(String(payload['type'])) : silent.has(type);
+  type === 'response_item' ? silentItems.has(payload['type']) : silent.has(type);
 
 function stepIn(one: Line): Step | undefined {
   const time = pastTime(one.timestamp);

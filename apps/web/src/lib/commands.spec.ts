@@ -1,3 +1,4 @@
+/** @jest-environment ./apps/web/src/testing/browser-environment.cjs */
 import { jest } from '@jest/globals';
 import { listenForKeys, useCommandList } from './commands';
 

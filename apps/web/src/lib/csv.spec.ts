@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { csvRows } from './csv';
 
 describe('csvRows', () => {

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { fileRefIn, fileRefsIn } from './file-refs';
 
 describe('fileRefIn', () => {

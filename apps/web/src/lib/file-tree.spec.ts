@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { buildTree, byTreeOrder, foldersAbove, visibleRows } from './file-tree';
 
 const tree = buildTree([

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { createMatcher, formatKeys, parseKeys, strokeOf } from './keys';
 
 const press = (key: string, held: Partial<KeyboardEvent> = {}) =>

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { liveList } from './live-list';
 import { queryClient } from './query-client';
 

@@ -1,3 +1,4 @@
+/** @jest-environment ./apps/web/src/testing/browser-environment.cjs */
 import { perFrame } from './per-frame';
 
 describe('perFrame', () => {

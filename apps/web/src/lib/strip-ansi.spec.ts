@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { stripAnsi } from './strip-ansi';
 
 it.each([

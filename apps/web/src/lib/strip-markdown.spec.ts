@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { stripMarkdown } from './strip-markdown';
 
 it.each([

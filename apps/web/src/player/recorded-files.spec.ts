@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { newEvent } from '@belay/protocol';
 import { logOf } from '@/testing/session-log';
 import { RecordedFiles } from './recorded-files';

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { parseDiff } from '@/features/changes/diff';
 import { unifiedDiff } from './unified-diff';
 

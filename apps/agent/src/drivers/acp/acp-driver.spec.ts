@@ -314,10 +314,11 @@ describe('another process of the agent', () => {
     const env = { FAKE_RESUME: way };
     begin({ task: [['update', call(run)], ['wait']], env });
     await acp.stage.event('terminal.run');
-    const { log } = acp.stage;
-    await acp.stage.close();
+    // As a kill leaves it.
+    const events = [...acp.stage.log];
+    await acp.close(true);
     const { folder } = acp;
-    begin({ task: 'x', env, folder, events: [...log], epoch: 2 });
+    begin({ task: 'x', env, folder, events, epoch: 2 });
     await acp.stage.event('end');
     expect(acp.prompts).toHaveLength(2);
     expect(acp.prompts[1]?.join()).toContain('The session goes on in a new sandbox');

@@ -274,7 +274,7 @@ export class AcpDriver implements AgentDriver {
   }
 
   #finish(stopReason: StopReason, { recorder, cancelled }: Turn): void {
-    this.#writeEnd(turnEnds[stopReason] ?? 'done');
+    this.#writeEnd(turnEnds[stopReason]);
     if (cancelled.signal.aborted || stopReason === 'cancelled') return;
     const { conversation } = this.#options.log;
     if (conversation.waiting.length + conversation.delivered.length > 0) return;

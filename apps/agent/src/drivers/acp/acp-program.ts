@@ -86,8 +86,8 @@ export class AcpProgram {
   /** An earlier conversation is being replayed, which the log has already. */
   #replays = false;
   #faults = 0;
-  /** Updates that were read, and of which no handler knows because their content is not valid. */
-  #unhandled = 0;
+  /** The last message was an update of which no handler knows, because its content is not valid. */
+  #isUnhandled = false;
   /** Resolves with the sentence about its end; never rejects. */
   readonly ended: Promise<AppError>;
 
@@ -157,7 +157,6 @@ export class AcpProgram {
       (agent) => agent.request(session.prompt, { sessionId, prompt }),
       promptAnswer,
     );
-    this.#noteUnhandled();
     return stopReason;
   }
 
@@ -204,15 +203,16 @@ export class AcpProgram {
         taken: () => listener.taken(),
         onMessage: ({ method }) => {
           listener.received();
-          this.#noteUnhandled();
-          if (method === methods.client.session.update) this.#unhandled = 1;
+          // The SDK passes an update to its handler before it reads on, unless the content is not valid.
+          if (this.#isUnhandled) this.#noteFault('has no valid content');
+          this.#isUnhandled = method === methods.client.session.update;
         },
       },
     );
     return (
       client({ name: 'belay' })
         .onNotification(methods.client.session.update, ({ params: { sessionId, update } }) => {
-          this.#unhandled = 0;
+          this.#isUnhandled = false;
           if (sessionId === this.#session && !this.#replays) listener.update(update);
         })
         .onRequest(methods.client.session.requestPermission, ({ params }) =>
@@ -226,12 +226,6 @@ export class AcpProgram {
         .onNotification('*', () => undefined)
         .connect(stream)
     );
-  }
-
-  /** The SDK passes an update to its handler as soon as it gets it, unless its content is not valid. */
-  #noteUnhandled(): void {
-    if (this.#unhandled > 0) this.#noteFault('has no valid content');
-    this.#unhandled = 0;
   }
 
   #noteFault(fault: string): void {

@@ -2,13 +2,13 @@ import type { StopReason } from '@agentclientprotocol/sdk';
 import type { TurnEnd } from '@belay/protocol';
 
 /** How a turn ended, by what the program says. */
-export const turnEnds: Record<string, TurnEnd> = {
+export const turnEnds: Record<StopReason, TurnEnd> = {
   end_turn: 'done',
   refusal: 'refused',
   max_tokens: 'cut',
   max_turn_requests: 'cut',
   cancelled: 'cancelled',
-} satisfies Record<StopReason, TurnEnd>;
+};
 
 /** What stopped the work, after the agent’s name. */
 export const turnFailures: Partial<Record<StopReason, string>> = {

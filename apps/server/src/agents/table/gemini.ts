@@ -18,7 +18,10 @@ import {
 
 const systemSettings = '/etc/gemini-cli/settings.json';
 
-/** Google's Gemini CLI, which speaks ACP itself. */
+/**
+ * Google's Gemini CLI, which speaks ACP itself. Its lock has no node-pty: with it, Gemini CLI loses what short commands
+ * print.
+ */
 export const gemini: AgentEntry = {
   name: 'gemini',
   title: 'Gemini CLI',

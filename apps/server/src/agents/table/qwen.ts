@@ -18,7 +18,10 @@ import {
 
 const systemSettings = '/etc/qwen-code/settings.json';
 
-/** Alibaba's Qwen Code, which speaks ACP itself. */
+/**
+ * Alibaba's Qwen Code, which speaks ACP itself. Its lock has node-pty: without it, Qwen Code does not wait for the output
+ * of commands that have ended.
+ */
 export const qwen: AgentEntry = {
   name: 'qwen',
   title: 'Qwen Code',

@@ -1,7 +1,6 @@
 import type { MadeToken, MadeViewerLink, ViewerLink } from '@belay/protocol';
 import { until } from '@belay/testing';
-import type { Socket } from 'socket.io-client';
-import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
+import { connected, dashboardSocket, type Socket } from '../../testing/dashboard-socket.js';
 import { loginPageOf } from '../../testing/login-page.js';
 import { TestServer } from '../../testing/server.js';
 

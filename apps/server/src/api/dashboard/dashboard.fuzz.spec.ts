@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { dashboardPath, viewerRequests } from '@belay/protocol';
 import { until } from '@belay/testing';
-import type { Socket } from 'socket.io-client';
-import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
+import { connected, dashboardSocket, type Socket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
 
 /** Fixed, so that a failure is the same everywhere; FUZZ_SEED and FUZZ_RUNS search elsewhere and longer. */

@@ -6,8 +6,7 @@ import type {
   EvaluationTrial,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
-import type { Socket } from 'socket.io-client';
-import { dashboardSocket } from '../../testing/dashboard-socket.js';
+import { dashboardSocket, type Socket } from '../../testing/dashboard-socket.js';
 import { onEveryDatabase } from '../../testing/databases.js';
 import { TestServer } from '../../testing/server.js';
 

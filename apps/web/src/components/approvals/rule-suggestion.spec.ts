@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import type { ApprovalRequest } from '@belay/protocol';
 import { expiryTime, suggestPattern } from './rule-suggestion';
 

@@ -164,7 +164,7 @@ export class DiffEditor {
   constructor(element: HTMLElement, path: string) {
     const options = { ...look, readOnly: true, useInlineViewWhenSpaceIsLimited: false };
     this.#editor = monaco.editor.createDiffEditor(element, options);
-    // Monaco makes all hovers, also of search and suggestions, with the services of the newest editor, and those of a
+    // Monaco makes all hovers, such as those of suggestions, with the services of the newest editor, and those of a
     // comparison end with it: https://github.com/microsoft/monaco-editor/issues/4612. Those of an editor do not.
     monaco.editor.create(document.createElement('div')).dispose();
     const model = () => monaco.editor.createModel('', languageOf(path));

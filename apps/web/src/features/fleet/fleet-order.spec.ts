@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import type { SessionSummary } from '@belay/protocol';
 import { groupFleet, type FleetFilter } from './fleet-order';
 

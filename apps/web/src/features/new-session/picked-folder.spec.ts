@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { folderOfFiles, folderOfHandle, type PickedFolder } from './picked-folder';
 
 const contents = { 'a.txt': 'a', 'src/b.ts': 'bb', 'src/deep/c.ts': 'ccc' };

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { comparisonOf, emptyForm, missingIn, mostRuns, newSessionsOf } from './session-form';
 
 describe('newSessionsOf', () => {

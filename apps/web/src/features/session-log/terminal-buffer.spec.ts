@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { TerminalBuffer } from './terminal-buffer';
 
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

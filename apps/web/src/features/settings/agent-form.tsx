@@ -4,6 +4,7 @@ import { ChoiceField } from '@/components/ui/choice';
 import { Field, optionsOf, TextArea, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { agentProtocols } from '@/lib/agent-protocols';
+import { filledLines } from '@/lib/filled-lines';
 import { client } from '@/lib/server';
 import { useForm } from '@/lib/use-form';
 import { savedSecrets, secretsIn } from './secret-fields';
@@ -27,7 +28,8 @@ export function AgentForm({ agent, taken = [], onSaved, onCancel }: AgentFormPro
     await client.agents.saveCustom(agent?.name ?? values.name.trim(), {
       ...(title && { title }),
       // An argument may have line breaks, which the lines of the field do not show.
-      command: agent && values.command === before.command ? agent.command : linesIn(values.command),
+      command:
+        agent && values.command === before.command ? agent.command : filledLines(values.command),
       protocol: values.protocol,
       env: secretsIn(values.env),
     });
@@ -102,5 +104,3 @@ const fieldsOf = (agent: AgentChoice | null) => ({
   protocol: agent?.protocols[0] ?? 'acp',
   env: savedSecrets(agent?.variables ?? []),
 });
-
-const linesIn = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');

@@ -1,4 +1,5 @@
 import type { McpServer, McpTransport } from '@belay/protocol';
+import { filledLines } from '@/lib/filled-lines';
 import { splitList } from '@/lib/split-list';
 import { savedSecrets, secretsIn, type SecretField } from './secret-fields';
 
@@ -48,7 +49,7 @@ export function transportOf(fields: McpFields): McpTransport {
   return {
     type: 'stdio',
     command: fields.command.trim(),
-    args: fields.args.split('\n').filter((line) => line.trim() !== ''),
+    args: filledLines(fields.args),
     env: secretsIn(fields.env),
     host: fields.where === 'host',
     image: fields.image.trim() || null,

@@ -1,4 +1,3 @@
-/** @jest-environment node */
 import { matching } from '../../../lib/matching';
 import { complete, tokenAt } from './completion';
 
