@@ -24,6 +24,8 @@ export interface AgentOptions {
   idle?: SessionRunOptions['idle'];
   /** Unpacks a tar archive into the workspace. */
   unpack(tar: Readable): Promise<void>;
+  /** Runs a check command in the workspace. */
+  check: Servers<typeof agentCalls>['check.run'];
 }
 
 /**
@@ -38,6 +40,7 @@ export async function runAgent({
   prepare,
   idle,
   unpack,
+  check,
 }: AgentOptions): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const given = { connection, createServices, onEnd: reject, idle };
@@ -76,6 +79,7 @@ export async function runAgent({
       (await (await currentRun()).services).watch(watched);
       return {};
     },
+    'check.run': check,
     async shutdown() {
       await run?.close();
       // The reply is sent before the connection closes.

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { ContainerHost, ContainerSpec } from '@belay/containers';
 import { until } from '@belay/testing';
 import { pack } from 'tar-stream';
+import { describePrograms } from './describe-programs.js';
 import { asFirstProgram } from './first-program.js';
 import { HostUser, never, newId } from './host-user.js';
 
 export interface TestedHost {
   /** A host as a process of this owner opens it; what others of the same owner have made is there. */
-  open(owner: string): ContainerHost;
+  open(owner: string): ContainerHost | Promise<ContainerHost>;
   /** Removes everything that an owner has left. */
   dispose(owner: string): Promise<void>;
   /** The default image, and one that knows nothing of Belay. */
@@ -17,13 +18,13 @@ export interface TestedHost {
 }
 
 /** What the tests of one host share. */
-interface HostTests {
+export interface HostTests {
   /** Follows the host during all of them. */
   readonly user: HostUser;
   readonly images: TestedHost['images'];
   readonly owner: string;
   /** Another process of an owner. */
-  open(of?: string): HostUser;
+  open(of?: string): Promise<HostUser>;
   specOf(more?: Partial<ContainerSpec>): ContainerSpec;
 }
 
@@ -35,20 +36,22 @@ export function describeHost(name: string, tested: () => TestedHost): void {
     const tests: HostTests = {
       owner,
       get user() {
-        return users[0] ?? this.open();
+        const [first] = users;
+        if (!first) throw new Error('It is opened before all tests.');
+        return first;
       },
       get images() {
         return tested().images;
       },
-      open(of = owner) {
-        const opened = new HostUser(tested().open(of));
+      async open(of = owner) {
+        const opened = new HostUser(await tested().open(of));
         users.push(opened);
         return opened;
       },
       specOf: (more) => specWith({ image: tested().images.default, ...more }),
     };
 
-    beforeAll(() => tests.user.follow());
+    beforeAll(async () => (await tests.open()).follow());
     afterAll(async () => {
       for (const one of users) await one.close();
       await tested().dispose(owner);
@@ -57,6 +60,7 @@ export function describeHost(name: string, tested: () => TestedHost): void {
     describe('its containers', () => describeContainers(tests));
     describe('its files', () => describeFiles(tests));
     describe('files with a name of their own', () => describeKeptFiles(tests));
+    describe('its programs of others', () => describePrograms(tests));
     describe('what goes wrong', () => describeEnds(tests));
     describe('its owners', () => describeOwners(tests));
   });
@@ -93,7 +97,11 @@ function describeContainers(tests: HostTests): void {
     const program = await tests.user.program(id);
     await tests.user.host.start(spec, never);
     expect(await program.run('return process.env.BELAY_WORKSPACE')).toBe('/workspace');
-    expect(await tests.user.host.look(id)).toEqual({ state: 'running', why: null });
+    expect(await tests.user.host.look(id)).toEqual({
+      state: 'running',
+      why: null,
+      cause: null,
+    });
     await tests.user.host.rename(id, 'another label');
     expect(await program.run('return 1')).toBe(1);
     await tests.user.host.remove(id);
@@ -269,20 +277,20 @@ function describeEnds(tests: HostTests): void {
 
 function describeOwners(tests: HostTests): void {
   it('lets the next process of an owner find and adopt its containers, and no other one', async () => {
-    const before = tests.open();
+    const before = await tests.open();
     const [running, ended] = [tests.specOf(), tests.specOf()];
     await before.start(running);
     const ends = await before.start(ended);
     await expect(ends.run('process.exit(1)')).rejects.toThrow('gone');
     await until('it has ended', async () => (await before.host.look(ended.id)).state === 'ended');
     await before.close();
-    const next = tests.open();
+    const next = await tests.open();
     await next.follow();
     expect([next.seen.get(running.id), next.seen.get(ended.id)]).toEqual(['running', 'ended']);
     expect(next.programs.size).toBe(0);
     await next.host.adopt(running.id);
     expect(await (await next.program(running.id)).run('return process.uptime() > 0')).toBe(true);
-    const stranger = tests.open(newId());
+    const stranger = await tests.open(newId());
     await stranger.follow();
     expect([[...stranger.seen], await stranger.host.storedFiles()]).toEqual([[], []]);
     for (const { id } of [running, ended]) {

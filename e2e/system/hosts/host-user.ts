@@ -3,6 +3,7 @@ import {
   followHost,
   type ContainerHost,
   type ContainerSpec,
+  type DialIn,
   type SeenState,
 } from '@belay/containers';
 import { until } from '@belay/testing';
@@ -15,13 +16,19 @@ export const never = new AbortController().signal;
 /** One process that uses a host: the programs that have dialled it, and what it has seen. */
 export class HostUser {
   readonly programs = new Map<string, FirstProgram>();
+  /** Who takes the connections of other programs. */
+  readonly takes = new Map<string, (dial: DialIn) => void>();
   readonly seen = new Map<string, SeenState>();
   readonly faults: string[] = [];
   readonly #closing = new AbortController();
   #following: Promise<void> | undefined;
 
   constructor(readonly host: ContainerHost) {
-    host.onDial((id, dial) => this.programs.set(id, new FirstProgram(dial)));
+    host.onDial((id, dial) => {
+      const take = this.takes.get(id);
+      if (take) take(dial);
+      else this.programs.set(id, new FirstProgram(dial));
+    });
   }
 
   /** Resolves when all that there are have been seen. */

@@ -63,6 +63,60 @@ export interface ContainerSpec {
   placedFiles: readonly PlacedFile[];
 }
 
+/** A container beside a program, on the same loopback, which begins with its image’s own entry. */
+export interface ServiceSpec {
+  /** Leads to the loopback, for the program and all services. */
+  name: string;
+  image: string;
+  /** The image’s own when undefined. */
+  command: readonly string[] | undefined;
+  env: Readonly<Record<string, string>>;
+  limits: Limits;
+}
+
+/**
+ * A container for programs of others. The starter begins in it, dials in and runs what it is told to: `programCalls`.
+ * Nothing of the image runs before that, and nothing of the container is kept.
+ */
+export interface ProgramSpec {
+  /** Ours, and never used twice: the container is only known by it. */
+  id: string;
+  /** Names it for people, where the host can. */
+  label: string;
+  labels: Labels;
+  image: string;
+  /**
+   * Programs have no rights and change nothing of the image. Those of a `build` are root, with the rights that packages
+   * need.
+   */
+  rights: 'program' | 'build';
+  /** The id of the user and the group of programs. */
+  user: number;
+  /** Of the programs: what the starter needs is added. */
+  limits: Limits;
+  /** Empty folders in memory, which belong to `user`. */
+  scratch: readonly { path: string; mb: number; readOnly?: boolean }[];
+  /** The workspace of another container’s `files`, at `/workspace`. Throws `not_found` when there are none. */
+  workspace: { files: string; readOnly: boolean } | null;
+  /** None unless the host `can` share folders. */
+  folders: readonly SharedFolder[];
+  /** Removed with the container. They share its loopback; two on one port cannot both listen. */
+  services: readonly ServiceSpec[];
+  /** Unpacked over the image before anything runs; null for nothing. */
+  archive: Buffer | null;
+  /** What each service, or a build, may write to its image’s files: beyond it, the container ends. */
+  writtenMb: number;
+}
+
+/** An image to be made, and what begins in it by itself. */
+export interface NewImage {
+  /** Its name, with a tag. */
+  name: string;
+  entrypoint: readonly string[];
+  /** As in `user:group`. */
+  user: string;
+}
+
 /** `waiting` has not run yet; `ended` has run, and can be looked at until it is removed. */
 export type SeenState = 'waiting' | 'running' | 'ended' | 'gone';
 
@@ -78,10 +132,19 @@ export interface DialIn {
   head: Buffer;
 }
 
+/** Where a container is, and for one that does not run why: in a sentence, and where callers decide by it. */
+export interface Look {
+  state: SeenState;
+  why: string | null;
+  cause: 'memory' | 'written' | null;
+}
+
 /** What not every host can do. */
 export interface Can {
   /** Whether containers may have folders of the host. */
   folders: boolean;
+  /** Whether images can be made of what a container has written. */
+  images: boolean;
 }
 
 /** Images, without running anything of them. */
@@ -90,6 +153,19 @@ export interface HostImages {
   id(image: string): Promise<string | undefined>;
   /** The first of these paths that an image has. Fetches a missing image. */
   firstPath(image: string, paths: readonly string[]): Promise<string | undefined>;
+  /** Fetches a missing image; whether it was missing. Throws `not_found`. */
+  fetch(image: string): Promise<boolean>;
+  /**
+   * Makes an image of a container’s files once it has ended; returns the image’s id. Throws `unavailable` unless the host
+   * `can` do so.
+   */
+  make(id: string, image: NewImage): Promise<string>;
+  /** The ids of all that `make` made. */
+  made(): Promise<string[]>;
+  /** Removes an image with all its names; does nothing for one that is not there. */
+  remove(image: string): Promise<void>;
+  /** Removes a name, and the image with its last one. False while a container needs it. */
+  release(name: string): Promise<boolean>;
 }
 
 /**
@@ -118,7 +194,13 @@ export abstract class ContainerHost {
    */
   abstract start(spec: ContainerSpec, signal: AbortSignal): Promise<void>;
 
-  /** Called with each connection that a container of `start` or `adopt` dials, also again after a break. */
+  /**
+   * Makes a container for programs, with its services. That it resolves means the host accepted it; its dial tells when
+   * programs can run. What was made before a failure is removed by `remove`. Throws like `start`.
+   */
+  abstract startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void>;
+
+  /** Called with each connection that a container of `start`, `startProgram` or `adopt` dials, also again after a break. */
   abstract onDial(listener: (id: string, dial: DialIn) => void): void;
 
   /** Admits the dials of a running container that an earlier process started. */
@@ -131,8 +213,8 @@ export abstract class ContainerHost {
    */
   abstract watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'>;
 
-  /** The state of a container, and for one that does not run the reason, in a sentence. */
-  abstract look(id: string): Promise<{ state: SeenState; why: string | null }>;
+  /** The state of a container. */
+  abstract look(id: string): Promise<Look>;
 
   /** Changes its name for people, where the host can. */
   abstract rename(id: string, label: string): Promise<void>;
@@ -146,7 +228,7 @@ export abstract class ContainerHost {
   /** Whether `browser` was called for this container. */
   abstract hasBrowser(id: string): Promise<boolean>;
 
-  /** Kills and removes a container with its browser and its connections; waits for a start that is under way. */
+  /** Kills and removes a container with its browser, its services and its connections; waits for a start that is under way. */
   abstract remove(id: string): Promise<void>;
 
   /** The names of all `files`; also of those that were not removed completely. */

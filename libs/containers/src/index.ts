@@ -9,8 +9,12 @@ export {
   type KeptFiles,
   type Labels,
   type Limits,
+  type Look,
+  type NewImage,
   type PlacedFile,
+  type ProgramSpec,
   type Seen,
+  type ServiceSpec,
   type SharedFolder,
 } from './container-host.js';
 export { followHost, type HostFollower } from './follow-host.js';
@@ -23,23 +27,10 @@ export {
   isNotFound,
   pullFailed,
 } from './docker/errors.js';
-export { containerName, hosts, labels, ownPrograms } from './docker/container-spec.js';
-export {
-  actionContainer,
-  actionProcess,
-  outputFolder,
-  serviceContainer,
-  type ActionContainer,
-  type ActionProcess,
-} from './docker/action-container.js';
-export { actionBuildContainer } from './docker/action-build-container.js';
-export { programContainer } from './docker/program-container.js';
+export { containerName, hosts, labels } from './docker/container-spec.js';
 export type { ContainerCreateOptions } from 'dockerode';
-export { DockerClient, type FoundContainer, type NewImage } from './docker/docker.client.js';
-export type { CreateOptions } from './docker/create-options.js';
+export { DockerClient, type CommittedImage, type FoundContainer } from './docker/docker.client.js';
 export type { EngineAgent } from './docker/engine-agent.js';
 export type { EngineEvent } from './docker/engine-events.js';
 export type { Exit } from './docker/exit-reason.js';
 export { containerOutput } from './docker/container-output.js';
-export type { ExecutedProgram, Execution } from './docker/execution.js';
-export { outputPieces, type OutputPiece } from './docker/output-pieces.js';

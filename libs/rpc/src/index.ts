@@ -3,6 +3,7 @@ export { jsonTextFault } from './json-text-fault.js';
 export { dialRpc, agentPath, type Dial } from './dial.js';
 export { memoryConnections, type MemoryConnections } from './memory-connections.js';
 export * from './connection.js';
+export { outputPieceHead, outputPieces, type OutputPiece } from './output-pieces.js';
 export { rpcServer, type RpcServer, type RpcServerOptions } from './server.js';
 export { relayAgent, type Relay, type RelayOptions } from './relay.js';
 export { timeLimit } from './time-limit.js';

@@ -24,6 +24,7 @@ it('plays a session to its end with the agent that dials it', async () => {
     version: 'test',
     createServices: ({ writer }) => openServices(environment, { writer, connection }),
     unpack: async () => {},
+    check: () => Promise.reject(new Error('No check is run.')),
   });
   expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\n');
   await connection.close();

@@ -109,6 +109,7 @@ export class Stage {
       version: 'test',
       createServices: options.createServices ?? (async ({ writer }) => this.#services(writer)),
       unpack: options.unpack ?? (async () => {}),
+      check: () => Promise.reject(new Error('No check is run.')),
       idle: options.idle,
     });
     this.ended.catch(ignoreError('tests await `ended`'));

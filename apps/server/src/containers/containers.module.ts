@@ -1,12 +1,10 @@
-import { ContainerHost, DockerClient, DockerHost } from '@belay/containers';
+import { ContainerHost, DockerClient } from '@belay/containers';
 import { Module } from '@nestjs/common';
 import { Config } from '../config.js';
+import { ContainerDials } from './container-dials.js';
 import { dockerHostOf } from './docker-host-of.js';
 
-/**
- * Where containers run. Sandboxes know `ContainerHost` alone; actions, programs of MCP servers and checks still attach to
- * containers of the engine.
- */
+/** Where containers run. All else knows `ContainerHost` alone. */
 @Module({
   providers: [
     {
@@ -17,9 +15,9 @@ import { dockerHostOf } from './docker-host-of.js';
       },
       inject: [Config],
     },
-    { provide: DockerHost, useFactory: dockerHostOf, inject: [Config, DockerClient] },
-    { provide: ContainerHost, useExisting: DockerHost },
+    { provide: ContainerHost, useFactory: dockerHostOf, inject: [Config, DockerClient] },
+    ContainerDials,
   ],
-  exports: [ContainerHost, DockerClient, DockerHost],
+  exports: [ContainerDials, ContainerHost],
 })
 export class ContainersModule {}

@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { ContainersModule } from '../containers/containers.module.js';
 import { EgressModule } from '../egress/egress.module.js';
-import { ProgramContainers } from './program-containers.js';
-import { ProgramSockets } from './program-sockets.js';
+import { ContainedPrograms } from './contained-programs.js';
+import { McpPrograms } from './mcp-programs.js';
 
 @Module({
   imports: [ContainersModule, EgressModule],
-  providers: [ProgramContainers, ProgramSockets],
-  exports: [ProgramContainers, ProgramSockets],
+  providers: [ContainedPrograms, McpPrograms],
+  exports: [ContainedPrograms, McpPrograms],
 })
 export class ProgramsModule {}

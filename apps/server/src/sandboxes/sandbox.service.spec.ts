@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { labels, ownPrograms } from '@belay/containers';
+import { labels } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
@@ -360,7 +360,7 @@ describe('a server that starts again', () => {
     await server.startSession('dead');
     const labels = { 'belay.sandbox': 'nobody' };
     await server.engine.start(await server.engine.create({ Labels: labels }));
-    await server.engine.create({ Labels: { 'belay.program': 'of a former process' } });
+    await server.engine.create({ Labels: { 'belay.sidecar': 'nobody' } });
     await server.stop();
     const [alive, dead] = [...server.engine.containers.values()];
     server.engine.kill(dead!);
@@ -369,8 +369,9 @@ describe('a server that starts again', () => {
     expect(server.service.state('dead')).toBe('none');
     expect(server.lost.map(([session]) => session)).toEqual(['dead']);
     expect([...server.engine.containers.keys()]).toEqual([alive!.id]);
-    // A program of an MCP server that runs now is not the reconciler’s.
-    const own = await server.engine.create({ Labels: { 'belay.program': ownPrograms } });
+    // The container of a program that runs now is not the reconciler’s.
+    server.dials.admit('program', () => {});
+    const own = await server.engine.create({ Labels: { 'belay.sandbox': 'program' } });
     server.engine.leave();
     server.engine.comeBack();
     const calls = server.engine.calls.length;

@@ -38,6 +38,7 @@ export class HostileAgent {
       'terminal.hold': nothing,
       'terminal.open': nothing,
       'browser.watch': nothing,
+      'check.run': () => Promise.reject(new Error('No check is run.')),
       shutdown: nothing,
     });
   }

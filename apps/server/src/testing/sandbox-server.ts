@@ -12,6 +12,7 @@ import { InstallableAgents } from '../agents/installable-agents.js';
 import { SessionAgents } from '../agents/session-agents.js';
 import { SignInStore } from '../agents/sign-in.store.js';
 import { Config } from '../config.js';
+import { ContainerDials } from '../containers/container-dials.js';
 import { dockerHostOf } from '../containers/docker-host-of.js';
 import { HostFolders } from '../sandboxes/host-folders.js';
 import { BlobStore } from '../logs/blob-store.js';
@@ -70,6 +71,7 @@ export class SandboxServer {
   };
   service!: SandboxService;
   sandboxes!: Sandboxes;
+  dials!: ContainerDials;
   records!: SandboxRecords;
   agentStore!: AgentStore;
   signIns!: SignInStore;
@@ -117,7 +119,8 @@ export class SandboxServer {
       live,
     );
     const listener = new AgentListener();
-    const connections = new SandboxConnections(listener, calls, host);
+    this.dials = new ContainerDials(host);
+    const connections = new SandboxConnections(listener, calls, this.dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
     const containers = new SandboxContainers(
@@ -131,7 +134,14 @@ export class SandboxServer {
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes);
     const deaths = new DeathWatch(config, host, containers, this.sandboxes, pool);
-    const reconciler = new Reconciler(host, containers, this.records, this.sandboxes, log);
+    const reconciler = new Reconciler(
+      host,
+      containers,
+      this.records,
+      this.sandboxes,
+      log,
+      this.dials,
+    );
     this.service = new SandboxService(
       this.sandboxes,
       this.records,
@@ -155,6 +165,7 @@ export class SandboxServer {
   /** Shuts the server down; containers and their agents keep running. */
   async stop(): Promise<void> {
     await this.#lifecycle.beforeApplicationShutdown();
+    await this.dials.onApplicationShutdown();
   }
 
   async close(): Promise<void> {
@@ -198,6 +209,7 @@ export class SandboxServer {
       'terminal.hold': nothing,
       'terminal.open': nothing,
       'browser.watch': nothing,
+      'check.run': () => Promise.reject(new Error('No check is run.')),
       shutdown: () => {
         if (this.agent.exits) this.engine.kill(container, { code: 0 });
         return Promise.resolve({});

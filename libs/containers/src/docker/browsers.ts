@@ -44,11 +44,10 @@ export class Browsers {
     return this.#browsers.has(id);
   }
 
-  /** Removes the browser of a container that ends. */
-  async remove(id: string): Promise<void> {
-    await this.#browsers.get(id)?.catch(ignoreError('what there is of it is removed below'));
+  /** Of a container that ends, which is removed with everything beside it; waits for a start that is under way. */
+  async forget(id: string): Promise<void> {
+    await this.#browsers.get(id)?.catch(ignoreError('what there is of it is removed, too'));
     this.#browsers.delete(id);
-    await this.#removeOthers(id);
   }
 
   async #launch(id: string, agent: string): Promise<Browser> {

@@ -1,4 +1,4 @@
-import { outputPieces } from './output-pieces.js';
+import { outputPieces } from '@belay/rpc';
 
 const blockBytes = 2 ** 20;
 const maxBlocks = 32;

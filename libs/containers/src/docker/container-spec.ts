@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { join, posix } from 'node:path';
 import type { SandboxProfile } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
@@ -12,8 +11,6 @@ export const labels = {
   session: 'belay.session',
   epoch: 'belay.epoch',
   sidecar: 'belay.sidecar',
-  /** For a program of an MCP server: the process that it belongs to. */
-  program: 'belay.program',
   /** The name of an action, on its images and on every container that runs or makes it. */
   action: 'belay.action',
   /** On a volume with an installed agent, and on what fills and inspects it: the server’s instance. */
@@ -32,14 +29,14 @@ export interface SandboxVolumes {
   state: string;
 }
 
-/** The label of programs of this process. Those of an earlier process are no longer needed. */
-export const ownPrograms = randomUUID();
-
 /** A container’s name in `docker ps`. */
 export function containerName(label: string, role: 'agent' | 'volumes' = 'agent'): string {
   const owner = label.replaceAll(/[^\w.-]/g, '_');
   return role === 'agent' ? `belay-${owner}` : `belay-${owner}-${role}`;
 }
+
+/** Where the first program of a container finds its socket. */
+export const connectionVariable = 'BELAY_CONNECTION=unix:/run/belay/agent.sock';
 
 export interface AgentContainer {
   name: string;
@@ -79,7 +76,7 @@ export const hosts = {
 /**
  * With these, the agent, which starts as root, can switch to another user than its programs; the programs have none.
  */
-const separationCapabilities = ['SETGID', 'SETUID'];
+export const separationCapabilities = ['SETGID', 'SETUID'];
 /** Capabilities that apt, dpkg and services that switch users need; none reaches beyond the container. */
 export const rootCapabilities = [
   'CHOWN',
@@ -94,7 +91,7 @@ export const rootCapabilities = [
  * Node’s own WebSocket, which the agent never uses, would load all of fetch; SIGUSR1 would open its inspector. Of four
  * threads for garbage collection and optimization, three only cost processor time in a program that mostly waits.
  */
-const nodeFlags = ['--no-experimental-websocket', '--disable-sigusr1', '--v8-pool-size=1'];
+export const nodeFlags = ['--no-experimental-websocket', '--disable-sigusr1', '--v8-pool-size=1'];
 /**
  * The owner is set explicitly, because runc gives a temporary file system the mode of the image’s folder: 0755 for
  * /run.
@@ -169,7 +166,7 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
     Entrypoint: ['/opt/belay/node', ...nodeFlags, '/opt/belay/start.cjs'],
     Cmd: [],
     Env: [
-      'BELAY_CONNECTION=unix:/run/belay/agent.sock',
+      connectionVariable,
       `BELAY_USER=${owner}`,
       'BELAY_WORKSPACE=/workspace',
       'BELAY_STATE=/var/lib/belay',

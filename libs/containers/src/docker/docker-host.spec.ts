@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import type { ContainerSpec, Seen } from '../container-host.js';
-import { labels, ownPrograms } from './container-spec.js';
+import { labels } from './container-spec.js';
 import type { DockerClient, FoundContainer } from './docker.client.js';
 import { DockerHost } from './docker-host.js';
 import type { EngineEvent } from './engine-events.js';
@@ -105,7 +105,7 @@ it('tries a start that failed again, without what the first one has made', async
   engine.onStart = async () => {};
   await host.start(spec('a'), never);
   expect([...engine.containers.keys()]).toEqual(['made-2']);
-  expect(await host.look('a')).toEqual({ state: 'running', why: null });
+  expect(await host.look('a')).toEqual({ state: 'running', why: null, cause: null });
 });
 
 it('does not start a container that is cancelled while it is made', async () => {
@@ -124,15 +124,11 @@ it('does not start a container that is cancelled while it is made', async () => 
 it('reports what there is and what changes, and removes what an earlier process left', async () => {
   const running = engine.put({ [labels.sandbox]: 'a' }, true);
   const ended = engine.put({ [labels.sandbox]: 'b' });
-  const used = [
-    engine.put({ [labels.sidecar]: 'a' }),
-    engine.put({ [labels.program]: ownPrograms }, true),
-  ];
+  const beside = engine.put({ [labels.sidecar]: 'a' });
   engine.put({ [labels.sidecar]: 'nobody' });
-  engine.put({ [labels.program]: 'of an earlier process' }, true);
   engine.put({});
   engine.happened.push(
-    { action: 'die', labels: { [labels.program]: 'of no interest' } },
+    { action: 'die', labels: { [labels.sidecar]: 'a' } },
     { action: 'start', labels: { [labels.sandbox]: 'a' } },
     { action: 'die', labels: { [labels.sandbox]: 'a' } },
     { action: 'destroy', labels: { [labels.sandbox]: 'a' } },
@@ -144,7 +140,7 @@ it('reports what there is and what changes, and removes what an earlier process 
     { id: 'a', state: 'ended' },
     { id: 'a', state: 'gone' },
   ]);
-  expect([...engine.containers.keys()]).toEqual([running, ended, ...used]);
+  expect([...engine.containers.keys()]).toEqual([running, ended, beside]);
 });
 
 it('leaves what a start is making alone', async () => {
@@ -173,9 +169,12 @@ it('tells why a container does not run, and shows what its last line hides', asy
   expect(why).toMatch(/exit code 3\. Its last line: .*the last one$/);
   expect(why).not.toContain('\u001b');
   engine.exits.set('made-1', { code: 137, outOfMemory: true, error: '', memoryMb: 512 });
-  expect((await host.look('a')).why).toMatch(/out of its 512 MB .* increase MEMORY\./);
+  const killed = await host.look('a');
+  expect(killed.why).toMatch(/out of its 512 MB .* increase MEMORY\./);
+  expect(killed.cause).toBe('memory');
   expect(await host.look('nobody')).toEqual({
     state: 'gone',
     why: 'The sandbox’s container was removed.',
+    cause: null,
   });
 });

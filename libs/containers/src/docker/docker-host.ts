@@ -5,11 +5,11 @@ import type { MountSettings } from 'dockerode';
 import {
   ContainerHost,
   type ContainerSpec,
-  type SeenState,
   type DialIn,
-  type HostImages,
   type Labels,
   type Limits,
+  type Look,
+  type ProgramSpec,
   type Seen,
 } from '../container-host.js';
 import { assertMounted } from './assert-mounted.js';
@@ -19,17 +19,16 @@ import {
   containerName,
   hostFolder,
   hosts,
-  idleContainer,
   labels,
-  ownPrograms,
   volume,
 } from './container-spec.js';
 import { ContainerSockets } from './container-sockets.js';
 import type { DockerClient, FoundContainer } from './docker.client.js';
-import type { EngineAgent } from './engine-agent.js';
+import { DockerImages } from './docker-images.js';
 import { engineChecks } from './engine-checks.js';
 import { exitReason } from './exit-reason.js';
 import { KeptVolumes } from './kept-volumes.js';
+import { ProgramContainers } from './program-containers.js';
 import { StoredVolumes, volumesOf, type StoredVolumesOptions } from './stored-volumes.js';
 
 export interface DockerHostOptions extends StoredVolumesOptions {
@@ -47,17 +46,16 @@ export interface DockerHostOptions extends StoredVolumesOptions {
  */
 export class DockerHost extends ContainerHost {
   readonly name = 'Docker';
-  readonly can = { folders: true };
-  readonly images: HostImages;
+  readonly can = { folders: true, images: true };
+  readonly images: DockerImages;
   readonly closedPaths: readonly string[];
   readonly keptFiles: KeptVolumes;
   readonly #volumes: StoredVolumes;
   readonly #browsers: Browsers | null;
   readonly #sockets: ContainerSockets;
+  readonly #programs: ProgramContainers;
   readonly #starts = new Map<string, Promise<void>>();
   readonly #started = new Set<string>();
-  /** Containers that are looked into, and never start. */
-  #helpers = 0;
   /** The engine’s ids of containers that were created or seen; undefined until one is created. */
   readonly #containers = new Map<string, string | undefined>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
@@ -79,10 +77,15 @@ export class DockerHost extends ContainerHost {
     this.#sockets = new ContainerSockets(sockets.folder, sockets.name, (id, dial) =>
       this.#onDial(id, dial),
     );
-    this.images = {
-      id: (image) => docker.imageId(image),
-      firstPath: (image, paths) => this.#firstPath(image, paths),
-    };
+    this.#programs = new ProgramContainers(docker, options);
+    this.images = new DockerImages(docker, {
+      labels: own,
+      containerOf: async (id) => {
+        const container = await this.#containerOf(id);
+        if (container !== undefined) return container;
+        throw new AppError('not_found', 'The container is not there any more.');
+      },
+    });
   }
 
   checks(): Promise<Check[]> {
@@ -92,14 +95,12 @@ export class DockerHost extends ContainerHost {
     });
   }
 
-  async start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
-    const { id } = spec;
-    const before = this.#starts.get(id);
-    if (before) return before;
-    if (this.#started.has(id)) return;
-    const started = this.#start(spec, signal).finally(() => this.#starts.delete(id));
-    this.#starts.set(id, started);
-    await started;
+  start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
+    return this.#startOnce(spec.id, () => this.#start(spec, signal));
+  }
+
+  startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
+    return this.#startOnce(spec.id, () => this.#startProgram(spec, signal));
   }
 
   onDial(listener: (id: string, dial: DialIn) => void): void {
@@ -134,14 +135,18 @@ export class DockerHost extends ContainerHost {
     }
   }
 
-  async look(id: string): Promise<{ state: SeenState; why: string | null }> {
+  async look(id: string): Promise<Look> {
     const container = await this.#containerOf(id);
     const exit = container === undefined ? undefined : await this.docker.exit(container);
-    if (exit === null) return { state: 'running', why: null };
+    if (exit === null) return { state: 'running', why: null, cause: null };
+    const state = exit ? 'ended' : 'gone';
+    const exceededMb = this.#programs.exceededMb(id);
+    if (exceededMb !== null)
+      return { state, why: `It wrote more than ${exceededMb} MiB.`, cause: 'written' };
     const printed = exit && container ? await this.docker.lastLines(container, 3) : '';
     const lastLine = visibleText(printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '');
     const why = exitReason(exit, { lastLine, setting: this.options.memorySetting });
-    return { state: exit ? 'ended' : 'gone', why };
+    return { state, why, cause: exit?.outOfMemory ? 'memory' : null };
   }
 
   async rename(id: string, label: string): Promise<void> {
@@ -163,10 +168,12 @@ export class DockerHost extends ContainerHost {
   async remove(id: string): Promise<void> {
     await this.#starts.get(id)?.catch(ignoreError('what it has made is removed below'));
     const container = await this.#containerOf(id);
-    if (container !== undefined) {
-      await this.#browsers?.remove(id);
-      await this.docker.remove(container);
-    }
+    await this.#browsers?.forget(id);
+    if (container !== undefined || this.#programs.hasServices(id))
+      for (const beside of await this.docker.list(`${labels.sidecar}=${id}`))
+        await this.docker.remove(beside.id);
+    if (container !== undefined) await this.docker.remove(container);
+    this.#programs.forget(id);
     this.#containers.delete(id);
     this.#started.delete(id);
     await this.#sockets.remove(id);
@@ -184,11 +191,28 @@ export class DockerHost extends ContainerHost {
     return this.#sockets.close();
   }
 
-  /** What programs beside a container need to know of it; undefined while there is none. */
-  async agentOf(id: string): Promise<(EngineAgent & { container: string }) | undefined> {
-    const container = await this.#containerOf(id);
-    const agent = container === undefined ? undefined : await this.docker.agentOf(container);
-    return agent && container !== undefined ? { ...agent, container } : undefined;
+  async #startOnce(id: string, start: () => Promise<void>): Promise<void> {
+    const before = this.#starts.get(id);
+    if (before) return before;
+    if (this.#started.has(id)) return;
+    const started = start().finally(() => this.#starts.delete(id));
+    this.#starts.set(id, started);
+    await started;
+  }
+
+  async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
+    const { id, folders, services } = spec;
+    signal.throwIfAborted();
+    this.#containers.set(id, undefined);
+    await this.#sockets.open(id);
+    const names = services.map(({ name }) => name);
+    await this.#sockets.place(id, hosts.file, hosts.content(names));
+    const container = await this.#programs.create(spec, this.#sockets.folder(id), signal);
+    this.#containers.set(id, container);
+    signal.throwIfAborted();
+    await this.docker.start(container);
+    await assertMounted(this.docker, container, folders);
+    this.#started.add(id);
   }
 
   async #start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
@@ -261,17 +285,16 @@ export class DockerHost extends ContainerHost {
     return { id, state: running ? 'running' : 'ended' };
   }
 
-  /** Removes programs and browsers that nobody uses any more, and what set the owner of volumes. */
+  /** Removes services and browsers that nobody uses any more, and what set the owner of volumes. */
   async #removeRemains(
     all: readonly FoundContainer[],
     containers: readonly FoundContainer[],
   ): Promise<void> {
     const ids = new Set(containers.map((one) => one.labels[labels.sandbox]));
     const isUsed = (of: Labels): boolean => {
-      const { [labels.program]: program, [labels.sidecar]: beside } = of;
-      if (program !== undefined) return program === ownPrograms;
-      if (beside !== undefined) return ids.has(beside);
-      return this.#starts.size + this.#helpers > 0;
+      const { [labels.sidecar]: beside } = of;
+      if (beside !== undefined) return ids.has(beside) || this.#starts.has(beside);
+      return this.#starts.size + this.images.helpers > 0;
     };
     for (const one of all)
       if (!containers.includes(one) && !isUsed(one.labels)) await this.docker.remove(one.id);
@@ -281,21 +304,6 @@ export class DockerHost extends ContainerHost {
     if (this.#containers.has(id)) return this.#containers.get(id);
     const [found] = await this.docker.list(`${labels.sandbox}=${id}`);
     return found?.id;
-  }
-
-  async #firstPath(image: string, paths: readonly string[]): Promise<string | undefined> {
-    const { labels: own } = this.options;
-    const name = `belay-${own[labels.instance]}-image`;
-    let container: string | undefined;
-    this.#helpers++;
-    try {
-      container = await this.docker.create(idleContainer({ name, image, labels: own }));
-      for (const path of paths) if (await this.docker.hasPath(container, path)) return path;
-      return undefined;
-    } finally {
-      if (container !== undefined) await this.docker.remove(container);
-      this.#helpers--;
-    }
   }
 }
 

@@ -1,13 +1,11 @@
-import type { Duplex, Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import Docker from 'dockerode';
 import { z } from 'zod';
 import { containerOutput } from './container-output.js';
 import { labels, withVolumesInMemory } from './container-spec.js';
-import type { CreateOptions } from './create-options.js';
 import { engineAgent, type EngineAgent } from './engine-agent.js';
 import { readEvents, type EngineEvent } from './engine-events.js';
 import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
-import type { ExecutedProgram, Execution } from './execution.js';
 import type { Exit } from './exit-reason.js';
 import { ImagePulls } from './image-pulls.js';
 import { imageName } from './image-registry.js';
@@ -21,7 +19,7 @@ export interface FoundContainer {
 }
 
 /** The name of a new image, and Dockerfile lines that set its configuration. */
-export interface NewImage {
+export interface CommittedImage {
   repo: string;
   tag: string;
   changes: readonly string[];
@@ -84,6 +82,11 @@ export class DockerClient {
     }
   }
 
+  /** Pulls a missing image; whether this call did. */
+  async fetchImage(image: string): Promise<boolean> {
+    return !(await this.hasImage(image)) && this.#pulls.pull(image);
+  }
+
   /** The images with this label. */
   async images(label: string): Promise<{ id: string; labels: Record<string, string> }[]> {
     const filters = JSON.stringify({ label: [label] });
@@ -109,7 +112,7 @@ export class DockerClient {
   }
 
   /** Makes an image of a container’s current state; returns its id. */
-  async commit(container: string, { repo, tag, changes }: NewImage): Promise<string> {
+  async commit(container: string, { repo, tag, changes }: CommittedImage): Promise<string> {
     const options = { repo, tag, pause: true, changes: changes.join('\n') };
     const made: unknown = await this.#ask(this.#docker.getContainer(container).commit(options));
     return z.object({ Id: z.string() }).parse(made).Id;
@@ -188,10 +191,11 @@ export class DockerClient {
 
   /**
    * Creates a container, pulling its image if it is missing; returns its id. If the name is taken, it gets a suffix.
+   * `boundVolumes`: the volumes that its image declares are in memory.
    */
   async create(
     spec: Docker.ContainerCreateOptions,
-    { boundVolumes = false, onPulled }: CreateOptions = {},
+    { boundVolumes = false }: { boundVolumes?: boolean } = {},
   ): Promise<string> {
     const create = async (): Promise<string> =>
       this.#createNamed(boundVolumes ? await this.#withBoundVolumes(spec) : spec);
@@ -201,10 +205,7 @@ export class DockerClient {
       if (!isGone(error) || !spec.Image) throw dockerError(error);
     }
     // Something other than the image may be missing.
-    if (!(await this.hasImage(spec.Image)) && (await this.#pulls.pull(spec.Image))) {
-      const id = onPulled && (await this.imageId(spec.Image));
-      if (id !== undefined) await onPulled?.(id);
-    }
+    await this.fetchImage(spec.Image);
     return this.#ask(create());
   }
 
@@ -223,46 +224,6 @@ export class DockerClient {
 
   async start(container: string): Promise<void> {
     await this.#ask(this.#docker.getContainer(container).start());
-  }
-
-  /**
-   * Connects to its standard input, and to its output in the format of `outputPieces`. Call it before the start, so
-   * that nothing is missed.
-   */
-  async attach(container: string): Promise<Duplex> {
-    const options = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
-    return (await this.#ask(this.#docker.getContainer(container).attach(options))) as Duplex;
-  }
-
-  /**
-   * Starts another program in a running container. Its output has the same format as in `attach`; `exitCode` is null
-   * while it runs.
-   */
-  async exec(container: string, program: ExecutedProgram): Promise<Execution> {
-    const { command, user, env, folder, takesInput = false } = program;
-    const made = await this.#ask(
-      this.#docker.getContainer(container).exec({
-        Cmd: [...command],
-        User: user,
-        Env: [...env],
-        ...(folder !== undefined && { WorkingDir: folder }),
-        AttachStdin: takesInput,
-        AttachStdout: true,
-        AttachStderr: true,
-      }),
-    );
-    const output: Duplex = await this.#ask(made.start({ hijack: takesInput, stdin: takesInput }));
-    const exitCode = async (): Promise<number | null> => {
-      const { Running, ExitCode } = await this.#ask(made.inspect());
-      return Running ? null : ExitCode;
-    };
-    return { output, exitCode };
-  }
-
-  /** The number of a container’s processes, as seen by this machine. */
-  async processes(container: string): Promise<number> {
-    const listed = await this.#ask(this.#docker.getContainer(container).top());
-    return z.object({ Processes: z.array(z.unknown()) }).parse(listed).Processes.length;
   }
 
   /** Kills and removes a container with its anonymous volumes; does nothing if it does not exist. */

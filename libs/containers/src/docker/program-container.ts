@@ -1,75 +1,126 @@
 import { join } from 'node:path';
-import type { ProgramStart } from '@belay/protocol';
-import type { ContainerCreateOptions, MountSettings } from 'dockerode';
-import type { Limits } from '../container-host.js';
-import { attachedProgram, unlogged, variables } from './attached-program.js';
-import { hostFolder, hosts, scratch, volume } from './container-spec.js';
+import type { ContainerCreateOptions, HostConfig, MountSettings } from 'dockerode';
+import type { Limits, ProgramSpec, ServiceSpec } from '../container-host.js';
+import {
+  connectionVariable,
+  hardened,
+  hostFolder,
+  hosts,
+  nodeFlags,
+  rootCapabilities,
+  scratch,
+  separationCapabilities,
+  volume,
+} from './container-spec.js';
+import { volumesOf } from './stored-volumes.js';
 
-const user = 1000;
+/** The memory that the starter needs in its container. */
+const starterMb = 64;
 
-/** The program’s connection to the server, and the program that uses it. */
-export interface ProgramConnection {
+export interface ContainerPlace {
+  name: string;
+  /** The folder with this container’s socket and `/etc/hosts`, mounted only into it. */
   socketFolder: string;
-  /** The read-only volume with the program that starts the contained one. */
-  runtime: string;
-}
-
-/** Starts a program with its connection to the server: see `apps/agent/src/contained`. */
-export const starter = ['/opt/belay/node', '/opt/belay/contained.cjs'];
-export const startVariable = (start: ProgramStart | 'idle'): string =>
-  `BELAY_PROGRAM=${JSON.stringify(start)}`;
-
-export function connectionMounts({ socketFolder, runtime }: ProgramConnection): MountSettings[] {
-  return [
-    volume({ Source: runtime, Target: '/opt/belay', ReadOnly: true }),
-    // Connecting to a socket needs no write access to its folder.
-    { Type: 'bind', Source: socketFolder, Target: '/run/belay', ReadOnly: true },
-    { Type: 'bind', Source: join(socketFolder, hosts.file), Target: '/etc/hosts', ReadOnly: true },
-  ];
+  /** The container whose loopback it shares; null for its own. */
+  beside: string | null;
+  /** The processors of the machine. */
+  cpus: number;
+  labels: Record<string, string>;
 }
 
 /**
- * A container without a network. It sees at most one folder of this machine, and of this server either nothing or a
- * socket for connections to its configured hosts.
+ * A container whose only network is loopback. Of this machine it sees its socket and what is asked for. Its starter is
+ * root, so that programs, which have another user and no rights, cannot touch it: see `agentContainer`.
  */
-export function programContainer(what: {
-  name: string;
-  image: string;
-  command: string;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-  /** The path that the user wrote, and the path without links. */
-  folder: { path: string; real: string } | null;
-  /** The working directory without a folder of this machine. */
-  workingDir: string;
-  /** Null for no network access. */
-  connection: ProgramConnection | null;
-  limits: Limits;
-  labels: Record<string, string>;
-}): ContainerCreateOptions {
-  const { folder, limits, connection } = what;
-  // Without these, a downloading program would retry for minutes.
-  const offline = { npm_config_offline: 'true', UV_OFFLINE: '1', PIP_NO_INDEX: '1' };
-  const env = { HOME: '/tmp', ...(!connection && offline), ...what.env };
-  const start = startVariable({ egress: true, services: {}, output: null });
+export function programContainer(
+  spec: ProgramSpec,
+  place: ContainerPlace & { runtime: string },
+): ContainerCreateOptions {
+  const { rights, user, limits } = spec;
+  const isBuild = rights === 'build';
+  // Root without rights could not become another user.
+  const isSeparate = isBuild || user !== 0;
+  const memoryMb = limits.memoryMb + starterMb;
   return {
-    name: what.name,
-    Image: what.image,
-    User: `${user}:${user}`,
-    WorkingDir: folder?.path ?? what.workingDir,
-    Entrypoint: connection ? starter : [what.command],
-    Cmd: connection ? [what.command, ...what.args] : [...what.args],
-    Env: [...variables(env), ...(connection ? [start] : [])],
-    Labels: what.labels,
-    ...attachedProgram,
+    name: place.name,
+    Image: spec.image,
+    User: '0:0',
+    WorkingDir: '/',
+    Entrypoint: ['/opt/belay/node', ...nodeFlags, '/opt/belay/contained.cjs'],
+    Cmd: [],
+    Env: [connectionVariable, ...(isSeparate ? [`BELAY_USER=${user}`] : []), 'NODE_COMPILE_CACHE='],
+    Labels: place.labels,
+    Healthcheck: { Test: ['NONE'] },
+    ...(place.beside === null && { NetworkDisabled: true }),
     HostConfig: {
-      ...unlogged(limits),
-      NetworkMode: 'none',
-      Tmpfs: { '/tmp': `${scratch(user)},size=${Math.max(64, Math.floor(limits.memoryMb / 2))}m` },
-      Mounts: [
-        ...(folder ? [hostFolder({ ...folder, readOnly: true })] : []),
-        ...(connection ? connectionMounts(connection) : []),
-      ],
+      ...unlogged({ ...limits, memoryMb }, place),
+      ...(isSeparate && { CapAdd: isBuild ? rootCapabilities : separationCapabilities }),
+      ...(isBuild && { ReadonlyRootfs: false }),
+      Tmpfs: Object.fromEntries(
+        spec.scratch.map(({ path, mb, readOnly = false }) => [
+          path,
+          `${scratch(user, { readOnly })},size=${mb}m`,
+        ]),
+      ),
+      Mounts: mountsOf(spec, place),
     },
   };
 }
+
+/**
+ * A service container on the loopback of a program. Its image is as untrusted as the program. Many images start as root
+ * and switch to another user, so it has the rights for that, and a writable file system.
+ */
+export const serviceContainer = (
+  { image, command, env, limits }: ServiceSpec,
+  place: ContainerPlace,
+): ContainerCreateOptions => ({
+  name: place.name,
+  Image: image,
+  ...(command && { Cmd: [...command] }),
+  Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+  Labels: place.labels,
+  Healthcheck: { Test: ['NONE'] },
+  HostConfig: {
+    ...unlogged(limits, place),
+    CapAdd: rootCapabilities,
+    ReadonlyRootfs: false,
+    Mounts: [hostsFile(place)],
+  },
+});
+
+/** The engine does not store what programs print, because it is the user’s data. */
+const unlogged = ({ memoryMb, cpus }: Limits, place: ContainerPlace): HostConfig => ({
+  ...hardened({ memoryMb, cpus: Math.min(cpus, place.cpus) }),
+  LogConfig: { Type: 'none', Config: {} },
+  NetworkMode: place.beside === null ? 'none' : `container:${place.beside}`,
+});
+
+function mountsOf(
+  { workspace, folders }: ProgramSpec,
+  place: ContainerPlace & { runtime: string },
+): MountSettings[] {
+  return [
+    volume({ Source: place.runtime, Target: '/opt/belay', ReadOnly: true }),
+    // Connecting to a socket needs no write access to its folder.
+    { Type: 'bind', Source: place.socketFolder, Target: '/run/belay', ReadOnly: true },
+    hostsFile(place),
+    ...folders.map((one) => hostFolder({ ...one, real: one.folder })),
+    ...(workspace
+      ? [
+          volume({
+            Source: volumesOf(workspace.files).workspace,
+            Target: '/workspace',
+            ReadOnly: workspace.readOnly,
+          }),
+        ]
+      : []),
+  ];
+}
+
+const hostsFile = ({ socketFolder }: ContainerPlace): MountSettings => ({
+  Type: 'bind',
+  Source: join(socketFolder, hosts.file),
+  Target: '/etc/hosts',
+  ReadOnly: true,
+});

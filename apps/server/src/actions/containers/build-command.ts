@@ -4,7 +4,7 @@ import type { ActionManifest } from '@belay/protocol';
 export function buildCommand(
   { debian = [], npm = [], pip = [] }: ActionManifest['packages'],
   { hasSetup, variables }: { hasSetup: boolean; variables: Readonly<Record<string, string>> },
-): string[] | null {
+): [string, ...string[]] | null {
   const steps = [
     ...(debian.length > 0
       ? [

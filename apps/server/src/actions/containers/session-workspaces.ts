@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 
 /** What actions need to know of a session’s sandbox. */
 export interface SessionWorkspace {
-  /** The sandbox’s id. */
-  id: string;
+  /** The name of its files. */
+  files: string;
   /** The joined machine that it is on. */
   machine: string | undefined;
   /** Resolves when the sandbox is gone. */

@@ -113,6 +113,7 @@ function dial(received: Event[] = [], id = 'one'): Agent {
     'terminal.hold': nothing,
     'terminal.open': nothing,
     'browser.watch': nothing,
+    'check.run': () => Promise.reject(new Error('No check is run.')),
     shutdown: nothing,
   });
   agents.push(agent);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { ContainerHost } from '@belay/containers';
 import { AppError } from '@belay/protocol';
+import { ContainerDials } from '../../containers/container-dials.js';
 import { AgentCalls } from './agent-calls.js';
 import { AgentListener, type Listener } from './agent-listener.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
@@ -18,10 +18,8 @@ export class SandboxConnections {
   constructor(
     private readonly listener: AgentListener,
     private readonly calls: AgentCalls,
-    private readonly host: ContainerHost,
-  ) {
-    host.onDial((id, dial) => listener.dialled(id, dial));
-  }
+    private readonly dials: ContainerDials,
+  ) {}
 
   /** Admits the agent of a sandbox, and no other program. */
   listen(sandbox: ListeningSandbox): void {
@@ -31,19 +29,21 @@ export class SandboxConnections {
       onConnection: (connection) => this.calls.serve(connection, sandbox),
       onBroken: (reason) => this.calls.reportBreach(sandbox, reason),
     };
-    if (machine === undefined) this.listener.open(id, agent);
-    else if (token !== undefined) this.listener.openAgent(id, token, agent);
+    if (machine === undefined) {
+      this.listener.open(id, agent);
+      this.dials.admit(id, (dial) => this.listener.dialled(id, dial));
+    } else if (token !== undefined) this.listener.openAgent(id, token, agent);
     else throw new AppError('internal', 'An agent on a machine connects with a token.');
   }
 
   /** Stops admitting connections; pending calls fail with `reason`. */
   remove(sandbox: string, reason: AppError): void {
+    this.dials.remove(sandbox);
     this.listener.remove(sandbox, reason);
   }
 
   /** Ends all connections; agents keep trying to reconnect. */
-  async close(): Promise<void> {
+  close(): void {
     this.listener.hangUpAll();
-    await this.host.close();
   }
 }

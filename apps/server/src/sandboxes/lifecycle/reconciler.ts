@@ -1,6 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { ContainerHost, followHost, type Seen } from '@belay/containers';
 import { errorFrom } from '@belay/protocol';
+import { ContainerDials } from '../../containers/container-dials.js';
 import { EventLog } from '../../logs/event-log.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';
@@ -32,6 +33,7 @@ export class Reconciler {
     private readonly records: SandboxRecords,
     private readonly sandboxes: Sandboxes,
     private readonly log: EventLog,
+    private readonly dials: ContainerDials,
   ) {}
 
   /** Resolves after the first check, even if the host does not respond; then follows the host until `close`. */
@@ -89,7 +91,7 @@ export class Reconciler {
       // It may have begun since they were listed.
       if ((await this.host.look(sandbox.id)).state !== 'running') await findings.died(sandbox);
     }
-    for (const { id } of found) if (!this.sandboxes.withId(id)) await this.host.remove(id);
+    for (const { id } of found) if (!this.#isUsed(id)) await this.host.remove(id);
     // Removes files of starts that failed in the host; containers being created may still use theirs.
     if (this.containers.busy === 0) await this.#removeFiles();
   }
@@ -98,13 +100,18 @@ export class Reconciler {
   async #adoptAll(found: readonly Seen[], findings: Findings): Promise<void> {
     const records = await this.#validRecords();
     for (const seen of found) {
-      if (this.sandboxes.withId(seen.id)) continue;
+      if (this.#isUsed(seen.id)) continue;
       const record = records.find(({ sandbox }) => sandbox === seen.id);
       if (record && (await this.#isCurrent(record))) await this.#takeOver(seen, record, findings);
       else await this.host.remove(seen.id);
     }
     await this.#removeFiles();
     this.#adopted = true;
+  }
+
+  /** By a sandbox, or by a program of this process; an earlier process’s programs are of no use. */
+  #isUsed(id: string): boolean {
+    return this.sandboxes.withId(id) !== undefined || this.dials.has(id);
   }
 
   /** Records of existing sessions whose files are worth keeping; others are removed. */

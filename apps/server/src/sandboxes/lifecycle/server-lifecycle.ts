@@ -39,6 +39,6 @@ export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown 
     await this.reconciler.close();
     // First the pool: a sandbox that is being added to it still waits for its agent’s hello.
     await this.pool.close().catch((error: unknown) => this.#logger.warn(error));
-    await this.connections.close();
+    this.connections.close();
   }
 }

@@ -1,19 +1,28 @@
-/** Some bytes of output from a container without a terminal. */
+/** Some bytes of a program’s output. */
 export interface OutputPiece {
   /** Whether it is from standard error. */
   isError: boolean;
   data: Buffer;
 }
 
+const headBytes = 8;
+
 /**
- * A container’s output from the bytes of the engine’s `attach` or `logs`, which have eight bytes before each piece:
- * stream, three zeros, length (Docker Engine API, “Stream format”). Bytes of a piece are passed on as they arrive, so
- * none are buffered, however long the piece is.
+ * Standard output and error in one stream have eight bytes before each piece: stream, three zeros, length (Docker Engine
+ * API, “Stream format”).
  */
+export function outputPieceHead({ isError, data }: OutputPiece): Buffer {
+  const head = Buffer.alloc(headBytes);
+  head[0] = isError ? 2 : 1;
+  head.writeUInt32BE(data.length, 4);
+  return head;
+}
+
+/** The pieces of such a stream. Their bytes are passed on as they arrive, so none are buffered, however long a piece is. */
 export async function* outputPieces(
   stream: AsyncIterable<Buffer> | Iterable<Buffer>,
 ): AsyncIterable<OutputPiece> {
-  const head = Buffer.alloc(8);
+  const head = Buffer.alloc(headBytes);
   let headLength = 0;
   let left = 0;
   for await (const chunk of stream) {

@@ -1,11 +1,9 @@
 import { Readable } from 'node:stream';
-import { outputPieces } from './output-pieces.js';
+import { outputPieceHead, outputPieces } from './output-pieces.js';
 
-const piece = (stream: number, text: string): Buffer => {
-  const head = Buffer.alloc(8);
-  head[0] = stream;
-  head.writeUInt32BE(Buffer.byteLength(text), 4);
-  return Buffer.concat([head, Buffer.from(text)]);
+const piece = (stream: 1 | 2, text: string): Buffer => {
+  const data = Buffer.from(text);
+  return Buffer.concat([outputPieceHead({ isError: stream === 2, data }), data]);
 };
 
 it.each([1, 3, 8, 11, 1_000])(
