@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import Docker from 'dockerode';
 import { command, fixedArtifacts, nop } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
 import { noArtifacts } from './artifacts.js';
-import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import type { TimeLimits, Task, Trial } from './model.js';
 import { runTrials, type RunRequest } from './run.js';
 import { suiteNamed } from './suites/index.js';
 import { doubling, temporary, terminalBenchData, write } from './testing/fixtures.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 const images = new Images({
   engine,
   sandbox: process.env.BELAY_TEST_IMAGE ?? null,

@@ -1,7 +1,7 @@
-import { Engine } from './engine.js';
-import type { TaskContainer } from './task-container.js';
+import { DockerTasks, type TaskContainer } from '@belay/containers';
+import { createTask } from './task-files.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 const signal = AbortSignal.timeout(120_000);
 
 /** What `use` returns of a container in which a shell line has ended. */
@@ -10,7 +10,7 @@ async function after<T>(
   use: (container: TaskContainer) => Promise<T>,
   image = process.env.BELAY_TEST_BUSYBOX ?? '',
 ): Promise<T> {
-  const container = await engine.create({
+  const container = await createTask(engine, {
     run: 'task-container-spec',
     image,
     command: ['sh', '-c', line],

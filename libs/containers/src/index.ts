@@ -18,19 +18,26 @@ export {
   type SharedFolder,
 } from './container-host.js';
 export { followHost, type HostFollower } from './follow-host.js';
-export { DockerHost, type DockerHostOptions } from './docker/docker-host.js';
 export {
-  dockerError,
-  isConflict,
-  isGone,
-  isNameTaken,
-  isNotFound,
-  pullFailed,
-} from './docker/errors.js';
-export { containerName, hosts, labels } from './docker/container-spec.js';
+  TaskHost,
+  type BuildContext,
+  type BuildOptions,
+  type ContainerChange,
+  type FoundImage,
+  type ServiceHealthcheck,
+  type TaskContainer,
+  type TaskExit,
+  type ContainerNetwork,
+  type TaskSpec,
+  type TaskState,
+} from './task-host.js';
+export { DockerTasks } from './docker/docker-tasks.js';
+export { withLocalImages } from './docker/dockerfile.js';
+export { DockerHost, type DockerHostOptions } from './docker/docker-host.js';
+export { isConflict, isGone } from './docker/errors.js';
+export { hosts, labels } from './docker/container-spec.js';
 export type { ContainerCreateOptions } from 'dockerode';
 export { DockerClient, type CommittedImage, type FoundContainer } from './docker/docker.client.js';
 export type { EngineAgent } from './docker/engine-agent.js';
 export type { EngineEvent } from './docker/engine-events.js';
 export type { Exit } from './docker/exit-reason.js';
-export { containerOutput } from './docker/container-output.js';

@@ -1,13 +1,21 @@
 import { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { containerName, hosts, isConflict, isGone, isNotFound } from '@belay/containers';
-import Docker from 'dockerode';
 import { AppError, ignoreError } from '@belay/protocol';
-import { fileEntry, packArchive, type Entry } from '../entries.js';
-import type { Service } from '../model.js';
-import { TaskContainer, type TaskContainerSpec } from './task-container.js';
+import Docker from 'dockerode';
+import {
+  TaskHost,
+  type BuildContext,
+  type BuildOptions,
+  type FoundImage,
+  type ServiceHealthcheck,
+  type TaskContainer,
+  type TaskSpec,
+} from '../task-host.js';
+import { containerName } from './container-spec.js';
+import { DockerTask } from './docker-task.js';
 import { needsBuildKit } from './dockerfile.js';
-import { startReaper, type EngineAddress } from './reaper.js';
+import { isConflict, isGone, isNotFound } from './errors.js';
+import { startReaper, type EngineAddress } from './task-reaper.js';
 
 /**
  * Reads the progress of BuildKit and of the classic builder. dockerode 5 implements it, but its
@@ -21,34 +29,17 @@ interface BuildProgress {
   ): void;
 }
 
-export interface ImageInfo {
-  id: string;
-  workdir: string;
-  user: string;
-  entrypoint: string[];
-}
-
 /** The label of every container of an evaluation; its value is the run's id. */
-export const runLabel = 'belay.evaluation';
+const runLabel = 'belay.evaluation';
 
 /** Linux capabilities of root, limited to the files and processes of its own container. */
 const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
 
-export interface BuildOptions {
-  signal: AbortSignal;
-  args?: Record<string, string> | undefined;
-  /** A stage of the Dockerfile; its last one if absent. */
-  target?: string | undefined;
-  /** Without a network. */
-  offline?: boolean;
-}
-
-/** The parts of the Docker engine that evaluation needs. */
-export class Engine {
+/** Tasks in containers of the Docker Engine that the environment names. */
+export class DockerTasks extends TaskHost {
   readonly #docker = new Docker() as Docker & BuildProgress;
   readonly #removals = new Set<Promise<void>>();
 
-  /** Processors and memory available to trials. */
   async capacity(): Promise<{ cpus: number; memoryMb: number }> {
     const info = (await this.#docker.info()) as { NCPU: number; MemTotal: number };
     return { cpus: info.NCPU, memoryMb: Math.floor(info.MemTotal / 2 ** 20) };
@@ -59,7 +50,7 @@ export class Engine {
     return `Docker ${Version} (API ${ApiVersion})`;
   }
 
-  async image(name: string): Promise<ImageInfo | undefined> {
+  async image(name: string): Promise<FoundImage | undefined> {
     try {
       const { Id, Config } = await this.#docker.getImage(name).inspect();
       const { WorkingDir: workdir, User: user, Entrypoint: entrypoint } = Config;
@@ -75,7 +66,6 @@ export class Engine {
     }
   }
 
-  /** The newest image of a repository, such as the sandbox image that the platform has built. */
   async newest(repository: string): Promise<string | undefined> {
     const filters = JSON.stringify({ reference: [repository] });
     const images = await this.#docker.listImages({ filters });
@@ -84,17 +74,16 @@ export class Engine {
 
   /**
    * Builds with the classic builder, which every engine has, and with BuildKit only if it is
-   * required. Throws with the end of the build's log.
+   * required.
    */
   async build(
     tag: string,
-    files: Entry[],
+    { archive, dockerfile }: BuildContext,
     { signal, args = {}, target, offline = false }: BuildOptions,
   ): Promise<void> {
-    const dockerfile = files.find(({ path }) => path === 'Dockerfile')?.bytes.toString() ?? '';
     const special = needsBuildKit(dockerfile);
     const stream = await this.#docker
-      .buildImage(Readable.from([await packArchive(files)]), {
+      .buildImage(Readable.from([archive]), {
         t: tag,
         rm: true,
         forcerm: true,
@@ -138,8 +127,7 @@ export class Engine {
     });
   }
 
-  /** Creates a hardened container with its files, without starting it. */
-  async create(spec: TaskContainerSpec): Promise<TaskContainer> {
+  async create(spec: TaskSpec): Promise<DockerTask> {
     const bytes = spec.memoryMb * 2 ** 20;
     const created = await this.#docker.createContainer({
       Image: spec.image,
@@ -172,11 +160,9 @@ export class Engine {
         },
       },
     });
-    const container = new TaskContainer(created);
+    const container = new DockerTask(created);
     try {
-      // The engine writes this file only where a container has a network of its own.
-      const named = spec.hosts ? [fileEntry('/etc/hosts', hosts.content(spec.hosts))] : [];
-      await container.put([...named, ...spec.files]);
+      await container.put(spec.archive);
     } catch (error) {
       await container.remove();
       throw error;
@@ -184,15 +170,10 @@ export class Engine {
     return container;
   }
 
-  /**
-   * Removes the run’s containers when this process has ended, even by a kill; the returned function
-   * cancels that.
-   */
   guard(run: string): () => void {
     return startReaper(`${runLabel}=${run}`, this.#docker.modem as EngineAddress);
   }
 
-  /** The id of a session's running container, if it is on this engine. */
   async containerOfSession(session: string): Promise<string | undefined> {
     const name = containerName(session);
     const filters = JSON.stringify({ name: [`^/${name}$`] });
@@ -200,7 +181,6 @@ export class Engine {
     return found?.Id;
   }
 
-  /** Removes an ended container in the background. If this fails, `sweep` removes it. */
   discard(container: TaskContainer): void {
     const removal = container
       .remove()
@@ -209,22 +189,24 @@ export class Engine {
     this.#removals.add(removal);
   }
 
-  /** An ended container’s state as an image without a name; `forget` removes it. */
   async snapshot(container: TaskContainer): Promise<string> {
-    return container.commit();
+    return this.#known(container).commit();
   }
 
   async forget(image: string): Promise<void> {
     await this.#docker.getImage(image).remove({ force: true }).catch(ignoreGone);
   }
 
-  /** Removes containers left by a killed run, and waits for pending removals. */
   async sweep(run: string): Promise<number> {
     await Promise.all(this.#removals);
     const filters = JSON.stringify({ label: [`${runLabel}=${run}`] });
     const left = await this.#docker.listContainers({ all: true, filters });
-    for (const { Id } of left) await new TaskContainer(this.#docker.getContainer(Id)).remove();
+    for (const { Id } of left) await new DockerTask(this.#docker.getContainer(Id)).remove();
     return left.length;
+  }
+
+  #known({ id }: TaskContainer): DockerTask {
+    return new DockerTask(this.#docker.getContainer(id));
   }
 }
 
@@ -235,7 +217,7 @@ const engineHealthcheck = ({
   timeout,
   startPeriod,
   retries,
-}: NonNullable<Service['healthcheck']>) => ({
+}: ServiceHealthcheck) => ({
   Test: test,
   Interval: Math.round(interval * 1e9),
   Timeout: Math.round(timeout * 1e9),
