@@ -63,8 +63,8 @@ export interface AccessibleScene {
 }
 
 /**
- * Tests every page: in each of these looks, or, in a sample, in one of them in turn; `more` adds
- * further tests.
+ * Tests every page in each of these looks, or, in a sample, two of three pages in one of two looks; `more` adds further
+ * tests.
  */
 export function describeAccessiblePages(
   { looks, isSample = false }: { looks: Look[]; isSample?: boolean },
@@ -103,7 +103,7 @@ export function describeAccessiblePages(
     afterAll(() => chromium.dispose());
 
     const tested = (look: number) =>
-      places(ended, waiting).filter((_, at) => !isSample || at % looks.length === look);
+      places(ended, waiting).filter((_, at) => !isSample || at % 3 === look);
     const cases = looks.map(([theme, width, height], look) => ({ theme, width, height, look }));
 
     it.each(cases)('holds on pages, $theme, $width pixels wide', async (one) => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { Chromium, click, describeSystem, repositoryRoot, shows } from '@belay/testkit';
+import { Chromium, describeSystem, repositoryRoot, shows } from '@belay/testkit';
 
 it('a session as one file contains no editor and has at most 2.5 MB', () => {
   const player = readFileSync(join(repositoryRoot, 'apps/web/dist/site/player.html'), 'utf8');
@@ -32,27 +32,5 @@ describeSystem('the first load', (server) => {
     expect(bytes).toBeLessThanOrEqual(350 * 1024);
     expect(loaded.filter((path) => /editor|monaco|terminal|xterm/.test(path))).toEqual([]);
     expect(chromium.complaints).toEqual([]);
-  });
-
-  it('is repeated when its script does not arrive, and says so when it gives up', async () => {
-    const page = await chromium.open(server);
-    let failures = 1;
-    await page.setCacheEnabled(false);
-    await page.setRequestInterception(true);
-    page.on('request', (request) => {
-      const isHit = failures > 0 && /\/assets\/index-.*\.js$/.test(request.url());
-      if (isHit) failures -= 1;
-      void (isHit ? request.abort('internetdisconnected') : request.continue());
-    });
-    await page.reload();
-    await shows(page, 'main', 'Watch the demo');
-    expect(failures).toBe(0);
-
-    failures = Infinity;
-    await page.reload();
-    await shows(page, 'main', 'Belay could not be loaded');
-    failures = 0;
-    await click(page, 'Try again');
-    await shows(page, 'main', 'Watch the demo');
   });
 });

@@ -12,11 +12,7 @@ import {
   untilInPage,
 } from '@belay/testkit';
 import { until } from '@belay/testing';
-
-const reads = (path: string) => [
-  { calls: [{ operation: 'files.read', input: { path } }] },
-  { expect: 'words-of-the-folder', finish: 'Read it.' },
-];
+import { folderReadingTurns } from './folder-reading-turns.js';
 
 describeSystem('a session on a folder of the user’s machine', (server) => {
   const chromium = new Chromium();
@@ -47,7 +43,7 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     await fill(page, 'Add a model', 'helper');
     await page.keyboard.press('Enter');
     await shows(page, 'main', 'There is no model “helper”.');
-    await fill(page, 'Add a model', script(server.data, reads('tree.txt')));
+    await fill(page, 'Add a model', script(server.data, folderReadingTurns('tree.txt')));
     await page.keyboard.press('Enter');
     await click(page, 'My folder', 'main');
     const [chooser] = await Promise.all([
@@ -79,37 +75,6 @@ describeSystem('a session on a folder of the user’s machine', (server) => {
     await untilInPage(page, () => location.pathname === '/');
     await shows(page, '[aria-live=polite]', 'was deleted.');
     await hides(page, 'main', 'Pick the apples');
-    expect(chromium.complaints).toEqual([]);
-  });
-
-  it('is offered again where the browser can remember it', async () => {
-    const page = await chromium.open(server, '/new');
-    await shows(page, 'main', 'Models');
-    // A folder of the page’s own file system, since no test can answer Chromium’s dialog.
-    const choose = () =>
-      page.evaluate(async () => {
-        const top = await navigator.storage.getDirectory();
-        const folder = await top.getDirectoryHandle('my-meadow', { create: true });
-        const file = await folder.getFileHandle('grass.txt', { create: true });
-        const writer = await file.createWritable();
-        await writer.write('words-of-the-folder\n');
-        await writer.close();
-        Object.assign(window, { showDirectoryPicker: async () => folder });
-      });
-    await choose();
-    await click(page, 'My folder', 'main');
-    await click(page, 'Choose a folder', 'main');
-    await shows(page, 'main', 'my-meadow: 1 file, 20 B');
-    await page.reload();
-    await shows(page, 'main', 'Models');
-    await fill(page, 'Task', 'Mow the meadow');
-    await fill(page, 'Add a model', script(server.data, reads('grass.txt')));
-    await page.keyboard.press('Enter');
-    await click(page, 'My folder', 'main');
-    await click(page, 'Use my-meadow again', 'main');
-    await shows(page, 'main', 'my-meadow: 1 file, 20 B');
-    await click(page, 'Start', 'main');
-    await finished('Mow the meadow');
     expect(chromium.complaints).toEqual([]);
   });
 });

@@ -12,7 +12,7 @@ import {
   shows,
   untilInPage,
 } from '@belay/testkit';
-import { confirmFork, startTwoSteps } from './two-steps.js';
+import { startTwoSteps } from './two-steps.js';
 
 const chat = '[aria-label="Chat"]';
 const screen = '[aria-label="Terminal"] .xterm-rows';
@@ -74,22 +74,6 @@ describeSystem('the timeline', (server) => {
     await hides(page, chat, 'Showing event');
   });
 
-  it('forks at a moment: the new session has the files and conversation of that moment', async () => {
-    await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
-    await click(page, 'Fork here…');
-    const forked = await confirmFork(server, page);
-    await forked.finished();
-    await shows(page, chat, 'First step.');
-    await shows(page, 'header', 'finished');
-    expect((await server.client.sessions.get(forked.id)).forkedFrom).toEqual({
-      session: session.id,
-      seq: early,
-    });
-    // The fork ran the second step itself.
-    await shows(page, file, 'version two');
-    forked.close();
-  });
-
   it('rewinds files and conversation after a preview of what is undone', async () => {
     await page.goto(`${server.url}/sessions/${session.id}?at=${early}`);
     await click(page, 'Rewind to here…');
@@ -103,22 +87,5 @@ describeSystem('the timeline', (server) => {
     );
     await untilInPage(page, () => document.body.innerText.includes('Rewound'));
     await shows(page, chat, /\d+ entries undone by a rewind/);
-  });
-
-  it('undoes the rewind, and then one step of several', async () => {
-    const read = async () =>
-      (await server.client.sessions.call(session.id, 'files.read', { path: 'a.txt' })).content;
-    await click(page, 'Undo…', chat);
-    await click(page, 'Rewind', '[role=dialog]');
-    await eventually(async () => expect(await read()).not.toContain('version one'));
-    await clickOn(page, '#tab-changes');
-    const changes = '[aria-label="Changes"]';
-    const { steps } = await server.client.sessions.call(session.id, 'workspace.log', {});
-    const written = steps.find(({ message }) => message.includes('files.write'));
-    await choose(page, `${changes} [aria-label="Which changes"]`, written?.call ?? '');
-    await click(page, 'Undo this step…', changes);
-    await click(page, 'Undo', '[role=dialog]');
-    await eventually(async () => expect(await read()).toContain('version one'));
-    await untilInPage(page, () => !document.body.innerText.includes('Undo this step…'));
   });
 });

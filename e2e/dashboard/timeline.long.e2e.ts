@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isEvent } from '@belay/protocol';
+import { eventually } from '@belay/testing';
 import {
   choose,
   Chromium,
   click,
+  clickOn,
   describeSystem,
   fill,
   focusOn,
@@ -12,6 +14,7 @@ import {
   runFromPalette,
   shows,
   textOf,
+  untilInPage,
 } from '@belay/testkit';
 import { confirmFork, startTwoSteps } from './two-steps.js';
 
@@ -130,5 +133,41 @@ describeSystem('moments of a session', (server) => {
     await viewer.reload();
     await shows(viewer, 'main', 'Log in with the address');
     await viewer.browserContext().close();
+  });
+
+  it('forks at a moment: the new session has the files and conversation of that moment', async () => {
+    const page = await chromium.open(server, `/sessions/${session.id}?at=${early}`);
+    await click(page, 'Fork here…');
+    const forked = await confirmFork(server, page);
+    await forked.finished();
+    await shows(page, chat, 'First step.');
+    await shows(page, 'header', 'finished');
+    expect((await server.client.sessions.get(forked.id)).forkedFrom).toEqual({
+      session: session.id,
+      seq: early,
+    });
+    // The fork ran the second step itself.
+    await shows(page, file, 'version two');
+    forked.close();
+  });
+
+  it('undoes the rewind, and then one step of several', async () => {
+    const read = async () =>
+      (await server.client.sessions.call(session.id, 'files.read', { path: 'a.txt' })).content;
+    const page = await chromium.open(server, `/sessions/${session.id}`);
+    await server.client.sessions.rewind(session.id, { seq: early, what: 'both' });
+    await eventually(async () => expect(await read()).toContain('version one'));
+    await click(page, 'Undo…', chat);
+    await click(page, 'Rewind', '[role=dialog]');
+    await eventually(async () => expect(await read()).not.toContain('version one'));
+    await clickOn(page, '#tab-changes');
+    const changes = '[aria-label="Changes"]';
+    const { steps } = await server.client.sessions.call(session.id, 'workspace.log', {});
+    const written = steps.find(({ message }) => message.includes('files.write'));
+    await choose(page, `${changes} [aria-label="Which changes"]`, written?.call ?? '');
+    await click(page, 'Undo this step…', changes);
+    await click(page, 'Undo', '[role=dialog]');
+    await eventually(async () => expect(await read()).toContain('version one'));
+    await untilInPage(page, () => !document.body.innerText.includes('Undo this step…'));
   });
 });

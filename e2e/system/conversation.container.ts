@@ -1,6 +1,8 @@
-import { isEvent, userCallPrefix } from '@belay/protocol';
+import { isEvent, resultOf, userCallPrefix } from '@belay/protocol';
 import { describeSystem, run, script, start } from '@belay/testkit';
+import { eventually } from '@belay/testing';
 
+// approvals.long.container.ts has delayed calls, terminal.long.container.ts what a model waits for.
 describeSystem('the user and an agent', (server) => {
   it('talk: a question waits for its answer, and a message after the end resumes the session', async () => {
     const model = script(server.data, [
@@ -132,6 +134,105 @@ describeSystem('the user and an agent', (server) => {
     expect(await seen(true)).toMatchObject([
       { files: [{ path: 'AGENTS.md', text: 'Speak French.' }] },
     ]);
+  });
+
+  describe('approvals', () => {
+    it('wait for the user, who allows once, always, or denies with a reason', async () => {
+      const model = script(server.data, [
+        { calls: [run('echo one')] },
+        { calls: [run('echo two')] },
+        { calls: [run('echo two')] },
+        { calls: [run('echo three')] },
+        { expect: 'Use printf', finish: 'done' },
+      ]);
+      const session = await start(server, { task: 'Echo', model, approvals: 'ask' });
+      const question = (subject: string, after = 0) =>
+        session.event(
+          (event) => isEvent(event, 'approval') && event.args.subject === subject,
+          after,
+        );
+      const client = server.client.sessions;
+      const one = await question('echo one');
+      await session.state('waiting');
+      expect((await client.get(session.id)).waitingFor).toMatchObject([
+        { subject: 'echo one', risk: 'execute' },
+      ]);
+      await client.answer(session.id, String(one.args.id), { verdict: 'approved' });
+      const two = await question('echo two');
+      await client.answer(session.id, String(two.args.id), {
+        verdict: 'approved',
+        remember: {
+          scope: 'session',
+          operation: 'terminal.run',
+          pattern: 'echo two',
+          expires: null,
+        },
+      });
+      const three = await question('echo three', two.seq);
+      await client.answer(session.id, String(three.args.id), {
+        verdict: 'rejected',
+        reason: 'Use printf',
+      });
+      await session.finished();
+      expect(session.terminal()).not.toContain('three');
+      expect(session.events.filter((event) => event.action === 'approval')).toHaveLength(3);
+      session.close();
+    });
+
+    it('still wait after a kill and restart of the server', async () => {
+      const model = script(server.data, [{ calls: [run('echo patient')] }, { finish: 'done' }]);
+      const session = await start(server, { task: 'Echo', model, approvals: 'ask' });
+      const asked = await session.event((event) => event.action === 'approval');
+      await session.state('waiting');
+      await server.end('SIGKILL');
+      await server.start();
+      session.follow();
+      const waiting = { state: 'waiting', waitingFor: [{ subject: 'echo patient' }] };
+      await eventually(async () =>
+        expect(await server.client.sessions.get(session.id)).toMatchObject(waiting),
+      );
+      await server.client.sessions.answer(session.id, String(asked.args.id), {
+        verdict: 'approved',
+      });
+      await session.finished();
+      expect(session.events.filter((event) => event.action === 'approval')).toHaveLength(1);
+      session.close();
+    });
+  });
+
+  describe('the terminal of a model', () => {
+    it('stops waiting at once when the user steers, and calls that have not begun are not run', async () => {
+      const write = { operation: 'files.write', input: { path: 'unwanted.txt', content: 'x' } };
+      const model = script(server.data, [
+        { calls: [run('echo begun; sleep 100', { wait: 100 }), write] },
+        {
+          expect: '"status":"running".*"happened":"message".*Not run: the user wrote',
+          calls: [{ operation: 'terminal.interrupt', input: {} }],
+        },
+        { expect: '"status":"interrupted"', finish: 'stopped it' },
+      ]);
+      const session = await start(server, { task: 'Wait', model });
+      await session.until(() => session.terminal().includes('begun'), 'the command');
+      const wrote = Date.now();
+      await server.client.sessions.message(session.id, { text: 'No need', delivery: 'steer' });
+      await session.finished();
+      expect(Date.now() - wrote).toBeLessThan(60_000);
+      expect(session.events.some(({ action }) => action === 'files.write')).toBe(false);
+      session.close();
+    });
+
+    it('measures a command without the wait for its approval', async () => {
+      const model = script(server.data, [{ calls: [run('true')] }, { finish: 'done' }]);
+      const session = await start(server, { task: 'Ask', model, approvals: 'delay' });
+      await session.finished();
+      const asked = session.events.find((event) => isEvent(event, 'approval'));
+      const ran = session.events.find((event) => resultOf(event, 'terminal.run'));
+      if (!asked || !ran || !isEvent(ran, 'result')) throw new Error(session.words());
+      // The two seconds of the approval begin a little before its event.
+      const passed = (Date.parse(ran.time) - Date.parse(asked.time)) / 1_000;
+      expect(passed - ran.args.seconds).toBeGreaterThan(1);
+      session.close();
+    });
   });
 });
 

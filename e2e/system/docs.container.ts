@@ -1,4 +1,4 @@
 import { describeDocsPages } from './describe-docs-pages.js';
 
 // docs.long.container.ts runs the other pages.
-describeDocsPages(['rest.md']);
+describeDocsPages(['mcp-server.md']);

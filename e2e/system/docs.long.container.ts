@@ -17,7 +17,7 @@ describeDocsPages([
   'compare.md',
   'first-action.md',
   'machines.md',
-  'mcp-server.md',
+  'rest.md',
   'websocket.md',
 ]);
 

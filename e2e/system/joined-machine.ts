@@ -1,9 +1,51 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
-import { belay, docker, type BelayServer } from '@belay/testkit';
+import { belay, describeSystem, docker, type BelayServer } from '@belay/testkit';
+import { JoinProcess } from './join-process.js';
+
+/** A machine `laptop` that joined a server. */
+export interface JoinedMachine {
+  readonly server: BelayServer;
+  /** The home of the user who joined it. */
+  readonly home: string;
+  readonly machine: JoinProcess;
+  /** The token with which it joined. */
+  readonly token: string;
+}
+
+/** A group of tests with one server and one joined machine. */
+export function describeJoinedMachine(title: string, tests: (joined: JoinedMachine) => void): void {
+  describeSystem(
+    title,
+    (server) => {
+      const home = mkdtempSync(join(tmpdir(), 'belay-machine-'));
+      const machine = new JoinProcess(home);
+      let token = '';
+      beforeAll(async () => {
+        ({ token } = await invite(server, 'laptop'));
+        machine.start(server.url, '--token', token);
+        await machine.says('Connected as laptop');
+      });
+      afterAll(async () => {
+        await machine.end('SIGTERM');
+        rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+      });
+      tests({
+        server,
+        home,
+        machine,
+        get token() {
+          return token;
+        },
+      });
+    },
+    { BELAY_MACHINE_LEASE_S: '8', BELAY_LOG_LEVEL: 'info' },
+  );
+}
 
 /** The folder with what a machine has of the server that it joined. */
 export const joinedFolderIn = (home: string): string => {

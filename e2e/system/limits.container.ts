@@ -1,140 +1,146 @@
-import { isEvent, type Event } from '@belay/protocol';
-import { describeSystem, idle, killAgent, run, script, start } from '@belay/testkit';
+import { type Event, isEvent } from '@belay/protocol';
+import { containerOf, describeSystem, killAgent, run, script, start } from '@belay/testkit';
+import { pause } from '@belay/testing';
+import { gaplessNumbers, eventNumbers } from './event-numbers.js';
 
 const limit = (event: Event) => isEvent(event, 'limit');
+const result = (event: Event) => isEvent(event, 'result');
 
-describeSystem('a budget', (server) => {
-  const turns = Array.from({ length: 10 }, (_, index) => ({ calls: [run(`echo turn ${index}`)] }));
-
-  it('of steps ends the session before the next call of the model; a raised one resumes it', async () => {
-    const model = script(server.data, [...turns.slice(0, 4), { finish: 'done' }]);
-    const session = await start(server, { task: 'Count', model, budgets: { steps: 3 } });
-    const end = await session.ended();
-    expect(end.args).toMatchObject({ state: 'limited' });
-    expect(String(end.args.reason)).toMatch(/budget of 3 steps is spent/);
-    expect(session.events.find(limit)?.args).toEqual({ budget: 'steps', limit: 3, used: 3 });
-    await session.printed('turn 2');
-    expect(session.terminal()).not.toContain('turn 3');
-    await server.client.sessions.change(session.id, { budgets: { steps: 10 } });
-    await server.client.sessions.restart(session.id);
-    await session.printed('turn 3');
-    await session.finished(end.seq);
-    session.close();
-  });
-
-  it('of tokens ends the session', async () => {
-    const model = script(server.data, turns);
-    const session = await start(server, { task: 'Count', model, budgets: { tokens: 1_000 } });
-    expect((await session.ended()).args).toMatchObject({ state: 'limited' });
-    const reached = session.events.find(limit)?.args;
-    expect(reached?.budget).toBe('tokens');
-    expect(reached?.used).toBeGreaterThanOrEqual(1_000);
-    session.close();
-  });
-
-  it('of seconds ends the session in the middle of a long command, and the command with it', async () => {
-    const model = script(server.data, [
-      { calls: [run('echo begun; sleep 300; echo slept', { wait: 300 })] },
-    ]);
-    const session = await start(server, { task: 'Sleep', model, budgets: { seconds: 4 } });
-    const end = await session.ended();
-    expect(end.args).toMatchObject({ state: 'limited' });
-    expect(session.events.find(limit)?.args).toMatchObject({ budget: 'seconds', limit: 4 });
-    const began = Date.parse(session.events[0]?.time ?? '');
-    expect(Date.parse(end.time) - began).toBeLessThan(60_000);
-    expect(session.terminal()).not.toMatch(/^slept/m);
-    session.close();
-  });
-});
-
-describeSystem('an agent that repeats itself', (server) => {
-  it('is warned, then the user is asked; polling a command does not count', async () => {
-    const same = Array.from({ length: 12 }, () => ({ calls: [run('cat missing.txt')] }));
-    const model = script(server.data, same);
-    const session = await start(server, { task: 'Circle', model });
-    const asked = await session.event((event) => event.action === 'ask');
-    expect(JSON.stringify(asked.args)).toMatch(/round in circles/);
-    await session.state('waiting');
-    expect(await server.client.sessions.get(session.id)).toMatchObject({
-      state: 'waiting',
-      question: expect.stringMatching(/terminal\.run was called 4 times/),
-    });
-    session.close();
-
-    const looks = Array.from({ length: 9 }, () => ({
-      calls: [{ operation: 'terminal.read', input: { wait: 0.1 } }],
-    }));
-    const patient = script(server.data, [
-      { calls: [run('sleep 3; echo over', { wait: 0.1 })] },
-      ...looks,
-      { finish: 'done' },
-    ]);
-    const waiting = await start(server, { task: 'Wait', model: patient });
-    await waiting.finished();
-    expect(waiting.events.some((event) => event.action === 'ask')).toBe(false);
-    waiting.close();
-  });
-});
-
+// limits.long.container.ts has a budget of time, the queue, and an agent that waits by looking often;
+// breaks.long.container.ts has failures of the viewer’s connection.
 describeSystem(
-  'a session without free capacity',
+  'limits and failures:',
   (server) => {
-    it('waits in the queue with a reason, then runs', async () => {
-      const first = await idle(server);
-      const model = script(server.data, [{ calls: [run('echo my turn')] }, { finish: 'done' }]);
-      const second = await start(server, { task: 'Wait', model });
-      const told = await second.event((event) => /free sandbox/.test(event.message));
-      expect(told.args).toMatchObject({ state: 'starting' });
-      expect(await server.client.sessions.get(second.id)).toMatchObject({
-        state: 'starting',
-        reason: expect.stringMatching(/free sandbox/),
+    describe('a budget', () => {
+      const turns = Array.from({ length: 10 }, (_, index) => ({
+        calls: [run(`echo turn ${index}`)],
+      }));
+
+      it('of steps ends the session before the next call of the model; a raised one resumes it', async () => {
+        const model = script(server.data, [...turns.slice(0, 4), { finish: 'done' }]);
+        const session = await start(server, { task: 'Count', model, budgets: { steps: 3 } });
+        const end = await session.ended();
+        expect(end.args).toMatchObject({ state: 'limited' });
+        expect(String(end.args.reason)).toMatch(/budget of 3 steps is spent/);
+        expect(session.events.find(limit)?.args).toEqual({ budget: 'steps', limit: 3, used: 3 });
+        await session.printed('turn 2');
+        expect(session.terminal()).not.toContain('turn 3');
+        await server.client.sessions.change(session.id, { budgets: { steps: 10 } });
+        await server.client.sessions.restart(session.id);
+        await session.printed('turn 3');
+        await session.finished(end.seq);
+        session.close();
       });
-      await server.client.sessions.stop(first.id);
-      await second.finished();
-      await second.printed('my turn');
-      first.close();
-      second.close();
-    });
-  },
-  { BELAY_MAX_SANDBOXES: '1' },
-);
 
-describeSystem(
-  'failures inside a sandbox',
-  (server) => {
-    it('a command that uses all memory is killed; the agent survives and is informed', async () => {
-      const model = script(server.data, [
-        { calls: [run('tail /dev/zero', { wait: 60 })] },
-        { expect: '"exitCode":137', calls: [run('echo still here')] },
-        { finish: 'done' },
-      ]);
-      const session = await start(server, { task: 'Eat', model });
-      await session.finished();
-      await session.printed('still here');
-      session.close();
+      it('of tokens ends the session', async () => {
+        const model = script(server.data, turns);
+        const session = await start(server, { task: 'Count', model, budgets: { tokens: 1_000 } });
+        expect((await session.ended()).args).toMatchObject({ state: 'limited' });
+        const reached = session.events.find(limit)?.args;
+        expect(reached?.budget).toBe('tokens');
+        expect(reached?.used).toBeGreaterThanOrEqual(1_000);
+        session.close();
+      });
     });
 
-    it('a killed agent is reported within 5 s; a restart continues after its last event', async () => {
-      const model = script(server.data, [
-        { calls: [run('echo kept > kept.txt')] },
-        { calls: [run('echo about to; sleep 60')] },
-        { calls: [run('cat kept.txt')] },
-        { finish: 'done' },
-      ]);
-      const session = await start(server, { task: 'Fall', model });
-      await session.until(() => session.terminal().includes('about to\r\n'), 'the fall');
-      await killAgent(session.id);
-      const fell = Date.now();
-      const failed = await session.state('failed');
-      expect(Date.parse(failed.time) - fell).toBeLessThan(5_000);
-      expect(String(failed.args.reason)).toMatch(/killed \(SIGKILL\).*files are kept/);
-      await server.client.sessions.restart(session.id);
-      await session.finished(failed.seq);
-      await session.printed('kept\r\n');
-      expect(session.events.map((event) => event.seq)).toEqual(
-        session.events.map((_, index) => index + 1),
-      );
-      session.close();
+    describe('an agent that repeats itself', () => {
+      it('is warned, then the user is asked', async () => {
+        const same = Array.from({ length: 12 }, () => ({ calls: [run('cat missing.txt')] }));
+        const model = script(server.data, same);
+        const session = await start(server, { task: 'Circle', model });
+        const asked = await session.event((event) => event.action === 'ask');
+        expect(JSON.stringify(asked.args)).toMatch(/round in circles/);
+        await session.state('waiting');
+        expect(await server.client.sessions.get(session.id)).toMatchObject({
+          state: 'waiting',
+          question: expect.stringMatching(/terminal\.run was called 4 times/),
+        });
+        session.close();
+      });
+    });
+
+    describe('failures inside a sandbox', () => {
+      it('a command that uses all memory is killed; the agent survives and is informed', async () => {
+        const model = script(server.data, [
+          { calls: [run('tail /dev/zero', { wait: 60 })] },
+          { expect: '"exitCode":137', calls: [run('echo still here')] },
+          { finish: 'done' },
+        ]);
+        const session = await start(server, { task: 'Eat', model });
+        await session.finished();
+        await session.printed('still here');
+        session.close();
+      });
+
+      it('a killed agent is reported within 5 s; a restart continues after its last event', async () => {
+        const model = script(server.data, [
+          { calls: [run('echo kept > kept.txt')] },
+          { calls: [run('echo about to; sleep 60')] },
+          { calls: [run('cat kept.txt')] },
+          { finish: 'done' },
+        ]);
+        const session = await start(server, { task: 'Fall', model });
+        await session.until(() => session.terminal().includes('about to\r\n'), 'the fall');
+        await killAgent(session.id);
+        const fell = Date.now();
+        const failed = await session.state('failed');
+        expect(Date.parse(failed.time) - fell).toBeLessThan(5_000);
+        expect(String(failed.args.reason)).toMatch(/killed \(SIGKILL\).*files are kept/);
+        await server.client.sessions.restart(session.id);
+        await session.finished(failed.seq);
+        await session.printed('kept\r\n');
+        expect(session.events.map((event) => event.seq)).toEqual(
+          session.events.map((_, index) => index + 1),
+        );
+        session.close();
+      });
+    });
+
+    describe('a failure', () => {
+      it('of the container is reported within 5 s, and a restart keeps the files', async () => {
+        const model = script(server.data, [
+          { calls: [{ operation: 'files.write', input: { path: 'kept.txt', content: 'kept\n' } }] },
+          { calls: [run('sleep 300')] },
+          { calls: [run('cat kept.txt')] },
+          { finish: 'done' },
+        ]);
+        const session = await start(server, { task: 'Keep', model });
+        await session.event((event) => event.action === 'terminal.run');
+        await (await containerOf(session.id)).kill();
+        const killed = Date.now();
+        const failed = await session.state('failed');
+        expect(Date.parse(failed.time) - killed).toBeLessThan(5_000);
+        expect(String(failed.args.reason)).toMatch(/restart/i);
+        await server.client.sessions.restart(session.id);
+        const ran = await session.event(
+          (event) => isEvent(event, 'result') && JSON.stringify(event.args.output).includes('kept'),
+          failed.seq,
+        );
+        expect(ran.args).toMatchObject({ ok: true });
+        await session.finished(failed.seq);
+        session.close();
+      });
+
+      it('of the server by kill -9 leaves the agent working, and nothing is lost or repeated', async () => {
+        const model = script(server.data, [
+          { calls: [run('for i in $(seq 1 20); do echo step $i; sleep 0.2; done')] },
+          { calls: [run('echo after')] },
+          { finish: 'done' },
+        ]);
+        const session = await start(server, { task: 'Go on', model });
+        await session.until(() => session.terminal().includes('step 4'), 'step 4');
+        await server.end('SIGKILL');
+        await pause(1_000, 'the agent works while no server is there');
+        await server.start();
+        session.follow();
+        await session.finished();
+        await session.until(() => session.terminal().includes('after'), 'the last output');
+        expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
+        const steps = session.terminal().match(/^step \d+/gm);
+        expect(steps).toEqual(Array.from({ length: 20 }, (_, index) => `step ${index + 1}`));
+        expect(session.events.filter(result)).toHaveLength(3);
+        session.close();
+      });
     });
   },
   { BELAY_MEMORY_MB: '256' },

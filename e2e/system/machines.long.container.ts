@@ -12,98 +12,88 @@ import {
   script,
   start,
 } from '@belay/testkit';
-import { joinedFolderIn, invite, leftOf, tlsInFrontOf } from './joined-machine.js';
+import {
+  describeJoinedMachine,
+  joinedFolderIn,
+  invite,
+  leftOf,
+  tlsInFrontOf,
+} from './joined-machine.js';
 import { processRuns, JoinProcess } from './join-process.js';
 
-describeSystem(
-  'a joined machine that is interrupted',
-  (server) => {
-    let home: string;
-    let machine: JoinProcess;
-    beforeAll(async () => {
-      home = mkdtempSync(join(tmpdir(), 'belay-machine-'));
-      machine = new JoinProcess(home);
-      const { token } = await invite(server, 'laptop');
-      machine.start(server.url, '--token', token);
-      await machine.says('Connected as laptop');
-    });
-    afterAll(async () => {
-      await machine.end('SIGTERM');
-      rmSync(home, { recursive: true, force: true, maxRetries: 10 });
-    });
+describeJoinedMachine('a joined machine that is interrupted', (joined) => {
+  const { server, machine } = joined;
 
-    it('reports the end of its agent, and an agent that was away too long is refused', async () => {
+  it('reports the end of its agent, and an agent that was away too long is refused', async () => {
+    const model = script(server.data, [
+      { calls: [run('sleep 100', { wait: 100 })] },
+      { calls: [run('sleep 100', { wait: 100 })] },
+      { finish: 'done' },
+    ]);
+    const session = await start(server, { task: 'Wait', model, machine: 'laptop' });
+    await session.event(({ action }) => action === 'terminal.run');
+    process.kill(await machine.agent(), 'SIGKILL');
+    const killed = await session.state('failed');
+    expect(killed.args.reason).toMatch(/The agent ended: .*SIGKILL/);
+    await server.client.sessions.restart(session.id);
+    await session.event(({ action }) => action === 'terminal.run', killed.seq);
+    // Simulates a laptop that sleeps: all of its processes are stopped.
+    const [old, joined] = [await machine.agent(), machine.child.pid ?? 0];
+    for (const pid of [old, joined]) process.kill(pid, 'SIGSTOP');
+    await server.end('SIGKILL');
+    await server.start();
+    session.follow();
+    const over = (action: string, args: unknown) =>
+      action === 'state' && JSON.stringify(args).includes('not connected for 8 s');
+    const end = await session.event(({ action, args }) => over(action, args), killed.seq);
+    for (const pid of [joined, old]) process.kill(pid, 'SIGCONT');
+    await until('the old agent ends', () => !processRuns(old));
+    await eventually(async () => {
+      const { lastSeq } = await server.client.sessions.get(session.id);
+      expect(session.events.at(-1)?.seq).toBe(lastSeq);
+    });
+    const later = session.events.filter(({ seq }) => seq > end.seq);
+    expect(later.filter(({ source }) => source === 'agent')).toEqual([]);
+    session.close();
+    await server.client.sessions.remove(session.id);
+  });
+
+  it('joins over TLS with a private certificate authority, ends cleanly, and is removed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'belay-tls-'));
+    const front = await tlsInFrontOf(server, folder);
+    const other = new JoinProcess(folder);
+    try {
+      const { token: second } = await invite(server, 'far');
+      const ca = join(folder, 'cert.pem');
+      const distrusting = new JoinProcess(folder).start(front.url, '--token', second);
+      await distrusting.says('No Belay server answers');
+      expect(await distrusting.end('SIGTERM')).not.toBe(0);
+      other.start(front.url, '--token', second, '--ca', ca);
+      await other.says('Connected as far');
       const model = script(server.data, [
-        { calls: [run('sleep 100', { wait: 100 })] },
-        { calls: [run('sleep 100', { wait: 100 })] },
-        { finish: 'done' },
+        { calls: [run('echo from afar; sleep 100', { wait: 100 })] },
+        { finish: 'x' },
       ]);
-      const session = await start(server, { task: 'Wait', model, machine: 'laptop' });
-      await session.event(({ action }) => action === 'terminal.run');
-      process.kill(await machine.agent(), 'SIGKILL');
-      const killed = await session.state('failed');
-      expect(killed.args.reason).toMatch(/The agent ended: .*SIGKILL/);
-      await server.client.sessions.restart(session.id);
-      await session.event(({ action }) => action === 'terminal.run', killed.seq);
-      // Simulates a laptop that sleeps: all of its processes are stopped.
-      const [old, joined] = [await machine.agent(), machine.child.pid ?? 0];
-      for (const pid of [old, joined]) process.kill(pid, 'SIGSTOP');
-      await server.end('SIGKILL');
-      await server.start();
-      session.follow();
-      const over = (action: string, args: unknown) =>
-        action === 'state' && JSON.stringify(args).includes('not connected for 8 s');
-      const end = await session.event(({ action, args }) => over(action, args), killed.seq);
-      for (const pid of [joined, old]) process.kill(pid, 'SIGCONT');
-      await until('the old agent ends', () => !processRuns(old));
-      await eventually(async () => {
-        const { lastSeq } = await server.client.sessions.get(session.id);
-        expect(session.events.at(-1)?.seq).toBe(lastSeq);
-      });
-      const later = session.events.filter(({ seq }) => seq > end.seq);
-      expect(later.filter(({ source }) => source === 'agent')).toEqual([]);
+      const session = await start(server, { task: 'Wait', model, machine: 'far' });
+      await session.until(() => session.terminal().includes('from afar'), 'its output');
+      const agent = await other.agent();
+      expect(await other.end('SIGINT')).toBe(0);
+      expect(processRuns(agent)).toBe(false);
+      expect((await session.state('failed')).args.reason).toMatch(/belay join was ended/);
       session.close();
-      await server.client.sessions.remove(session.id);
-    });
-
-    it('joins over TLS with a private certificate authority, ends cleanly, and is removed', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'belay-tls-'));
-      const front = await tlsInFrontOf(server, folder);
-      const other = new JoinProcess(folder);
-      try {
-        const { token: second } = await invite(server, 'far');
-        const ca = join(folder, 'cert.pem');
-        const distrusting = new JoinProcess(folder).start(front.url, '--token', second);
-        await distrusting.says('No Belay server answers');
-        expect(await distrusting.end('SIGTERM')).not.toBe(0);
-        other.start(front.url, '--token', second, '--ca', ca);
-        await other.says('Connected as far');
-        const model = script(server.data, [
-          { calls: [run('echo from afar; sleep 100', { wait: 100 })] },
-          { finish: 'x' },
-        ]);
-        const session = await start(server, { task: 'Wait', model, machine: 'far' });
-        await session.until(() => session.terminal().includes('from afar'), 'its output');
-        const agent = await other.agent();
-        expect(await other.end('SIGINT')).toBe(0);
-        expect(processRuns(agent)).toBe(false);
-        expect((await session.state('failed')).args.reason).toMatch(/belay join was ended/);
-        session.close();
-        other.start(front.url, '--ca', ca);
-        await other.says('Connected as far');
-        const removed = await belay(server.data, ['machines', 'remove', 'far']);
-        expect(removed).toMatchObject({ code: 0 });
-        await other.ended();
-        await other.says(/is not valid, or was revoked|was removed/);
-      } finally {
-        await other.end('SIGKILL');
-        front.close();
-        rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-      }
-    });
-  },
-  { BELAY_MACHINE_LEASE_S: '8', BELAY_LOG_LEVEL: 'info' },
-);
+      other.start(front.url, '--ca', ca);
+      await other.says('Connected as far');
+      const removed = await belay(server.data, ['machines', 'remove', 'far']);
+      expect(removed).toMatchObject({ code: 0 });
+      await other.ended();
+      await other.says(/is not valid, or was revoked|was removed/);
+    } finally {
+      await other.end('SIGKILL');
+      front.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    }
+  });
+});
 
 describeSystem('a machine that makes containers', (server) => {
   it('makes containers as confined as the server’s own, and resumes exactly after it was cut off', async () => {

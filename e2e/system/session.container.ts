@@ -161,31 +161,38 @@ describeSystem('a session', (server) => {
     });
     await eventually(() => expect(containerOf(session.id)).rejects.toThrow('has no container'));
   });
-});
 
-describeSystem('a session that cannot start', (server) => {
-  const fine = () => script(server.data, [{ finish: 'done' }]);
-  it.each([
-    ['an unknown provider', { model: 'nobody:x' }, /There is no model "nobody:x"/],
-    ['a model without its key', { model: 'openai:gpt-5' }, /OPENAI_API_KEY/],
-    ['a script that is not there', { model: 'scripted:/no/such.yaml' }, /\/no\/such\.yaml/],
-    ['a workspace that does not exist', { workspace: 'missing' }, /workspace/i],
-    ['an unknown example', { workspace: 'example:missing' }, /missing/],
-  ])('%s is reported in one clear sentence, and no session is left', async (_, more, sentence) => {
-    const failure = await server.client.sessions
-      .create({ task: 'x', model: fine(), ...more })
-      .catch((error: Error) => error);
-    expect(failure).toMatchObject({ name: 'AppError', message: expect.stringMatching(sentence) });
-    expect(await server.client.sessions.list()).toEqual([]);
-  });
+  describe('that cannot start:', () => {
+    const fine = () => script(server.data, [{ finish: 'done' }]);
+    it.each([
+      ['an unknown provider', { model: 'nobody:x' }, /There is no model "nobody:x"/],
+      ['a model without its key', { model: 'openai:gpt-5' }, /OPENAI_API_KEY/],
+      ['a script that is not there', { model: 'scripted:/no/such.yaml' }, /\/no\/such\.yaml/],
+      ['a workspace that does not exist', { workspace: 'missing' }, /workspace/i],
+      ['an unknown example', { workspace: 'example:missing' }, /missing/],
+    ])(
+      '%s is reported in one clear sentence, and no session is left',
+      async (_, more, sentence) => {
+        const before = await server.client.sessions.list();
+        const failure = await server.client.sessions
+          .create({ task: 'x', model: fine(), ...more })
+          .catch((error: Error) => error);
+        expect(failure).toMatchObject({
+          name: 'AppError',
+          message: expect.stringMatching(sentence),
+        });
+        expect(await server.client.sessions.list()).toHaveLength(before.length);
+      },
+    );
 
-  it('a missing image fails the session with a sentence that names it', async () => {
-    const session = await start(server, {
-      task: 'x',
-      model: fine(),
-      image: 'belay/no-such-image:1',
-    }).catch((error: Error) => error);
-    if (session instanceof Error) expect(session.message).toMatch(/belay\/no-such-image:1/);
-    else expect(String((await session.ended()).args.reason)).toMatch(/belay\/no-such-image:1/);
+    it('a missing image fails the session with a sentence that names it', async () => {
+      const session = await start(server, {
+        task: 'x',
+        model: fine(),
+        image: 'belay/no-such-image:1',
+      }).catch((error: Error) => error);
+      if (session instanceof Error) expect(session.message).toMatch(/belay\/no-such-image:1/);
+      else expect(String((await session.ended()).args.reason)).toMatch(/belay\/no-such-image:1/);
+    });
   });
 });

@@ -1,14 +1,10 @@
 import { isEvent, type OperationName, type OperationRequest } from '@belay/protocol';
 import { eventually } from '@belay/testing';
 import { describeSystem, docker, idle, prepared } from '@belay/testkit';
+import { serveInside } from './serve-inside.js';
 
 const page = `<title>Inside</title><h1>Served in the sandbox</h1>
 <button onclick="document.body.append(' pressed')">Press</button>`;
-const serve = `/opt/belay/node -e '
-require("node:http").createServer((_, answer) => {
-  answer.setHeader("content-type", "text/html");
-  answer.end(require("node:fs").readFileSync("page.html"));
-}).listen(8081, "127.0.0.1", () => console.log("serving"))'`;
 
 describeSystem('the browser of an image without Chromium', (server) => {
   it('runs beside it, and its localhost is the sandbox', async () => {
@@ -20,7 +16,7 @@ describeSystem('the browser of an image without Chromium', (server) => {
     });
     expect(found.text).toBe('');
     await call('files.write', { path: 'page.html', content: page });
-    await call('terminal.run', { command: serve, background: true });
+    await call('terminal.run', { command: serveInside, background: true });
     await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
 
     const opened = await call('browser.open', { url: 'http://localhost:8081/' });
@@ -43,24 +39,6 @@ describeSystem('the browser of an image without Chromium', (server) => {
     await eventually(async () =>
       expect(await docker.listContainers({ all: true, filters })).toEqual([]),
     );
-    session.close();
-  });
-
-  it.each(['hardened', 'root'] as const)('saves downloads of a %s sandbox', async (sandbox) => {
-    const session = await idle(server, { image: prepared('BELAY_TEST_DEBIAN'), sandbox });
-    const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
-      server.client.sessions.call(session.id, operation, input);
-    await call('files.write', { path: 'page.html', content: 'kept' });
-    const command = serve.replace('text/html', 'application/octet-stream');
-    await call('terminal.run', { command, background: true });
-    await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
-    const { notes } = await call('browser.open', { url: 'http://localhost:8081/kept.bin' });
-    expect(notes).toContain('Downloaded downloads/kept.bin (4 bytes).');
-    expect(await call('files.read', { path: 'downloads/kept.bin' })).toMatchObject({
-      content: 'kept',
-    });
-    await call('files.remove', { path: 'downloads', recursive: true });
-    await server.client.sessions.remove(session.id);
     session.close();
   });
 });

@@ -3,12 +3,13 @@ import { describeCheating } from './testing/describe-cheating.js';
 import { TrialBench } from './testing/trial-bench.js';
 
 /**
- * A sample of cheating.long.spec.ts: one cheat and one leftover in each suite, different ones as far
- * as possible.
+ * A sample of cheating.long.spec.ts: one cheat and one leftover in these suites, different ones as
+ * far as possible.
  */
+const suites = ['human-eval', 'mbpp', 'swe-bench', 'harbor'];
 const bench = new TrialBench();
 const tried = new Set<string>();
-for (const [at, suite] of cheatedSuites.entries()) {
+for (const [at, suite] of cheatedSuites.filter(({ suite }) => suites.includes(suite)).entries()) {
   const entries = Object.entries(suite.cheats);
   const cheats = [entries.find(([name]) => !tried.has(name)) ?? entries[0]].filter(
     (entry) => entry !== undefined,

@@ -1,5 +1,6 @@
 import { command, nop, oracle } from './agents/baselines.js';
 import { HarborBench } from './testing/harbor-bench.js';
+import { stepsTask } from './testing/steps-task.js';
 
 const bench = new HarborBench(process.env.BELAY_TEST_IMAGE ?? null);
 beforeAll(() => bench.start(), 300_000);
@@ -53,4 +54,35 @@ it('a shared verifier gets what the collect commands changed', async () => {
   };
   expect((await trial(files, oracle)).verdict).toMatchObject({ outcome: 'pass', reward: 1 });
   expect((await trial(files, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
+});
+
+it('the rewards of steps that reach their threshold are averaged', async () => {
+  const half = await trial(stepsTask, command('touch /app/b'));
+  expect(half.verdict).toMatchObject({ outcome: 'fail', rewards: { reward: 0, ok: 0.75 } });
+});
+
+const service = {
+  'task.toml':
+    '[environment.healthcheck]\ncommand = "test -p /tmp/service"\nretries = 100\ninterval_sec = 0.1\n',
+  // The entrypoint does not run the command, like the one in Harbor’s own example.
+  'environment/Dockerfile':
+    'FROM ubuntu:24.04\nWORKDIR /app\nCOPY serve.sh /\nENTRYPOINT ["bash", "/serve.sh"]\n',
+  'environment/serve.sh':
+    'mkfifo /tmp/service.new; mv /tmp/service.new /tmp/service; while :; do echo served > /tmp/service; done\n',
+  'instruction.md': 'Read from the service.\n',
+  'solution/solve.sh': 'cat /tmp/service > /app/answer\n',
+  'tests/test.sh':
+    'grep -q served /app/answer && cat /tmp/service | grep -q served && echo 1.0 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n',
+};
+
+it('the service that the image’s entrypoint starts is available to agent and tests', async () => {
+  expect((await trial(service, oracle)).verdict).toMatchObject({ outcome: 'pass', reward: 1 });
+  expect((await trial(service, nop)).verdict).toMatchObject({ outcome: 'fail', reward: 0 });
+});
+
+it('a healthcheck that fails is not a failure of the agent', async () => {
+  const toml = '[environment.healthcheck]\ncommand = "false"\nretries = 2\ninterval_sec = 0.1\n';
+  const { verdict } = await trial({ ...service, 'task.toml': toml }, oracle);
+  expect(verdict).toMatchObject({ outcome: 'invalid', cause: 'agent_failed' });
+  expect(verdict.detail).toContain('The healthcheck failed 2 times: false');
 });

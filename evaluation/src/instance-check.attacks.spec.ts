@@ -57,22 +57,3 @@ describe('attacks: a SWE-bench repository tested by pytest', () => {
     });
   });
 });
-
-it('attacks: a SWE-bench program that modifies how its assertions compare', async () => {
-  const right = 'module.exports = (all) => all.map((each) => 2 * each);\n';
-  const repository: TestRepository = {
-    test: [
-      'test.js',
-      "const twice = require('./main');\nconsole.assert(JSON.stringify(twice([4, 5])) === JSON.stringify([8, 10]));\n",
-    ],
-    solution: ['main.js', 'module.exports = () => [];\n', right],
-    parser: 'console_assert',
-    run: 'node test.js',
-    failing: ['test.js'],
-  };
-  const patched = "module.exports = () => [];\nJSON.stringify = () => '';\n";
-  const verdicts = await verdictsOf(bench, repository, { right, patched });
-  expect(verdicts.right).toMatchObject(wins);
-  expect(verdicts.right.flags).toBeUndefined();
-  expect(verdicts.patched).toMatchObject(loses);
-});

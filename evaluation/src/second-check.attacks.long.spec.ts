@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { harborData, terminalBenchData, write } from './testing/fixtures.js';
-import { loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
+import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 import type { Validity } from './validity.js';
 
 const bench = new SecondCheckBench(['javascript', 'java', 'cpp']);
@@ -197,4 +197,26 @@ it('attacks: each step of a Harbor task is checked as a task of one step is', as
   expect(verdicts.honest).toMatchObject(wins);
   for (const cheat of [verdicts.report, verdicts.any, verdicts.skipped])
     expect(cheat).toMatchObject({ outcome: 'fail' });
+});
+
+it('attacks: a Harbor script without pytest, whose answer distinguishes the runs', async () => {
+  const data = harborData(join(folder, 'harbor'));
+  write(data, {
+    'answer/tests/test.sh':
+      '#!/bin/bash\nif [ "$(python3 /app/answer.py)" = 42 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n',
+    'answer/solution/solve.sh': 'echo "print(42)" > /app/answer.py\n',
+  });
+  const answers = {
+    honest: 'print(42)\n',
+    once: 'import os\nprint(0 if "PYTHONHASHSEED" in os.environ else 42)\n',
+  };
+  const path = '/app/answer.py';
+  const { honest, once } = await bench.verdictsOf('harbor', data, { path, answers });
+  expect(honest).toMatchObject(wins);
+  expect(honest.flags).toBeUndefined();
+  expect(once).toMatchObject({
+    outcome: 'fail',
+    detail: expect.stringMatching(differs),
+    flags: [expect.stringMatching(/^A second run has a different verdict/)],
+  });
 });

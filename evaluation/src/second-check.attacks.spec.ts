@@ -1,12 +1,9 @@
-import { join } from 'node:path';
-import { harborData, write } from './testing/fixtures.js';
 import { differs, loses, SecondCheckBench, wins } from './testing/second-check-bench.js';
 
 /**
- * One check of each kind; second-check.attacks.long.spec.ts tries every language and every cheat.
+ * Python alone; second-check.attacks.long.spec.ts tries every language and every cheat.
  */
 const bench = new SecondCheckBench();
-const { folder } = bench;
 
 describe('attacks: Python that tampers with its judge', () => {
   const honest = 'def twice(n): return 2 * n\n';
@@ -43,27 +40,5 @@ describe('attacks: Python that tampers with its judge', () => {
     const verdict = (await verdicts).counted;
     expect(verdict).toMatchObject({ outcome: 'fail', detail: expect.stringMatching(differs) });
     expect(verdict.flags?.join()).toMatch(/in a different order, such as/);
-  });
-});
-
-it('attacks: a Harbor script without pytest, whose answer distinguishes the runs', async () => {
-  const data = harborData(join(folder, 'harbor'));
-  write(data, {
-    'answer/tests/test.sh':
-      '#!/bin/bash\nif [ "$(python3 /app/answer.py)" = 42 ]; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n',
-    'answer/solution/solve.sh': 'echo "print(42)" > /app/answer.py\n',
-  });
-  const answers = {
-    honest: 'print(42)\n',
-    once: 'import os\nprint(0 if "PYTHONHASHSEED" in os.environ else 42)\n',
-  };
-  const path = '/app/answer.py';
-  const { honest, once } = await bench.verdictsOf('harbor', data, { path, answers });
-  expect(honest).toMatchObject(wins);
-  expect(honest.flags).toBeUndefined();
-  expect(once).toMatchObject({
-    outcome: 'fail',
-    detail: expect.stringMatching(differs),
-    flags: [expect.stringMatching(/^A second run has a different verdict/)],
   });
 });

@@ -1,6 +1,6 @@
-import { processorMs } from '@belay/testing';
 import fc from 'fast-check';
-import { isRefusal, targets, type Target } from './targets.ts';
+import { describeRepetitions } from './describe-repetitions.ts';
+import { mustHold, targets, type Target } from './targets.ts';
 
 /** The same inputs in every run; npm run fuzz searches for new ones. */
 const seed = 20_260_101;
@@ -23,14 +23,6 @@ const inputs = ({ seeds }: Target) =>
       ),
   );
 
-function mustHold(target: Target, input: Buffer): void {
-  try {
-    target.read(input);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-  }
-}
-
 describe.each(Object.entries(targets))('the reader of %s', (_name, target) => {
   it.each(target.seeds.map((each) => Buffer.from(each).toString()))('holds for %j', (text) => {
     mustHold(target, Buffer.from(text));
@@ -42,22 +34,8 @@ describe.each(Object.entries(targets))('the reader of %s', (_name, target) => {
       { seed, numRuns: 500 },
     );
   });
-
-  it('holds for long repetitions, in time that grows with their length', () => {
-    for (const each of target.seeds) {
-      const bytes = Buffer.from(each);
-      const repeated = (times: number) => Buffer.concat(Array.from({ length: times }, () => bytes));
-      const takes = (times: number) => {
-        const input = repeated(times);
-        return processorMs(() => mustHold(target, input));
-      };
-      // Side by side, since even a processor’s own speed changes under load.
-      const pairs = [1, 2, 3].map(() => ({ short: takes(250), long: takes(2_000) }));
-      const short = Math.min(...pairs.map((pair) => pair.short));
-      const long = Math.min(...pairs.map((pair) => pair.long));
-      // For eight times the length, quadratic time would be 64 times as long. Short times are
-      // mostly noise.
-      expect(long).toBeLessThan(Math.max(300, 32 * short));
-    }
-  });
 });
+
+for (const [name, target] of Object.entries(targets))
+  // Each seed of scripts takes seconds: the long tests try all of them.
+  describeRepetitions(name, target, name === 'scripts' ? target.seeds.slice(0, 1) : target.seeds);

@@ -209,3 +209,12 @@ function decoded(bytes: Buffer): ReturnType<typeof decode> | undefined {
 
 /** A reader rejects unreadable bytes with an `AppError`, because they are the sender’s fault. */
 export const isRefusal = (error: unknown): boolean => error instanceof AppError;
+
+/** Throws what the reader throws, except refusals. */
+export function mustHold(target: Target, input: Buffer): void {
+  try {
+    target.read(input);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+  }
+}

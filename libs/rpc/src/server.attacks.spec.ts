@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import type { Socket } from 'node:net';
-import { keptBytes, pause, processorMsUntil, until } from '@belay/testing';
+import { itLong, keptBytes, pause, processorMsUntil, until } from '@belay/testing';
 import { AppError } from '@belay/protocol';
 import { encode, type Frame } from './frame.js';
 import { limits } from './limits.js';
@@ -44,7 +44,7 @@ function handMade(head: unknown, json: string | Buffer = '', parts = Buffer.allo
 const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 describe('attacks: one message', () => {
-  it('01: with an id of 70 MiB closes its connection, and no more', async () => {
+  itLong('01: with an id of 70 MiB closes its connection, and no more', async () => {
     const { socket, closed } = await listening.greeted();
     const id = 'x'.repeat(70 * 2 ** 20);
     socket.send(handMade({ kind: 'call', id, name: 'add' }, '{"n":1}'));
@@ -73,7 +73,7 @@ describe('attacks: one message', () => {
     expect(listening.broken).toEqual([]);
   });
 
-  it('with many millions of small values fails its own call only', async () => {
+  itLong('with many millions of small values fails its own call only', async () => {
     const { socket } = await listening.greeted();
     const replies: string[] = [];
     socket.on('message', (bytes: Buffer) => replies.push(bytes.toString()));
@@ -224,7 +224,7 @@ describe('attacks: connections', () => {
     await Promise.all([received, closed]);
   });
 
-  it('11: one that spoke while the server was too busy to read stays', async () => {
+  itLong('11: one that spoke while the server was too busy to read stays', async () => {
     const { socket, closed } = await listening.webSocket();
     socket.send(helloMessage('honest-process', null, 0));
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, limits.helloTimeoutMs + 500);
@@ -383,16 +383,19 @@ describe('attacks: rates and queues', () => {
     await Promise.all(calls);
   });
 
-  it('single bytes of a stream that nobody reads take little more than themselves', async () => {
-    const agent = listening.dial();
-    await agent.call('add', { n: 1 });
-    listening.served[0]?.accept('terminal', async () => {});
-    const before = keptBytes();
-    const stream = await agent.open('terminal', { terminal: 'main', offset: 0 });
-    for (let count = 0; count < 60_000; count++) stream.write('x');
-    await agent.call('add', { n: 2 });
-    expect(keptBytes() - before).toBeLessThan(5 * 2 ** 20);
-  });
+  itLong(
+    'single bytes of a stream that nobody reads take little more than themselves',
+    async () => {
+      const agent = listening.dial();
+      await agent.call('add', { n: 1 });
+      listening.served[0]?.accept('terminal', async () => {});
+      const before = keptBytes();
+      const stream = await agent.open('terminal', { terminal: 'main', offset: 0 });
+      for (let count = 0; count < 60_000; count++) stream.write('x');
+      await agent.call('add', { n: 2 });
+      expect(keptBytes() - before).toBeLessThan(5 * 2 ** 20);
+    },
+  );
 });
 
 async function descriptors(): Promise<number> {

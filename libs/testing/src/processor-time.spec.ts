@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { setImmediate as turn } from 'node:timers/promises';
+import { itLong } from './long.js';
 import { longestStallMs, processorMs, processorMsUntil } from './processor-time.js';
 
 /**
@@ -38,7 +39,7 @@ it('the longest stall is that of one task, not the sum of many', async () => {
   expect(await longestStallMs(async () => compute(400))).toBeGreaterThan(5);
 });
 
-it('a garbage collection does not count as a stall', async () => {
+itLong('a garbage collection does not count as a stall', async () => {
   const collect = garbageCollection();
   const objects = Array.from({ length: 2_000_000 }, (_, at) => ({ at }));
   const collections = async () => {

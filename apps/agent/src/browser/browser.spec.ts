@@ -1,91 +1,28 @@
-import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { staysTrue, until } from '@belay/testing';
-import { isEvent, operations, type Event, type NewEvent } from '@belay/protocol';
-import type { ScreencastFrame } from './browser-options.js';
-import { createBrowser, type Browser } from './browser.js';
-import { servePage } from './testing/pages.js';
-
-type Name = keyof Browser['handlers'];
-type PageAnswer = { url: string; title: string; text: string; truncated: boolean; notes: string[] };
+import { isEvent, type Event } from '@belay/protocol';
+import { BrowserBench, type PageAnswer } from './testing/browser-bench.js';
 
 describe('the browser', () => {
-  let folder: string;
-  let server: Server;
-  let site: string;
-  let browser: Browser;
-  const events: NewEvent[] = [];
-  const blobs = new Map<string, Uint8Array>();
-  const frames: ScreencastFrame[] = [];
+  const bench = new BrowserBench(process.env['PATH'] ?? '');
+  const { run, open, ref, openPopup, evaluate, kill, folder, browser, blobs, frames } = bench;
+  beforeAll(() => bench.start());
+  afterAll(() => bench.close());
 
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'belay-browser-'));
-    server = createServer(servePage);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    site = `http://localhost:${(server.address() as AddressInfo).port}`;
-    browser = createBrowser({
-      workspace: folder,
-      state: folder,
-      writer: { append: (event) => void events.push(event) },
-      putBlob: async (_, bytes) => {
-        const blob = createHash('sha256').update(bytes).digest('hex');
-        blobs.set(blob, bytes);
-        return blob;
-      },
-      sendFrame: async (frame) => void frames.push(frame),
-      sidecar: () => Promise.reject(new Error('There is a Chromium here.')),
-      // Nothing answers there: whatever goes out past loopback fails.
-      proxy: 'http://127.0.0.1:9',
-      env: { PATH: process.env['PATH'] ?? '', HOME: folder },
-      answerMs: 12_000,
-    });
-  });
-  afterAll(async () => {
-    await browser.close();
-    server.closeAllConnections();
-    server.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  });
-
-  let calls = 0;
-  const run = async <T = PageAnswer>(name: Name, input: object = {}, signal?: AbortSignal) => {
-    const parsed = operations[name].input.parse(input);
-    const call = {
-      id: `c${++calls}`,
-      source: 'agent',
-      signal: signal ?? AbortSignal.timeout(90_000),
-    };
-    return (await browser.handlers[name](parsed as never, call as never)) as T;
-  };
-  const open = (path: string) => run('browser.open', { url: site + path });
-  const ref = (page: PageAnswer, label: string) => {
-    const found = new RegExp(`\\[(e\\d+)\\] ${label}`).exec(page.text)?.[1];
-    if (!found) throw new Error(`No ${label} in: ${page.text}`);
-    return found;
-  };
-  /** Opens the page’s popup: on a busy machine it comes to the front after the click has answered. */
-  const openPopup = async (page: PageAnswer) => {
-    let popup = await run('browser.click', { element: ref(page, 'New window') });
-    const notes = [...popup.notes];
-    await until('the popup', async () => {
-      if (popup.title === 'About') return true;
-      popup = await run('browser.read');
-      notes.push(...popup.notes);
-      return false;
-    });
-    return { ...popup, notes };
-  };
   const shown = () =>
-    events.filter((event) => isEvent(event as Event, 'browser')).map((event) => event.args);
+    bench.events.filter((event) => isEvent(event as Event, 'browser')).map((event) => event.args);
 
   it('opens a page on the sandbox’s own loopback as readable text, and shows it', async () => {
     const page = await open('/');
-    expect(page).toMatchObject({ url: `${site}/`, title: 'Home', truncated: false, notes: [] });
+    expect(page).toMatchObject({
+      url: `${bench.site}/`,
+      title: 'Home',
+      truncated: false,
+      notes: [],
+    });
     expect(page.text).toContain('# Welcome');
     expect(page.text).toMatch(/\[e\d+\] About us \(link\)/);
     expect(page.text).toMatch(/\[e\d+\] Your name \(text field\): Ada/);
@@ -96,10 +33,10 @@ describe('the browser', () => {
     expect(page.text).toMatch(/inside the frame/);
     expect(page.text).not.toContain('hidden words');
     expect(page.text).not.toContain('console.log');
-    expect(shown().at(-1)).toMatchObject({ url: `${site}/`, title: 'Home' });
+    expect(shown().at(-1)).toMatchObject({ url: `${bench.site}/`, title: 'Home' });
     const jpeg = blobs.get(String(shown().at(-1)?.['screenshot']));
     expect(jpeg?.slice(0, 3)).toEqual(new Uint8Array([0xff, 0xd8, 0xff]));
-    expect(browser.page()).toBe(`${site}/`);
+    expect(browser.page()).toBe(`${bench.site}/`);
   });
 
   it('keeps references while their elements live, and never gives one to another', async () => {
@@ -107,7 +44,7 @@ describe('the browser', () => {
     const link = ref(first, 'About us');
     expect(ref(await run('browser.read'), 'About us')).toBe(link);
     const about = await run('browser.click', { element: link });
-    expect(about).toMatchObject({ url: `${site}/about`, title: 'About' });
+    expect(about).toMatchObject({ url: `${bench.site}/about`, title: 'About' });
     await expect(run('browser.click', { element: link })).rejects.toMatchObject({
       code: 'not_found',
       message: expect.stringContaining(link),
@@ -171,7 +108,7 @@ describe('the browser', () => {
     expect(asked.notes).toEqual([
       'The page showed a confirm “Sure?”; it was answered with OK.',
       'Console error: it went wrong',
-      `Request failed: GET 404 Not Found ${site}/missing`,
+      `Request failed: GET 404 Not Found ${bench.site}/missing`,
     ]);
     expect(asked.text).toContain('sure: true');
     const popup = await openPopup(asked);
@@ -183,15 +120,6 @@ describe('the browser', () => {
     expect(messages.map(({ text }) => text)).toEqual(
       expect.arrayContaining(['it went wrong', 'GET 404 Not Found']),
     );
-  });
-
-  it('a window that closes in the middle of a click gives way to the one behind it', async () => {
-    for (const round of [1, 2, 3]) {
-      const popup = await openPopup(await open('/talk'));
-      const closed = await run('browser.click', { element: ref(popup, 'Close in the middle') });
-      expect({ round, title: closed.title }).toEqual({ round, title: 'Talk' });
-      expect(closed.notes.join()).toContain('The window in front was closed');
-    }
   });
 
   it('puts downloads into the workspace', async () => {
@@ -210,9 +138,9 @@ describe('the browser', () => {
       code: 'rejected',
       message: expect.stringContaining('is not allowed from this sandbox'),
     });
-    await expect(run('browser.open', { url: `${site}/never`, timeout: 0.5 })).rejects.toMatchObject(
-      { code: 'timeout' },
-    );
+    await expect(
+      run('browser.open', { url: `${bench.site}/never`, timeout: 0.5 }),
+    ).rejects.toMatchObject({ code: 'timeout' });
     await expect(run('browser.open', { url: 'mailto:a@b' })).rejects.toMatchObject({
       code: 'invalid_input',
     });
@@ -244,7 +172,7 @@ describe('the browser', () => {
     expect(frames).toEqual([]);
     browser.watch(true);
     await until('three frames', () => frames.length >= 3);
-    expect(frames.at(-1)).toMatchObject({ url: `${site}/moving`, width: 1280 });
+    expect(frames.at(-1)).toMatchObject({ url: `${bench.site}/moving`, width: 1280 });
     browser.watch(false);
     await open('/');
     const count = frames.length;
@@ -252,22 +180,13 @@ describe('the browser', () => {
     expect(frames.length).toBe(count);
   });
 
-  /** Of one type of child, or the browser itself. */
-  const browserProcesses = (type?: string): number[] =>
-    execFileSync('pgrep', ['-af', '--', `user-data-dir=${folder}`], { encoding: 'utf8' })
-      .split('\n')
-      .filter(
-        (line) => line && (type ? line.includes(`--type=${type}`) : !line.includes('--type=')),
-      )
-      .map((line) => Number.parseInt(line, 10));
-
   it.each([
     // A read that meets the crash before it is reported takes the page for one that hangs.
     ['a crashed page', 'renderer', /The page (crashed|hung) and was opened again/],
     ['a killed browser', undefined, /The browser died and was started again/],
   ])('returns from %s where it was, and reports it', async (_, kind, note) => {
     await open('/about');
-    for (const pid of browserProcesses(kind)) process.kill(pid, 'SIGKILL');
+    kill(kind);
     // The end may be noted only after a read that met it.
     let page = await run('browser.read');
     await until('the note', async () => {
@@ -275,20 +194,8 @@ describe('the browser', () => {
       page = await run('browser.read').catch(() => page);
       return false;
     });
-    expect(page).toMatchObject({ url: `${site}/about`, title: 'About' });
-    expect(page.notes.join()).toContain(`${site}/about was opened again`);
-  });
-
-  it('leaves a page that hangs for another one', async () => {
-    const page = await open('/stuck');
-    const click = run('browser.click', { element: ref(page, 'Hang') });
-    await expect(click).rejects.toMatchObject({ code: 'timeout' });
-    const next = await run('browser.read');
-    expect(next).toMatchObject({ title: 'Stuck', text: expect.stringContaining('before') });
-    expect(next.notes.join()).toContain('The page hung and was opened again');
-    const endless = run('browser.open', { url: `${site}/endless`, timeout: 3 });
-    await expect(endless).rejects.toMatchObject({ code: 'timeout' });
-    expect(await open('/about')).toMatchObject({ title: 'About' });
+    expect(page).toMatchObject({ url: `${bench.site}/about`, title: 'About' });
+    expect(page.notes.join()).toContain(`${bench.site}/about was opened again`);
   });
 
   describe('with a page that was built here', () => {
@@ -322,9 +229,11 @@ describe('the browser', () => {
 
     it('tells console messages and failed requests with the result, within bounds', async () => {
       const page = await run<PageAnswer & { console: string[] }>('browser.open', {
-        url: `${site}/built`,
+        url: `${bench.site}/built`,
       });
-      expect(page.notes).toEqual([`Request failed: GET 404 Not Found ${site}/missing?of=this`]);
+      expect(page.notes).toEqual([
+        `Request failed: GET 404 Not Found ${bench.site}/missing?of=this`,
+      ]);
       expect(page.console).toEqual([
         '4 more before these; browser.console has them.',
         ...[5, 6, 7, 8, 9].map((n) => `log: message ${n}`),
@@ -352,9 +261,6 @@ describe('the browser', () => {
       });
     });
 
-    const evaluate = async (script: string) =>
-      (await run<PageAnswer & { value: string }>('browser.evaluate', { script })).value;
-
     it.each([
       ['document.title', 'Built'],
       ['const a = 20; a + 22', '42'],
@@ -365,7 +271,7 @@ describe('the browser', () => {
       ['const loop = { name: 1 }; loop.self = loop; loop', '{"name":1,"self":"[circular]"}'],
       ['NaN', 'NaN'],
     ])('runs %s in the page', async (script, value) => {
-      if (browser.page() !== `${site}/built`) await open('/built');
+      if (browser.page() !== `${bench.site}/built`) await open('/built');
       expect(await evaluate(script)).toBe(value);
     });
 
@@ -381,44 +287,6 @@ describe('the browser', () => {
       expect((await run('browser.wait', { text: 'Close me' })).title).toBe('About');
     });
 
-    it('opens the asked address when the page before it crashes on the way', async () => {
-      for (let times = 0; times < 3; times++) {
-        await open('/talk');
-        server.prependOnceListener('request', () => {
-          for (const pid of browserProcesses('renderer')) process.kill(pid, 'SIGKILL');
-        });
-        expect(await open('/built')).toMatchObject({ title: 'Built', url: `${site}/built` });
-        expect(await run('browser.read')).toMatchObject({ title: 'Built' });
-      }
-    });
-
-    it('has another size until it is changed again, also after a crash', async () => {
-      await open('/built');
-      const small = await run('browser.resize', { width: 400, height: 700 });
-      expect(small.text).toContain('now 400');
-      const picture = await run<{ width: number; height: number }>('browser.screenshot');
-      expect(picture).toMatchObject({ width: 400, height: 700 });
-      // A page that is new or was lost has it, too.
-      const popup = await openPopup(await open('/talk'));
-      expect(popup.title).toBe('About');
-      expect(await evaluate('innerWidth')).toBe('400');
-      await run('browser.click', { element: ref(popup, 'Close me') });
-      for (const pid of browserProcesses('renderer')) process.kill(pid, 'SIGKILL');
-      // The end may be noted only after a page was opened in what was about to end.
-      const isNoted = ({ notes }: PageAnswer) =>
-        /(crashed|hung) and was opened again/.test(notes.join());
-      await until('the crash is noted', () => open('/built').then(isNoted, () => false));
-      expect(await evaluate('innerWidth')).toBe('400');
-      const phone = await run('browser.resize', { width: 390, height: 844, mobile: true });
-      expect(phone.title).toBe('Built');
-      expect(await evaluate("'ontouchstart' in window")).toBe('true');
-      // A phone draws a page that says nothing of its width as if it were wide.
-      await open('/about');
-      expect(await evaluate('innerWidth')).toBe('980');
-      await run('browser.resize', { width: 1280, height: 800 });
-      expect(await evaluate('innerWidth')).toBe('1280');
-    });
-
     it('chooses files of the workspace, and nothing outside it', async () => {
       writeFileSync(join(folder, 'one.txt'), 'one');
       writeFileSync(join(folder, 'two.txt'), 'two');
@@ -431,10 +299,6 @@ describe('the browser', () => {
           code: expect.stringMatching(/invalid_input|not_found/),
         });
       }
-      const menu = ref(await run('browser.read'), 'Menu');
-      await expect(
-        run('browser.upload', { element: menu, paths: ['one.txt'] }),
-      ).rejects.toMatchObject({ message: expect.stringContaining('does not open a file chooser') });
     });
   });
 

@@ -14,6 +14,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { filesBench, type FilesBench } from './testing/files-bench.js';
 
 let bench: FilesBench;
@@ -174,7 +175,7 @@ describe('special files', () => {
 });
 
 describe('races', () => {
-  it('never follows a link that is swapped in meanwhile', async () => {
+  itLong('never follows a link that is swapped in meanwhile', async () => {
     mkdirSync(join(outside, 'deep'));
     writeFileSync(join(outside, 'deep/a'), 'secret');
     const swapper = spawn(process.execPath, ['-e', swapping, bench.root, join(outside, 'deep')]);

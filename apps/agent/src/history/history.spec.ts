@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -320,19 +320,6 @@ describe('recording', () => {
     ]);
   });
 
-  it('records what it can while files come and go', async () => {
-    await bench.history.begin();
-    put('kept');
-    const churn = spawn(process.execPath, ['-e', churning, bench.workspace]);
-    await new Promise((resolve) => churn.stdout.once('data', resolve));
-    for (let n = 0; n < 15; n++) await bench.history.commit({ id: `${n}`, message: 'x' });
-    churn.kill('SIGKILL');
-    await new Promise((resolve) => churn.once('exit', resolve));
-    await bench.history.commit({ id: 'last', message: 'x' });
-    expect(bench.files().flat()).toContain('kept');
-    expect((await bench.call('workspace.log', {})).steps.length).toBeGreaterThan(1);
-  });
-
   it('takes paths as they were given to an operation', async () => {
     put('real/a');
     symlinkSync('real', join(bench.workspace, 'link'));
@@ -473,13 +460,3 @@ function randomBytes(seed: number, size: number): Buffer {
   }
   return bytes;
 }
-
-const churning = `
-  const { writeFileSync, rmSync } = require('node:fs');
-  process.chdir(process.argv[1]);
-  process.stdout.write('ready');
-  for (let n = 0; ; n++) {
-    try { writeFileSync('churn' + (n % 40), String(n)); } catch {}
-    try { rmSync('churn' + ((n * 7) % 40)); } catch {}
-  }
-`;

@@ -1,6 +1,6 @@
-import { processorMs } from '@belay/testing';
 import { completeLength, scrollbackText, screenText } from './scrollback-text.js';
 import { Scrollback } from './scrollback.js';
+import { describeHostileMegabytes } from './testing/describe-hostile-megabytes.js';
 
 const plain = (text: string, rows = 24) => screenText(Buffer.from(text), rows);
 
@@ -68,20 +68,7 @@ test('never throws and ends, whatever the bytes', () => {
   }
 });
 
-test('hostile megabytes take no hostile time', () => {
-  const mebibyte = 1024 * 1024;
-  for (const part of [
-    '\x1b[999999999Cx',
-    '\n',
-    '\x1b[2J',
-    '\x1b[L\x1b[999@x',
-    '\x1b[31mx',
-    '\x1b[?1049h\n\x1b[?1049l',
-  ]) {
-    const text = `\n`.repeat(1000) + part.repeat(mebibyte / part.length);
-    expect(processorMs(() => plain(text))).toBeLessThan(20_000);
-  }
-});
+describeHostileMegabytes(['\x1b[2J', '\x1b[?1049h\n\x1b[?1049l']);
 
 test('a character cut at the end waits for the next reading', () => {
   const scrollback = new Scrollback(0, 1000, () => Infinity);

@@ -26,8 +26,8 @@ export class ShellCommand {
     number: number,
     readonly text: string,
     readonly background: boolean,
-    /** Offset in the terminal of its first byte of output. */
-    readonly from: number,
+    /** Offset in the terminal of its first byte of output; later than its order if that was repeated. */
+    public from: number,
   ) {
     this.#number = number;
   }

@@ -96,6 +96,12 @@ export class TerminalOutput {
     return from;
   }
 
+  /** The shown command starts only now; returns the offset of its output. */
+  restart(): number {
+    this.#from = this.scrollback.end;
+    return this.#from;
+  }
+
   /** The start of the next read after `offset`: after the prompt, if nothing else is in between. */
   past(offset: number): number {
     const prompt = this.#prompts.at(-1);

@@ -263,7 +263,8 @@ export class Terminal {
     this.directory = directory || (this.#shell?.directory ?? this.directory);
     const shell = this.#shell;
     if (!shell) return;
-    if (this.current && !this.current.cause && shell.dropped) return shell.repeat();
+    if (this.current && !this.current.cause && shell.dropped)
+      return this.#repeat(shell, this.current);
     this.#failures = 0;
     this.#released = false;
     this.#loopReturn.end();
@@ -273,6 +274,12 @@ export class Terminal {
     this.#markAt = undefined;
     this.changes.notify();
     void this.output.lineComplete().then(() => this.#becomeReady(shell));
+  }
+
+  /** Gives a dropped order again; what the terminal showed until then, such as `^C`, is not the command’s. */
+  #repeat(shell: ShellProcess, command: ShellCommand): void {
+    command.from = this.output.restart();
+    shell.repeat();
   }
 
   #becomeReady(shell: ShellProcess): void {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { longestStallMs, until } from '@belay/testing';
+import { describeFloods } from './testing/describe-floods.js';
 import { TerminalBench } from './testing/terminal-bench.js';
 
 const shortMs = 2_000;
@@ -77,22 +78,6 @@ describe('attacks: waits for a port or a text', () => {
     ).toMatchObject({ happened: 'text' });
   });
 
-  it.each([
-    ['begun colours', '\\033['],
-    ['begun titles', '\\033]'],
-    ['colours', '\\033[0;'],
-    ['long titles', `\\033]${'x'.repeat(900)}`],
-    ['long colours', `\\033[${'0'.repeat(90)}   `],
-  ])('megabytes of %s before a text are searched in time', async (_, unit) => {
-    const flood = `yes "$(printf '${unit}')" | tr -d '\\n' | head -c 4000000; printf '\\033\\\\\\n'; echo end'ed'; sleep 600`;
-    await bench.run(flood, { background: true });
-    await printed('ended');
-    const read = (text: string) =>
-      bench.call('terminal.read', { from: 0, limit: 100, until: { text }, wait: 0.1 });
-    expect(await longestStallMs(() => read('(a+)+$'))).toBeLessThan(shortMs);
-    expect(await read('ended')).toMatchObject({ happened: 'text' });
-  });
-
   it('none outlives its terminal', async () => {
     await bench.run('sleep 600', { background: true });
     const read = bench.call('terminal.read', { until: { text: 'never' }, wait: 3600 });
@@ -101,3 +86,5 @@ describe('attacks: waits for a port or a text', () => {
     expect([(await read).happened, (await port).happened]).toEqual(['end', 'end']);
   });
 });
+
+describeFloods([['begun titles', '\\033]']]);

@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FoundActions } from '@belay/protocol';
+import { itLong, sampled } from '@belay/testing';
 import { Canary, gitIn, GitServer, hostileRepository, put } from '@belay/testkit';
 import { pack } from 'tar-stream';
 import { buffer } from 'node:stream/consumers';
@@ -46,11 +47,13 @@ describe('attacks: sources of actions', () => {
     expect(readdirSync(join(server.data, 'git'))).toEqual([]);
   });
 
-  it.each([
-    ['a link to the host’s files', '/etc/passwd'],
-    ['a link out of its folder', '../../../etc/passwd'],
-    ['a link to a folder', '..'],
-  ])('refuses %s within an action, and passes one over elsewhere', async (what, target) => {
+  it.each(
+    sampled(1, [
+      ['a link to the host’s files', '/etc/passwd'],
+      ['a link out of its folder', '../../../etc/passwd'],
+      ['a link to a folder', '..'],
+    ]),
+  )('refuses %s within an action, and passes one over elsewhere', async (what, target) => {
     const name = what.replaceAll(/\W/g, '-');
     const inside = await foundIn(name, (source) =>
       symlinkSync(target, join(source, 'honest', 'link')),
@@ -92,7 +95,7 @@ describe('attacks: sources of actions', () => {
     expect(canary.ran()).toBe('');
   });
 
-  it('reads no gigabyte of files, whether in one or in many', async () => {
+  itLong('reads no gigabyte of files, whether in one or in many', async () => {
     const large = await foundIn('large', (source) =>
       put(source, 'honest/zeros', new Uint8Array(65 * 2 ** 20)),
     );

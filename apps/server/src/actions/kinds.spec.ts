@@ -9,6 +9,7 @@ import {
   type InstalledAction,
   type McpServer,
 } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { gitIn, GitServer, put } from '@belay/testkit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -170,7 +171,7 @@ describe('skills and MCP servers, installed as actions', () => {
     expect(readdirSync(join(server.data, 'actions'))).toEqual([]);
   });
 
-  it('are found by search by MCP clients, where they are many', async () => {
+  itLong('are found by search by MCP clients, where they are many', async () => {
     const many = join(folder, 'many');
     for (let index = 0; index < 20; index++)
       put(many, `form-${index}/SKILL.md`, skill('Fills a form.', 'Fill it.', `form-${index}`));
@@ -311,7 +312,7 @@ describe('skills and MCP servers, installed as actions', () => {
     expect(called).not.toMatchObject({ status: 404 });
   });
 
-  it('keeps names of installed MCP servers and of those in the settings apart', async () => {
+  itLong('keeps names of installed MCP servers and of those in the settings apart', async () => {
     const transport = { type: 'stdio', command: 'none' };
     await install(await find(), ['weather']);
     for (const [method, path, body] of [

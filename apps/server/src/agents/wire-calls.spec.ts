@@ -9,7 +9,7 @@ import type {
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider';
 import { isCall, newEvent, type Event, type WireFormatName } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { sampled, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import {
   failedResponse,
@@ -140,7 +140,8 @@ const cases: Record<WireFormatName, Case> = {
   },
 };
 
-describe.each(Object.entries(cases))('calls of a program in the format %s', (_, one) => {
+const formats = sampled(1, Object.entries(cases));
+describe.each(formats)('calls of a program in the format %s', (_, one) => {
   const { wire, agent, shell, field } = one;
   let provider: ProviderServer;
   let bench: WireBench;

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { Answer } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { viewerCaller } from '../access/caller.js';
 import { RequestBudget } from './limits/request-budget.js';
 import { connected, dashboardSocket, type Socket } from '../testing/dashboard-socket.js';
@@ -84,7 +85,7 @@ describe('attacks: what a client sends', () => {
     });
   });
 
-  it('the user’s task of 200,000 characters, and a file of 50 MB, are taken', async () => {
+  itLong('the user’s task of 200,000 characters, and a file of 50 MB, are taken', async () => {
     const task = '\u0001'.repeat(200_000);
     const made = await server.json('POST', '/api/sessions', { task, model: 'scripted:x' });
     expect(made.status).toBe(201);

@@ -1,5 +1,5 @@
 import { newEvent } from '@belay/protocol';
-import { staysTrue, until } from '@belay/testing';
+import { itLong, staysTrue, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import { ApprovalBench } from '../testing/approval-bench.js';
 import {
@@ -250,7 +250,7 @@ onEveryDatabase('approvals', (databases) => {
     expect(Date.now() - from).toBeGreaterThanOrEqual(1_990);
   });
 
-  it('a pause holds a delayed call until the session resumes', async () => {
+  itLong('a pause holds a delayed call until the session resumes', async () => {
     await logs.session('d', { approvals: 'delay' });
     let decided = false;
     const held = approvals.request('d', run('c1'), never).finally(() => (decided = true));

@@ -3,6 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { connect, createServer as createTlsServer } from 'node:tls';
+import { itLong, sampled } from '@belay/testing';
 import { certificate, EgressBench } from '../testing/egress-bench.js';
 
 describe('attacks: plain HTTP over a connection to an allowed host', () => {
@@ -67,16 +68,18 @@ describe('attacks: plain HTTP over a connection to an allowed host', () => {
     beforeEach(() => open([`allowed.test:${port}`, `allowed.test:${raw}`]));
     const named = /may only name the host that was allowed|one Host header|400 Bad Request/;
 
-    it.each([
-      ['in its Host', () => request('GET /', 'Host: other.test')],
-      ['at another port', () => request('GET /', 'Host: allowed.test:1')],
-      ['with an empty Host', () => request('GET /', 'Host:')],
-      ['with a user', () => request('GET /', `Host: allowed.test:${port}@other.test`)],
-      ['in a second Host', () => request('GET /', own(), 'Host: other.test')],
-      ['in a first Host', () => request('GET /', 'Host: other.test', own())],
-      ['in its address', () => request('GET http://other.test/', own())],
-      ['after empty lines', () => `\r\n\r\n${request('GET /', 'Host: other.test')}`],
-    ])('%s', async (_, bytes) => {
+    it.each(
+      sampled(2, [
+        ['in its Host', () => request('GET /', 'Host: other.test')],
+        ['at another port', () => request('GET /', 'Host: allowed.test:1')],
+        ['with an empty Host', () => request('GET /', 'Host:')],
+        ['with a user', () => request('GET /', `Host: allowed.test:${port}@other.test`)],
+        ['in a second Host', () => request('GET /', own(), 'Host: other.test')],
+        ['in a first Host', () => request('GET /', 'Host: other.test', own())],
+        ['in its address', () => request('GET http://other.test/', own())],
+        ['after empty lines', () => `\r\n\r\n${request('GET /', 'Host: other.test')}`],
+      ]),
+    )('%s', async (_, bytes) => {
       expect(await send(bytes())).toMatch(named);
       expect(reached).toEqual([]);
       expect((await bench.events(1))[0]?.args).toMatchObject({ verdict: 'refused' });
@@ -110,7 +113,7 @@ describe('attacks: plain HTTP over a connection to an allowed host', () => {
       expect(reached).toEqual([]);
     });
 
-    it('in pieces, one byte at a time', async () => {
+    itLong('in pieces, one byte at a time', async () => {
       const stream = await bench.connect('allowed.test', raw);
       stream.on('error', () => undefined);
       for (const sign of request('XYZ /', 'Host: other.test')) stream.write(sign);
@@ -142,17 +145,19 @@ describe('attacks: plain HTTP over a connection to an allowed host', () => {
   describe('that uploads', () => {
     const put = () => `${request('PUT /package', own(), 'Content-Length: 6')}secret`;
 
-    it.each([
-      ['PUT', put],
-      ['POST', () => `${request('POST /', own(), 'Content-Length: 1')}x`],
-      ['DELETE', () => request('DELETE /package', own())],
-      ['GET with a body', () => `${request('GET /', own(), 'Content-Length: 6')}secret`],
-      [
-        'GET with a chunked body',
-        () => `${request('GET /', own(), 'Transfer-Encoding: chunked')}1\r\nx\r\n0\r\n\r\n`,
-      ],
-      ['WebSocket', () => request('GET /', own(), 'Connection: Upgrade', 'Upgrade: websocket')],
-    ])('is refused at a registry: %s', async (_, bytes) => {
+    it.each(
+      sampled(2, [
+        ['PUT', put],
+        ['POST', () => `${request('POST /', own(), 'Content-Length: 1')}x`],
+        ['DELETE', () => request('DELETE /package', own())],
+        ['GET with a body', () => `${request('GET /', own(), 'Content-Length: 6')}secret`],
+        [
+          'GET with a chunked body',
+          () => `${request('GET /', own(), 'Transfer-Encoding: chunked')}1\r\nx\r\n0\r\n\r\n`,
+        ],
+        ['WebSocket', () => request('GET /', own(), 'Connection: Upgrade', 'Upgrade: websocket')],
+      ]),
+    )('is refused at a registry: %s', async (_, bytes) => {
       await open([], 'packages');
       expect(await send(bytes())).toMatch(/403 Forbidden[^]*may only be read/);
       expect(reached).toEqual([]);
@@ -183,7 +188,7 @@ describe('attacks: plain HTTP over a connection to an allowed host', () => {
       ).toHaveLength(2);
     });
 
-    it('is refused at a host that is read-only and speaks first', async () => {
+    itLong('is refused at a host that is read-only and speaks first', async () => {
       const greeting = await bench.listen(
         createTcpServer((socket) => {
           socket.on('error', () => undefined).write('220 ready\r\n');

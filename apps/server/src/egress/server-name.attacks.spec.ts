@@ -1,7 +1,7 @@
 import { PassThrough, Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { connect, createServer, type ConnectionOptions, type TLSSocket } from 'node:tls';
-import { processorMs } from '@belay/testing';
+import { itLong, processorMs, sampled } from '@belay/testing';
 import { ClientHellos } from './client-hello.js';
 import { certificate, EgressBench } from '../testing/egress-bench.js';
 
@@ -32,14 +32,16 @@ describe('attacks: a TLS connection to an allowed host that names another', () =
     return said(connect({ ...options, socket: stream, rejectUnauthorized: false }));
   };
 
-  it.each<[string, ConnectionOptions]>([
-    ['another name', { servername: 'other.test' }],
-    ['a longer name', { servername: 'allowed.test.other.test' }],
-    ['a name below it', { servername: 'x.allowed.test' }],
-    ['no name', {}],
-    ['another name by TLS 1.2', { servername: 'other.test', maxVersion: 'TLSv1.2' }],
-    ['no name by TLS 1.2', { maxVersion: 'TLSv1.2' }],
-  ])('is refused with %s', async (_, options) => {
+  it.each<[string, ConnectionOptions]>(
+    sampled(2, [
+      ['another name', { servername: 'other.test' }],
+      ['no name', {}],
+      ['a longer name', { servername: 'allowed.test.other.test' }],
+      ['a name below it', { servername: 'x.allowed.test' }],
+      ['another name by TLS 1.2', { servername: 'other.test', maxVersion: 'TLSv1.2' }],
+      ['no name by TLS 1.2', { maxVersion: 'TLSv1.2' }],
+    ]),
+  )('is refused with %s', async (_, options) => {
     await expect(speak(options)).rejects.toThrow(/unrecognized name|disconnected|reset|closed/);
     expect(reached).toEqual([]);
     const [event] = await bench.events(1);
@@ -48,17 +50,19 @@ describe('attacks: a TLS connection to an allowed host that names another', () =
     expect(await speak({ servername: 'allowed.test' })).toBe('hello from inside');
   });
 
-  it.each<[string, ConnectionOptions]>([
-    ['TLS 1.3', { minVersion: 'TLSv1.3' }],
-    ['TLS 1.2', { maxVersion: 'TLSv1.2' }],
-    ['large letters', { servername: 'ALLOWED.test' }],
-    ['a retry request of the server', { ecdhCurve: 'X448:P-256' }],
-  ])('passes with its own name, %s', async (_, options) => {
+  it.each<[string, ConnectionOptions]>(
+    sampled(2, [
+      ['TLS 1.3', { minVersion: 'TLSv1.3' }],
+      ['TLS 1.2', { maxVersion: 'TLSv1.2' }],
+      ['large letters', { servername: 'ALLOWED.test' }],
+      ['a retry request of the server', { ecdhCurve: 'X448:P-256' }],
+    ]),
+  )('passes with its own name, %s', async (_, options) => {
     expect(await speak({ servername: 'allowed.test', ...options })).toBe('hello from inside');
     expect(reached).toHaveLength(1);
   });
 
-  it.each([1, 3, 7, 60, 500])('is refused in records of %i bytes too', async (size) => {
+  it.each(sampled(1, [1, 3, 7, 60, 500]))('is refused in records of %i bytes too', async (size) => {
     const hello = (name: string) => inRecords(helloOf(name), size);
     const foreign = await bench.connect('allowed.test', port);
     for (const byte of await hello('other.test')) foreign.write(Buffer.of(byte));
@@ -83,7 +87,7 @@ describe('attacks: a TLS connection to an allowed host that names another', () =
     expect(event?.args['reason']).toMatch(/is for other\.test/);
   });
 
-  it('is refused when what begins as TLS is not a hello, or never ends', async () => {
+  itLong('is refused when what begins as TLS is not a hello, or never ends', async () => {
     const faults = [
       Buffer.from([22, 3, 1, 0, 4, 2, 0, 0, 0]),
       Buffer.from([22, 3, 1, 0, 0]),

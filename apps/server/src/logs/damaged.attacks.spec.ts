@@ -1,5 +1,6 @@
 import { newEvent, type AgentEvent } from '@belay/protocol';
 import { sql } from 'kysely';
+import { itLong } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import { Search } from '../sessions/search.js';
 import { onEveryDatabase } from '../testing/databases.js';
@@ -103,7 +104,7 @@ onEveryDatabase('attacks: what is stored of one session', (databases) => {
     expect(await logs.log.read('bad', { after: 8 })).toMatchObject([{ args: { markdown } }]);
   });
 
-  it('a question of 24 MB that an older version stored is an excerpt in the list', async () => {
+  itLong('a question of 24 MB that an older version stored is an excerpt in the list', async () => {
     const summary = await logs.log.summary('bad');
     const question = 'why? '.repeat(5_000_000);
     await damage('summary', JSON.stringify({ ...summary, question, reason: question }));

@@ -11,7 +11,7 @@ import {
 } from '@belay/protocol';
 import { Config } from '../config.js';
 import { Database } from '../storage/database.js';
-import { onEveryDatabase } from '../testing/databases.js';
+import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { EventLog } from './event-log.js';
 import { SessionsStore } from './sessions.store.js';
@@ -31,7 +31,7 @@ const call = (
   id: `call-${n}`,
 });
 
-onEveryDatabase('the event log', (databases) => {
+alwaysOnEveryDatabase('the event log', (databases) => {
   let logs: TestLogs;
   let log: EventLog;
   beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import type { SavedTransport } from './mcp-config.js';
 import { McpLink } from './mcp-link.js';
 import { overStdio, ToolsServer } from './testing/tools-server.js';
@@ -147,21 +147,24 @@ describe('a server that fails', () => {
     }
   });
 
-  it('and was started anew unnoticed is connected anew by the next call, which runs once', async () => {
-    const server = await new ToolsServer().start();
-    const link = linkTo(server.transport());
-    try {
-      await link.connect();
-      await server.kill();
-      await server.start();
-      expect(await textOf(link, 'echo', { text: 'again' })).toBe('you said again');
-      expect((await seen(link)).counts['echo']).toBe(1);
-    } finally {
-      await server.kill();
-    }
-  });
+  itLong(
+    'and was started anew unnoticed is connected anew by the next call, which runs once',
+    async () => {
+      const server = await new ToolsServer().start();
+      const link = linkTo(server.transport());
+      try {
+        await link.connect();
+        await server.kill();
+        await server.start();
+        expect(await textOf(link, 'echo', { text: 'again' })).toBe('you said again');
+        expect((await seen(link)).counts['echo']).toBe(1);
+      } finally {
+        await server.kill();
+      }
+    },
+  );
 
-  it('as a process that ends is started again', async () => {
+  itLong('as a process that ends is started again', async () => {
     const link = linkTo(overStdio());
     await expect(textOf(link, 'exit')).rejects.toThrow(
       'The MCP server tools closed the connection. Its last output: out of cheese',

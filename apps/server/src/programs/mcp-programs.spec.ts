@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { type DockerClient } from '@belay/containers';
 import { AppError, programCalls, programServerCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { Config } from '../config.js';
 import { ContainerDials } from '../containers/container-dials.js';
 import { dockerHostOf } from '../containers/docker-host-of.js';
@@ -131,7 +131,7 @@ it('whose container ends has no exit code, but maybe a reason', async () => {
   expect(gone(engine)()).toBe(true);
 });
 
-it('that does not heed the end of its input is killed', async () => {
+itLong('that does not heed the end of its input is killed', async () => {
   const { engine, starters, run } = setUp();
   starters.onRun = () => {};
   const running = await run();
@@ -171,7 +171,7 @@ it('is given up at once when nobody wants it any more, and what was made is remo
   await until('the removal', gone(engine));
 });
 
-it('reaches its hosts through its starter and nothing else, and nobody takes its files', async () => {
+itLong('reaches its hosts through its starter and nothing else, and nobody takes its files', async () => {
   const { engine, starters, run } = setUp();
   const running = await run({ hosts: ['api.example'] });
   expect(mounted(engine)).toEqual(ownMounts);

@@ -1,14 +1,16 @@
 import type { PullRequestStatus, SessionSummary } from '@belay/protocol';
-import { gitIn, put } from '@belay/testkit';
+import { itLong, sampled } from '@belay/testing';
+import { gitIn, put, type PullRequestServer } from '@belay/testkit';
 import { PullRequestScene, pullRequestPage } from '../testing/pull-request-scene.js';
 
+const hosts = ['github', 'gitlab', 'gitea'] as const;
 const scene = new PullRequestScene();
 const { belay, git, cloned, edit, prepare, publish, hubOf, withPullRequest } = scene;
 beforeAll(() => scene.start());
 afterAll(() => scene.close());
 afterEach(() => scene.forgetHub());
 
-describe.each(['github', 'gitlab', 'gitea'] as const)('a pull request on %s', (kind) => {
+describe.each(sampled(1, ['gitlab', 'github', 'gitea']))('a pull request on %s', (kind) => {
   it('is opened, found again, and its failure told beside the push', async () => {
     const { session, url } = await cloned();
     const { hub, repository } = await hubOf(kind, url);
@@ -53,36 +55,33 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a pull request on %s', (k
   });
 });
 
-describe.each(['github', 'gitlab', 'gitea'] as const)(
-  'a pull request from a fork on %s',
-  (kind) => {
-    it('goes into the repository that was cloned, and is found there again', async () => {
-      const { session, url } = await cloned();
-      const fork = `ada/${kind}`;
-      git.publish(`${fork}.git`, scene.source);
-      const { hub, repository } = await hubOf(kind, url, fork);
-      const run = async (content: string) => {
-        edit((work) => put(work, 'a.txt', content));
-        const target = { url: git.url(`${fork}.git`), branch: 'main-too' };
-        const { id, pullRequests, into } = await prepare(session, target);
-        expect({ pullRequests, into }).toEqual({ pullRequests: true, into: url });
-        const pullRequest = { title: 'Add a', body: 'Why' };
-        return publish(session, { ...target, id, message: 'm', pullRequest });
-      };
-      expect(await run('1\n')).toMatchObject({
-        problem: null,
-        url: git.url(`${fork}.git`),
-        pullRequest: { number: 1, isNew: true, url: expect.stringContaining(repository) as string },
-        branchPage: expect.stringContaining(fork) as string,
-      });
-      const head = kind === 'gitlab' ? 'main-too' : 'ada:main-too';
-      expect(hub.opened).toMatchObject([{ head, base: 'main', forked: kind === 'gitlab' }]);
-      expect(await run('2\n')).toMatchObject({ pullRequest: { number: 1, isNew: false } });
+describe.each(sampled(1, hosts))('a pull request from a fork on %s', (kind) => {
+  it('goes into the repository that was cloned, and is found there again', async () => {
+    const { session, url } = await cloned();
+    const fork = `ada/${kind}`;
+    git.publish(`${fork}.git`, scene.source);
+    const { hub, repository } = await hubOf(kind, url, fork);
+    const run = async (content: string) => {
+      edit((work) => put(work, 'a.txt', content));
+      const target = { url: git.url(`${fork}.git`), branch: 'main-too' };
+      const { id, pullRequests, into } = await prepare(session, target);
+      expect({ pullRequests, into }).toEqual({ pullRequests: true, into: url });
+      const pullRequest = { title: 'Add a', body: 'Why' };
+      return publish(session, { ...target, id, message: 'm', pullRequest });
+    };
+    expect(await run('1\n')).toMatchObject({
+      problem: null,
+      url: git.url(`${fork}.git`),
+      pullRequest: { number: 1, isNew: true, url: expect.stringContaining(repository) as string },
+      branchPage: expect.stringContaining(fork) as string,
     });
-  },
-);
+    const head = kind === 'gitlab' ? 'main-too' : 'ada:main-too';
+    expect(hub.opened).toMatchObject([{ head, base: 'main', forked: kind === 'gitlab' }]);
+    expect(await run('2\n')).toMatchObject({ pullRequest: { number: 1, isNew: false } });
+  });
+});
 
-describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s', (kind) => {
+describe.each(sampled(1, hosts))('a published session on %s', (kind) => {
   it('knows its pull request, and how it stands, through every update', async () => {
     const { session, url, bare } = await cloned();
     const { hub } = await hubOf(kind, url);
@@ -120,15 +119,68 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a published session on %s
   });
 });
 
-// pull-requests.long.spec.ts has the other states.
-it.each(['github', 'gitlab', 'gitea'] as const)(
-  'on %s, a merge and its checks are shown',
-  async (kind) => {
+describe.each(sampled(1, hosts))('a pull request on %s', (kind) => {
+  it.each(
+    sampled(1, [
+      ['merged', 'success', { state: 'merged', checks: 'passed' }],
+      ['open', null, { state: 'open', checks: 'none' }],
+      ['open', 'pending', { state: 'open', checks: 'running' }],
+      ['open', 'failure', { state: 'open', checks: 'failed' }],
+      ['closed', null, { state: 'closed', checks: 'none' }],
+    ]),
+  )('that is %s with checks %j is shown so', async (state, checks, expected) => {
     const { hub, shown } = await withPullRequest(kind);
-    Object.assign(hub.opened[0] ?? {}, { state: 'merged', checks: 'success' });
-    expect(await shown()).toMatchObject({ pullRequest: { state: 'merged', checks: 'passed' } });
-  },
-);
+    Object.assign(hub.opened[0] ?? {}, { state, checks });
+    expect(await shown()).toMatchObject({ pullRequest: expected });
+    hub.failure = { status: 200, body: { html_url: 'javascript:alert(1)', web_url: 'x' } };
+    expect(await shown()).toMatchObject({ pullRequest: expected });
+  });
+});
+
+describe('the checks of a pull request', () => {
+  /** A published session; `change` is how the pull request is by the time its status is read. */
+  async function statusOf(
+    kind: Parameters<typeof withPullRequest>[0],
+    change: Partial<PullRequestServer['opened'][number]>,
+    forbidden?: RegExp,
+  ) {
+    const { hub, shown } = await withPullRequest(kind);
+    Object.assign(hub.opened[0] ?? {}, change);
+    if (forbidden)
+      hub.failure = { status: 403, body: { message: 'Not accessible' }, paths: forbidden };
+    return shown();
+  }
+
+  it.each(
+    sampled(1, [
+      ['failed', { passedRuns: 60, checks: 'failure' }],
+      ['passed', { passedRuns: 60, checks: 'success' }],
+      ['unknown', { passedRuns: 200, checks: 'failure' }],
+    ]),
+  )('are %s with %j, however many runs there are', async (checks, change) => {
+    expect(await statusOf('github', change)).toMatchObject({ pullRequest: { checks } });
+  });
+
+  it.each(
+    sampled(1, [
+      ['github', /check-runs/],
+      ['github', /commits/],
+      ['gitea', /commits/],
+    ]),
+  )('at %s are unknown if the token may not read %s', async (kind, forbidden) => {
+    const change = { state: 'merged', checks: 'success' } as const;
+    expect(await statusOf(kind, change, forbidden)).toMatchObject({
+      pullRequest: { number: 1, title: 'Add a', state: 'merged', checks: 'unknown' },
+    });
+  });
+
+  itLong('do not matter to a merge in progress, which is still open', async () => {
+    const change = { state: 'locked', checks: 'success' } as const;
+    expect(await statusOf('gitlab', change)).toMatchObject({
+      pullRequest: { state: 'open', checks: 'passed' },
+    });
+  });
+});
 
 it('a host whose response makes no sense, and a viewer, are told so in one sentence', async () => {
   const { hub, path, shown } = await withPullRequest('gitea');

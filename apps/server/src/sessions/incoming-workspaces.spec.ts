@@ -1,7 +1,7 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, type SessionSummary } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
@@ -57,7 +57,7 @@ describe('a workspace that is sent to its session', () => {
     expect(server.sandboxes.agents.get(second)?.files).toBe(tarOfFile('later'));
   });
 
-  it('is taken from there by a start that begins while it is still coming', async () => {
+  itLong('is taken from there by a start that begins while it is still coming', async () => {
     const first = await server.session();
     const second = await create();
     const tar = tarOfFile('x'.repeat(5_000));

@@ -1,10 +1,10 @@
 import { newEvent } from '@belay/protocol';
 import { ownerCaller } from '../access/caller.js';
-import { onEveryDatabase } from '../testing/databases.js';
+import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { Search } from './search.js';
 
-onEveryDatabase('the search over all logs', (databases) => {
+alwaysOnEveryDatabase('the search over all logs', (databases) => {
   let logs: TestLogs;
   let search: Search;
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError, newEvent, newMessage, type SessionSummary } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { sql } from 'kysely';
 import { Database } from '../storage/database.js';
 import { TestServer } from '../testing/server.js';
@@ -12,14 +12,11 @@ import { SessionService } from './session.service.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 
 describe('sessions', () => {
-  let server: TestServer;
-  beforeEach(async () => {
-    server = await new TestServer().start({
-      BELAY_MAX_SANDBOXES: '2',
-      BELAY_MAX_WORKSPACE_MB: '2',
-    });
-  });
-  afterEach(() => server.close());
+  const server = new TestServer();
+  const environment = { BELAY_MAX_SANDBOXES: '2', BELAY_MAX_WORKSPACE_MB: '2' };
+  beforeAll(() => server.start(environment));
+  afterEach(() => server.forgetSessions());
+  afterAll(() => server.close());
 
   const summary = (id: string) => server.json<SessionSummary>('GET', `/api/sessions/${id}`);
   const says = (id: string, action: string, args: object, call?: string) =>
@@ -140,7 +137,7 @@ describe('sessions', () => {
     }
   });
 
-  it('keep no patch of an agent that never ends it', async () => {
+  itLong('keep no patch of an agent that never ends it', async () => {
     const id = await server.session();
     let sent = 0;
     server.sandboxes.patch = function* () {
@@ -171,24 +168,24 @@ describe('sessions', () => {
       return id;
     };
 
-    it('keep it before the server ends, or nothing of it', async () => {
+    itLong('keep it before the server ends, or nothing of it', async () => {
       const patch = unending();
       const kept = await beginKeeping(patch);
       await beginKeeping(unending());
-      const restarted = server.restart();
+      const restarted = server.restart(environment);
       patch.push('the patch');
       patch.push(null);
       await restarted;
       expect(await patches()).toEqual([`${kept}.patch`]);
     });
 
-    it('keep none once the server is ending', async () => {
+    itLong('keep none once the server is ending', async () => {
       const id = await server.session();
       const exports = server.app.get(Exports);
       await exports.onModuleDestroy();
       await exports.keepPatch(id);
       expect(await patches()).not.toContain(`${id}.patch`);
-      await server.restart();
+      await server.restart(environment);
     });
 
     it('are deleted without it', async () => {
@@ -256,7 +253,7 @@ describe('sessions', () => {
     expect(server.sandboxes.stopped).toEqual([first, third]);
   });
 
-  it('wait and try again when the sandboxes have no capacity after all', async () => {
+  itLong('wait and try again when the sandboxes have no capacity after all', async () => {
     server.sandboxes.failure = new AppError('limit_reached', 'All sandboxes are taken.');
     const id = await server.session();
     expect(await actions(id)).toEqual(['start', 'state', 'state', 'state']);
@@ -312,7 +309,7 @@ describe('sessions', () => {
     const gone = await server.session();
     await server.app.close();
     server.sandboxes.agents.delete(gone);
-    await server.start({ BELAY_MAX_SANDBOXES: '2' });
+    await server.start(environment);
     await server.reaches(gone, 'failed');
     expect((await summary(gone)).reason).toContain('Restart the session');
     expect((await summary(alive)).state).toBe('running');
@@ -348,32 +345,36 @@ describe('sessions', () => {
     expect(agent(id).startPayload.settings.budgets.steps).toBe(9);
   });
 
-  it('stop on a full disk too, and say so at once and in their log when there is space', async () => {
-    const id = await server.session();
-    const { kysely } = server.app.get(Database);
-    const pages = (count: number) => sql`pragma max_page_count = ${sql.lit(count)}`.execute(kysely);
-    await pages(1); // No less than it has already.
-    for (const size of [100_000, 1_000, 1]) {
-      const fill = newEvent('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
-      await until('the disk is full', () =>
-        server.log.append(id, [fill]).then(
-          () => false,
-          () => true,
-        ),
-      );
-    }
-    const stopped = await server.fetch(`/api/sessions/${id}/stop`, { method: 'POST' });
-    expect(stopped.ok).toBe(true);
-    await until('its sandbox ends', () => !server.sandboxes.agents.has(id));
-    expect(await summary(id)).toMatchObject({
-      state: 'stopped',
-      reason: expect.stringMatching(/^Stopped by the user\. The disk is full/) as string,
-    });
-    await pages(1_000_000);
-    await until('the stop is stored', async () => (await actions(id)).includes('stop'));
-    await server.reaches(id, 'stopped');
-    expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by the user.' });
-  });
+  itLong(
+    'stop on a full disk too, and say so at once and in their log when there is space',
+    async () => {
+      const id = await server.session();
+      const { kysely } = server.app.get(Database);
+      const pages = (count: number) =>
+        sql`pragma max_page_count = ${sql.lit(count)}`.execute(kysely);
+      await pages(1); // No less than it has already.
+      for (const size of [100_000, 1_000, 1]) {
+        const fill = newEvent('user', 'message', { args: { text: 'x'.repeat(size) }, message: '' });
+        await until('the disk is full', () =>
+          server.log.append(id, [fill]).then(
+            () => false,
+            () => true,
+          ),
+        );
+      }
+      const stopped = await server.fetch(`/api/sessions/${id}/stop`, { method: 'POST' });
+      expect(stopped.ok).toBe(true);
+      await until('its sandbox ends', () => !server.sandboxes.agents.has(id));
+      expect(await summary(id)).toMatchObject({
+        state: 'stopped',
+        reason: expect.stringMatching(/^Stopped by the user\. The disk is full/) as string,
+      });
+      await pages(1_000_000);
+      await until('the stop is stored', async () => (await actions(id)).includes('stop'));
+      await server.reaches(id, 'stopped');
+      expect(await summary(id)).toMatchObject({ state: 'stopped', reason: 'Stopped by the user.' });
+    },
+  );
 
   it('find words in all logs', async () => {
     const id = await server.session({ task: 'Fix the walking time' });

@@ -8,7 +8,7 @@ import {
   type MadeViewerLink,
   type SessionSummary,
 } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { assertMaySignIn, ownerCaller } from '../access/caller.js';
 import { AgentStore } from '../agents/agent.store.js';
 import { InstallableAgents } from '../agents/installable-agents.js';
@@ -136,7 +136,7 @@ describe('a user’s own sign-in', () => {
     await begin(ada);
   });
 
-  it('is for one session at a time, also after a restart of the server', async () => {
+  itLong('is for one session at a time, also after a restart of the server', async () => {
     const id = await begin(ada);
     const refused = { status: 409, detail: expect.stringContaining(`used by the session ${id}`) };
     expect(await start(ada)).toMatchObject(refused);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError, type SessionSummary } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 import { StartQueue } from './start-queue.js';
@@ -22,7 +22,7 @@ describe('sandboxes of sessions', () => {
       .id;
   const finish = (id: string) => server.sandboxes.finishes(server.log, id);
 
-  it('are waited for while the engine cannot give up one of a finished session', async () => {
+  itLong('are waited for while the engine cannot give up one of a finished session', async () => {
     const first = await server.session();
     await finish(first);
     const stop = jest.spyOn(server.sandboxes, 'stop').mockRejectedValueOnce(away());
@@ -110,7 +110,7 @@ describe('sandboxes of sessions', () => {
     expect(server.sandboxes.agents.has(second.id)).toBe(true);
   });
 
-  it('are counted as free when one is lost and the log cannot be written', async () => {
+  itLong('are counted as free when one is lost and the log cannot be written', async () => {
     const first = await server.session();
     const full = new AppError('disk_full', 'The disk is full.');
     jest.spyOn(server.log, 'append').mockRejectedValueOnce(full);

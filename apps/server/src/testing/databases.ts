@@ -1,21 +1,35 @@
+import { sampled } from '@belay/testing';
 import type { TestDatabases } from './logs.js';
 import { PostgresCluster } from './postgres-cluster.js';
 
-/**
- * Runs specs on every database that the server supports, with a real PostgreSQL cluster for this
- * file.
- */
-export function onEveryDatabase(what: string, specs: (databases: TestDatabases) => void): void {
-  describe(`${what}, in SQLite`, () => {
-    specs({ fresh: () => Promise.resolve({}) });
-  });
-  describe(`${what}, in PostgreSQL`, () => {
-    let cluster: PostgresCluster;
-    beforeAll(async () => {
-      cluster = await PostgresCluster.start();
-    }, 60_000);
-    specs({ fresh: async () => ({ DATABASE_URL: await cluster.database() }) });
-    // Hooks run in order, so this one comes after those of the specs.
-    afterAll(() => cluster.stop());
-  });
+type Specs = (databases: TestDatabases) => void;
+
+const everyDatabase: [name: string, on: (specs: Specs) => void][] = [
+  ['SQLite', onSqlite],
+  ['PostgreSQL', onPostgres],
+];
+
+/** Runs specs on SQLite, and in the long run on every database that the server supports. */
+export function onEveryDatabase(what: string, specs: Specs): void {
+  describe.each(sampled(1, everyDatabase))(`${what}, in %s`, (_, on) => on(specs));
+}
+
+/** The same in every run, for what each database does in its own way. */
+export function alwaysOnEveryDatabase(what: string, specs: Specs): void {
+  describe.each(everyDatabase)(`${what}, in %s`, (_, on) => on(specs));
+}
+
+function onSqlite(specs: Specs): void {
+  specs({ fresh: () => Promise.resolve({}) });
+}
+
+/** With a real cluster for this file. */
+function onPostgres(specs: Specs): void {
+  let cluster: PostgresCluster;
+  beforeAll(async () => {
+    cluster = await PostgresCluster.start();
+  }, 60_000);
+  specs({ fresh: async () => ({ DATABASE_URL: await cluster.database() }) });
+  // Hooks run in order, so this one comes after those of the specs.
+  afterAll(() => cluster.stop());
 }

@@ -100,6 +100,15 @@ export class FakeSandboxes {
     return this.agents.has(session) ? 'connected' : 'none';
   }
 
+  /** Forgets what has happened so far, and what a test has set. */
+  forget(): void {
+    for (const past of [this.starts, this.stopped, this.removed]) past.length = 0;
+    this.agents.clear();
+    this.missing.clear();
+    this.failure = undefined;
+    this.patch = undefined;
+  }
+
   onLost(listener: (session: string, reason: string) => void): void {
     this.#listeners.push(listener);
   }

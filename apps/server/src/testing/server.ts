@@ -124,6 +124,13 @@ export class TestServer {
     return id;
   }
 
+  /** Deletes every session, and what the fake sandboxes remember, so that tests can share the server. */
+  async forgetSessions(): Promise<void> {
+    for (const { id } of await this.log.summaries())
+      await this.json('DELETE', `/api/sessions/${id}`);
+    this.sandboxes.forget();
+  }
+
   async reaches(id: string, state: string): Promise<void> {
     const now = async () => (await this.log.summary(id)).state;
     await until(`${id} is ${state}`, async () => (await now()) === state, { state: now });

@@ -13,6 +13,7 @@ import {
   string,
   type Arbitrary,
 } from 'fast-check';
+import { itLong } from '@belay/testing';
 import type { TranscriptFormat, TranscriptItem } from './agent-transcript.js';
 import { claudeCodeTranscript } from './claude-code-transcript.js';
 import { codexTranscript } from './codex-transcript.js';
@@ -131,7 +132,7 @@ describe.each(formats)('the format of %s', (_, format) => {
     expect({}).not.toHaveProperty('type');
   });
 
-  it('refuses files that are too large', async () => {
+  itLong('refuses files that are too large', async () => {
     const long = format.read(' '.repeat(64 * 2 ** 20 + 1));
     await expect(long).rejects.toThrow(/at most 64 MiB/);
     await expect(format.read('{}\n'.repeat(200_001))).rejects.toThrow(/200,000 lines/);

@@ -1,10 +1,5 @@
-import { processorMs } from '@belay/testing';
-import { javascriptLogs } from '../../testing/javascript-logs.js';
-import { multilingualLogs } from '../../testing/multilingual-logs.js';
-import { pythonLogs } from '../../testing/python-logs.js';
+import { describeSlowLogs, logs, long } from '../../testing/describe-slow-logs.js';
 import { logParserNames, logParserOf, suiteRan } from './parsers.js';
-
-const logs = [...pythonLogs, ...javascriptLogs, ...multilingualLogs];
 
 it.each(logs.map((log) => ({ version: '', id: '', ...log })))(
   '$parser $version $id: reads the ids of the data from a log',
@@ -52,53 +47,29 @@ it('a suite has run if its runner counts tests, but not if it counts none', () =
     expect([line, suiteRan(line)]).toEqual([line, false]);
 });
 
-describe('attacks: logs that are made to be slow to read', () => {
-  const long = (text: string) => text.repeat(Math.ceil(2 ** 19 / text.length));
-  const hostile = [
-    long('  1) '),
-    long('  1) a\n'),
-    long('\n'),
-    long('<a></b>'),
-    long('Chrome 1 (Linux '),
-    long('Chrome Headless 1 (Linux x) '),
-    long('{\n  "stats": {\n'),
-    long('_ a.py:b '),
-    long(' ... Testing against Django installed in \n'),
-    long('AssertionError: #'),
-    long('FAIL a (1s) '),
-    `[ok]: ${long(' ')}x in`,
-    `[err]: ${long('a in ')}b`,
-    `PASS: ${long(' (')})`,
-    `[ OK ] ${long('[ OK ] (')})`,
-    `a. ${long('. =')}.`,
-    long(' .'),
-    `a ${long('.')}x`,
-    long(': '),
-    long(' - '),
-    long('-Dtest='),
-    long('a > b\n'),
-    long('<doctest><SubCase'),
-    `<doctest>${long('<SubCase name="a">')}</doctest>`,
-    `<doctest><SubCase ${long('a="b" ')}</doctest>`,
-    `Starting browser\n${Array.from({ length: 1000 }, (_, depth) => `${' '.repeat(depth)}a\n`).join('')}${long('✔ a\n')}`,
-    long('1'),
-    Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
-  ];
-
-  // Most names share a parser, which is measured once for each version.
-  const parsers = new Map(
-    logs.map(({ parser, version = '' }) => {
-      const parse = logParserOf(parser);
-      const read = (log: string) => parse?.(log, { version, id: '' });
-      return [`${parse?.name || parser} ${version}`, read];
-    }),
-  );
-
-  it.each(hostile.map((log) => [log.slice(0, 40), log]))('%j', (_, log) => {
-    const text = `+ xvfb-run ./node_modules/.bin/jest \nrunning 1 test files\n${log}`;
-    const parseAll = () => {
-      for (const parse of parsers.values()) parse(text);
-    };
-    expect(processorMs(parseAll)).toBeLessThan(10_000);
-  });
-});
+describeSlowLogs([
+  long('  1) '),
+  long('<a></b>'),
+  long('Chrome 1 (Linux '),
+  long('Chrome Headless 1 (Linux x) '),
+  long('{\n  "stats": {\n'),
+  long('_ a.py:b '),
+  long(' ... Testing against Django installed in \n'),
+  long('AssertionError: #'),
+  long('FAIL a (1s) '),
+  `[ok]: ${long(' ')}x in`,
+  `[err]: ${long('a in ')}b`,
+  `PASS: ${long(' (')})`,
+  `[ OK ] ${long('[ OK ] (')})`,
+  `a. ${long('. =')}.`,
+  long(' .'),
+  `a ${long('.')}x`,
+  long(': '),
+  long(' - '),
+  long('-Dtest='),
+  long('<doctest><SubCase'),
+  `<doctest>${long('<SubCase name="a">')}</doctest>`,
+  `<doctest><SubCase ${long('a="b" ')}</doctest>`,
+  long('1'),
+  Array.from({ length: 2000 }, (_, depth) => ' '.repeat(depth)).join('a\n'),
+]);

@@ -255,18 +255,9 @@ describe('its turns', () => {
     expect(acp.events('result')[0]?.args).toMatchObject({ ok: false });
   });
 
-  it('end when the user stops a program that does not listen', async () => {
-    begin({ task: [['deaf']] });
-    await acp.stage.event('turn', 2);
-    await acp.stage.say(newEvent('user', 'stop', { args: {}, message: 'Stop' }));
-    expect((await acp.ended()).args).toMatchObject({ end: 'interrupted' });
-    expect(acp.events('error')).toEqual([]);
-  }, 30_000);
-
   it.each([
     ['refusal', 'refused', 'refused to go on'],
     ['max_tokens', 'cut', 'longest reply'],
-    ['max_turn_requests', 'cut', 'as many requests'],
   ])('that end by %s fail with a sentence', async (reason, end, sentence) => {
     begin({ task: [['stop', reason]] });
     const finish = await acp.stage.event('finish');

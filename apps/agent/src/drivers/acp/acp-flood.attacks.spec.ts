@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
-import { releaseMemory } from '../../release-memory.js';
 import { AcpStage, type AcpStageOptions } from './testing/acp-stage.js';
+import { asksAtOnce } from './testing/asks-at-once.js';
 
 let acp: AcpStage;
 const begin = (options: AcpStageOptions) => (acp = new AcpStage(options));
@@ -62,58 +62,11 @@ describe('attacks: a program that floods ACP', () => {
     expect(Math.max(...acp.stage.deltas.map(({ length }) => length))).toBeLessThan(100_001);
   });
 
-  it('has few requests open at once, and each gets its answer', async () => {
-    let [open, most] = [0, 0];
-    const release = Promise.withResolvers<void>();
-    begin({
-      task: [
-        [
-          'askAtOnce',
-          500,
-          {
-            toolCall: {
-              toolCallId: 't-NUMBER',
-              kind: 'execute',
-              rawInput: { command: 'ls NUMBER' },
-            },
-            options: [{ kind: 'allow_once', name: 'Yes', optionId: 'y' }],
-          },
-        ],
-      ],
-      settings: { approvals: 'ask' },
-      approve: async () => {
-        open += 1;
-        most = Math.max(most, open);
-        if (open === 32) release.resolve();
-        await release.promise;
-        open -= 1;
-        return { verdict: 'approved' };
-      },
-    });
+  it('has few of 50 requests open at once, and each gets its answer', async () => {
+    const asking = asksAtOnce(50);
+    acp = asking.acp;
     await acp.stage.event('end');
-    expect(said().at(-1)).toBe('500 answers');
-    expect(most).toBe(32);
-  });
-
-  it('keeps little of the calls that it reports', async () => {
-    const report = {
-      sessionUpdate: 'tool_call_update',
-      toolCallId: 't-NUMBER',
-      kind: 'read',
-      title: 'LARGE',
-      rawOutput: { output: 'LARGE' },
-      content: [{ type: 'content', content: { type: 'text', text: 'LARGE' } }],
-      _meta: { other: 'LARGE' },
-    };
-    releaseMemory();
-    const before = process.memoryUsage().heapUsed;
-    begin({ task: [['flood', 100, report], ['text', 'Now.'], ['wait']] });
-    await until('all is read', () => acp.stage.deltas.includes('Now.'));
-    releaseMemory();
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200_000_000);
-    await acp.stage.say({ source: 'user', action: 'stop', args: {}, message: 'Stop.' });
-    await acp.ended();
-    const [{ args } = { args: {} }] = acp.events('result');
-    expect(args).toMatchObject({ ok: false });
+    expect(said().at(-1)).toBe('50 answers');
+    expect(asking.most()).toBe(32);
   });
 });

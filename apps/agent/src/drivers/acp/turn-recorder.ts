@@ -54,8 +54,8 @@ const mostOngoing = 100;
 /** The calls of one turn; further ones are not recorded. */
 const mostCalls = 20_000;
 const maxIdLength = 300;
-/** How long a program may take to pass on a text that it has got from its model, in milliseconds. */
-const passingOnMs = 250;
+/** After this time in milliseconds without more of a text, the program has passed on what it got from its model. */
+const passingOnMs = 1_000;
 
 /** Writes what a program reports of its turn to the log. */
 export class TurnRecorder {
@@ -115,6 +115,7 @@ export class TurnRecorder {
   #say(kind: 'text' | 'reasoning', text: string): void {
     if (!text) return;
     this.#options.live.show(kind, text);
+    this.#held?.refresh();
     // A thought after a text begins another reply.
     if (kind === 'reasoning' && this.#text) this.#flush();
     for (let at = 0; at < text.length; at += maxSaid) {
@@ -126,7 +127,7 @@ export class TurnRecorder {
   }
 
   /** Writes what was said before a call that the server holds, as soon as the program has passed that on. */
-  hold(tries = 8): void {
+  hold(tries = 2): void {
     clearTimeout(this.#held);
     this.#held = setTimeout(() => {
       if (this.#text || this.#reasoning || tries === 1) this.#flush();
@@ -136,6 +137,7 @@ export class TurnRecorder {
 
   #flush(): void {
     clearTimeout(this.#held);
+    this.#held = undefined;
     const [text, reasoning] = [this.#text.trim(), this.#reasoning.trim()];
     this.#text = this.#reasoning = '';
     if (!text && !reasoning) return;

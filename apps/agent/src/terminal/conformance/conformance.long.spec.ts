@@ -1,3 +1,8 @@
 import { describeShellConformance } from '../testing/describe-shell-conformance.js';
+import { conformanceCases } from './cases.js';
 
-describeShellConformance('sh');
+describeShellConformance(
+  'bash',
+  conformanceCases.filter(({ isLong }) => isLong),
+);
+describeShellConformance('sh', conformanceCases);

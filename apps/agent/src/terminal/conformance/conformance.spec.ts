@@ -1,3 +1,7 @@
 import { describeShellConformance } from '../testing/describe-shell-conformance.js';
+import { conformanceCases } from './cases.js';
 
-describeShellConformance('bash');
+describeShellConformance(
+  'bash',
+  conformanceCases.filter(({ isLong }) => !isLong),
+);

@@ -9,6 +9,7 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 export const dataCases: ConformanceCase[] = [
   {
     name: '50 MiB written and read',
+    isLong: true,
     async run(target) {
       const bytes = randomBytes(50 * mebibyte);
       await target.writeFile('big', bytes);
@@ -22,6 +23,7 @@ export const dataCases: ConformanceCase[] = [
   },
   {
     name: '50 MiB of standard input',
+    isLong: true,
     async run(target) {
       const bytes = randomBytes(50 * mebibyte);
       const stdin = bytes.toString('base64');
@@ -62,6 +64,7 @@ export const dataCases: ConformanceCase[] = [
   },
   {
     name: '1 MiB of arguments where the kernel allows',
+    isLong: true,
     async run(target) {
       const command = `a=$(printf '%01023d' 0); set --; i=0
 while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
@@ -126,6 +129,7 @@ while [ $i -lt 1024 ]; do set -- "$@" "$a"; i=$((i+1)); done
   },
   {
     name: 'one line of 10 MiB',
+    isLong: true,
     async run(target) {
       const command = `head -c ${10 * mebibyte} /dev/zero | tr '\\0' x; (exit 5)`;
       const result = await target.run(command, { wait: 120 });

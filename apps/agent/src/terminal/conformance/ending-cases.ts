@@ -147,6 +147,7 @@ sh -c 'echo $$ >>'$F'; exec sleep 600' | cat | cat
   },
   {
     name: 'children that start during the timeout of SIGTERM are killed too',
+    isLong: true,
     async run(target) {
       await script(
         target,
@@ -168,6 +169,7 @@ sh -c 'echo $$ >>'$F'; trap "sh ./late-child & setsid sh ./late-child &" TERM; w
   },
   {
     name: 'a timeout ends what the shell itself ignores: interrupts, and going on after it was stopped',
+    isLong: true,
     async run(target) {
       await target.run("trap '' INT TERM HUP");
       equal((await target.run('sleep 600', { timeout: 0.3, wait: 60 })).status, 'timeout');

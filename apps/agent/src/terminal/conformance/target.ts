@@ -34,6 +34,8 @@ export interface ConformanceCase {
   name: string;
   /** The case does not apply to an image without these. */
   needs?: Need[];
+  /** The case takes seconds, and others show most of what it shows: it is left to the long tests. */
+  isLong?: true;
   /** Rejects when the target does not conform. */
   run(target: ConformanceTarget): Promise<void>;
 }

@@ -1,12 +1,13 @@
 import { TerminalBench } from './terminal-bench.js';
-import { conformanceCases } from '../conformance/cases.js';
+import type { ConformanceCase } from '../conformance/target.js';
 
-/** Runs the conformance cases for commands in this shell. */
-export function describeShellConformance(shell: 'bash' | 'sh'): void {
+/** Runs conformance cases for commands in this shell. */
+export function describeShellConformance(
+  shell: 'bash' | 'sh',
+  given: readonly ConformanceCase[],
+): void {
   describe(`exec conformance with ${shell}`, () => {
-    const cases = conformanceCases.filter(
-      ({ needs }) => shell === 'bash' || !needs?.includes('bash'),
-    );
+    const cases = given.filter(({ needs }) => shell === 'bash' || !needs?.includes('bash'));
     // Many wait for a limit of time to pass, so a few run at once.
     test.concurrent.each(cases)('$name', async ({ run }) => {
       const bench = await TerminalBench.open({ shell });

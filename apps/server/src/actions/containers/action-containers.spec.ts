@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DockerClient } from '@belay/containers';
 import { actionPermissions, actionService } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, sampled, until } from '@belay/testing';
 import { Config } from '../../config.js';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { dockerHostOf } from '../../containers/docker-host-of.js';
@@ -120,10 +120,12 @@ it('gives a call no rights, no network, its secrets and its socket, and removes 
   expect(engine.containers.size).toBe(0);
 });
 
-it.each([
-  ['read', true],
-  ['write', false],
-] as const)('with the workspace to %s mounts that of its session', async (workspace, readOnly) => {
+it.each(
+  sampled(1, [
+    ['read', true],
+    ['write', false],
+  ] as const),
+)('with the workspace to %s mounts that of its session', async (workspace, readOnly) => {
   const { engine, starters, settings, start } = setUp();
   const running = await start({ workspace });
   expect(starters.programs[0]?.start.folder).toBe('/workspace');
@@ -142,10 +144,12 @@ it.each([
   expect(engine.containers.size).toBe(0);
 });
 
-it.each([
-  ['read', 'ro'],
-  ['write', 'rw'],
-])('has an empty workspace to %s without a session', async (workspace, mode) => {
+it.each(
+  sampled(1, [
+    ['read', 'ro'],
+    ['write', 'rw'],
+  ]),
+)('has an empty workspace to %s without a session', async (workspace, mode) => {
   const { engine, starters, start } = setUp();
   const running = await start({ workspace }, { session: null });
   const { spec } = engine.only();
@@ -168,7 +172,7 @@ describe('with services', () => {
   const service = (port: number) => actionService.parse({ image: 'db:1', port });
   const services = { db: service(5432), cache: service(6379) };
 
-  it('shares one loopback with them, and they go with it', async () => {
+  itLong('shares one loopback with them, and they go with it', async () => {
     const { engine, starters, start } = setUp();
     engine.registry.set('db:1', 'sha256:db');
     const onPulled = jest.fn(() => Promise.resolve());

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { dashboardPath, newEvent, type Event, type SessionSummary } from '@belay/protocol';
-import { memoryInUse, pause, until } from '@belay/testing';
+import { itLong, memoryInUse, pause, until } from '@belay/testing';
 import { io, type Socket } from 'socket.io-client';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
@@ -180,24 +180,27 @@ describe('the dashboard’s socket', () => {
     expect(skipped?.offset).toBeGreaterThan(total - 2 * 1024 * 1024);
   });
 
-  it('holds back events for a viewer whose connection takes none, and sends them later', async () => {
-    const stalled = await viewer();
-    const fine = await viewer();
-    await stalled.watch();
-    await fine.watch();
-    const raw = (
-      stalled.socket.io.engine.transport as unknown as { ws: { _socket: PausableSocket } }
-    ).ws._socket;
-    raw.pause();
-    const text = 'x'.repeat(20_000);
-    for (let n = 0; n < 1_500; n += 1) await plan(text);
-    const last = await server.log.lastSeq(id);
-    await until('the other has all', () => fine.seqs.at(-1) === last);
-    expect(stalled.seqs.length).toBeLessThan(1_500);
-    raw.resume();
-    await until('the stalled one catches up', () => stalled.seqs.at(-1) === last);
-    expect(stalled.seqs).toEqual(upTo(last));
-  });
+  itLong(
+    'holds back events for a viewer whose connection takes none, and sends them later',
+    async () => {
+      const stalled = await viewer();
+      const fine = await viewer();
+      await stalled.watch();
+      await fine.watch();
+      const raw = (
+        stalled.socket.io.engine.transport as unknown as { ws: { _socket: PausableSocket } }
+      ).ws._socket;
+      raw.pause();
+      const text = 'x'.repeat(20_000);
+      for (let n = 0; n < 1_500; n += 1) await plan(text);
+      const last = await server.log.lastSeq(id);
+      await until('the other has all', () => fine.seqs.at(-1) === last);
+      expect(stalled.seqs.length).toBeLessThan(1_500);
+      raw.resume();
+      await until('the stalled one catches up', () => stalled.seqs.at(-1) === last);
+      expect(stalled.seqs).toEqual(upTo(last));
+    },
+  );
 
   it('hangs up on a viewer that cannot be sent what it lacks, so that it connects again', async () => {
     const read = jest.spyOn(server.log, 'read').mockRejectedValueOnce(new Error('no database'));

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { AppError, newEvent, type MadeToken, type OpenedPreview } from '@belay/protocol';
-import { memoryInUse, until } from '@belay/testing';
+import { itLong, memoryInUse, until } from '@belay/testing';
 import { WebSocket, WebSocketServer } from 'ws';
 import { TestServer } from '../../testing/server.js';
 import { PreviewAddress } from './preview-address.js';
@@ -379,30 +379,33 @@ describe('attacks: previews of what an agent serves', () => {
     }
   });
 
-  it('keeps an endless answer to its reader’s pace, and a session to its share of connections', async () => {
-    const cookie = await cookieOf();
-    const before = memoryInUse().external;
-    const pages = Array.from({ length: 64 }, (_, index) => {
-      const sent = request(server.url, {
-        agent: false,
-        path: index < 4 ? '/endless' : '/silent',
-        headers: { host: at(), cookie, ...ofPage },
+  itLong(
+    'keeps an endless answer to its reader’s pace, and a session to its share of connections',
+    async () => {
+      const cookie = await cookieOf();
+      const before = memoryInUse().external;
+      const pages = Array.from({ length: 64 }, (_, index) => {
+        const sent = request(server.url, {
+          agent: false,
+          path: index < 4 ? '/endless' : '/silent',
+          headers: { host: at(), cookie, ...ofPage },
+        });
+        // Nobody reads what it answers.
+        sent.on('error', () => undefined).on('response', (response) => response.pause());
+        return sent.end();
       });
-      // Nobody reads what it answers.
-      sent.on('error', () => undefined).on('response', (response) => response.pause());
-      return sent.end();
-    });
-    await until('all are open', () => open === 64, { state: () => `${open}` });
-    const full = await ask(at(), '/', { ...ofPage, cookie });
-    expect([full.status, full.text]).toEqual([429, expect.stringContaining('Close some pages.')]);
-    // Another session has its own.
-    const others = await cookieOf(other);
-    expect((await ask(at(other), '/', { ...ofPage, cookie: others })).status).toBe(200);
-    expect(memoryInUse().external - before).toBeLessThan(100 * 2 ** 20);
-    for (const each of pages) each.destroy();
-    await until('all are closed', () => open === 0, { state: () => `${open}` });
-    expect((await ask(at(), '/', { ...ofPage, cookie })).status).toBe(200);
-  });
+      await until('all are open', () => open === 64, { state: () => `${open}` });
+      const full = await ask(at(), '/', { ...ofPage, cookie });
+      expect([full.status, full.text]).toEqual([429, expect.stringContaining('Close some pages.')]);
+      // Another session has its own.
+      const others = await cookieOf(other);
+      expect((await ask(at(other), '/', { ...ofPage, cookie: others })).status).toBe(200);
+      expect(memoryInUse().external - before).toBeLessThan(100 * 2 ** 20);
+      for (const each of pages) each.destroy();
+      await until('all are closed', () => open === 0, { state: () => `${open}` });
+      expect((await ask(at(), '/', { ...ofPage, cookie })).status).toBe(200);
+    },
+  );
 
   it('is for who may operate the session, as long as they may', async () => {
     const made = await server.json<MadeToken>('POST', '/api/tokens', {

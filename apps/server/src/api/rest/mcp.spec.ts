@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Check, McpServer } from '@belay/protocol';
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { overStdio, ToolsServer } from '../../mcp/testing/tools-server.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -73,29 +73,32 @@ describe('MCP servers', () => {
     }
   });
 
-  it('give a session its tools at its begin: of all that are enabled, of some, or of none', async () => {
-    await create({ name: 'some', transport: overStdio(), tools: ['echo', 'picture'] });
-    await create({ name: 'off', transport: overStdio(), enabled: false });
-    expect(await toolsOf(await server.session())).toEqual(['some echo', 'some picture']);
-    expect(await toolsOf(await server.session({ mcp: [] }))).toEqual([]);
-    const early = await server.session({ mcp: ['some'] });
-    await change('some', { tools: ['fail'] });
-    expect(await toolsOf(await server.session())).toEqual(['some fail']);
-    expect(await toolsOf(early)).toEqual(['some echo', 'some picture']);
-    const started = (await server.log.read(early, { after: 0 }))[0];
-    expect(started?.args['mcp']).toMatchObject([{ name: 'echo' }, { name: 'picture' }]);
-    for (const [mcp, sentence] of [
-      [['off'], 'The MCP server off is disabled in the settings.'],
-      [['unknown'], 'There is no MCP server unknown in the settings.'],
-    ] as const) {
-      const refused = await server.json('POST', '/api/sessions', {
-        task: 'x',
-        model: 'scripted:x',
-        mcp,
-      });
-      expect(refused).toMatchObject({ detail: sentence });
-    }
-  });
+  itLong(
+    'give a session its tools at its begin: of all that are enabled, of some, or of none',
+    async () => {
+      await create({ name: 'some', transport: overStdio(), tools: ['echo', 'picture'] });
+      await create({ name: 'off', transport: overStdio(), enabled: false });
+      expect(await toolsOf(await server.session())).toEqual(['some echo', 'some picture']);
+      expect(await toolsOf(await server.session({ mcp: [] }))).toEqual([]);
+      const early = await server.session({ mcp: ['some'] });
+      await change('some', { tools: ['fail'] });
+      expect(await toolsOf(await server.session())).toEqual(['some fail']);
+      expect(await toolsOf(early)).toEqual(['some echo', 'some picture']);
+      const started = (await server.log.read(early, { after: 0 }))[0];
+      expect(started?.args['mcp']).toMatchObject([{ name: 'echo' }, { name: 'picture' }]);
+      for (const [mcp, sentence] of [
+        [['off'], 'The MCP server off is disabled in the settings.'],
+        [['unknown'], 'There is no MCP server unknown in the settings.'],
+      ] as const) {
+        const refused = await server.json('POST', '/api/sessions', {
+          task: 'x',
+          model: 'scripted:x',
+          mcp,
+        });
+        expect(refused).toMatchObject({ detail: sentence });
+      }
+    },
+  );
 
   it('that fail are left out with a sentence in the log, and the doctor names them', async () => {
     await create({

@@ -11,6 +11,7 @@ import {
   oauthRoutes,
 } from '@belay/protocol';
 import { parse } from 'yaml';
+import { itLong } from '@belay/testing';
 import { TestServer } from '../../testing/server.js';
 
 interface Document {
@@ -49,7 +50,7 @@ describe('/openapi.json', () => {
     expect(document.servers).toEqual([{ url: server.url }]);
   });
 
-  it('is the same as YAML, for each reader', async () => {
+  itLong('is the same as YAML, for each reader', async () => {
     const yaml = await server.fetch('/openapi.yaml');
     expect(yaml.headers.get('content-type')).toContain('application/yaml');
     expect(parse(await yaml.text())).toEqual(document);

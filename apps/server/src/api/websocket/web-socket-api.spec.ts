@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { newEvent } from '@belay/protocol';
-import { keptBytes, until } from '@belay/testing';
+import { itLong, keptBytes, until } from '@belay/testing';
 import { ownerCaller } from '../../access/caller.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
@@ -450,45 +450,51 @@ describe('the plain WebSocket', () => {
       return socket;
     };
 
-    it('who does not read is closed with a code, or waits at its place in the log', async () => {
-      const session = await server.session();
-      const socket = await stalled({ session });
-      const thought = 'x'.repeat(500_000);
-      const before = keptBytes();
-      for (let at = 0; at < 60; at += 1) {
-        await server.sandboxes.says(server.log, session, { action: 'think', args: { thought } });
-      }
-      expect(keptBytes() - before).toBeLessThan(64 * 2 ** 20);
-      // The honest reader beside it has all of them.
-      const me = await client();
-      await me.ask('watch', { session });
-      const last = await server.log.lastSeq(session);
-      await me.sees('the last event', ({ seq }) => seq === last);
-      socket.destroy();
-    });
+    itLong(
+      'who does not read is closed with a code, or waits at its place in the log',
+      async () => {
+        const session = await server.session();
+        const socket = await stalled({ session });
+        const thought = 'x'.repeat(500_000);
+        const before = keptBytes();
+        for (let at = 0; at < 60; at += 1) {
+          await server.sandboxes.says(server.log, session, { action: 'think', args: { thought } });
+        }
+        expect(keptBytes() - before).toBeLessThan(64 * 2 ** 20);
+        // The honest reader beside it has all of them.
+        const me = await client();
+        await me.ask('watch', { session });
+        const last = await server.log.lastSeq(session);
+        await me.sees('the last event', ({ seq }) => seq === last);
+        socket.destroy();
+      },
+    );
 
-    it('who does not read terminals is skipped forward, and others are not held up', async () => {
-      const session = await server.session();
-      const socket = await stalled({ session, terminals: true });
-      const me = await client();
-      await me.ask('watch', { session, terminals: true });
-      const terminals = server.app.get(TerminalLog);
-      const piece = Buffer.alloc(64 * 1024, 'x');
-      const total = 24 * 2 ** 20;
-      const before = keptBytes();
-      for (let at = 0; at < total; at += piece.length) {
-        await terminals.append(session, 'main', at, piece);
-      }
-      const ends = ({ action, args }: SentMessage) =>
-        action === 'terminal' &&
-        'offset' in args &&
-        'content' in args &&
-        Number(args.offset) + String(args.content).length === total;
-      await me.sees('the end', ends);
-      // What the reader beside it was sent is in this process, too.
-      const sent = me.messages.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0);
-      expect(keptBytes() - before - sent).toBeLessThan(32 * 2 ** 20);
-      socket.destroy();
-    });
+    itLong(
+      'who does not read terminals is skipped forward, and others are not held up',
+      async () => {
+        const session = await server.session();
+        const socket = await stalled({ session, terminals: true });
+        const me = await client();
+        await me.ask('watch', { session, terminals: true });
+        const terminals = server.app.get(TerminalLog);
+        const piece = Buffer.alloc(64 * 1024, 'x');
+        const total = 24 * 2 ** 20;
+        const before = keptBytes();
+        for (let at = 0; at < total; at += piece.length) {
+          await terminals.append(session, 'main', at, piece);
+        }
+        const ends = ({ action, args }: SentMessage) =>
+          action === 'terminal' &&
+          'offset' in args &&
+          'content' in args &&
+          Number(args.offset) + String(args.content).length === total;
+        await me.sees('the end', ends);
+        // What the reader beside it was sent is in this process, too.
+        const sent = me.messages.reduce((sum, { args }) => sum + JSON.stringify(args).length, 0);
+        expect(keptBytes() - before - sent).toBeLessThan(32 * 2 ** 20);
+        socket.destroy();
+      },
+    );
   });
 });

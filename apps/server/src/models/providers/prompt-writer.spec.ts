@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@belay/protocol';
+import { sampled } from '@belay/testing';
 import { Config } from '../../config.js';
 import type { Model } from '../model.js';
 import { openModel } from '../open-model.js';
@@ -75,7 +76,7 @@ const named = [
     ),
 ];
 
-describe.each(named)('a prompt of %s that grows', (_, wire) => {
+describe.each(sampled(1, named))('a prompt of %s that grows', (_, wire) => {
   let server: ProviderServer;
   let data: string;
   beforeEach(async () => {

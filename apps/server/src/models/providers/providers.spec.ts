@@ -1,4 +1,4 @@
-import { until } from '@belay/testing';
+import { itLong, until } from '@belay/testing';
 import { AppError, toolName, type Message } from '@belay/protocol';
 import { TestGateway, turn } from '../../testing/test-gateway.js';
 import { ProviderServer, failedResponse, streaming } from '../testing/provider-server.js';
@@ -156,7 +156,7 @@ describe.each(wires.map((wire): [string, ProviderWire] => [wire.provider, wire])
       expect(test.deltas).toEqual([]);
     });
 
-    it('waits as long as a 429 asks, says so, and tries again', async () => {
+    itLong('waits as long as a 429 asks, says so, and tries again', async () => {
       server.answer(
         failedResponse(429, wire.error('Slow down', 'rate_limit_error'), { 'retry-after': '1' }),
         streaming(wire.reply({ text: 'Now.' })),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { machineCalls, machineServerCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
-import { staysTrue, until } from '@belay/testing';
+import { itLong, staysTrue, until } from '@belay/testing';
 import { SessionWorkspaces } from '../../actions/containers/session-workspaces.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
@@ -107,14 +107,17 @@ describe('the connections of machines', () => {
     expect(ended).toEqual([[lost, 'Its machine was not connected for 1 s.']]);
   });
 
-  it('make way for another process of theirs when they are gone without a word, else not', async () => {
-    const { id, credential } = await joined('laptop');
-    const { port: to, swallow } = await network();
-    await dialled(credential, { to }).hello;
-    const second = dialled(credential);
-    await staysTrue('the second is kept out', 1_000, () => !second.machine.connected);
-    swallow();
-    await expect(second.hello).resolves.toMatchObject({ name: 'laptop' });
-    expect(machines.isConnected(id)).toBe(true);
-  });
+  itLong(
+    'make way for another process of theirs when they are gone without a word, else not',
+    async () => {
+      const { id, credential } = await joined('laptop');
+      const { port: to, swallow } = await network();
+      await dialled(credential, { to }).hello;
+      const second = dialled(credential);
+      await staysTrue('the second is kept out', 1_000, () => !second.machine.connected);
+      swallow();
+      await expect(second.hello).resolves.toMatchObject({ name: 'laptop' });
+      expect(machines.isConnected(id)).toBe(true);
+    },
+  );
 });

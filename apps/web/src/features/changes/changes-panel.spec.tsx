@@ -1,6 +1,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { jest } from '@jest/globals';
 import { newEvent, type OperationOutput } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { usePublishRequest } from '@/features/session-controls/publish-request';
 import { renderSession } from '@/testing/render-session';
 import { logOf } from '@/testing/session-log';
@@ -95,7 +96,7 @@ describe('folding all files', () => {
     screen.getAllByRole('group', { name: 'Lines of src/deep/a.ts' });
   });
 
-  it('fetches the lines that the diff lacks only where they are seen', async () => {
+  itLong('fetches the lines that the diff lacks only where they are seen', async () => {
     const tall = jest.replaceProperty(HTMLElement.prototype, 'clientHeight', 400);
     const files = Array.from({ length: 40 }, (_, index) => file(`f${index}`));
     const fetched = new Set<unknown>();
@@ -130,7 +131,7 @@ describe('folding all files', () => {
 });
 
 describe('the lines around a change', () => {
-  it('are shown twenty at a time, or all', async () => {
+  itLong('are shown twenty at a time, or all', async () => {
     const { shown } = await show();
     expect(Math.min(...linesShown())).toBe(27);
     screen.getByText('26 lines not shown');
@@ -147,7 +148,7 @@ describe('the lines around a change', () => {
     expect(shown).toHaveBeenCalledTimes(1);
   });
 
-  it('are not guessed for a file that has changed since', async () => {
+  itLong('are not guessed for a file that has changed since', async () => {
     await show('something else');
     press('Show 20 more lines before line 27');
     await screen.findAllByText('The file has changed since then. Open it to see all of it.');

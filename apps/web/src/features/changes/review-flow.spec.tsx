@@ -1,5 +1,6 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { AppError, newEvent, type NewEvent, type OperationOutput } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { renderSession } from '@/testing/render-session';
 import { logOf } from '@/testing/session-log';
 import { ChangesPanel } from './changes-panel';
@@ -108,7 +109,7 @@ describe('a review', () => {
     await waitFor(() => expect(screen.queryByRole('toolbar', { name: 'Review' })).toBeNull());
   });
 
-  it('whose lines cannot be reverted sends nothing and stays', async () => {
+  itLong('whose lines cannot be reverted sends nothing and stays', async () => {
     const { sent } = await show({
       patch: () => {
         throw new AppError('conflict', 'Hunk 1 does not match src/sum.ts. Read it again.');
@@ -121,7 +122,7 @@ describe('a review', () => {
     screen.getByText('1 comment and 2 rejected changes not sent yet');
   });
 
-  it('that is too long to be sent reverts nothing', async () => {
+  itLong('that is too long to be sent reverts nothing', async () => {
     const { sent } = await show();
     draft();
     write('Overall comment', 'x'.repeat(200_001));
@@ -130,7 +131,7 @@ describe('a review', () => {
     expect(sent).toEqual([]);
   });
 
-  it('that another page has sent is no longer a draft', async () => {
+  itLong('that another page has sent is no longer a draft', async () => {
     const { live } = await show();
     draft();
     const { id } = useReviewDrafts.getState().drafts['s']!;

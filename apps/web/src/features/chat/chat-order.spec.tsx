@@ -1,5 +1,6 @@
 import { act, screen } from '@testing-library/react';
 import { newEvent, type NewEvent } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { renderSession } from '@/testing/render-session';
 import { call, logOf } from '@/testing/session-log';
 import { ChatPanel } from './chat-panel';
@@ -21,17 +22,20 @@ const rows = () =>
     textContent.replace(/\d+:\d+:\d+( [AP]M)?/, '|'),
   );
 
-it('shows a queued message where the agent has read it, and at the end until then', async () => {
-  const log = [say('One.'), message('My review'), say('Two.')];
-  const { live } = await show(log);
-  await screen.findByText('Two.');
-  expect(rows()).toEqual(['One.', 'Two.', expect.stringContaining('My review')]);
-  act(() => {
-    live.events(logOf(...log, say('Three.'), deliver(2), say('Four.')).slice(3));
-  });
-  await screen.findByText('Four.');
-  expect(rows()).toEqual(['One.', 'Two.', 'Three.', 'You|My review', 'Four.']);
-});
+itLong(
+  'shows a queued message where the agent has read it, and at the end until then',
+  async () => {
+    const log = [say('One.'), message('My review'), say('Two.')];
+    const { live } = await show(log);
+    await screen.findByText('Two.');
+    expect(rows()).toEqual(['One.', 'Two.', expect.stringContaining('My review')]);
+    act(() => {
+      live.events(logOf(...log, say('Three.'), deliver(2), say('Four.')).slice(3));
+    });
+    await screen.findByText('Four.');
+    expect(rows()).toEqual(['One.', 'Two.', 'Three.', 'You|My review', 'Four.']);
+  },
+);
 
 describe('calls that were refused before they began', () => {
   const userWrote = { code: 'cancelled', message: 'Not run: the user wrote.' };

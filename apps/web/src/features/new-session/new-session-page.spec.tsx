@@ -1,5 +1,6 @@
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { AppError, sessionDefaults } from '@belay/protocol';
+import { itLong, sampled } from '@belay/testing';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { chooseFolder } from '@/testing/choose-folder';
 import { renderWeb, type RenderOptions } from '@/testing/render-web';
@@ -88,15 +89,18 @@ describe('the form for a new session', () => {
     ]);
   });
 
-  it.each([{ ctrlKey: true }, { metaKey: true }])('starts with %j and Enter', async (keys) => {
-    const { rest } = await show();
-    await box('openai:small');
-    write('Task', 'Fix');
-    fireEvent.keyDown(screen.getByLabelText('Task'), { key: 'Enter' });
-    expect(rest.sentTo('sessions.create')).toEqual([]);
-    fireEvent.keyDown(screen.getByLabelText('Task'), { key: 'Enter', ...keys });
-    await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
-  });
+  it.each(sampled(1, [{ ctrlKey: true }, { metaKey: true }]))(
+    'starts with %j and Enter',
+    async (keys) => {
+      const { rest } = await show();
+      await box('openai:small');
+      write('Task', 'Fix');
+      fireEvent.keyDown(screen.getByLabelText('Task'), { key: 'Enter' });
+      expect(rest.sentTo('sessions.create')).toEqual([]);
+      fireEvent.keyDown(screen.getByLabelText('Task'), { key: 'Enter', ...keys });
+      await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
+    },
+  );
 
   it('does not start without a task', async () => {
     const { rest } = await show();
@@ -119,10 +123,12 @@ describe('the form for a new session', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it.each([
-    ['its one session', ['Fix']],
-    ['each of several sessions, without storing it', ['Fix', 'Test']],
-  ])('sends a folder into the sandbox of %s', async (_, tasks) => {
+  it.each(
+    sampled(1, [
+      ['its one session', ['Fix']],
+      ['each of several sessions, without storing it', ['Fix', 'Test']],
+    ]),
+  )('sends a folder into the sandbox of %s', async (_, tasks) => {
     const uploads = { toSession: () => undefined };
     const { rest } = await show({ replies: { ...replies, uploads } });
     await box('openai:small');
@@ -145,7 +151,7 @@ describe('the form for a new session', () => {
     }
   });
 
-  it('stores a folder once for more sessions than are sent to at a time', async () => {
+  itLong('stores a folder once for more sessions than are sent to at a time', async () => {
     const uploads = { workspace: () => ({ workspace: 'stored' }) };
     const comparisons = { create: () => emptyComparison };
     const { rest, pathname } = await show({ replies: { ...replies, uploads, comparisons } });
@@ -170,7 +176,7 @@ describe('the form for a new session', () => {
     expect(screen.queryByRole('alert')).toBeNull();
   });
 
-  it('warns of files that look like secrets, and leaves them out', async () => {
+  itLong('warns of files that look like secrets, and leaves them out', async () => {
     const uploads = { toSession: () => undefined };
     const { rest } = await show({ replies: { ...replies, uploads } });
     await box('openai:small');
@@ -184,7 +190,7 @@ describe('the form for a new session', () => {
     expect(await (rest.bodiesOf('uploads.toSession')[0] as Blob).text()).not.toContain('SECRET');
   });
 
-  it('sends pictures with the task, and refuses other files', async () => {
+  itLong('sends pictures with the task, and refuses other files', async () => {
     const bitmap = async (file: Blob) => {
       if (file.type === 'image/png') return { width: 1, height: 1 };
       throw new Error('Not a picture.');
@@ -208,7 +214,7 @@ describe('the form for a new session', () => {
     );
   });
 
-  it('completes files of the chosen folder in a task after @', async () => {
+  itLong('completes files of the chosen folder in a task after @', async () => {
     await show();
     const field = screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'Task' });
     write('Task', 'Fix @a');
@@ -247,7 +253,7 @@ describe('the form for a new session', () => {
     ]);
   });
 
-  it('shares host folders for an admin and does not remember them', async () => {
+  itLong('shares host folders for an admin and does not remember them', async () => {
     const { rest } = await show();
     await box('openai:small');
     write('Task', 'Fix');
@@ -268,7 +274,7 @@ describe('the form for a new session', () => {
     expect(localStorage.getItem('belay.new-session')).not.toContain('/srv');
   });
 
-  it('starts one session for each task and model, and then shows the fleet', async () => {
+  itLong('starts one session for each task and model, and then shows the fleet', async () => {
     const { rest, pathname } = await show();
     fireEvent.click(await box('openai:small'));
     fireEvent.click(await box('openai:small'));
@@ -288,7 +294,7 @@ describe('the form for a new session', () => {
     ]);
   });
 
-  it('compares several models, or runs of one, on one task', async () => {
+  itLong('compares several models, or runs of one, on one task', async () => {
     const comparisons = { create: () => emptyComparison };
     const { rest, pathname } = await show({ replies: { ...replies, comparisons } });
     fireEvent.click(await box('google:large'));
@@ -303,7 +309,7 @@ describe('the form for a new session', () => {
     ]);
   });
 
-  it('can be filled from a template and saved as one', async () => {
+  itLong('can be filled from a template and saved as one', async () => {
     const release = {
       name: 'Release',
       task: 'Write the notes',
@@ -340,20 +346,23 @@ describe('the form for a new session', () => {
     ]);
   });
 
-  it('does not start remembered models that are unavailable, and lists all that it starts', async () => {
-    const models = ['openai:small', 'ollama:gone', 'google:large'];
-    await show({ storage: { 'belay.new-session': JSON.stringify({ models }) } });
-    const chosen = within(await screen.findByRole('list', { name: 'Chosen models' }));
-    expect(chosen.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
-      'openai:small',
-      'google:large',
-    ]);
-    write('Task', 'Fix');
-    await start('Start 2 sessions');
-    fireEvent.click(chosen.getByRole('button', { name: 'Remove google:large' }));
-    expect(screen.queryByRole('list', { name: 'Chosen models' })).toBeNull();
-    await start('Start');
-  });
+  itLong(
+    'does not start remembered models that are unavailable, and lists all that it starts',
+    async () => {
+      const models = ['openai:small', 'ollama:gone', 'google:large'];
+      await show({ storage: { 'belay.new-session': JSON.stringify({ models }) } });
+      const chosen = within(await screen.findByRole('list', { name: 'Chosen models' }));
+      expect(chosen.getAllByRole('listitem').map(({ textContent }) => textContent)).toEqual([
+        'openai:small',
+        'google:large',
+      ]);
+      write('Task', 'Fix');
+      await start('Start 2 sessions');
+      fireEvent.click(chosen.getByRole('button', { name: 'Remove google:large' }));
+      expect(screen.queryByRole('list', { name: 'Chosen models' })).toBeNull();
+      await start('Start');
+    },
+  );
 
   it('adds a model by name on Enter without submitting the form', async () => {
     const { rest } = await show();
@@ -366,7 +375,7 @@ describe('the form for a new session', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('says at the field what is wrong with a model, and takes the suggestion', async () => {
+  itLong('says at the field what is wrong with a model, and takes the suggestion', async () => {
     const { rest } = await show();
     await box('openai:small');
     write('Add a model', 'smal');
@@ -383,7 +392,7 @@ describe('the form for a new session', () => {
     expect(rest.sentTo('sessions.create')).toEqual([]);
   });
 
-  it('says what a provider needs before its models can be added', async () => {
+  itLong('says what a provider needs before its models can be added', async () => {
     await show();
     await box('openai:small');
     write('Add a model', 'anthropic:other');
@@ -391,7 +400,7 @@ describe('the form for a new session', () => {
     expect((await screen.findByRole('alert')).textContent).toBe('anthropic is not set up.');
   });
 
-  it('keeps its values and shows the error when the server refuses', async () => {
+  itLong('keeps its values and shows the error when the server refuses', async () => {
     const create = () => {
       throw new AppError('conflict', 'The engine is not running. Start Docker.');
     };
@@ -405,7 +414,7 @@ describe('the form for a new session', () => {
     expect(await start()).toHaveProperty('disabled', false);
   });
 
-  it('runs an example with its scripted model', async () => {
+  itLong('runs an example with its scripted model', async () => {
     const onlyPlayed = { ...replies, models: { list: () => models.slice(0, 1) } };
     const { rest } = await show({
       path: '/new?example=hello&task=Say+hello',
@@ -453,7 +462,7 @@ describe('the further options', () => {
     );
   });
 
-  it.each(['0', '-3', '1.5'])('refuse %s as a step limit', async (steps) => {
+  it.each(sampled(1, ['0', '-3', '1.5']))('refuse %s as a step limit', async (steps) => {
     const { rest } = await show();
     await box('openai:small');
     write('Task', 'Fix');

@@ -1,5 +1,6 @@
 import { fireEvent, screen } from '@testing-library/react';
 import { AppError, newEvent } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { ChangesPanel } from '@/features/changes/changes-panel';
 import { renderSession } from '@/testing/render-session';
 import { logOf } from '@/testing/session-log';
@@ -48,7 +49,7 @@ it('counts the files that the panel shows, not those that were changed and rever
   expect(screen.getByTestId('badge').textContent).toBe('1');
 });
 
-it('counts the files that a long list leaves out', async () => {
+itLong('counts the files that a long list leaves out', async () => {
   const file = { path: 'a.ts', status: 'added', added: 1, removed: 0, binary: false } as const;
   const total = { files: 6_001, added: 6_001, removed: 0 };
   await renderSession(<Page />, {
@@ -61,7 +62,7 @@ it('counts the files that a long list leaves out', async () => {
   expect(screen.getByTestId('badge').textContent).toBe('6,001');
 });
 
-it('counts the files of the patch of an ended session', async () => {
+itLong('counts the files of the patch of an ended session', async () => {
   await renderSession(<Page />, {
     events: logOf(recorded('a.ts', 'c0ffee1')),
     summary: { state: 'finished' },

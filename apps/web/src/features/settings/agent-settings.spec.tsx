@@ -65,11 +65,12 @@ it('shows what an agent is, whose models it uses, and its licence', async () => 
 it('installs an open one at once, and shows how far it is', async () => {
   const list = [agent];
   const { rest } = await show(list);
+  // The list that is fetched next, which is when the install has begun.
+  list[0] = { ...agent, state: 'installing', bytes: { done: 1_000_000, total: 4_000_000 } };
   await click('Install Agent One');
   expect(rest.sentTo('agents.install')).toMatchObject([
     { params: { agent: 'one' }, body: { accept: true } },
   ]);
-  list[0] = { ...agent, state: 'installing', bytes: { done: 1_000_000, total: 4_000_000 } };
   const meter = await screen.findByRole('meter', { name: 'Download of Agent One' });
   expect(meter.getAttribute('aria-valuenow')).toBe('1000000');
   list[0] = { ...agent, state: 'ready', version: '2.0.0' };

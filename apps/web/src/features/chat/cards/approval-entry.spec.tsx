@@ -6,6 +6,7 @@ import {
   type ApprovalRequest,
   type NewEvent,
 } from '@belay/protocol';
+import { itLong, sampled } from '@belay/testing';
 import { ChatPanel } from '@/features/chat/chat-panel';
 import { readingMs } from '@/lib/new-questions';
 import { renderSession } from '@/testing/render-session';
@@ -106,18 +107,20 @@ describe('a call that waits for the user', () => {
     screen.getByText('waiting for you');
   });
 
-  it.each([
-    [{ operation: 'egress', subject: 'evil.example:443' }, 'Allow this connection?'],
-    [{ operation: 'tool.mine.shell', input: {}, subject: '{}' }, 'Let mine call shell?'],
-    [{ operation: 'mcp.github.merge', subject: '{"number":7}' }, 'Call merge of github?'],
-    [{ operation: 'browser.open', input: {}, subject: 'evil.example:443' }, 'Open a page?'],
-  ])('asks a specific question for %j', async (part, question) => {
+  it.each(
+    sampled(1, [
+      [{ operation: 'egress', subject: 'evil.example:443' }, 'Allow this connection?'],
+      [{ operation: 'tool.mine.shell', input: {}, subject: '{}' }, 'Let mine call shell?'],
+      [{ operation: 'mcp.github.merge', subject: '{"number":7}' }, 'Call merge of github?'],
+      [{ operation: 'browser.open', input: {}, subject: 'evil.example:443' }, 'Open a page?'],
+    ]),
+  )('asks a specific question for %j', async (part, question) => {
     await show([asked(part)]);
     await screen.findByText(question);
     expect(screen.getByLabelText('Requested call').textContent).toBe(part.subject);
   });
 
-  it('offers to allow all hosts of a package manager, and lists them', async () => {
+  itLong('offers to allow all hosts of a package manager, and lists them', async () => {
     const letRead = holdReading();
     const { rest } = await show([
       asked({ operation: 'egress', subject: 'codeload.github.com:443' }),
@@ -134,7 +137,7 @@ describe('a call that waits for the user', () => {
     );
   });
 
-  it('shows a countdown if it runs unless denied', async () => {
+  itLong('shows a countdown if it runs unless denied', async () => {
     const until = new Date(Date.now() + 60_000).toISOString();
     await show([asked({}, { mode: 'delay', until })]);
     await screen.findByText(/^Runs in (59|60) s unless you deny it\.$/);
@@ -150,10 +153,12 @@ describe('a call that waits for the user', () => {
     );
   });
 
-  it.each([
-    [' Use the staging registry ', { verdict: 'rejected', reason: 'Use the staging registry' }],
-    ['  ', { verdict: 'rejected' }],
-  ])('is denied with the reason “%s”', async (reason, answer) => {
+  it.each(
+    sampled(1, [
+      [' Use the staging registry ', { verdict: 'rejected', reason: 'Use the staging registry' }],
+      ['  ', { verdict: 'rejected' }],
+    ]),
+  )('is denied with the reason “%s”', async (reason, answer) => {
     const { rest } = await show();
     await click('Deny…');
     fireEvent.change(screen.getByRole('textbox', { name: 'Reason' }), {
@@ -171,7 +176,7 @@ describe('a call that waits for the user', () => {
     expect(rest.sentTo('sessions.answer')).toHaveLength(1);
   });
 
-  it('can be answered again after the server refused the answer', async () => {
+  itLong('can be answered again after the server refused the answer', async () => {
     const answer = () => {
       throw new AppError('conflict', 'Somebody answered before you.');
     };
@@ -273,7 +278,7 @@ describe('always allowing', () => {
     );
   });
 
-  it('offers rules beyond the session only to users who may create them', async () => {
+  itLong('offers rules beyond the session only to users who may create them', async () => {
     const me = () => ({ ...operator });
     await show([asked({ subject, input })], { replies: { ...replies, server: { me } } });
     await click('Always…');
@@ -298,7 +303,7 @@ describe('always allowing', () => {
     expect(Math.abs(Date.parse(expires) - before - 3_600_000)).toBeLessThan(60_000);
   });
 
-  it('creates no rule for an empty pattern, nor when the user goes back', async () => {
+  itLong('creates no rule for an empty pattern, nor when the user goes back', async () => {
     const { rest } = await show([asked({ subject, input })], { replies });
     await click('Always…');
     fireEvent.change(screen.getByLabelText(/^Pattern/), { target: { value: '' } });
@@ -328,11 +333,13 @@ describe('a call that was decided', () => {
     id: 'call',
   });
 
-  it.each([
-    ['the user', approve('user'), 'You allowed this'],
-    ['a rule', approve('server', 'rule-1'), 'A rule allowed this'],
-    ['the policy', approve('server'), 'The policy allowed this'],
-  ])('names %s on its card only', async (_, verdict, text) => {
+  it.each(
+    sampled(1, [
+      ['the user', approve('user'), 'You allowed this'],
+      ['a rule', approve('server', 'rule-1'), 'A rule allowed this'],
+      ['the policy', approve('server'), 'The policy allowed this'],
+    ]),
+  )('names %s on its card only', async (_, verdict, text) => {
     const done = failedWith('terminal.run', 'Cancelled.');
     await show([asked(), verdict, done], { summary: { state: 'running' } });
     const line = await screen.findByText(text);
@@ -375,7 +382,7 @@ describe('a call that was decided', () => {
 });
 
 describe('a call that cannot be decided', () => {
-  it.each(['finished', 'failed', 'limited', 'stopped'] as const)(
+  it.each(sampled(1, ['finished', 'failed', 'limited', 'stopped']))(
     'offers nothing once the session is %s',
     async (state) => {
       await show(undefined, { summary: { state } });

@@ -1,0 +1,3 @@
+import { describeRandomDiffs } from './testing/describe-random-diffs.js';
+
+describeRandomDiffs(25);

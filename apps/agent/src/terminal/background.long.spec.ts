@@ -1,0 +1,3 @@
+import { describeBackground } from './testing/describe-background.js';
+
+describeBackground('sh');

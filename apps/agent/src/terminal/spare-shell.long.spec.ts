@@ -1,0 +1,3 @@
+import { describeSpareShell } from './testing/describe-spare-shell.js';
+
+describeSpareShell('sh');

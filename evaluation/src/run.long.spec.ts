@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import Docker from 'dockerode';
+import { command } from './agents/baselines.js';
+import { suiteNamed } from './suites/index.js';
+import { terminalBenchData } from './testing/fixtures.js';
+import { limited, RunBench } from './testing/run-bench.js';
+
+const bench = new RunBench(process.env.BELAY_TEST_IMAGE ?? null);
+
+it('what an agent did until its time limit passes if it is right', async () => {
+  const [task] = suiteNamed('terminal-bench').read(terminalBenchData(join(bench.folder, 'answer')));
+  const late = command('mkdir -p /app; echo "def answer(): return 42" > /app/answer.py; sleep 900');
+  const [done] = await bench.trials([limited(task!, { agent: 5 })], late);
+  expect(done).toMatchObject({ verdict: { outcome: 'pass' } });
+  expect(done!.seconds.agent).toBeLessThan(600);
+});
+
+it('the container of an agent is removed when its trial has ended, not at the end of the run', async () => {
+  const docker = new Docker();
+  const seen: Promise<Set<string>>[] = [];
+  const listed = async () => {
+    const filters = { label: ['belay.evaluation'] };
+    const all = await docker.listContainers({ all: true, filters });
+    const own = all.filter(({ Command }) => Command.includes('left-by-an-agent'));
+    return new Set(own.map(({ Id }) => Id));
+  };
+  await bench.trials(bench.tasks('x', 'y', 'z'), command(': left-by-an-agent; sleep 1'), {
+    concurrency: 1,
+    onState: (_, state) => void (state === 'verifying' && seen.push(listed())),
+  });
+  const sets = await Promise.all(seen);
+  expect(sets).toHaveLength(3);
+  for (const [index, set] of sets.entries())
+    for (const earlier of sets.slice(0, index))
+      expect([...set].filter((id) => earlier.has(id))).toEqual([]);
+});

@@ -1,0 +1,3 @@
+import { longTestsOf } from './long.js';
+
+longTestsOf(() => jest.requireActual('./long.spec.js'));

@@ -1,0 +1,5 @@
+import { describeRepetitions } from './describe-repetitions.ts';
+import { targets } from './targets.ts';
+
+const { scripts } = targets;
+if (scripts) describeRepetitions('scripts', scripts, scripts.seeds);
