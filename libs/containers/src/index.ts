@@ -33,8 +33,6 @@ export {
 } from './task-host.js';
 export { DockerTasks } from './docker/docker-tasks.js';
 export { withLocalImages } from './docker/dockerfile.js';
-export { RemoteHost, type RemoteConnection } from './remote/remote-host.js';
-export { serveHost, type HostConnection } from './remote/serve-host.js';
 export { DockerHost, type DockerHostOptions } from './docker/docker-host.js';
 export { isConflict, isGone } from './docker/errors.js';
 export { hosts, labels } from './docker/container-spec.js';

@@ -247,12 +247,6 @@ export const streams = {
   program: programStart,
   /** starter → server: the files that a program has left, see `programFile`. */
   files: z.object({}),
-  /** server → machine, which sends a line of JSON for each `Seen`; see `ContainerHost.watch`. */
-  'host.watch': z.object({}),
-  /** server → machine: a tar with which kept files are filled; ended by the machine once they are stored. */
-  'host.fill': z.object({ name: z.string().min(1).max(500) }),
-  /** machine → server, bidirectional: a connection that a container has dialled, from its request on. */
-  'host.dial': z.object({ id: z.string().min(1).max(100) }),
   /** server → agent: a tar archive to unpack into the empty workspace. */
   'workspace.import': z.object({}),
   /** server → agent, which sends the bytes: changes as patch, files as zip or tar, history as bundle. */

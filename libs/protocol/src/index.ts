@@ -67,7 +67,6 @@ export * from './projections/tool-names.js';
 export * from './prompt-delta.js';
 export * from './agent-connection.js';
 export * from './program-connection.js';
-export * from './host-connection.js';
 export * from './program-output.js';
 export * from './requested-call.js';
 export * from './rest/action-calls.js';
