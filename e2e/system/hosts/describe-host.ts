@@ -1,32 +1,13 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContainerHost, ContainerSpec } from '@belay/containers';
+import type { ContainerSpec } from '@belay/containers';
 import { until } from '@belay/testing';
 import { pack } from 'tar-stream';
 import { describePrograms } from './describe-programs.js';
 import { asFirstProgram } from './first-program.js';
+import type { HostTests, TestedHost } from './host-tests.js';
 import { HostUser, never, newId } from './host-user.js';
-
-export interface TestedHost {
-  /** A host as a process of this owner opens it; what others of the same owner have made is there. */
-  open(owner: string): ContainerHost | Promise<ContainerHost>;
-  /** Removes everything that an owner has left. */
-  dispose(owner: string): Promise<void>;
-  /** The default image, and one that knows nothing of Belay. */
-  images: { default: string; other: string };
-}
-
-/** What the tests of one host share. */
-export interface HostTests {
-  /** Follows the host during all of them. */
-  readonly user: HostUser;
-  readonly images: TestedHost['images'];
-  readonly owner: string;
-  /** Another process of an owner. */
-  open(of?: string): Promise<HostUser>;
-  specOf(more?: Partial<ContainerSpec>): ContainerSpec;
-}
 
 /** What every host of containers must do; the program in them is `FirstProgram`. */
 export function describeHost(name: string, tested: () => TestedHost): void {

@@ -1,15 +1,25 @@
 import { buffer } from 'node:stream/consumers';
 import { pack } from 'tar-stream';
 import { until } from '@belay/testing';
-import type { HostTests } from './describe-host.js';
+
 import { HostProgram, programSpec } from './host-program.js';
+import type { HostTests } from './host-tests.js';
 import { newId } from './host-user.js';
 
 /** Programs of others in containers, run by the real starter. */
 export function describePrograms(tests: HostTests): void {
-  /** In an image that knows nothing of Belay. */
-  const start = (more: Parameters<typeof programSpec>[1] = {}) =>
+  describe('their runs', () => describeRuns(tests));
+  describe('what they write', () => describeWrites(tests));
+}
+
+/** In an image that knows nothing of Belay. */
+const starts =
+  (tests: HostTests) =>
+  (more: Parameters<typeof programSpec>[1] = {}): Promise<HostProgram> =>
     HostProgram.start(tests.user, programSpec(tests.images.other, more));
+
+function describeRuns(tests: HostTests): void {
+  const start = starts(tests);
 
   it('runs one after the other, with input, output, errors and exit codes of their own', async () => {
     const program = await start();
@@ -73,6 +83,10 @@ export function describePrograms(tests: HostTests): void {
     await tests.user.host.remove(program.id);
     await tests.user.sees(program.id, 'gone');
   });
+}
+
+function describeWrites(tests: HostTests): void {
+  const start = starts(tests);
 
   it('ends a container that writes too much, and says so', async () => {
     const program = await start({ rights: 'build', user: 0, writtenMb: 8 });

@@ -116,7 +116,8 @@ it('that ends by itself is removed, and what it printed and how it ended is know
   starters.programs[0]?.print('oh', true);
   starters.programs[0]?.end({ code: 127 });
   const printed: string[] = [];
-  for await (const { isError, data } of running.output) printed.push(`${isError}: ${data}`);
+  for await (const { isError, data } of running.output)
+    printed.push(`${isError}: ${data.toString()}`);
   expect(printed).toEqual(['false: out', 'true: oh']);
   expect(await running.ended).toEqual({ code: 127, outOfMemory: false });
   expect(gone(engine)()).toBe(true);
@@ -171,26 +172,29 @@ it('is given up at once when nobody wants it any more, and what was made is remo
   await until('the removal', gone(engine));
 });
 
-itLong('reaches its hosts through its starter and nothing else, and nobody takes its files', async () => {
-  const { engine, starters, run } = setUp();
-  const running = await run({ hosts: ['api.example'] });
-  expect(mounted(engine)).toEqual(ownMounts);
-  const [{ start, starter } = { start: undefined, starter: undefined }] = starters.programs;
-  expect(start).toMatchObject({ egress: true, env: { HOME: '/tmp', TOKEN: 'x' } });
-  const stream = await starter?.open('egress', { host: 'api.example', port: 443 });
-  stream?.end('hello');
-  expect(stream && (await text(stream))).toBe('hello');
-  await expect(starter?.open('egress', { host: 'other.example', port: 443 })).rejects.toThrow(
-    'other.example is none of its hosts.',
-  );
-  await expect(starter?.open('files', {})).rejects.toMatchObject({ code: 'forbidden' });
-  const one = () => starter?.open('egress', { host: 'api.example', port: 443 });
-  const many = await Promise.allSettled(Array.from({ length: 300 }, one));
-  const open = many.filter(({ status }) => status === 'fulfilled');
-  // The first one may still be closing.
-  expect([255, 256]).toContain(open.length);
-  await running.stop();
-});
+itLong(
+  'reaches its hosts through its starter and nothing else, and nobody takes its files',
+  async () => {
+    const { engine, starters, run } = setUp();
+    const running = await run({ hosts: ['api.example'] });
+    expect(mounted(engine)).toEqual(ownMounts);
+    const [{ start, starter } = { start: undefined, starter: undefined }] = starters.programs;
+    expect(start).toMatchObject({ egress: true, env: { HOME: '/tmp', TOKEN: 'x' } });
+    const stream = await starter?.open('egress', { host: 'api.example', port: 443 });
+    stream?.end('hello');
+    expect(stream && (await text(stream))).toBe('hello');
+    await expect(starter?.open('egress', { host: 'other.example', port: 443 })).rejects.toThrow(
+      'other.example is none of its hosts.',
+    );
+    await expect(starter?.open('files', {})).rejects.toMatchObject({ code: 'forbidden' });
+    const one = async () => starter?.open('egress', { host: 'api.example', port: 443 });
+    const many = await Promise.allSettled(Array.from({ length: 300 }, one));
+    const open = many.filter(({ status }) => status === 'fulfilled');
+    // The first one may still be closing.
+    expect([255, 256]).toContain(open.length);
+    await running.stop();
+  },
+);
 
 it('cannot dial in itself, in the place of its starter or beside it', async () => {
   const { engine, run } = setUp();
@@ -214,7 +218,5 @@ it('gets the folder that was checked, without links', async () => {
   expect(mounted(engine)).toEqual([...ownMounts, [shared, true]]);
   expect(starters.programs[0]?.start.folder).toBe(shared);
   await running.stop();
-  await expect(run({ folder: '/proc' })).rejects.toThrow(
-    'files of the system or of Belay',
-  );
+  await expect(run({ folder: '/proc' })).rejects.toThrow('files of the system or of Belay');
 });

@@ -73,18 +73,12 @@ describe('the client of the engine', () => {
     engine.requests.splice(0);
     engine.refusals.clear();
   });
-  const create = async (image: string) => {
-    const pulled: string[] = [];
-    const onPulled = async (id: string): Promise<void> => void pulled.push(id);
-    const made = engine.client.create({ Image: image }, { onPulled });
-    await made.catch(() => undefined);
-    return { made, pulled };
-  };
 
-  it('says which image it pulled for a container', async () => {
-    const { made, pulled } = await create('tool:1');
-    expect([await made, pulled]).toEqual(['c', ['sha256:tool:1']]);
-    expect((await create('tool:1')).pulled).toEqual([]);
+  it('fetches what is missing, and says whether it was', async () => {
+    const fetched = [await engine.client.fetchImage('tool:1')];
+    fetched.push(await engine.client.fetchImage('tool:1'));
+    expect(fetched).toEqual([true, false]);
+    expect(await engine.client.create({ Image: 'other:1' })).toBe('c');
   });
 
   it('pulls once what two want at once, and tells the first', async () => {
@@ -96,9 +90,8 @@ describe('the client of the engine', () => {
   it('pulls nothing when something else is missing', async () => {
     engine.images.add('tool:1');
     engine.refusals.set('POST /containers/create', [404, 'No such network']);
-    const { made, pulled } = await create('tool:1');
+    const made = engine.client.create({ Image: 'tool:1' });
     await expect(made).rejects.toThrow('No such network');
-    expect(pulled).toEqual([]);
     expect(engine.requests).not.toContain('POST /images/create');
   });
 

@@ -19,12 +19,15 @@ function setUp() {
   return { call, run: (session: string) => runner.runCheck(session, 'npm test', signal) };
 }
 
-it.each(['here', 'container'])('is run by the agent of a session in a container (%s)', async (session) => {
-  const { call, run } = setUp();
-  expect(await run(session)).toBe(ran);
-  const input = { command: 'npm test', timeoutMs: 600_000 };
-  expect(call).toHaveBeenCalledWith('check.run', input, { signal });
-});
+it.each(['here', 'container'])(
+  'is run by the agent of a session in a container (%s)',
+  async (session) => {
+    const { call, run } = setUp();
+    expect(await run(session)).toBe(ran);
+    const input = { command: 'npm test', timeoutMs: 600_000 };
+    expect(call).toHaveBeenCalledWith('check.run', input, { signal });
+  },
+);
 
 it('is not run without a sandbox, or where programs could forge its outcome', async () => {
   const { call, run } = setUp();
