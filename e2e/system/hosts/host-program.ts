@@ -16,7 +16,9 @@ export class HostProgram {
     readonly id: string,
     private readonly starter: Starter,
   ) {
-    starter.accept('files', async (_, stream) => void this.files.push(await text(stream)));
+    starter.accept('files', async (_, stream) => {
+      void text(stream).then((sent) => this.files.push(sent));
+    });
     starter.accept('egress', async (_, stream) => void stream.end('from outside'));
   }
 

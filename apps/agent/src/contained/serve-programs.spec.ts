@@ -18,7 +18,9 @@ describe('the starter', () => {
     left = 0;
     const imageEnvironment = { PATH: process.env['PATH'] ?? '', OF: 'image' };
     servePrograms(connections.agent, { imageEnvironment, killRest: async () => left });
-    connections.server.accept('files', async (_, stream) => void files.push(await text(stream)));
+    connections.server.accept('files', async (_, stream) => {
+      void text(stream).then((sent) => files.push(sent));
+    });
     connections.server.accept('egress', async ({ host }, stream) => void stream.end(`of ${host}`));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
