@@ -8,7 +8,7 @@ import {
 import type { RpcConnection, RpcStream } from '@belay/rpc';
 import type { z } from 'zod';
 import { MemoryKills } from '../memory-kills.js';
-import { runProgram, type RunOptions } from './run-program.js';
+import { runContained, type RunOptions } from './run-contained.js';
 import { sendFiles } from './send-files.js';
 
 export type StarterConnection = RpcConnection<typeof programCalls, typeof programServerCalls>;
@@ -26,7 +26,7 @@ export function servePrograms(
     const kills = new MemoryKills();
     const before = kills.count() ?? 0;
     try {
-      const { code, left } = await runProgram(start, {
+      const { code, left } = await runContained(start, {
         ...options,
         stream,
         openOutside: (host, port) => connection.open('egress', { host, port }),

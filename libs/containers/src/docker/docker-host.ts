@@ -143,9 +143,10 @@ export class DockerHost extends ContainerHost {
     const exceededMb = this.#programs.exceededMb(id);
     if (exceededMb !== null)
       return { state, why: `It wrote more than ${exceededMb} MiB.`, cause: 'written' };
-    const printed = exit && container ? await this.docker.lastLines(container, 3) : '';
-    const lastLine = visibleText(printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '');
-    const why = exitReason(exit, { lastLine, setting: this.options.memorySetting });
+    const isSandbox = !this.#programs.has(id);
+    const lastLine = isSandbox && exit && container ? await this.#lastLine(container) : '';
+    const setting = this.options.memorySetting;
+    const why = exitReason(exit, isSandbox ? { lastLine, setting } : null);
     return { state, why, cause: exit?.outOfMemory ? 'memory' : null };
   }
 
@@ -298,6 +299,11 @@ export class DockerHost extends ContainerHost {
     };
     for (const one of all)
       if (!containers.includes(one) && !isUsed(one.labels)) await this.docker.remove(one.id);
+  }
+
+  async #lastLine(container: string): Promise<string> {
+    const printed = await this.docker.lastLines(container, 3);
+    return visibleText(printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '');
   }
 
   async #containerOf(id: string): Promise<string | undefined> {

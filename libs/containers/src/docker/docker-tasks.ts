@@ -15,7 +15,7 @@ import { containerName } from './container-spec.js';
 import { DockerTask } from './docker-task.js';
 import { needsBuildKit } from './dockerfile.js';
 import { isConflict, isGone, isNotFound } from './errors.js';
-import { startReaper, type EngineAddress } from './task-reaper.js';
+import { startReaper, type EngineAddress } from './reaper.js';
 
 /**
  * Reads the progress of BuildKit and of the classic builder. dockerode 5 implements it, but its

@@ -13,5 +13,8 @@ it.each([
   ],
   [undefined, /was removed/],
 ])('names the reason of an exit: %j', (exit, sentence) => {
-  expect(exitReason(exit, { lastLine: 'broken', setting: 'BELAY_MEMORY_MB' })).toMatch(sentence);
+  const reason = exitReason(exit, { lastLine: 'broken', setting: 'BELAY_MEMORY_MB' });
+  expect(reason).toMatch(sentence);
+  expect(reason).toMatch(/sandbox|agent/);
+  expect(exitReason(exit, null)).not.toMatch(/sandbox|agent|broken|BELAY/);
 });

@@ -16,8 +16,8 @@ export interface ProgramContainersOptions {
 /** Makes containers for programs, each with its services beside it. */
 export class ProgramContainers {
   readonly #written: WrittenLimits;
-  /** Those with services, which may be there before the container itself. */
-  readonly #withServices = new Set<string>();
+  /** The ids of those that were begun, with whether they have services. */
+  readonly #begun = new Map<string, boolean>();
 
   constructor(
     private readonly docker: DockerClient,
@@ -26,8 +26,14 @@ export class ProgramContainers {
     this.#written = new WrittenLimits(docker);
   }
 
+  /** Whether it is a container for programs that was not forgotten yet. */
+  has(id: string): boolean {
+    return this.#begun.has(id);
+  }
+
+  /** They may be there before the container itself. */
   hasServices(id: string): boolean {
-    return this.#withServices.has(id);
+    return this.#begun.get(id) ?? false;
   }
 
   /** The limit of written bytes that was exceeded; null while none was. */
@@ -38,11 +44,12 @@ export class ProgramContainers {
   /** Its containers are removed. */
   forget(id: string): void {
     this.#written.end(id);
-    this.#withServices.delete(id);
+    this.#begun.delete(id);
   }
 
   /** Creates a container, which is not started yet; its services are. What it has made before a failure stays. */
   async create(spec: ProgramSpec, socketFolder: string, signal: AbortSignal): Promise<string> {
+    this.#begun.set(spec.id, spec.services.length > 0);
     await this.#assertWorkspace(spec);
     const cpus = await this.docker.cpus();
     const services: string[] = [];
@@ -54,7 +61,6 @@ export class ProgramContainers {
       cpus,
       labels: { ...this.options.labels, ...spec.labels, ...own },
     });
-    if (spec.services.length > 0) this.#withServices.add(spec.id);
     for (const service of spec.services) {
       signal.throwIfAborted();
       const place = placeOf(`${spec.label}-${service.name}`, { [labels.sidecar]: spec.id });

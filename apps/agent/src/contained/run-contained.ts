@@ -27,7 +27,7 @@ export interface RunOptions {
  * Runs a program with its proxy, once the services that it waits for respond. Resolves when it has ended, and what it
  * has started was killed. Never rejects.
  */
-export async function runProgram(
+export async function runContained(
   start: ProgramStart,
   options: RunOptions,
 ): Promise<{ code: number; left: number }> {
@@ -100,11 +100,11 @@ function exitOf(program: ChildProcess, stream: Duplex): Promise<number> {
 
 /** Passes output on as fast as the server takes it. */
 async function forward(
-  output: Readable,
+  printed: Readable,
   { to, isError }: { to: Duplex; isError: boolean },
 ): Promise<void> {
   try {
-    for await (const data of output as AsyncIterable<Buffer>) {
+    for await (const data of printed as AsyncIterable<Buffer>) {
       if (to.destroyed) continue;
       to.write(outputPieceHead({ isError, data }));
       if (!to.write(data)) await drained(to);
