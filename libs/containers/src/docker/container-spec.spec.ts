@@ -137,4 +137,7 @@ it('has the volumes that an image declares in bounded memory, but where somethin
     },
   ]);
   expect(withVolumesInMemory(config, null).Mounts).toEqual(config?.Mounts);
+  const owned = withVolumesInMemory(config, declared, 1000);
+  expect(owned.Mounts).toEqual(config?.Mounts);
+  expect(owned.Tmpfs?.['/data']).toContain(',uid=1000,gid=1000,');
 });

@@ -309,11 +309,13 @@ export function sidecarContainer(what: {
 
 /**
  * Replaces the volumes that an image declares by file systems in memory, each limited to half of the container’s
- * memory. The engine would make an unlimited folder on its disk for each.
+ * memory. The engine would make an unlimited folder on its disk for each. They are for all users, or for their owner: see
+ * `scratch`.
  */
 export function withVolumesInMemory(
   config: ContainerCreateOptions['HostConfig'] = {},
   declared: Readonly<Record<string, unknown>> | null | undefined,
+  owner?: number,
 ): NonNullable<ContainerCreateOptions['HostConfig']> {
   const placeOf = (path: string): string => posix.join('/', path).replace(/(.)\/$/, '$1');
   const { Mounts = [], Tmpfs = {}, Memory = 0 } = config;
@@ -321,13 +323,17 @@ export function withVolumesInMemory(
     [...Mounts.map(({ Target }) => Target), ...Object.keys(Tmpfs)].map(placeOf),
   );
   const places = new Set(Object.keys(declared ?? {}).map(placeOf));
-  const inMemory = [...places]
-    .filter((place) => !taken.has(place))
-    .map((Target): MountSettings => ({
-      Type: 'tmpfs',
-      Source: '',
-      Target,
-      TmpfsOptions: { SizeBytes: Math.floor(Memory / 2), Mode: 0o1777 },
-    }));
+  const free = [...places].filter((place) => !taken.has(place));
+  const SizeBytes = Math.floor(Memory / 2);
+  if (owner !== undefined) {
+    const owned = free.map((place) => [place, `${scratch(owner)},size=${SizeBytes}`]);
+    return { ...config, Tmpfs: { ...Tmpfs, ...Object.fromEntries(owned) } };
+  }
+  const inMemory = free.map((Target): MountSettings => ({
+    Type: 'tmpfs',
+    Source: '',
+    Target,
+    TmpfsOptions: { SizeBytes, Mode: 0o1777 },
+  }));
   return { ...config, Mounts: [...Mounts, ...inMemory] };
 }

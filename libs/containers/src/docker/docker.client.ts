@@ -191,14 +191,14 @@ export class DockerClient {
 
   /**
    * Creates a container, pulling its image if it is missing; returns its id. If the name is taken, it gets a suffix.
-   * `boundVolumes`: the volumes that its image declares are in memory.
+   * `boundVolumes`: the volumes that its image declares are in memory, for `owner` or all users.
    */
   async create(
     spec: Docker.ContainerCreateOptions,
-    { boundVolumes = false }: { boundVolumes?: boolean } = {},
+    { boundVolumes = false, owner }: { boundVolumes?: boolean; owner?: number } = {},
   ): Promise<string> {
     const create = async (): Promise<string> =>
-      this.#createNamed(boundVolumes ? await this.#withBoundVolumes(spec) : spec);
+      this.#createNamed(boundVolumes ? await this.#withBoundVolumes(spec, owner) : spec);
     try {
       return await create();
     } catch (error) {
@@ -211,9 +211,10 @@ export class DockerClient {
 
   async #withBoundVolumes(
     spec: Docker.ContainerCreateOptions,
+    owner: number | undefined,
   ): Promise<Docker.ContainerCreateOptions> {
-    const found = await this.#docker.getImage(spec.Image ?? '').inspect();
-    return { ...spec, HostConfig: withVolumesInMemory(spec.HostConfig, found.Config.Volumes) };
+    const { Config } = await this.#docker.getImage(spec.Image ?? '').inspect();
+    return { ...spec, HostConfig: withVolumesInMemory(spec.HostConfig, Config.Volumes, owner) };
   }
 
   /** If the name is taken, it gets a suffix. */

@@ -74,7 +74,7 @@ export class ProgramContainers {
     const place = placeOf(spec.label, { [labels.sandbox]: spec.id });
     const container = await this.docker.create(
       programContainer(spec, { ...place, runtime: this.options.runtime }),
-      { boundVolumes: true },
+      { boundVolumes: true, owner: spec.user },
     );
     if (spec.archive) await this.docker.unpack(container, spec.archive);
     this.#limit(spec, container, services);
