@@ -68,7 +68,7 @@ module.exports = {
     project('protocol', 'libs/protocol/src'),
     project('rpc', 'libs/rpc/src'),
     project('client', 'libs/client/src'),
-    project('docker', 'libs/docker/src'),
+    project('container-hosts', 'libs/containers/src'),
     project('host', 'libs/host/src'),
     project('testing', 'libs/testing/src'),
     project('server', 'apps/server/src'),

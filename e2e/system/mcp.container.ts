@@ -134,7 +134,7 @@ describeSystem('tools of an MCP server', (server) => {
 
 /** The names of the containers that run programs. */
 async function programs(data: string): Promise<string[]> {
-  const filters = { label: [`belay.data=${data}`, 'belay.program'] };
+  const filters = { label: [`belay.data=${data}`], name: ['belay-mcp-'] };
   const found = await docker.listContainers({ all: true, filters });
   return found.flatMap(({ Names }) => Names);
 }

@@ -1,8 +1,9 @@
 import { posix } from 'node:path';
-import type { TaskContainer } from './engine/task-container.js';
+import type { TaskContainer } from '@belay/containers';
 import type { Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
+import { readFiles } from './engine/task-files.js';
 
 /** What the verifier gets from an agent's container, and how the agent ended. */
 export interface Artifacts {
@@ -48,8 +49,9 @@ export async function changesOf(container: TaskContainer): Promise<Artifacts> {
     else if (kind === 'removed') removed.push(path);
     else if (kind === 'added') {
       // The archive of a new folder contains its files.
-      if (!added.has(posix.dirname(path))) entries.push(...(await container.read(path, budget)));
-    } else if (!folders.has(path)) entries.push(...(await container.read(path, budget)));
+      if (!added.has(posix.dirname(path)))
+        entries.push(...(await readFiles(container, path, budget)));
+    } else if (!folders.has(path)) entries.push(...(await readFiles(container, path, budget)));
   }
   const kept = new Set(filterArtifacts(entries));
   return {

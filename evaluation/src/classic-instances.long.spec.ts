@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import { nop, oracle } from './agents/baselines.js';
 import type { Agent } from './agents/agent.js';
-import { Engine } from './engine/engine.js';
 import { buildRequirements } from './engine/python-repository-image.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import type { Task, Trial } from './model.js';
@@ -14,7 +14,7 @@ import { temporary, write } from './testing/fixtures.js';
 
 const { folder, remove } = temporary();
 afterAll(remove);
-const engine = new Engine();
+const engine = new DockerTasks();
 const imagesOf = (repos: string | null) =>
   new Images({
     engine,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import type { Agent } from './agents/agent.js';
 import {
@@ -12,7 +13,6 @@ import {
 import { Board } from './board/board.js';
 import { compareTrials, type RunComparison } from './compare.js';
 import { costLimitReached } from './cost-limit.js';
-import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import { isInSession } from './is-in-session.js';
 import type { Task, Trial } from './model.js';
@@ -78,7 +78,7 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
     preflight: request.preflight ?? false,
     content: null,
     labels: {},
-    provenance: await provenanceOf(new Engine()),
+    provenance: await provenanceOf(new DockerTasks()),
     created: new Date().toISOString(),
     boardId: request.boardId,
     maxDollars: request.maxDollars,
@@ -323,7 +323,7 @@ function openedWith(out: string, run: RunFile, data: Task[]): OpenRun {
 }
 
 function environmentsOf({ sandbox, fromMap, repos, buildNetwork }: RunFile): EnvironmentFactory {
-  const engine = new Engine();
+  const engine = new DockerTasks();
   return { engine, images: new Images({ engine, sandbox, fromMap, repos, buildNetwork }) };
 }
 

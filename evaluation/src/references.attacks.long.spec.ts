@@ -1,14 +1,14 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import { command, nop } from './agents/baselines.js';
-import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import { runTrials } from './run.js';
 import { suiteNamed } from './suites/index.js';
 import { polyglotData, temporary, write } from './testing/fixtures.js';
 import type { Validity } from './validity.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
 const images = new Images({ engine, sandbox, fromMap: defaultFromMap });
 const { folder, remove } = temporary();

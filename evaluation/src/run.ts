@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { TaskHost } from '@belay/containers';
 import { AppError, type TrialState } from '@belay/protocol';
 import type { Agent, RunContext } from './agents/agent.js';
 import { nop, oracle } from './agents/baselines.js';
 import type { Artifacts } from './artifacts.js';
-import type { Engine } from './engine/engine.js';
 import type { Images } from './engine/images.js';
 import { costLimitReached } from './cost-limit.js';
 import { contentHash } from './entries.js';
@@ -34,7 +34,7 @@ export interface RunRequest {
 
 /** The source of environments: the container engine and the images of tasks. */
 export interface EnvironmentFactory {
-  engine: Engine;
+  engine: TaskHost;
   images: Images;
 }
 

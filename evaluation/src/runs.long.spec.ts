@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { BelayServer, run, script } from '@belay/testkit';
-import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import { compareRuns, rebuildReport, regradeRun, startRun } from './evaluation.js';
 import type { Trial } from './model.js';
@@ -12,7 +12,7 @@ import type { Validity } from './validity.js';
 
 const { folder, remove } = temporary();
 const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
-const images = new Images({ engine: new Engine(), sandbox, fromMap: defaultFromMap });
+const images = new Images({ engine: new DockerTasks(), sandbox, fromMap: defaultFromMap });
 beforeAll(
   () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
   300_000,

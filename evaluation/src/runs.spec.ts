@@ -1,7 +1,7 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import { BelayServer, run, script } from '@belay/testkit';
-import { Engine } from './engine/engine.js';
 import { defaultFromMap, Images } from './engine/images.js';
 import { compareRuns, preflightRun, regradeRun, resumeRun, startRun } from './evaluation.js';
 import type { Validity } from './validity.js';
@@ -11,7 +11,7 @@ import { doubling, sweBenchData, temporary, write } from './testing/fixtures.js'
 
 const { folder, remove } = temporary();
 const sandbox = process.env.BELAY_TEST_IMAGE ?? null;
-const images = new Images({ engine: new Engine(), sandbox, fromMap: defaultFromMap });
+const images = new Images({ engine: new DockerTasks(), sandbox, fromMap: defaultFromMap });
 beforeAll(
   () => images.ensure({ kind: 'toolchain', name: 'base' }, AbortSignal.timeout(280_000)),
   300_000,

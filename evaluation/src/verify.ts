@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import type { ContainerNetwork } from '@belay/containers';
 import { containerNetwork, startingFiles, workdirOf, type TrialContext } from './agents/agent.js';
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
-import type { ContainerNetwork } from './engine/task-container.js';
 import { whenReady } from './engine/readiness.js';
 import { fileEntry, folderEntry, nulEnded, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
@@ -18,6 +18,7 @@ import {
   type Verdict,
   type VerifierOutput,
 } from './model.js';
+import { createTask, readFiles } from './engine/task-files.js';
 
 export interface Verification {
   verdict: Verdict;
@@ -51,7 +52,7 @@ export async function verify(
     const budget = new ReadBudget();
     const [output, ...found] = await Promise.all([
       container.output(),
-      ...collect.map((path) => (timedOut ? [] : container.read(path, budget))),
+      ...collect.map((path) => (timedOut ? [] : readFiles(container, path, budget))),
     ]);
     if (timedOut)
       return {
@@ -107,7 +108,7 @@ async function createContainer(
     ...verifier.files,
     ...(verifier.sealed ? sealKey(proof) : []),
   ];
-  return engine.create({
+  return createTask(engine, {
     run,
     image: image.name,
     command: whenReady([...removing(removed), ...verifier.command.map(withProof)], {

@@ -28,6 +28,8 @@ export interface AgentOptions {
   unpack(tar: Readable): Promise<void>;
   /** Unpacks copies of the session’s steps before it begins. */
   copies(): Promise<Pick<HistoryCopies, 'restorePart' | 'checkOut'>>;
+  /** Runs a check command in the workspace. */
+  check: Servers<typeof agentCalls>['check.run'];
 }
 
 /**
@@ -43,6 +45,7 @@ export async function runAgent({
   idle,
   unpack,
   copies,
+  check,
 }: AgentOptions): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const given = { connection, createServices, onEnd: reject, idle };
@@ -82,6 +85,7 @@ export async function runAgent({
       (await (await currentRun()).services).watch(watched);
       return {};
     },
+    'check.run': check,
     async shutdown() {
       await run?.close();
       // The reply is sent before the connection closes.
@@ -94,13 +98,7 @@ export async function runAgent({
     imported = unpack(stream).then(() => void stream.end());
     imported.catch((error: unknown) => stream.destroy(errorFrom(error)));
   });
-  connection.accept('copies.restore', async ({ kind }, stream) =>
-    restorePart(await copies(), kind, stream),
-  );
-  connection.accept('workspace.export', async (asked, stream) =>
-    exportWorkspace(await currentRun(), asked, stream),
-  );
-  connection.accept('preview', ({ port }, stream) => connectPort(port, stream));
+  acceptStreams(connection, copies, currentRun);
 
   let known = false;
   const hello = async (): Promise<void> => {
@@ -119,6 +117,20 @@ export async function runAgent({
   connection.on('closed', () => (known ? resolve() : sendHello()));
   if (connection.connected) sendHello();
   await ended;
+}
+
+function acceptStreams(
+  connection: ServerConnection,
+  copies: AgentOptions['copies'],
+  currentRun: () => Promise<SessionRun>,
+): void {
+  connection.accept('copies.restore', async ({ kind }, stream) =>
+    restorePart(await copies(), kind, stream),
+  );
+  connection.accept('workspace.export', async (asked, stream) =>
+    exportWorkspace(await currentRun(), asked, stream),
+  );
+  connection.accept('preview', ({ port }, stream) => connectPort(port, stream));
 }
 
 function terminalCalls(open: () => Promise<AgentServices['terminals']>) {

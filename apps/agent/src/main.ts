@@ -48,6 +48,11 @@ async function main(): Promise<void> {
       const { importWorkspace } = await import('./workspace/import-workspace.js');
       return importWorkspace(environment.workspace, tar);
     },
+    check: async ({ command, timeoutMs }, { signal }) => {
+      const { runCheck } = await import('./drivers/run-check.js');
+      const { workspace: cwd, shell: env } = environment;
+      return runCheck(command, { cwd, env, timeoutMs, signal });
+    },
   });
   await connection.close();
 }

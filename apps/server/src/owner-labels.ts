@@ -1,4 +1,4 @@
-import { labels } from '@belay/docker';
+import { labels } from '@belay/containers';
 import type { Config } from './config.js';
 
 /** The labels of all containers, volumes and images of this server. */

@@ -1,15 +1,14 @@
+import type { ContainerNetwork, FoundImage, TaskHost } from '@belay/containers';
 import type { Artifacts } from '../artifacts.js';
-import type { Engine, ImageInfo } from '../engine/engine.js';
 import type { Services } from '../engine/services.js';
-import type { ContainerNetwork } from '../engine/task-container.js';
 import { folderEntry, parentFolders, ownedBy, under, type Entry } from '../entries.js';
 import type { Step, Task, TaskNetwork } from '../model.js';
 
-export type TaskImage = ImageInfo & { name: string };
+export type TaskImage = FoundImage & { name: string };
 
 /** State shared by the trials of a run. */
 export interface RunContext {
-  engine: Engine;
+  engine: TaskHost;
   /** The run's id, which labels its containers. */
   run: string;
   /** `declared` gives tasks the network that they request; `none` gives them no network. */

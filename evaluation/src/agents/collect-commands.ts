@@ -1,8 +1,9 @@
+import type { TaskContainer, TaskExit } from '@belay/containers';
 import { gitEnvironment } from '../engine/git-environment.js';
 import { whenReady } from '../engine/readiness.js';
-import type { ContainerExit, TaskContainer } from '../engine/task-container.js';
 import type { CollectCommand, Step } from '../model.js';
 import { agentNetwork, workdirOf, type TrialContext } from './agent.js';
+import { createTask } from '../engine/task-files.js';
 
 /**
  * Runs a step's collect commands, each in a new container from what the one before left, so that no
@@ -31,7 +32,7 @@ export async function runCollectCommands(
   return faults;
 }
 
-type Ran = ContainerExit & { output: string };
+type Ran = TaskExit & { output: string };
 
 async function runInCopy(
   context: TrialContext,
@@ -64,7 +65,7 @@ type KeepContainer = (container: TaskContainer) => Promise<string>;
 async function createContainer(context: TrialContext, image: string, given: CollectCommand) {
   const { task, engine, run } = context;
   const { cpus, memoryMb, healthcheck, env } = task.environment;
-  return engine.create({
+  return createTask(engine, {
     run,
     image,
     command: whenReady(

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
+import type { TaskContainer } from '@belay/containers';
 import { changesOf, merge, noArtifacts, type Artifacts } from '../artifacts.js';
-import type { TaskContainer } from '../engine/task-container.js';
 import { ReadBudget } from '../read-budget.js';
 import { notReady, whenReady } from '../engine/readiness.js';
 import { fileEntry, type Entry } from '../entries.js';
@@ -18,6 +18,7 @@ import {
   type TrialContext,
   type AgentInstance,
 } from './agent.js';
+import { createTask, readFiles } from '../engine/task-files.js';
 
 /** The command of an agent for a step, with its files. */
 export interface Program {
@@ -107,7 +108,7 @@ class ContainerAgent implements AgentInstance {
       setup: step.setup,
       after: step.healthcheck,
     });
-    return engine.create({
+    return createTask(engine, {
       run,
       image: this.#image,
       command: setup
@@ -149,7 +150,7 @@ class ContainerAgent implements AgentInstance {
     const entries: Entry[] = [];
     const budget = new ReadBudget();
     for (const path of artifacts.paths)
-      entries.push(...(await last.read(posix.resolve(workdir, path), budget)));
+      entries.push(...(await readFiles(last, posix.resolve(workdir, path), budget)));
     return { ...noArtifacts, entries };
   }
 }

@@ -1,9 +1,10 @@
-import type { TaskContainer } from '../engine/task-container.js';
+import type { TaskContainer } from '@belay/containers';
 import type { Entry } from '../entries.js';
 import type { ArtifactPath } from '../model.js';
 import { ReadBudget } from '../read-budget.js';
 import { isInArtifact } from '../suites/artifact-paths.js';
 import type { TrialContext } from './agent.js';
+import { readFiles } from '../engine/task-files.js';
 
 /**
  * The artifacts that a task declares, from an ended container and from the running services; missing ones are left out.
@@ -17,7 +18,7 @@ export async function declaredArtifacts(
   const entries: Entry[] = [];
   for (const each of paths) {
     const owner = each.service === undefined ? container : services?.container(each.service);
-    const found = (await owner?.read(each.path, budget)) ?? [];
+    const found = owner ? await readFiles(owner, each.path, budget) : [];
     entries.push(...found.filter(({ path }) => isInArtifact(each, path)));
   }
   return entries;

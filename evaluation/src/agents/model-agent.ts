@@ -26,6 +26,7 @@ import { patchOf } from './repository.js';
 import { assertSameMachine, endBeside, startBeside } from './services-of-session.js';
 import { sessionImage } from './session-image.js';
 import { workArtifacts } from './work-artifacts.js';
+import { createTask, readFiles } from '../engine/task-files.js';
 
 export interface ModelAgentOptions {
   client: BelayClient;
@@ -170,7 +171,7 @@ class SessionAgent implements AgentInstance {
   async #workspace(step: Step): Promise<Entry[]> {
     const { engine, image, run } = this.context;
     const workdir = workdirOf(this.context);
-    const container = await engine.create({
+    const container = await createTask(engine, {
       run,
       image: image.name,
       command: ['true'],
@@ -183,7 +184,7 @@ class SessionAgent implements AgentInstance {
       files: startingFiles(this.context, step),
     });
     try {
-      const all = workdir === '/' ? [] : await container.read(workdir);
+      const all = workdir === '/' ? [] : await readFiles(container, workdir);
       return all
         .filter(({ path }) => path.startsWith(`${workdir}/`))
         .map((entry) => ({ ...entry, path: entry.path.slice(workdir.length + 1) }));

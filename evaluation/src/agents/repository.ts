@@ -6,6 +6,7 @@ import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
 import { runOnFiles, scriptFailed } from './run-on-files.js';
+import { createTask, readFiles } from '../engine/task-files.js';
 
 /** Commits the starting files to a new repository; later files are not part of the commit. */
 export const gitInit = [
@@ -54,7 +55,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   const removed = [...changes.removed.filter(isWork), ...gone];
   const setup = repositorySetup(task) ?? 'true';
   const script = `{ cd "$1" && { ${setup}; } >&2 || exit ${scriptFailed}; } && ${clearing} && tar -xf /belay/changes.tar -C / && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
-  const container = await engine.create({
+  const container = await createTask(engine, {
     run,
     image: image.name,
     command: ['bash', '-c', script, 'patch', workdir],
@@ -77,7 +78,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
       refused: 'The agent left files of which git makes no patch',
       failed: 'The patch could not be made',
     });
-    const patch = (await container.read('/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
+    const patch = (await readFiles(container, '/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...noArtifacts, patch };
   } finally {
     engine.discard(container);

@@ -1,12 +1,13 @@
-import { Engine } from '../engine/engine.js';
+import { DockerTasks } from '@belay/containers';
 import { Refused } from '../refused.js';
 import { runOnFiles } from './run-on-files.js';
+import { createTask } from '../engine/task-files.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 
 /** The error of a container whose script ends with an exit code; undefined if there is none. */
 async function errorOf(exitCode: number): Promise<unknown> {
-  const container = await engine.create({
+  const container = await createTask(engine, {
     run: 'run-on-files-spec',
     image: process.env.BELAY_TEST_BUSYBOX ?? '',
     command: ['sh', '-c', `echo said; exit ${exitCode}`],

@@ -1,4 +1,4 @@
-import type { TaskContainer } from '../engine/task-container.js';
+import type { TaskContainer } from '@belay/containers';
 import { Refused } from '../refused.js';
 
 /** Git's own failures. */

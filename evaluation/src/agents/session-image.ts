@@ -1,4 +1,5 @@
-import { labels } from '@belay/docker';
+import { labels } from '@belay/containers';
+import { buildImage } from '../engine/task-files.js';
 import { contentHash, fileEntry } from '../entries.js';
 import { Unsupported } from '../model.js';
 import type { TrialContext } from './agent.js';
@@ -25,7 +26,7 @@ export async function sessionImage({
     fileEntry('Dockerfile', [`FROM ${image.name}\n`, ...variables, ...names].join('')),
   ];
   const tag = `belay/evaluation-task:${contentHash(image.id, files).slice(0, 16)}`;
-  if (!(await engine.image(tag))) await engine.build(tag, files, { signal });
+  if (!(await engine.image(tag))) await buildImage(engine, tag, { files, signal });
   return tag;
 }
 

@@ -1,5 +1,5 @@
+import { DockerTasks } from '@belay/containers';
 import { noArtifacts } from '../artifacts.js';
-import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
 import { fileEntry } from '../entries.js';
 import type { CollectCommand, Task } from '../model.js';
@@ -8,7 +8,7 @@ import { temporary, write } from '../testing/fixtures.js';
 import type { TrialContext } from './agent.js';
 import { workArtifacts } from './work-artifacts.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 const images = new Images({
   engine,
   sandbox: process.env.BELAY_TEST_IMAGE ?? null,

@@ -1,8 +1,8 @@
+import { DockerTasks } from '@belay/containers';
 import { fileEntry } from '../entries.js';
-import { Engine } from './engine.js';
 import { Images } from './images.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 const busybox = process.env.BELAY_TEST_BUSYBOX ?? '';
 const built: string[] = [];
 afterAll(async () => {

@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
+import { DockerTasks } from '@belay/containers';
 import { fileEntry } from '../entries.js';
 import { temporary, write } from '../testing/fixtures.js';
-import { Engine } from './engine.js';
 import { Images, matchesImage } from './images.js';
 import { commitOf, mirrorOf } from './mirror.js';
+import { createTask } from './task-files.js';
 
-const engine = new Engine();
+const engine = new DockerTasks();
 const { folder, remove } = temporary();
 const busybox = process.env.BELAY_TEST_BUSYBOX ?? '';
 const images = new Images({ engine, sandbox: null, fromMap: [['hub.example/*', busybox]] });
@@ -27,7 +28,7 @@ async function build(...lines: string[]) {
 }
 
 async function output(image: string, ...command: string[]): Promise<string> {
-  const container = await engine.create({
+  const container = await createTask(engine, {
     run: 'images-spec',
     image,
     command,

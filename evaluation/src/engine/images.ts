@@ -1,3 +1,9 @@
+import {
+  withLocalImages,
+  type BuildOptions,
+  type FoundImage,
+  type TaskHost,
+} from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { fileEntry, contentHash, type Entry } from '../entries.js';
 import {
@@ -6,12 +12,11 @@ import {
   type TaskRepository,
   type ToolchainName,
 } from '../model.js';
-import { withLocalImages } from './dockerfile.js';
-import type { BuildOptions, Engine, ImageInfo } from './engine.js';
 import { commitOf, fileAtCommit, hasCommit, mirrorOf } from './mirror.js';
 import { buildRequirements, pythonRepositoryImage } from './python-repository-image.js';
 import { repositoryImage } from './repository-image.js';
 import { toolchain } from './toolchains.js';
+import { buildImage, createTask } from './task-files.js';
 
 /**
  * Patterns with `*` for image names, and the local images that replace them; `@base` is the helper
@@ -27,7 +32,7 @@ export const defaultFromMap: FromMap = [
 ];
 
 export interface ImagesOptions {
-  engine: Engine;
+  engine: TaskHost;
   /**
    * The platform's sandbox image, on which helper images are based; null for the newest one on the
    * engine.
@@ -45,7 +50,7 @@ export interface ImagesOptions {
  * helper images. Each is built once.
  */
 export class Images {
-  readonly #making = new Map<string, Promise<ImageInfo & { name: string }>>();
+  readonly #making = new Map<string, Promise<FoundImage & { name: string }>>();
 
   constructor(private readonly options: ImagesOptions) {}
 
@@ -53,7 +58,7 @@ export class Images {
    * Resolves to an image on the engine; rejects with `invalid_input` when it is missing or cannot
    * be built.
    */
-  ensure(source: ImageSource, signal: AbortSignal): Promise<ImageInfo & { name: string }> {
+  ensure(source: ImageSource, signal: AbortSignal): Promise<FoundImage & { name: string }> {
     const key = contentHash(source);
     let made = this.#making.get(key);
     if (!made) {
@@ -106,7 +111,7 @@ export class Images {
   async #toolchain(
     name: ToolchainName,
     signal: AbortSignal,
-  ): Promise<ImageInfo & { name: string }> {
+  ): Promise<FoundImage & { name: string }> {
     const files = toolchain(name);
     const from =
       name === 'base'
@@ -195,7 +200,7 @@ export class Images {
 
   async #built(tag: string, files: Entry[], options: BuildOptions) {
     if (!(await this.options.engine.image(tag)))
-      await this.options.engine.build(tag, files, options);
+      await buildImage(this.options.engine, tag, { files, ...options });
     const info = await this.options.engine.image(tag);
     if (!info)
       throw new AppError(
@@ -241,8 +246,8 @@ const buildRequires = async (mirror: string, commit: string, signal: AbortSignal
   buildRequirements(await fileAtCommit(mirror, { commit, path: 'pyproject.toml', signal }));
 
 /** The version of Python in an image, such as `3.11`. */
-async function pythonOf(engine: Engine, image: string, signal: AbortSignal): Promise<string> {
-  const container = await engine.create({
+async function pythonOf(engine: TaskHost, image: string, signal: AbortSignal): Promise<string> {
+  const container = await createTask(engine, {
     run: 'images',
     image,
     command: ['python3', '-c', 'import sys; print("%d.%d" % sys.version_info[:2])'],

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TaskContainer, TaskHost, ContainerNetwork } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import type { Service, ServiceNeeds } from '../model.js';
-import type { Engine } from './engine.js';
-import type { ContainerNetwork, TaskContainer } from './task-container.js';
+import { createTask } from './task-files.js';
 
 export interface ServicesSpec {
-  engine: Engine;
+  engine: TaskHost;
   run: string;
   services: Service[];
   needs: ServiceNeeds;
@@ -61,7 +61,7 @@ export class Services {
 
   async #start(join: string | undefined): Promise<ContainerNetwork> {
     const { engine, run, holder, network, services, needs } = this.#spec;
-    this.#holder = await engine.create({
+    this.#holder = await createTask(engine, {
       run,
       image: holder,
       command: ['sleep', 'infinity'],
@@ -87,7 +87,7 @@ export class Services {
 
   async #startService(service: Service, shared: ContainerNetwork): Promise<void> {
     const { engine, run, images } = this.#spec;
-    const container = await engine.create({
+    const container = await createTask(engine, {
       run,
       image: images.get(service.name) ?? '',
       entrypoint: service.entrypoint,

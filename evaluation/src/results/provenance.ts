@@ -1,7 +1,7 @@
 import { arch, cpus, hostname, platform, release, totalmem } from 'node:os';
+import type { TaskHost } from '@belay/containers';
 import { z } from 'zod';
 import { belayVersion } from '@belay/protocol';
-import type { Engine } from '../engine/engine.js';
 
 /** What a score depends on besides data and agent, recorded when the run begins. */
 export const provenance = z.object({
@@ -18,7 +18,7 @@ export const provenance = z.object({
 });
 export type Provenance = z.infer<typeof provenance>;
 
-export async function provenanceOf(engine: Engine): Promise<Provenance> {
+export async function provenanceOf(engine: TaskHost): Promise<Provenance> {
   const all = cpus();
   return {
     version: belayVersion,

@@ -1,7 +1,7 @@
-import { Engine } from '../engine/engine.js';
-import type { TaskContainer } from '../engine/task-container.js';
+import { DockerTasks, type TaskContainer } from '@belay/containers';
+import { createTask } from '../engine/task-files.js';
 
-export const engine = new Engine();
+export const engine = new DockerTasks();
 const signal = AbortSignal.timeout(120_000);
 
 /** What `use` returns of a container of this image in which a shell line has ended. */
@@ -10,7 +10,7 @@ export async function after<T>(
   line: string,
   use: (container: TaskContainer) => Promise<T>,
 ): Promise<T> {
-  const container = await engine.create({
+  const container = await createTask(engine, {
     run: 'task-container-spec',
     image,
     command: ['sh', '-c', line],

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { DockerTasks, type TaskHost } from '@belay/containers';
 import type { Agent } from '../agents/agent.js';
 import type { Artifacts } from '../artifacts.js';
-import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
 import type { Trial } from '../model.js';
 import { regradeTrials } from '../regrade.js';
@@ -12,13 +12,13 @@ import { temporary, write } from './fixtures.js';
 
 /** Runs single trials of tasks in Harbor's format, each with data and results of its own. */
 export class HarborBench {
-  readonly #environments: { engine: Engine; images: Images };
+  readonly #environments: { engine: TaskHost; images: Images };
   readonly #temporary = temporary();
   readonly #signal = new AbortController().signal;
   #runs = 0;
 
   constructor(sandbox: string | null) {
-    const engine = new Engine();
+    const engine = new DockerTasks();
     this.#environments = {
       engine,
       images: new Images({ engine, sandbox, fromMap: defaultFromMap }),

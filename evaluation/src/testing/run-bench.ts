@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import type { Agent } from '../agents/agent.js';
-import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
 import type { Task, TimeLimits, Trial } from '../model.js';
 import { runTrials, type RunRequest } from '../run.js';
@@ -10,7 +10,7 @@ import { doubling, temporary, write } from './fixtures.js';
 /** Runs the trials of tasks, each time with results of their own. */
 export class RunBench {
   readonly images: Images;
-  readonly #engine = new Engine();
+  readonly #engine = new DockerTasks();
   readonly #temporary = temporary();
   #runs = 0;
 

@@ -1,9 +1,9 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
+import { DockerTasks } from '@belay/containers';
 import { workdirOf, type Agent } from '../agents/agent.js';
 import { fixedArtifacts } from '../agents/baselines.js';
 import { noArtifacts } from '../artifacts.js';
-import { Engine } from '../engine/engine.js';
 import { defaultFromMap, Images } from '../engine/images.js';
 import { fileEntry, ownedBy, under } from '../entries.js';
 import { withLimits } from '../evaluation.js';
@@ -16,7 +16,7 @@ import { temporary } from './fixtures.js';
 type Toolchain = 'javascript' | 'java' | 'cpp';
 
 /** Trials mostly wait for the engine, so more of them run than there are processors. */
-class BusyEngine extends Engine {
+class BusyEngine extends DockerTasks {
   override capacity = async () => ({ cpus: Number.MAX_VALUE, memoryMb: Number.MAX_VALUE });
 }
 const engine = new BusyEngine();

@@ -7,6 +7,7 @@ export { HeldFolders } from './held-folders.js';
 export { PrivateRepository } from './private-repository.js';
 export { isPublicAddress } from './public-address.js';
 export { openRegularFile, readRegularFile } from './regular-file.js';
+export { isWithin, realFolder, sameEnds } from './real-folder.js';
 export { runtimeFolder } from './runtime-folder.js';
 export { isSafePath } from './safe-path.js';
 export { userIgnoreFile } from './user-ignore-file.js';

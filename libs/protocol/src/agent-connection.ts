@@ -9,6 +9,7 @@ import { serverService } from './operation.js';
 import { terminalName } from './operations/terminal.js';
 import { webOperations } from './operations/web.js';
 import { previewPort } from './preview.js';
+import { programStart } from './program-connection.js';
 import { sessionSettings } from './session.js';
 import { commitId, copyHead, copyKind } from './step-copies.js';
 import { transcriptFile, transcriptFolder } from './transcript-file.js';
@@ -47,6 +48,9 @@ export type StartPayload = z.infer<typeof startPayload>;
 export const maxAgentMessage = 20_000;
 /** The maximum number of events that an agent sends at once, and of their characters in total. */
 export const eventBatch = { events: 200, characters: 8 * 2 ** 20 } as const;
+
+/** The characters that are kept of a check’s output. */
+export const maxCheckOutput = 16_000;
 
 /** An event from the agent. `n` increases by one per agent process, so that an event sent twice is stored once. */
 export const agentEvent = event.omit({ seq: true, source: true }).extend({
@@ -94,6 +98,18 @@ export const agentCalls = {
   'copies.flush': procedure(nothing, nothing),
   /** Whether the browser has viewers; frames are sent only then. */
   'browser.watch': procedure(z.object({ watched: z.boolean() }), nothing),
+  /**
+   * Runs a check command in the workspace, beside the shells; cancelling the call ends it. Errors: timeout.
+   */
+  'check.run': procedure(
+    z.object({ command: z.string(), timeoutMs: z.int().positive() }),
+    z.object({
+      exitCode: z.int(),
+      /** The end of what it printed. */
+      output: z.string().max(maxCheckOutput),
+      seconds: z.number().nonnegative(),
+    }),
+  ),
   /** The agent exits after sending its remaining events. */
   shutdown: procedure(nothing, nothing),
 } satisfies Contract;
@@ -229,11 +245,11 @@ export type ModelReplyHead = z.infer<typeof modelReplyHead>;
 /** The most bytes of a `modelReplyHead`. */
 export const maxReplyHead = 2 ** 16;
 
-/** Byte streams over the agent connection: their names and the metadata that opens them. */
+/** Byte streams over the connections of agents and starters: their names and the metadata that opens them. */
 export const streams = {
   /** agent → server: output of a terminal from `offset` on; acknowledged once stored. */
   terminal: z.object({ terminal: terminalName, offset: z.int().nonnegative() }),
-  /** agent → server, bidirectional: one outgoing connection of the sandbox; may be refused. */
+  /** agent or starter → server, bidirectional: one outgoing connection of the container; may be refused. */
   egress: z.object({ host: z.string(), port: z.int().min(1).max(65535) }),
   /**
    * agent → server, bidirectional: one HTTP request of a program to the session’s model. The agent sends the body and
@@ -264,6 +280,13 @@ export const streams = {
    * it.
    */
   'copies.restore': z.object({ kind: copyKind }),
+  /**
+   * server → starter, bidirectional: a program that it starts. The server sends its input, and receives its output in the
+   * form of `outputPieces`; a destroyed stream kills it.
+   */
+  program: programStart,
+  /** starter → server: the files that a program has left, see `programFile`. */
+  files: z.object({}),
   /** server → agent: a tar archive to unpack into the empty workspace. */
   'workspace.import': z.object({}),
   /** server → agent, which sends the bytes: changes as patch, files as zip or tar, history as bundle. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A shell command line. */
 export const checkCommand = z.string().trim().min(1).max(2_000);
 
-/** The outcome of a session’s check command. The server runs it, so an agent cannot forge the outcome. */
+/** The outcome of a session’s check command, which is run apart from the model’s programs: they cannot forge it. */
 export const checkResult = z.object({
   state: z
     .enum(['running', 'ended', 'failed'])

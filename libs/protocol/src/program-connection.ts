@@ -1,20 +1,39 @@
 import { z } from 'zod';
-import { errorShape } from './errors.js';
 
-/**
- * The request of a program in a container of its own to the server, in the first line of a connection to its socket.
- * The first line back is the answer; if there is no error, bytes follow.
- */
-export const programRequest = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('connect'), host: z.string(), port: z.int().min(1).max(65_535) }),
-  /** Sends the program’s files: see `programFile`. */
-  z.object({ kind: z.literal('output') }),
-]);
-export type ProgramRequest = z.infer<typeof programRequest>;
+/** How a program is run in a container by the starter there. */
+export const programStart = z.object({
+  /** A program and its arguments. */
+  command: z.tuple([z.string()], z.string()),
+  /** Its working directory. */
+  folder: z.string(),
+  /** Its variables besides those of the image; secrets among them reach no other program. */
+  env: z.record(z.string(), z.string()),
+  /** Whether it can reach hosts through the server. */
+  egress: z.boolean(),
+  /** Loopback names and the ports that must accept connections first; they are reached without a proxy. */
+  services: z.record(z.string(), z.int().min(1).max(65_535)),
+  /** The folder whose files are sent on a stream `files` after the program has ended, and removed. */
+  output: z.string().nullable(),
+});
+export type ProgramStart = z.output<typeof programStart>;
 
-export interface ProgramAnswer {
-  error: Pick<z.infer<typeof errorShape>, 'code' | 'message'> | null;
-}
+export const programEnd = z.object({
+  /** Its exit code, as a shell reports it. */
+  code: z.int(),
+  /** Whether the kernel killed a process of the container meanwhile, because its memory was full. */
+  outOfMemory: z.boolean(),
+  /** Processes that it has left and that could not be ended. */
+  left: z.int().nonnegative(),
+});
+
+/** Calls of the server to the starter in a container of its own, which dials in and runs one program at a time. */
+export const programCalls = {
+  /** Returns once the program of the last stream `program` has ended, and everything of it is sent. */
+  'program.end': { input: z.object({}), output: programEnd },
+};
+
+/** The starter opens streams `egress` and `files`, and calls nothing. */
+export const programServerCalls = {};
 
 /** The line before the bytes of a file that a program leaves. */
 export const programFile = z.object({
@@ -22,15 +41,3 @@ export const programFile = z.object({
   bytes: z.int().nonnegative(),
 });
 export type ProgramFile = z.infer<typeof programFile>;
-
-/** How a program is started in its container, as JSON in `BELAY_PROGRAM`; `"idle"` waits until its input ends. */
-export interface ProgramStart {
-  /** Whether it can reach hosts through the server. */
-  egress: boolean;
-  /** Loopback names and the ports that must accept connections first; they are reached without a proxy. */
-  services: Readonly<Record<string, number>>;
-  /** The folder whose files are sent after the program ends. */
-  output: string | null;
-  /** Whether the container is kept for other programs, so that everything of this one must be removed. */
-  stays?: boolean;
-}

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isConflict, isGone } from '@belay/docker';
+import { isConflict, isGone } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 import Docker from 'dockerode';
 

@@ -1,4 +1,25 @@
-import { ownEnvironment } from './environment.js';
-import { startProgram } from './start-program.js';
+import { programCalls, programServerCalls } from '@belay/protocol';
+import { dialRpc } from '@belay/rpc';
+import { readEnvironment } from '../environment.js';
+import { separateFromPrograms } from '../user-separation.js';
+import { killOthers } from './kill-others.js';
+import { servePrograms } from './serve-programs.js';
 
-void startProgram(process.argv.slice(2), ownEnvironment()).then((code) => process.exit(code));
+/** How long the server may be away: another one has no use for this container. */
+const awayTimeoutMs = 60_000;
+
+const { connection: address, token, user, shell: imageEnvironment } = readEnvironment();
+separateFromPrograms(user);
+const connection = dialRpc({ address, token, serves: programCalls, calls: programServerCalls });
+// Outside of a container, the other processes are not its own.
+const killRest = process.ppid === 1 ? killOthers : async () => 0;
+servePrograms(connection, { imageEnvironment, killRest });
+// The container ends with its first process, and with it all that still runs there.
+const end = (): void => process.exit();
+let away = setTimeout(end, awayTimeoutMs);
+connection.on('connected', () => clearTimeout(away));
+connection.on('disconnected', () => {
+  clearTimeout(away);
+  away = setTimeout(end, awayTimeoutMs);
+});
+connection.on('closed', end);

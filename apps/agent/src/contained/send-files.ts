@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,19 +8,25 @@ import { ignoreError, type ProgramFile } from '@belay/protocol';
 /** More than the server accepts; further files are left out. */
 const maxFiles = 100;
 
-/** Sends the regular files directly in a folder, each after a line of JSON. Opens no stream if there are none. */
+/**
+ * Sends the regular files directly in a folder, each after a line of JSON, and empties the folder. Opens no stream if
+ * there are none.
+ */
 export async function sendFiles(folder: string, begin: () => Promise<Writable>): Promise<void> {
   const found = await readdir(folder, { withFileTypes: true }).catch(
     ignoreError('it left nothing'),
   );
   const names = (found ?? []).filter((entry) => entry.isFile()).map(({ name }) => name);
-  if (names.length === 0) return;
-  const stream = await begin();
+  if (names.length > 0) await sendAll(folder, names.toSorted().slice(0, maxFiles), await begin());
+  for (const { name } of found ?? [])
+    await rm(join(folder, name), { recursive: true, force: true });
+}
+
+async function sendAll(folder: string, names: readonly string[], stream: Writable): Promise<void> {
   // Each file adds some listeners for a moment.
   stream.setMaxListeners(0);
   try {
-    for (const name of names.toSorted().slice(0, maxFiles))
-      await send(join(folder, name), name, stream);
+    for (const name of names) await send(join(folder, name), name, stream);
     await new Promise<void>((resolve) => stream.end(resolve));
   } catch {
     // The server has accepted as many files as it wants.

@@ -4,7 +4,7 @@ import { ProgramProcess } from './program-process.js';
 
 const start = (script: string) =>
   new ProgramProcess(
-    { command: [process.execPath, '-e', script], env: {}, files: [], newSession: {} },
+    { command: [process.execPath, '-e', script], env: {}, files: [] },
     { cwd: '/', env: {} },
   );
 

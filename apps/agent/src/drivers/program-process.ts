@@ -30,7 +30,10 @@ export class ProgramProcess {
   readonly ended: Promise<EndOfProgram>;
 
   /** Starts the program in a folder, with these variables in addition. */
-  constructor(launch: ProgramLaunch, { cwd, env }: { cwd: string; env: Record<string, string> }) {
+  constructor(
+    launch: Pick<ProgramLaunch, 'command' | 'env' | 'files'>,
+    { cwd, env }: { cwd: string; env: Record<string, string> },
+  ) {
     const [program = '', ...rest] = launch.command;
     const { file, args } = asUser('/bin/sh', [
       '-c',

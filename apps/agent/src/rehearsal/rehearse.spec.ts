@@ -25,6 +25,7 @@ it('plays a session to its end with the agent that dials it', async () => {
     createServices: ({ writer }) => openServices(environment, { writer, connection }),
     unpack: async () => {},
     copies: () => Promise.reject(new Error('Nothing is restored here.')),
+    check: () => Promise.reject(new Error('No check is run.')),
   });
   expect(readFileSync(join(workspace, 'a.txt'), 'utf8')).toBe('one\n');
   await connection.close();

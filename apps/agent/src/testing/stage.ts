@@ -110,6 +110,7 @@ export class Stage {
       createServices: options.createServices ?? (async ({ writer }) => this.#services(writer)),
       unpack: options.unpack ?? (async () => {}),
       copies: () => Promise.reject(new Error('not on this stage')),
+      check: () => Promise.reject(new Error('No check is run.')),
       idle: options.idle,
     });
     this.ended.catch(ignoreError('tests await `ended`'));

@@ -1,28 +1,28 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  agentContainer,
-  containerName,
   DockerClient,
-  exitReason,
+  DockerHost,
+  followHost,
   labels,
-  ownershipContainer,
+  type ContainerHost,
   type Limits,
-} from '@belay/docker';
-import { AppError, ignoreError, visibleText } from '@belay/protocol';
+  type Seen,
+} from '@belay/containers';
+import { runtimeFolder } from '@belay/host';
+import { AppError, ignoreError } from '@belay/protocol';
 import { z } from 'zod';
 import { readAllSaved } from '../saved-file.js';
+import { AgentRelays } from './agent-relays.js';
 import type { Agents, EndedAgent, OnEnded, WantedAgent } from './agents.js';
-import { AgentSockets } from './agent-sockets.js';
 import { instanceOf } from './joined.js';
 import { rememberEngine } from './used-engines.js';
 
 const recorded = z.object({
   sandbox: z.string(),
   session: z.string(),
-  workspace: z.string(),
-  container: z.string(),
-  /** The agent does not have it: its socket identifies it. */
+  files: z.string(),
+  /** The agent does not have it: its container identifies it. */
   token: z.string(),
 });
 type RunningAgent = z.output<typeof recorded>;
@@ -42,36 +42,42 @@ export interface AgentContainersOptions {
   ended: OnEnded;
 }
 
-const pollMs = 1_000;
-
 /**
- * Agents in containers on this machine, created as the server creates its own. Each has only a Unix socket, from which
- * this process relays its connection to the server. The containers keep running when this process is killed: the next
- * one continues with those in its records, and removes others by their label.
+ * Agents in containers on this machine, created as the server creates its own. This process relays their connections to
+ * the server. The containers keep running when it is killed: the next one continues with those in its records, and
+ * removes others.
  */
 export class AgentContainers implements Agents {
   readonly #options: AgentContainersOptions;
-  readonly #docker: DockerClient;
-  readonly #sockets: AgentSockets;
+  readonly #host: ContainerHost;
+  readonly #relays: AgentRelays;
   readonly #instance: string;
   readonly #running = new Map<string, RunningAgent>();
-  readonly #starts = new Map<string, { workspace: string; started: Promise<void> }>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #starts = new Map<string, { files: string; started: Promise<void> }>();
+  readonly #closing = new AbortController();
 
   /** Throws `unavailable` when the engine does not respond. */
   static async open(options: AgentContainersOptions): Promise<AgentContainers> {
     const agents = new AgentContainers(options);
-    await agents.#takeOver();
-    agents.#watch();
+    await agents.#follow();
     return agents;
   }
 
   private constructor(options: AgentContainersOptions) {
     this.#options = options;
-    const { folder, dockerHost, url, image } = options;
-    this.#instance = instanceOf(folder);
-    this.#docker = new DockerClient({ instance: this.#instance, dockerHost, trusted: [image] });
-    this.#sockets = new AgentSockets({ url, name: `joined-${this.#instance}` });
+    const { folder, dockerHost, url, image, runtime } = options;
+    const instance = instanceOf(folder);
+    this.#instance = instance;
+    this.#host = new DockerHost(new DockerClient({ instance, dockerHost, trusted: [image] }), {
+      image,
+      runtime,
+      labels: { [labels.instance]: instance, [labels.data]: folder },
+      sockets: { folder: runtimeFolder(process.env.XDG_RUNTIME_DIR), name: `joined-${instance}` },
+      browser: null,
+      memorySetting: '--memory of belay join',
+    });
+    this.#relays = new AgentRelays(url);
+    this.#host.onDial((sandbox, dial) => this.#relays.dialled(sandbox, dial));
     mkdirSync(join(folder, 'containers'), { recursive: true, mode: 0o700 });
     rememberEngine(folder, dockerHost);
   }
@@ -90,7 +96,7 @@ export class AgentContainers implements Agents {
     const before = this.#starts.get(sandbox);
     if (before) return before.started;
     const started = this.#start(wanted).finally(() => this.#starts.delete(sandbox));
-    this.#starts.set(sandbox, { workspace, started });
+    this.#starts.set(sandbox, { files: this.#filesOf(workspace), started });
     await started;
   }
 
@@ -100,156 +106,130 @@ export class AgentContainers implements Agents {
     if (!agent) return;
     // Done before the engine is asked, so that a failed removal is repeated at the next start, and the container not
     // adopted.
-    await this.#forget(agent);
-    await this.#docker.remove(agent.container);
+    this.#forget(agent);
+    await this.#host.remove(sandbox);
   }
 
   async removeFiles(names: readonly string[]): Promise<void> {
-    await this.#endAgentsOn(names);
-    for (const name of names) await this.#docker.removeVolume(this.#volume(name));
+    const all = new Set(names.map((name) => this.#filesOf(name)));
+    await this.#endAgentsOn(all);
+    for (const files of all) await this.#host.removeFiles(files);
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#closing.abort(new AppError('cancelled', 'belay join was ended on its machine.'));
     const all = [...this.#running.keys(), ...this.#starts.keys()];
     await Promise.all(all.map((sandbox) => this.stop(sandbox)));
+    await this.#host.close();
   }
 
-  async #start(wanted: WantedAgent): Promise<void> {
-    const { sandbox, session, workspace, token } = wanted;
-    await this.#endAgentsOn([workspace], sandbox);
-    const volumes = { workspace: this.#volume(workspace), state: this.#volume(wanted.state) };
-    const isFresh = (await this.#docker.volumeLabels(volumes.workspace)) === undefined;
-    // New volumes belong to root.
-    const owner =
-      isFresh && wanted.container.profile !== 'root' ? await this.#setOwner(volumes) : undefined;
-    let container: string | undefined;
+  async #start({ sandbox, session, workspace, token, container }: WantedAgent): Promise<void> {
+    const files = this.#filesOf(workspace);
+    await this.#endAgentsOn(new Set([files]), sandbox);
+    const isFresh = !(await this.#host.storedFiles()).includes(files);
+    const agent = { sandbox, session, files, token };
     try {
-      const socketFolder = await this.#sockets.open(sandbox, token);
-      container = await this.#docker.create(await this.#spec(wanted, { volumes, socketFolder }));
-      const agent = { sandbox, session, workspace, container, token };
       writeFileSync(this.#file(sandbox), JSON.stringify(agent), { mode: 0o600 });
-      await this.#docker.start(container);
+      this.#relays.open(sandbox, token);
+      const spec = {
+        id: sandbox,
+        label: session,
+        labels: { [labels.session]: session },
+        image: container.image ?? this.#options.image,
+        rights: container.profile,
+        limits: this.#options.limits,
+        env: container.tools,
+        files,
+        folders: [],
+        keptFiles: [],
+        placedFiles: [],
+      };
+      await this.#host.start(spec, this.#closing.signal);
       this.#running.set(sandbox, agent);
     } catch (error) {
-      await this.#giveUp(sandbox, container, isFresh ? Object.values(volumes) : []);
+      this.#forget(agent);
+      await this.#remove(sandbox);
+      if (isFresh)
+        await this.#host.removeFiles(files).catch(ignoreError('they go with their session'));
       throw error;
-    } finally {
-      if (owner !== undefined) await this.#remove(owner);
     }
   }
 
-  async #endAgentsOn(workspaces: readonly string[], except?: string): Promise<void> {
-    for (const [sandbox, { workspace }] of [...this.#running, ...this.#starts])
-      if (sandbox !== except && workspaces.includes(workspace)) await this.stop(sandbox);
+  async #endAgentsOn(all: ReadonlySet<string>, except?: string): Promise<void> {
+    for (const [sandbox, { files }] of [...this.#running, ...this.#starts])
+      if (sandbox !== except && all.has(files)) await this.stop(sandbox);
   }
 
-  async #spec(
-    { sandbox, session, container }: WantedAgent,
-    made: { volumes: { workspace: string; state: string }; socketFolder: string },
-  ) {
-    const { image, runtime, limits } = this.#options;
-    return agentContainer({
-      ...made,
-      name: containerName({ id: sandbox, session }),
-      image: container.image ?? image,
-      profile: container.profile,
-      seeded: false,
-      shared: [],
-      runtime,
-      limits: { ...limits, cpus: Math.min(limits.cpus, await this.#docker.cpus()) },
-      tools: container.tools,
-      labels: this.#labels({ [labels.sandbox]: sandbox, [labels.session]: session }),
+  /** Resolves after the first check. */
+  async #follow(): Promise<void> {
+    const { promise: checked, resolve, reject } = Promise.withResolvers<void>();
+    void followHost(this.#host, {
+      signal: this.#closing.signal,
+      synced: async (found) => {
+        await this.#check(found);
+        resolve();
+      },
+      changed: ({ id }) => {
+        const agent = this.#running.get(id);
+        if (agent)
+          void this.#look(agent).catch(ignoreError('an engine that is away is asked again'));
+      },
+      away: reject,
+      back: () => {},
     });
+    try {
+      await checked;
+    } catch (error) {
+      this.#closing.abort(error);
+      throw error;
+    }
   }
 
-  /** Runs a container that never starts: see `ownershipContainer`. */
-  async #setOwner(volumes: { workspace: string; state: string }): Promise<string> {
-    const { runtime } = this.#options;
-    const image = await this.#docker.imageOf(runtime);
-    if (image === undefined)
-      throw new AppError('unavailable', `The agent’s runtime (${runtime}) is gone: join again.`);
-    const own = this.#labels();
-    const name = `${volumes.workspace}-owner`;
-    return this.#docker.create(
-      ownershipContainer({ name, image, volumes, labels: own, volumeLabels: own }),
-    );
-  }
-
-  #labels(more: Record<string, string> = {}): Record<string, string> {
-    return { [labels.instance]: this.#instance, [labels.data]: this.#options.folder, ...more };
-  }
-
-  async #giveUp(sandbox: string, container: string | undefined, volumes: string[]): Promise<void> {
-    rmSync(this.#file(sandbox), { force: true });
-    await this.#sockets.close(sandbox);
-    if (container !== undefined) await this.#remove(container);
-    for (const volume of volumes)
-      await this.#docker.removeVolume(volume).catch(ignoreError('it goes with its session'));
-  }
-
-  /** Adopts the containers of an earlier process; those without a record are removed. */
-  async #takeOver(): Promise<void> {
+  /** Adopts the containers of an earlier process; those without a record are removed, and ended ones reported. */
+  async #check(found: readonly Seen[]): Promise<void> {
     const records = readAllSaved(join(this.#options.folder, 'containers'), recorded);
-    for (const { id, running } of await this.#docker.list(this.#docker.ownLabel)) {
-      const agent = records.find(({ container }) => container === id);
-      if (!agent || !running) {
-        await this.#docker.remove(id);
-        continue;
-      }
-      await this.#sockets.open(agent.sandbox, agent.token);
-      this.#running.set(agent.sandbox, agent);
+    for (const { id, state } of found) {
+      if (this.#running.has(id) || this.#starts.has(id)) continue;
+      const agent = records.find(({ sandbox }) => sandbox === id);
+      if (agent && state === 'running') await this.#adopt(agent);
+      else await this.#host.remove(id);
     }
-    for (const agent of records) if (!this.#running.has(agent.sandbox)) await this.#forget(agent);
+    for (const agent of records)
+      if (!this.#running.has(agent.sandbox) && !this.#starts.has(agent.sandbox))
+        this.#forget(agent);
+    const running = new Set(found.filter(({ state }) => state === 'running').map(({ id }) => id));
+    for (const agent of this.#running.values())
+      if (!running.has(agent.sandbox)) await this.#look(agent);
   }
 
-  #watch(): void {
-    this.#timer = setTimeout(() => {
-      void this.#look()
-        .catch(ignoreError('an engine that is away is asked again'))
-        .finally(() => this.#timer && this.#watch());
-    }, pollMs);
+  async #adopt(agent: RunningAgent): Promise<void> {
+    this.#relays.open(agent.sandbox, agent.token);
+    await this.#host.adopt(agent.sandbox);
+    this.#running.set(agent.sandbox, agent);
   }
 
-  async #look(): Promise<void> {
-    if (this.#running.size === 0) return;
-    const before = [...this.#running.values()];
-    const found = await this.#docker.list(this.#docker.ownLabel);
-    const running = new Set(found.filter((one) => one.running).map(({ id }) => id));
-    for (const agent of before) {
-      if (running.has(agent.container) || this.#running.get(agent.sandbox) !== agent) continue;
-      const reason = await this.#reasonOf(agent);
-      if (this.#running.get(agent.sandbox) !== agent) continue;
-      await this.#forget(agent);
-      this.#options.ended(agent, reason);
-      await this.#remove(agent.container);
-    }
+  /** Reports an agent that does not run any more. */
+  async #look(agent: RunningAgent): Promise<void> {
+    const { sandbox } = agent;
+    const { state, why } = await this.#host.look(sandbox);
+    if (state === 'running' || this.#running.get(sandbox) !== agent) return;
+    this.#forget(agent);
+    this.#options.ended(agent, `${why ?? 'The sandbox ended.'} Its files are kept.`);
+    await this.#remove(sandbox);
   }
 
-  async #reasonOf({ container }: RunningAgent): Promise<string> {
-    const { memoryMb } = this.#options.limits;
-    const exit = await this.#docker.exit(container);
-    const printed = exit ? await this.#docker.lastLines(container, 3) : '';
-    const lastLine = visibleText(printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '');
-    return exitReason(exit ?? undefined, {
-      lastLine,
-      memoryMb,
-      setting: '--memory of belay join',
-    });
+  async #remove(sandbox: string): Promise<void> {
+    await this.#host.remove(sandbox).catch(ignoreError('the next join removes it'));
   }
 
-  async #remove(container: string): Promise<void> {
-    await this.#docker.remove(container).catch(ignoreError('the next join removes it'));
-  }
-
-  async #forget({ sandbox }: EndedAgent): Promise<void> {
+  #forget({ sandbox }: EndedAgent): void {
     this.#running.delete(sandbox);
     rmSync(this.#file(sandbox), { force: true });
-    await this.#sockets.close(sandbox);
+    this.#relays.close(sandbox);
   }
 
-  /** A volume of this server; other servers on the same machine have their own names. */
-  #volume = (name: string): string => `belay-${this.#instance}-${name}`;
+  /** The files behind a name of the server’s; other servers on the same machine have their own. */
+  #filesOf = (name: string): string =>
+    `${this.#instance}-${name.replace(/-(workspace|state)$/, '')}`;
   #file = (sandbox: string): string => join(this.#options.folder, 'containers', `${sandbox}.json`);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import type { Limits } from '@belay/docker';
+import type { Limits } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 

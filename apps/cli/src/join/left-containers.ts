@@ -1,4 +1,4 @@
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 
 /**
  * Removes all containers and volumes that agents of one server have in these engines; returns how many. Throws

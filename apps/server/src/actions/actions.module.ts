@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/access.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { ContainersModule } from '../containers/containers.module.js';
 import { EgressModule } from '../egress/egress.module.js';
 import { GitModule } from '../git/git.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
@@ -23,7 +24,15 @@ import { ActionRepositories } from './action-repositories.js';
 import { SkillReader } from './skill-reader.js';
 
 @Module({
-  imports: [AccessModule, ApprovalsModule, EgressModule, GitModule, McpModule, ProgramsModule],
+  imports: [
+    AccessModule,
+    ApprovalsModule,
+    ContainersModule,
+    EgressModule,
+    GitModule,
+    McpModule,
+    ProgramsModule,
+  ],
   providers: [
     ActionCalls,
     ActionContainers,

@@ -17,7 +17,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { GitHosts } from '../git/git-hosts.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { McpCalls } from '../mcp/mcp-calls.js';
-import { ProgramContainers } from '../programs/program-containers.js';
+import { McpPrograms } from '../programs/mcp-programs.js';
 import type { ContainedProgram } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 import { ActionCalls } from './action-calls.js';
@@ -34,7 +34,7 @@ describe('skills and MCP servers, installed as actions', () => {
   let folder: string;
   let source: string;
   beforeAll(async () => {
-    server.replace(ActionImages, memory).replace(ProgramContainers, {
+    server.replace(ActionImages, memory).replace(McpPrograms, {
       run: async (program) => {
         programs.push(program);
         return toolsProgram(program);

@@ -1,4 +1,4 @@
-import type { DockerClient } from '@belay/docker';
+import { labels, type ContainerHost, type DockerClient, type ProgramSpec } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import type { ActionContainers } from './containers/action-containers.js';
 import type { ActionRun } from './containers/action-run.js';
@@ -12,29 +12,41 @@ import { InstalledServers } from './installed-servers.js';
 import { PulledImages } from './pulled-images.js';
 import { actionFiles } from './testing/action-files.js';
 import { Config } from '../config.js';
+import { ContainerDials } from '../containers/container-dials.js';
+import { dockerHostOf } from '../containers/docker-host-of.js';
 import { McpLogins } from '../mcp/mcp-logins.store.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { McpStore } from '../mcp/mcp.store.js';
+import { ContainedPrograms } from '../programs/contained-programs.js';
 import { FakeEngine } from '../testing/fake-engine.js';
 import { TestLogs } from '../testing/logs.js';
+import { PlayedStarters } from '../testing/played-starters.js';
 
 describe('images that actions pulled', () => {
   const logs = new TestLogs();
+  const hosts: ContainerHost[] = [];
   let engine: FakeEngine;
   beforeEach(async () => {
     await logs.open();
     engine = new FakeEngine();
+    new PlayedStarters(engine);
     for (const name of ['base:1', 'base:2', 'db:1']) engine.registry.set(name, `sha256:${name}`);
   });
-  afterEach(() => logs.close());
+  afterEach(async () => {
+    for (const host of hosts.splice(0)) await host.close();
+    await logs.close();
+  });
 
   /** As after a start of the server. */
   function open(env: Record<string, string> = {}) {
     const { BELAY_DATA = logs.config.data } = env;
-    const config = new Config({ BELAY_DATA, ...env });
+    const config = new Config({ BELAY_DATA, XDG_RUNTIME_DIR: BELAY_DATA, ...env });
     const store = new ActionStore(config);
     const unused = null as never;
-    const images = new ActionImages(config, engine as unknown as DockerClient, unused, unused);
+    const host = dockerHostOf(config, engine as unknown as DockerClient);
+    hosts.push(host);
+    const programs = new ContainedPrograms(host, new ContainerDials(host));
+    const images = new ActionImages(config, host, programs, unused);
     const mcpStore = new McpStore(config);
     const mcp = new McpServers(config, mcpStore, new McpLogins(config), unused);
     const servers = new InstalledServers(store, mcp);
@@ -64,8 +76,36 @@ describe('images that actions pulled', () => {
       await next.installer.beforeApplicationShutdown();
       return open(env);
     };
-    return { installer, install, installed, pulled, containers, runner, mcpStore, restarted };
+    return {
+      installer,
+      install,
+      installed,
+      pulled,
+      containers,
+      programs,
+      runner,
+      mcpStore,
+      restarted,
+    };
   }
+  /** A call of an action, with its service. */
+  const callOf = (action: string): ProgramSpec => ({
+    id: 'call',
+    label: action,
+    labels: { [labels.action]: action },
+    image: 'sha256:1',
+    rights: 'program',
+    user: 1000,
+    limits: { memoryMb: 64, cpus: 1 },
+    scratch: [],
+    workspace: null,
+    folders: [],
+    services: [
+      { name: 'db', image: 'db:1', command: undefined, env: {}, limits: { memoryMb: 64, cpus: 1 } },
+    ],
+    archive: null,
+    writtenMb: 64,
+  });
   const there = () => [...engine.pulled.keys()];
 
   it('go with the last action that names them, also after a restart', async () => {
@@ -105,7 +145,7 @@ describe('images that actions pulled', () => {
     const never = engine.hold('commit');
     void install('one', { base_image: 'base:1' });
     await never.reached;
-    engine.containers.clear();
+    for (const id of engine.containers.keys()) await engine.remove(id);
     await restarted();
     expect(there()).toEqual([]);
   });
@@ -169,7 +209,7 @@ describe('images that actions pulled', () => {
   });
 
   it('of services go with their action, also when it is removed during a call', async () => {
-    const { install, installed, installer, containers, runner } = open();
+    const { install, installed, installer, containers, programs, runner } = open();
     await install('one', { services: { db } });
     const [action] = installed.forSession(['one']);
     if (!action) throw new Error('It is not offered.');
@@ -187,8 +227,8 @@ describe('images that actions pulled', () => {
     };
     await expect(call()).rejects.toBe(failed);
     expect(there()).toEqual(['db:1']);
-    const service = { Image: 'db:1', Labels: { 'belay.action': 'one' } };
-    await engine.create(service);
+    const services = { connect: () => Promise.reject(new Error('It connects to nothing.')) };
+    await programs.open(callOf('one'), services, new AbortController().signal);
     await installer.remove('one');
     expect(there()).toEqual([]);
 

@@ -88,7 +88,7 @@ export class AgentInstaller implements OnApplicationBootstrap, BeforeApplication
           const libraries = [...variant.libraries];
           const kind = libraries.length > 1 ? 'any' : (libraries[0] ?? 'any');
           const volume = this.volumes.volumeName([name, version, arch, kind]);
-          await this.volumes.fill({ name: volume, agent: name }, variant, { files, signal });
+          await this.volumes.fill(volume, variant, { files, signal });
           volumes.push({ name: volume, libraries });
         }
         const installed = new Date().toISOString();

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, idleContainer, labels } from '@belay/docker';
+import { ContainerHost } from '@belay/containers';
 import { ignoreError } from '@belay/protocol';
 import { pack } from 'tar-stream';
 import { Config } from '../config.js';
@@ -17,14 +17,14 @@ type Progress = Pick<DownloadOptions, 'signal' | 'onBytes'>;
 export const agentFolder = (name: string): string => `/opt/agents/${name}`;
 
 /**
- * Volumes of the engine with the packages of agents. They are filled without running anything: no install script, and
- * no container, for one that never starts suffices to unpack files.
+ * Files with the packages of agents, which containers share. They are filled without running anything, not even an
+ * install script.
  */
 @Injectable()
 export class AgentVolumes {
   constructor(
     private readonly config: Config,
-    private readonly docker: DockerClient,
+    private readonly host: ContainerHost,
   ) {}
 
   /**
@@ -61,76 +61,46 @@ export class AgentVolumes {
 
   /** Fills a new volume; after a failure, nothing is left. */
   async fill(
-    volume: { name: string; agent: string },
+    volume: string,
     { packages }: AgentVariant,
     options: { files: ReadonlyMap<LockedPackage, string>; signal: AbortSignal },
   ): Promise<void> {
-    await this.docker.removeVolume(volume.name);
-    const container = await this.docker.create(
-      idleContainer({
-        name: `${volume.name}-fill`,
-        image: this.config.image,
-        labels: this.#labels,
-        volume: { name: volume.name, target: agentFolder(volume.agent), labels: this.#labels },
-      }),
-    );
-    try {
-      const failed = new AbortController();
-      const signal = AbortSignal.any([options.signal, failed.signal]);
-      const archive = pack();
-      archive.on('error', ignoreError('its writer and its reader report what failed'));
-      const write = async (): Promise<void> => {
-        try {
-          for (const locked of packages) {
-            const folder = `${agentFolder(volume.agent).slice(1)}/${locked.path}`;
-            const file = options.files.get(locked) ?? '';
-            await addPackage(archive, folder, { file, signal });
-          }
-          archive.finalize();
-        } catch (error) {
-          archive.destroy(error as Error);
-          throw error;
+    const failed = new AbortController();
+    const signal = AbortSignal.any([options.signal, failed.signal]);
+    const archive = pack();
+    archive.on('error', ignoreError('its writer and its reader report what failed'));
+    const write = async (): Promise<void> => {
+      try {
+        for (const locked of packages) {
+          const file = options.files.get(locked) ?? '';
+          await addPackage(archive, locked.path, { file, signal });
         }
-      };
-      const unpack = this.docker.unpack(container, archive).catch((error: unknown) => {
-        failed.abort(error);
+        archive.finalize();
+      } catch (error) {
+        archive.destroy(error as Error);
         throw error;
-      });
-      const [written, unpacked] = await Promise.allSettled([write(), unpack]);
-      // What is wrong with the packages explains why the engine got no whole archive.
-      if (written.status === 'rejected') throw written.reason;
-      if (unpacked.status === 'rejected') throw unpacked.reason;
-    } catch (error) {
-      await this.docker.remove(container);
-      await this.docker
-        .removeVolume(volume.name)
-        .catch(ignoreError('the next start of the server removes it'));
+      }
+    };
+    const fill = this.host.keptFiles.fill(volume, archive).catch((error: unknown) => {
+      failed.abort(error);
       throw error;
-    }
-    await this.docker.remove(container);
+    });
+    const [written, filled] = await Promise.allSettled([write(), fill]);
+    // What is wrong with the packages explains why the host got no whole archive.
+    if (written.status === 'rejected') throw written.reason;
+    if (filled.status === 'rejected') throw filled.reason;
   }
 
   async remove(volume: string): Promise<void> {
-    await this.docker.removeVolume(volume);
+    await this.host.keptFiles.remove(volume);
   }
 
   /** Removes the remains of installs that a killed server began, and all other volumes of agents. */
   async keepOnly(volumes: readonly string[]): Promise<void> {
-    for (const { id } of await this.docker.list(this.#label)) await this.docker.remove(id);
-    for (const name of await this.docker.volumes(this.#label))
-      if (!volumes.includes(name)) await this.docker.removeVolume(name);
+    await this.host.keptFiles.keepOnly(volumes);
   }
 
   volumeName(parts: readonly string[]): string {
     return ['belay-agent', this.config.instance, ...parts].join('-');
-  }
-
-  get #label(): string {
-    return `${labels.agent}=${this.config.instance}`;
-  }
-
-  /** Without the label of sandboxes' volumes, which are removed with their sandboxes. */
-  get #labels(): Record<string, string> {
-    return { [labels.agent]: this.config.instance, [labels.data]: this.config.data };
   }
 }

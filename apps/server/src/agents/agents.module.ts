@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
+import { ContainersModule } from '../containers/containers.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { ProgramsModule } from '../programs/programs.module.js';
 import { AgentInstaller } from './agent-installer.js';
 import { AgentList } from './agent-list.js';
 import { AgentStore } from './agent.store.js';
@@ -14,7 +14,7 @@ import { SignInStore } from './sign-in.store.js';
 import { WireCalls } from './wire-calls.js';
 
 @Module({
-  imports: [ApprovalsModule, ModelsModule, ProgramsModule],
+  imports: [ApprovalsModule, ContainersModule, ModelsModule],
   providers: [
     AgentInstaller,
     AgentList,

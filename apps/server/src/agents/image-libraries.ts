@@ -1,7 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DockerClient, idleContainer } from '@belay/docker';
-import { Config } from '../config.js';
-import { ownerLabels } from '../owner-labels.js';
+import { ContainerHost } from '@belay/containers';
 import type { CLibrary } from './agent-entry.js';
 import type { Architecture } from './agent-lock.js';
 
@@ -23,35 +21,21 @@ export class ImageLibraries {
   /** By an image's id, which another image never gets. */
   readonly #known = new Map<string, CLibrary>();
 
-  constructor(
-    private readonly config: Config,
-    private readonly docker: DockerClient,
-  ) {}
+  constructor(private readonly host: ContainerHost) {}
 
   async of(image: string): Promise<CLibrary> {
-    const id = await this.docker.imageId(image);
+    const { images } = this.host;
+    const id = await images.id(image);
     const known = id === undefined ? undefined : this.#known.get(id);
     if (known) return known;
-    const container = await this.docker.create(
-      idleContainer({
-        name: `belay-agent-${this.config.instance}-image`,
-        image,
-        labels: ownerLabels(this.config),
-      }),
+    const own = loaders[process.arch as Architecture] ?? [];
+    const found = await images.firstPath(
+      image,
+      own.map(([, path]) => path),
     );
-    try {
-      const found = await this.#libraryIn(container);
-      const pulled = id ?? (await this.docker.imageId(image));
-      if (pulled !== undefined) this.#known.set(pulled, found);
-      return found;
-    } finally {
-      await this.docker.remove(container);
-    }
-  }
-
-  async #libraryIn(container: string): Promise<CLibrary> {
-    for (const [library, path] of loaders[process.arch as Architecture] ?? [])
-      if (await this.docker.hasPath(container, path)) return library;
-    return 'none';
+    const library = own.find(([, path]) => path === found)?.[0] ?? 'none';
+    const fetched = id ?? (await images.id(image));
+    if (fetched !== undefined) this.#known.set(fetched, library);
+    return library;
   }
 }

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Logger } from '@nestjs/common';
-import type { DockerClient } from '@belay/docker';
+import type { DockerClient } from '@belay/containers';
 import { until } from '@belay/testing';
 import { Config } from '../config.js';
 import { FakeEngine } from '../testing/fake-engine.js';
 import { AgentInstaller } from './agent-installer.js';
 import type { LockedPackage } from './agent-lock.js';
 import { AgentStore } from './agent.store.js';
+import { dockerHostOf } from '../containers/docker-host-of.js';
 import { AgentVolumes } from './agent-volumes.js';
 import { npmRegistry } from './npm-registry.js';
 import {
@@ -48,7 +49,7 @@ async function install(locked: LockedPackage, more: Record<string, string> = {})
     ...more,
   });
   const store = new AgentStore(config);
-  const volumes = new AgentVolumes(config, engine as unknown as DockerClient);
+  const volumes = new AgentVolumes(config, dockerHostOf(config, engine as unknown as DockerClient));
   const lock = { roots: { [locked.name]: locked.version }, platforms: {}, packages: [locked] };
   const log = { summaries: () => Promise.resolve([]) };
   const installer = new AgentInstaller(

@@ -1,4 +1,4 @@
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import type { AgentChoice, MadeToken, SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { Readable } from 'node:stream';
@@ -90,12 +90,12 @@ describe('the install of an agent', () => {
     ]);
     const files = await Promise.all(volumes.map((name) => filesIn(engine.unpacked.get(name))));
     expect(files[0]).toEqual({
-      'opt/agents/fake/node_modules/@vendor/program/package.json': 0o644,
+      'node_modules/@vendor/program/package.json': 0o644,
       // Neither setuid nor setgid.
-      'opt/agents/fake/node_modules/@vendor/program/bin/program': 0o755,
-      'opt/agents/fake/node_modules/native/run': 0o755,
+      'node_modules/@vendor/program/bin/program': 0o755,
+      'node_modules/native/run': 0o755,
     });
-    expect(Object.keys(files[1] ?? {})).toContain('opt/agents/fake/node_modules/native-musl/run');
+    expect(Object.keys(files[1] ?? {})).toContain('node_modules/native-musl/run');
   });
 
   it('runs nothing: no script of a package, and no container', () => {

@@ -1,4 +1,4 @@
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import type { AgentChoice, OtherAgentVersion } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { FakeEngine } from '../testing/fake-engine.js';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ActionsModule } from '../actions/actions.module.js';
 import { AgentsModule } from '../agents/agents.module.js';
+import { ContainersModule } from '../containers/containers.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
@@ -80,6 +81,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
   imports: [
     ActionsModule,
     AgentsModule,
+    ContainersModule,
     SessionsModule,
     GitModule,
     PublishingModule,

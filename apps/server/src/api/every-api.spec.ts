@@ -22,7 +22,7 @@ import { actionRecord } from '../actions/action-record.js';
 import { ActionStore } from '../actions/action.store.js';
 import { InstalledServers } from '../actions/installed-servers.js';
 import { toolsProgram } from '../actions/testing/tools-program.js';
-import { ProgramContainers } from '../programs/program-containers.js';
+import { McpPrograms } from '../programs/mcp-programs.js';
 import type { ContainedProgram } from '../programs/program.js';
 import { TestServer } from '../testing/server.js';
 
@@ -86,7 +86,7 @@ describe('every operation through every API', () => {
 
   beforeAll(async () => {
     const programs = { run: async (program: ContainedProgram) => toolsProgram(program) };
-    await server.replace(ProgramContainers, programs).start();
+    await server.replace(McpPrograms, programs).start();
     const store = server.app.get(ActionStore);
     await store.put(installed('painter', 'action'));
     await store.put(installed('weather', 'mcp'));

@@ -19,7 +19,7 @@ import { inTime } from '@belay/rpc';
 import type { z } from 'zod';
 import { Config } from '../config.js';
 import { outgoingFetch } from '../egress/outgoing-fetch.js';
-import { ProgramContainers } from '../programs/program-containers.js';
+import { McpPrograms } from '../programs/mcp-programs.js';
 import { shownTransport, withSecrets, type McpConfig } from './mcp-config.js';
 import type { CallToolResult, Tool } from './mcp.client.js';
 import { McpLogins, type McpLogin } from './mcp-logins.store.js';
@@ -50,7 +50,7 @@ export class McpServers implements OnApplicationBootstrap, OnApplicationShutdown
     private readonly config: Config,
     private readonly store: McpStore,
     private readonly logins: McpLogins,
-    private readonly programs: ProgramContainers,
+    private readonly programs: McpPrograms,
   ) {}
 
   onApplicationBootstrap(): void {

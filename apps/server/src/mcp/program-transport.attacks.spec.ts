@@ -1,5 +1,5 @@
 import { PassThrough, type Writable } from 'node:stream';
-import type { OutputPiece } from '@belay/docker';
+import type { OutputPiece } from '@belay/rpc';
 import { pause, until } from '@belay/testing';
 import { ProgramTransport } from './program-transport.js';
 import type { RunningProgram } from '../programs/program.js';

@@ -1,6 +1,6 @@
 import { normalize } from 'node:path';
 import { AppError } from '@belay/protocol';
-import { isWithin, realFolder, sameEnds } from './real-folder.js';
+import { isWithin, realFolder, sameEnds } from '@belay/host';
 
 /** Folders of the system and its services. */
 const system = /^\/(boot|dev|proc|run|sys)(\/|$)/;

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { OutputPiece } from '@belay/docker';
+import type { OutputPiece } from '@belay/rpc';
 
 /** A program of an MCP server that runs in a container of its own. */
 export interface ContainedProgram {
@@ -23,13 +23,15 @@ export interface ContainedProgram {
 export interface ProgramEnd {
   code?: number;
   outOfMemory?: boolean;
+  /** Its container wrote more than it may, and was removed. */
+  wroteTooMuch?: boolean;
 }
 
 export interface RunningProgram {
   readonly input: Writable;
   /** The program’s untrusted output; ends when the program has ended. */
   readonly output: AsyncIterable<OutputPiece>;
-  /** Resolves when the program has ended and its container is removed. Never rejects. */
+  /** Resolves when the program has ended and its container is removed, unless it is kept. Never rejects. */
   readonly ended: Promise<ProgramEnd>;
   /** Closes its input, waits a moment, then kills it; resolves like `ended`. */
   stop(): Promise<ProgramEnd>;

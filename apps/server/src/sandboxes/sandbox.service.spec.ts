@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { labels } from '@belay/docker';
+import { labels } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { itLong, sampled, until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
 import { SandboxServer } from '../testing/sandbox-server.js';
-import { ownPrograms } from '../programs/program-spec.js';
 
 let server: SandboxServer;
 beforeEach(async () => {
@@ -255,7 +254,7 @@ describe('a container that dies', () => {
     await server.startSession('one');
     const container = server.engine.only();
     container.state = 'exited';
-    container.exit = { code: 137, outOfMemory: false, error: '' };
+    container.exit = { code: 137, outOfMemory: false, error: '', memoryMb: 2048 };
     container.stop();
     await stateIs('one', 'lost');
     await until('the report', () => server.lost.length === 1);
@@ -325,9 +324,8 @@ describe('a warm sandbox', () => {
       'connected',
       'connected',
     ]);
-    expect(
-      server.sandboxes.ofSessions().filter(({ container }) => container === warm.id),
-    ).toHaveLength(1);
+    const claimed = warm.spec.Labels?.[labels.sandbox];
+    expect(server.sandboxes.ofSessions().filter(({ id }) => id === claimed)).toHaveLength(1);
   });
 
   itLong('that dies is replaced, with its volumes', async () => {
@@ -362,7 +360,7 @@ describe('a server that starts again', () => {
     await server.startSession('dead');
     const labels = { 'belay.sandbox': 'nobody' };
     await server.engine.start(await server.engine.create({ Labels: labels }));
-    await server.engine.create({ Labels: { 'belay.program': 'of a former process' } });
+    await server.engine.create({ Labels: { 'belay.sidecar': 'nobody' } });
     await server.stop();
     const [alive, dead] = [...server.engine.containers.values()];
     server.engine.kill(dead!);
@@ -371,8 +369,9 @@ describe('a server that starts again', () => {
     expect(server.service.state('dead')).toBe('none');
     expect(server.lost.map(([session]) => session)).toEqual(['dead']);
     expect([...server.engine.containers.keys()]).toEqual([alive!.id]);
-    // A program of an MCP server that runs now is not the reconciler’s.
-    const own = await server.engine.create({ Labels: { 'belay.program': ownPrograms } });
+    // The container of a program that runs now is not the reconciler’s.
+    server.dials.admit('program', () => {});
+    const own = await server.engine.create({ Labels: { 'belay.sandbox': 'program' } });
     server.engine.leave();
     server.engine.comeBack();
     const calls = server.engine.calls.length;

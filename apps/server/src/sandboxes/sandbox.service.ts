@@ -78,7 +78,7 @@ export class SandboxService {
     }
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
-    await this.#dispose(sandbox, { volumes: false });
+    await this.#dispose(sandbox, { files: false });
     await this.files.forgetToken(sandbox);
   }
 
@@ -86,7 +86,7 @@ export class SandboxService {
   async remove(session: string): Promise<void> {
     const sandbox = this.sandboxes.ofSession(session);
     if (sandbox && !sandbox.hasBegun) await this.stop(session);
-    else if (sandbox) await this.#dispose(sandbox, { volumes: true });
+    else if (sandbox) await this.#dispose(sandbox, { files: true });
     await this.deaths.removed(session);
     await this.files.remove(session);
   }
@@ -149,11 +149,10 @@ export class SandboxService {
       this.containers.rename(warm);
       return warm;
     }
-    if (kept) reserved.volumes = kept.volumes;
+    if (kept) reserved.files = kept.files;
     await this.containers.launch(reserved, {
       image,
       profile,
-      keepsFiles: kept !== undefined,
       mounts,
       agent,
     });
@@ -169,14 +168,14 @@ export class SandboxService {
     // A warm sandbox may have replaced the reserved one.
     const sandbox = this.sandboxes.ofSession(session) ?? reserved;
     try {
-      await this.containers.discard(sandbox, { volumes: kept === undefined });
+      await this.containers.discard(sandbox, { files: kept === undefined });
       await this.files.giveUp(session, kept);
     } finally {
       this.sandboxes.remove(sandbox);
     }
   }
 
-  async #dispose(sandbox: Sandbox, what: { volumes: boolean }): Promise<void> {
+  async #dispose(sandbox: Sandbox, what: { files: boolean }): Promise<void> {
     try {
       await this.containers.dispose(sandbox, what);
     } catch (error) {

@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { ActionsModule } from '../actions/actions.module.js';
 import { AgentsModule } from '../agents/agents.module.js';
+import { ContainersModule } from '../containers/containers.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EgressModule } from '../egress/egress.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { ProgramsModule } from '../programs/programs.module.js';
 import { AgentCalls } from './connection/agent-calls.js';
 import { AgentListener } from './connection/agent-listener.js';
 import { ConnectionLog } from './connection/connection-log.js';
@@ -14,10 +14,7 @@ import { ApprovedServices } from './connection/approved-services.js';
 import { ModelCalls } from './connection/model-calls.js';
 import { RestoredCopies } from './connection/restored-copies.js';
 import { StorageCalls } from './connection/storage-calls.js';
-import { SandboxChecks } from './engine/sandbox-checks.js';
-import { HostFolders } from './engine/host-folders.js';
-import { Sidecars } from './engine/sidecars.js';
-import { Volumes } from './engine/volumes.js';
+import { HostFolders } from './host-folders.js';
 import { CheckRunner } from './lifecycle/check-runner.js';
 import { DeathWatch } from './lifecycle/death-watch.js';
 import { Reconciler } from './lifecycle/reconciler.js';
@@ -37,10 +34,10 @@ import { SandboxService } from './sandbox.service.js';
     ActionsModule,
     AgentsModule,
     ApprovalsModule,
+    ContainersModule,
     EgressModule,
     McpModule,
     ModelsModule,
-    ProgramsModule,
   ],
   providers: [
     AgentCalls,
@@ -54,7 +51,6 @@ import { SandboxService } from './sandbox.service.js';
     Machines,
     Reconciler,
     RestoredCopies,
-    SandboxChecks,
     SandboxConnections,
     SandboxContainers,
     SandboxFiles,
@@ -63,12 +59,10 @@ import { SandboxService } from './sandbox.service.js';
     Sandboxes,
     ServerLifecycle,
     ApprovedServices,
-    Sidecars,
     ModelCalls,
     StorageCalls,
-    Volumes,
     WarmPool,
   ],
-  exports: [AgentListener, CheckRunner, HostFolders, Machines, SandboxChecks, SandboxService],
+  exports: [AgentListener, CheckRunner, HostFolders, Machines, SandboxService],
 })
 export class SandboxesModule {}

@@ -8,7 +8,7 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
-import { HostFolders } from '../sandboxes/engine/host-folders.js';
+import { HostFolders } from '../sandboxes/host-folders.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
 import { AgentAndModel } from './agent-and-model.js';

@@ -5,7 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { newEvent, isEnded, type SessionSummary } from '@belay/protocol';
-import { SandboxChecks } from '../sandboxes/engine/sandbox-checks.js';
+import { ContainerHost } from '@belay/containers';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
@@ -27,7 +27,7 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   constructor(
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
-    private readonly checks: SandboxChecks,
+    private readonly host: ContainerHost,
     private readonly queue: StartQueue,
     private readonly slots: SandboxSlots,
     private readonly status: StartStatus,
@@ -69,12 +69,12 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Waits for the engine, because without it the state of the sandboxes is unknown. */
+  /** Waits for the host of containers, because without it the state of the sandboxes is unknown. */
   async #isFoundAgain(session: string): Promise<boolean> {
     let remainingMs = 0;
     while (this.sandboxes.state(session) === 'none' && !this.#closing) {
-      const [engine] = await this.checks.checks();
-      if (!engine?.ok) remainingMs = adoptionTimeoutMs;
+      const [host] = await this.host.checks();
+      if (!host?.ok) remainingMs = adoptionTimeoutMs;
       else if (remainingMs <= 0) return this.sandboxes.state(session) !== 'none';
       await new Promise((resolve) => setTimeout(resolve, intervalMs).unref());
       remainingMs -= intervalMs;

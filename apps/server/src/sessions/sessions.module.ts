@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GitModule } from '../git/git.module.js';
 import { ActionsModule } from '../actions/actions.module.js';
 import { AgentsModule } from '../agents/agents.module.js';
+import { ContainersModule } from '../containers/containers.module.js';
 import { McpModule } from '../mcp/mcp.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SandboxesModule } from '../sandboxes/sandboxes.module.js';
@@ -47,6 +48,7 @@ import { WorkspaceStore } from './workspace.store.js';
   imports: [
     ActionsModule,
     AgentsModule,
+    ContainersModule,
     GitModule,
     McpModule,
     ModelsModule,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import {
   isEvent,
   type AgentChoice,

@@ -1,18 +1,16 @@
 import { EventEmitter, on } from 'node:events';
-import { PassThrough, type Duplex, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
-  type CreateOptions,
+  type CommittedImage,
+  type ContainerCreateOptions,
   type DockerClient,
+  type EngineAgent,
   type EngineEvent,
-  type ExecutedProgram,
-  type Execution,
   type Exit,
   type FoundContainer,
-  type NewImage,
-} from '@belay/docker';
+} from '@belay/containers';
 import { AppError } from '@belay/protocol';
-import type { ContainerCreateOptions } from 'dockerode';
 
 export interface FakeContainer {
   id: string;
@@ -39,13 +37,6 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
   readonly pulled = new Map<string, string>();
   /** The methods called so far, in order. */
   readonly calls: string[] = [];
-  /** The engine’s end of a container’s input and output. */
-  onAttach: () => Duplex = () => new PassThrough();
-  /** The engine’s end of a process executed in a container. */
-  onExec: (program: ExecutedProgram) => Execution = () => ({
-    output: this.onAttach(),
-    exitCode: () => Promise.resolve(0),
-  });
   /** Runs when a container starts; returns the function that ends it. */
   onStart: (container: FakeContainer) => () => void = () => () => {};
   readonly #committed = new Map<string, string>();
@@ -117,6 +108,14 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return name.startsWith('belay-action-') ? this.#committed.get(name) : 'sha256:image';
   }
 
+  async fetchImage(image: string): Promise<boolean> {
+    await this.#call('fetchImage');
+    const elsewhere = this.registry.get(image);
+    if (elsewhere === undefined || this.pulled.has(image)) return false;
+    this.pulled.set(image, elsewhere);
+    return true;
+  }
+
   async images(): Promise<{ id: string; labels: Record<string, string> }[]> {
     await this.#call('images');
     return [];
@@ -133,7 +132,7 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return !isUsed;
   }
 
-  async commit(_container: string, { repo, tag }: NewImage): Promise<string> {
+  async commit(_container: string, { repo, tag }: CommittedImage): Promise<string> {
     await this.#call('commit');
     const id = `sha256:made-${this.#committed.size}`;
     this.#committed.set(`${repo}:${tag}`, id);
@@ -172,10 +171,10 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return this.imageLabels[label] ?? '';
   }
 
-  /** Only volumes of sandboxes can be missing. */
   async volumeLabels(name: string): Promise<Record<string, string> | undefined> {
     await this.#call('volumeLabels');
-    return name.endsWith('-workspace') && !this.volumeNames.has(name) ? undefined : {};
+    const isOfSandbox = /-(workspace|state)$/.test(name);
+    return isOfSandbox && !this.volumeNames.has(name) ? undefined : {};
   }
 
   async imageOf(): Promise<string> {
@@ -183,9 +182,13 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return 'runtime';
   }
 
-  async userOf(): Promise<string> {
-    await this.#call('userOf');
-    return '1000:1000';
+  async agentOf(container: string): Promise<EngineAgent | undefined> {
+    await this.#call('agentOf');
+    const { name, spec } = this.containers.get(container) ?? {};
+    const mount = spec?.HostConfig?.Mounts?.find(({ Target }) => Target === '/workspace');
+    return name === undefined
+      ? undefined
+      : { name, user: '1000:1000', workspace: mount?.Source ?? '' };
   }
 
   async pidOf(): Promise<number | undefined> {
@@ -212,16 +215,10 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     return [...this.volumeNames];
   }
 
-  async create(spec: ContainerCreateOptions, { onPulled }: CreateOptions = {}): Promise<string> {
+  async create(spec: ContainerCreateOptions): Promise<string> {
     await this.#call('create');
-    const { Image: image = '' } = spec;
-    const elsewhere = this.registry.get(image);
-    if (elsewhere !== undefined && !this.pulled.has(image)) {
-      this.pulled.set(image, elsewhere);
-      await onPulled?.(elsewhere);
-    }
     const id = `container-${++this.#made}`;
-    const exit = { code: 0, outOfMemory: false, error: '' };
+    const exit = { code: 0, outOfMemory: false, error: '', memoryMb: 2048 };
     const made = {
       id,
       name: spec.name ?? id,
@@ -247,21 +244,6 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
     const container = this.#get(id);
     container.state = 'running';
     container.stop = this.onStart(container);
-  }
-
-  async attach(): Promise<Duplex> {
-    await this.#call('attach');
-    return this.onAttach();
-  }
-
-  async exec(_container: string, program: ExecutedProgram): Promise<Execution> {
-    await this.#call('exec');
-    return this.onExec(program);
-  }
-
-  async processes(): Promise<number> {
-    await this.#call('processes');
-    return 2;
   }
 
   async remove(id: string): Promise<void> {

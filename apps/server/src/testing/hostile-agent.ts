@@ -26,7 +26,7 @@ export class HostileAgent {
     this.#server = server;
     this.#epoch = epoch;
     const sandbox = new Sandbox({ session, epoch });
-    sandbox.adopt('container');
+    sandbox.adopt();
     server.app.get(AgentCalls).serve(serving, sandbox);
     const nothing = () => Promise.resolve({});
     agent.serve({
@@ -40,6 +40,7 @@ export class HostileAgent {
       'browser.watch': nothing,
       'copies.checkOut': () => Promise.resolve({ commit: 'aaaaaaa', without: [] }),
       'copies.flush': nothing,
+      'check.run': () => Promise.reject(new Error('No check is run.')),
       shutdown: nothing,
     });
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { type DockerClient } from '@belay/docker';
+import { type DockerClient } from '@belay/containers';
 import { agentCalls, AppError, serverCalls, type StartPayload } from '@belay/protocol';
 import { dialRpc, type RpcConnection } from '@belay/rpc';
 import { SessionWorkspaces } from '../actions/containers/session-workspaces.js';
@@ -13,6 +13,9 @@ import { InstallableAgents } from '../agents/installable-agents.js';
 import { SessionAgents } from '../agents/session-agents.js';
 import { SignInStore } from '../agents/sign-in.store.js';
 import { Config } from '../config.js';
+import { ContainerDials } from '../containers/container-dials.js';
+import { dockerHostOf } from '../containers/docker-host-of.js';
+import { HostFolders } from '../sandboxes/host-folders.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { StepCopies } from '../logs/step-copies.js';
@@ -27,8 +30,6 @@ import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
 import { ModelCalls } from '../sandboxes/connection/model-calls.js';
 import { RestoredCopies } from '../sandboxes/connection/restored-copies.js';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
-import { Sidecars } from '../sandboxes/engine/sidecars.js';
-import { Volumes } from '../sandboxes/engine/volumes.js';
 import { DeathWatch } from '../sandboxes/lifecycle/death-watch.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxContainers } from '../sandboxes/lifecycle/sandbox-containers.js';
@@ -83,6 +84,7 @@ export class SandboxServer {
   };
   service!: SandboxService;
   sandboxes!: Sandboxes;
+  dials!: ContainerDials;
   records!: SandboxRecords;
   copies!: StepCopies;
   agentStore!: AgentStore;
@@ -102,7 +104,7 @@ export class SandboxServer {
     const folder = this.#folder;
     const variables = { BELAY_DATA: folder, XDG_RUNTIME_DIR: folder, BELAY_POOL: '0', ...env };
     const config = new Config(variables);
-    const docker = this.engine as unknown as DockerClient;
+    const host = dockerHostOf(config, this.engine as unknown as DockerClient);
     const { log, database } = this.logs;
     const unused = null as never;
     this.copies = new StepCopies(config);
@@ -113,8 +115,7 @@ export class SandboxServer {
       new TransientNotices(),
       this.copies,
     );
-    const sidecars = new Sidecars(config, docker);
-    const approved = new ApprovedServices(unused, unused, unused, unused, unused, sidecars);
+    const approved = new ApprovedServices(unused, unused, unused, unused, unused, host);
     const live = new TransientNotices();
     this.agentStore = new AgentStore(config);
     this.signIns = new SignInStore(config);
@@ -122,7 +123,7 @@ export class SandboxServer {
       config,
       this.agentStore,
       new InstallableAgents(),
-      new ImageLibraries(config, docker),
+      new ImageLibraries(host),
       this.signIns,
     );
     const calls = new AgentCalls(
@@ -133,29 +134,29 @@ export class SandboxServer {
       unused,
       live,
     );
-    const listener = new AgentListener(config);
-    const connections = new SandboxConnections(listener, calls);
-    const volumes = new Volumes(config, docker, agents);
+    const listener = new AgentListener();
+    this.dials = new ContainerDials(host);
+    const connections = new SandboxConnections(listener, calls, this.dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
     const containers = new SandboxContainers(
       config,
-      docker,
-      volumes,
-      sidecars,
+      host,
+      new HostFolders(config, host),
+      agents,
       connections,
       new MachineAgents(machines, connections),
     );
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes);
-    const deaths = new DeathWatch(config, docker, containers, this.sandboxes, pool);
+    const deaths = new DeathWatch(config, host, containers, this.sandboxes, pool);
     const reconciler = new Reconciler(
-      docker,
+      host,
       containers,
-      volumes,
       this.records,
       this.sandboxes,
       log,
+      this.dials,
     );
     const restored = new RestoredCopies(this.copies, live);
     const files = new SandboxFiles(
@@ -171,7 +172,7 @@ export class SandboxServer {
       reconciler,
       deaths,
       pool,
-      listener,
+      connections,
       machines,
       this.sandboxes,
     );
@@ -182,6 +183,7 @@ export class SandboxServer {
   /** Shuts the server down; containers and their agents keep running. */
   async stop(): Promise<void> {
     await this.#lifecycle.beforeApplicationShutdown();
+    await this.dials.onApplicationShutdown();
   }
 
   async close(): Promise<void> {
@@ -230,6 +232,7 @@ export class SandboxServer {
         await this.agent.flush();
         return {};
       },
+      'check.run': () => Promise.reject(new Error('No check is run.')),
       shutdown: () => {
         if (this.agent.exits) this.engine.kill(container, { code: 0 });
         return Promise.resolve({});

@@ -12,7 +12,7 @@ import { Config } from '../config.js';
 import { Identity } from '../api/auth/identity.js';
 import { setUpHttp } from '../api/set-up-http.js';
 import { ModelGateway } from '../models/model-gateway.js';
-import { SandboxChecks } from '../sandboxes/engine/sandbox-checks.js';
+import { ContainerHost } from '@belay/containers';
 import { CheckRunner } from '../sandboxes/lifecycle/check-runner.js';
 import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
@@ -55,14 +55,13 @@ export class TestServer {
       .useValue(this.sandboxes)
       .overrideProvider(CheckRunner)
       .useValue(this.sandboxes)
-      .overrideProvider(SandboxChecks)
-      .useValue(this.sandboxes)
       .overrideProvider(ServerLifecycle)
       .useValue({});
     if (!this.options.realModels) builder.overrideProvider(ModelGateway).useValue(this.models);
     for (const [provider, value] of this.#replaced)
       builder.overrideProvider(provider).useValue(value);
     const module = await builder.compile();
+    module.get<ContainerHost>(ContainerHost).checks = () => this.sandboxes.checks();
     this.app = module.createNestApplication<NestExpressApplication>({
       bodyParser: false,
       // As in the real server: a response that its client does not read must not delay the

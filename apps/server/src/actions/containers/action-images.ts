@@ -1,21 +1,18 @@
-import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
+import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { DockerClient, labels, outputPieces } from '@belay/docker';
-import { AppError, ignoreError, type ActionManifest } from '@belay/protocol';
+import { ContainerHost, labels, type ProgramSpec } from '@belay/containers';
+import { AppError, type ActionManifest, type ProgramStart } from '@belay/protocol';
+import { untilAborted } from '@belay/rpc';
 import { z } from 'zod';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
 import { hostRegistries } from '../../egress/host-registries.js';
 import { toolSettings } from '../../egress/tool-settings.js';
-import { ownerLabels } from '../../owner-labels.js';
-import { ownPrograms } from '../../programs/program-spec.js';
-import type { ProgramSocket } from '../../programs/program-socket.js';
-import { ProgramSockets } from '../../programs/program-sockets.js';
-import { watchWritten } from '../../programs/watch-written.js';
+import { ContainedPrograms } from '../../programs/contained-programs.js';
+import type { ProgramContainer, ProgramServices } from '../../programs/program-container.js';
 import { digestOf, actionTar, type ActionFile } from '../action-files.js';
 import { OutputLines } from '../output-lines.js';
-import { actionBuildContainer, buildCommand } from './action-build-spec.js';
+import { buildCommand } from './build-command.js';
 
 export const pulledImage = z.object({
   /** The name in the manifest. */
@@ -50,17 +47,16 @@ export interface MakeOptions extends InstallOptions {
 const registries = ['@apt', '@npm', '@pypi'];
 
 /**
- * Makes images of actions: a container of the base image gets the files, runs the set-up and is committed. Unlike an
- * engine build, this container has our limits and no network of the engine, and no Dockerfile can escape it. The
- * remains of a killed server are removed at its next start, like programs of MCP servers.
+ * Makes images of actions: a container of the base image gets the files, runs the set-up and is saved. Unlike a build of
+ * an engine, this container has our limits and no network, and no Dockerfile can escape it.
  */
 @Injectable()
 export class ActionImages {
   constructor(
     private readonly config: Config,
-    private readonly docker: DockerClient,
+    private readonly host: ContainerHost,
+    private readonly programs: ContainedPrograms,
     private readonly egress: EgressService,
-    private readonly sockets: ProgramSockets,
   ) {}
 
   /**
@@ -68,45 +64,41 @@ export class ActionImages {
    * sentence.
    */
   async make(wanted: WantedImage, options: MakeOptions): Promise<string> {
-    const { name, files, packages } = wanted;
-    const base = wanted.base ?? this.config.image;
+    const { files, packages } = wanted;
+    const { images } = this.host;
+    if (!this.host.can.images)
+      throw new AppError(
+        'unavailable',
+        `${this.host.name} cannot make images, so no actions can be installed.`,
+      );
     const command = buildCommand(packages, {
       hasSetup: files.some(({ path }) => path === 'setup'),
       variables: await toolSettings(this.config.environment),
     });
-    const socket = command && (await this.#socketOf(wanted, options));
-    let container: string | undefined;
+    const base = wanted.base ?? this.config.image;
+    const made = await this.#fetch(wanted, options);
+    const tag = tagOf({ base: made ?? base, command, files: digestOf(files) });
+    const name = `belay-action-${this.config.instance}:${tag}`;
+    const cached = await images.id(name);
+    if (cached !== undefined) {
+      options.onLine('The image already exists from an earlier install.');
+      return cached;
+    }
+    const spec = this.#spec(wanted, await actionTar(files, 'action'));
+    const services = await this.#services(wanted, options);
+    const container = await this.programs.open(spec, services, options.signal);
     try {
-      // The sandbox image does not belong to an action.
-      const onPulled = async (id: string): Promise<void> => {
-        if (wanted.base !== null) await options.onPulled({ name: base, id });
-      };
-      container = await this.#create({ name, base, command, socket, onPulled });
-      const made = await this.docker.imageOf(container);
-      const tag = tagOf({ base: made ?? base, command, files: digestOf(files) });
-      const cached = await this.docker.imageId(`${this.#repo}:${tag}`);
-      if (cached !== undefined) {
-        options.onLine('The image already exists from an earlier install.');
-        return cached;
-      }
-      await this.docker.unpack(container, await actionTar(files, 'action'));
-      if (command) await this.#run(container, options);
+      if (command) await this.#run(container, command, options);
       options.signal.throwIfAborted();
       options.onLine('Saving the image …');
-      return await this.docker.commit(container, {
-        repo: this.#repo,
-        tag,
-        changes: [
-          'ENTRYPOINT ["/usr/bin/env"]',
-          'CMD []',
-          'WORKDIR /',
-          'USER 1000:1000',
-          'ENV BELAY_PROGRAM=',
-        ],
+      await container.end();
+      return await images.make(spec.id, {
+        name,
+        entrypoint: ['/usr/bin/env'],
+        user: '1000:1000',
       });
     } finally {
-      if (container !== undefined) await this.docker.remove(container);
-      await socket?.close();
+      await container.remove();
     }
   }
 
@@ -115,27 +107,19 @@ export class ActionImages {
    * running calls, and those kept for later calls.
    */
   async remove(images: readonly string[]): Promise<void> {
-    for (const image of images) {
-      for (const { id } of await this.docker.list(labels.action))
-        if ((await this.docker.imageOf(id)) === image) await this.docker.remove(id);
-      await this.docker.removeImage(image);
-    }
+    await this.programs.end(({ image }) => images.includes(image));
+    for (const image of images) await this.host.images.remove(image);
   }
 
   /** Removes all other images of actions that this server made. */
   async keepOnly(images: readonly string[]): Promise<void> {
-    const found = await this.docker.images(this.docker.ownLabel);
-    const others = found.filter(
-      (image) => image.labels[labels.action] !== undefined && !images.includes(image.id),
-    );
-    await this.remove(others.map(({ id }) => id));
+    const made = await this.host.images.made();
+    await this.remove(made.filter((image) => !images.includes(image)));
   }
 
   /** Ends the calls of this action, and their services. */
   async endCalls(action: string): Promise<void> {
-    const found = await this.docker.list(this.docker.ownLabel);
-    for (const container of found)
-      if (container.labels[labels.action] === action) await this.docker.remove(container.id);
+    await this.programs.end((spec) => spec.labels[labels.action] === action);
   }
 
   /**
@@ -146,27 +130,32 @@ export class ActionImages {
     images: readonly PulledImage[],
     needed: readonly string[],
   ): Promise<PulledImage[]> {
+    const known = this.host.images;
     const neededIds = new Set<string>();
-    for (const name of needed) neededIds.add((await this.docker.imageId(name)) ?? '');
+    for (const name of needed) neededIds.add((await known.id(name)) ?? '');
     const gone: PulledImage[] = [];
     for (const image of images) {
       if (neededIds.has(image.id)) continue;
       // Another image of the same name was not pulled by this server.
-      const isOurs = (await this.docker.imageId(image.name)) === image.id;
-      if (!isOurs || (await this.docker.untagImage(image.name))) gone.push(image);
+      const isOurs = (await known.id(image.name)) === image.id;
+      if (!isOurs || (await known.release(image.name))) gone.push(image);
     }
     return gone;
   }
 
-  get #repo(): string {
-    return `belay-action-${this.config.instance}`;
+  /** Returns the id of the base image. */
+  async #fetch({ base }: WantedImage, { onPulled }: MakeOptions): Promise<string | undefined> {
+    const { images } = this.host;
+    const name = base ?? this.config.image;
+    const isFetched = await images.fetch(name);
+    const id = await images.id(name);
+    // The sandbox image does not belong to an action.
+    if (isFetched && base !== null && id !== undefined) await onPulled({ name, id });
+    return id;
   }
 
-  /**
-   * The set-up’s socket, with access to package registries (also those in the host’s own settings) and the declared
-   * hosts.
-   */
-  async #socketOf({ name, hosts }: WantedImage, { onLine }: MakeOptions): Promise<ProgramSocket> {
+  /** Access to package registries (also those in the host’s own settings) and to the declared hosts. */
+  async #services({ name, hosts }: WantedImage, { onLine }: MakeOptions): Promise<ProgramServices> {
     const own = await hostRegistries(this.config.environment);
     const origin = {
       name: `The setup of the action ${name}`,
@@ -174,95 +163,70 @@ export class ActionImages {
       hosts: [...registries, ...own.map(({ host, port }) => `${host}:${port}`), ...hosts],
       refused: onLine,
     };
-    return this.sockets.open({ connect: (target) => this.egress.connectProgram(origin, target) });
+    return { connect: (target) => this.egress.connectProgram(origin, target) };
   }
 
-  async #create(what: {
-    name: string;
-    base: string;
-    command: readonly string[] | null;
-    socket: ProgramSocket | null;
-    onPulled: (id: string) => Promise<void>;
-  }): Promise<string> {
-    const { name, base, command, socket, onPulled } = what;
-    return this.docker.create(
-      actionBuildContainer({
-        name: `belay-action-${name}-setup`,
-        image: base,
-        command,
-        connection: socket && { socketFolder: socket.folder, runtime: this.config.runtimeVolume },
-        limits: {
-          memoryMb: this.config.memoryMb,
-          cpus: Math.min(this.config.cpus, await this.docker.cpus()),
-        },
-        labels: ownerLabels(this.config, { [labels.action]: name, [labels.program]: ownPrograms }),
-      }),
-      { boundVolumes: true, onPulled },
-    );
+  #spec({ name, base }: WantedImage, archive: Buffer): ProgramSpec {
+    const { memoryMb, cpus } = this.config;
+    return {
+      id: randomBytes(6).toString('hex'),
+      label: `action-${name}-setup`,
+      labels: { [labels.action]: name },
+      image: base ?? this.config.image,
+      rights: 'build',
+      user: 0,
+      limits: { memoryMb, cpus },
+      // Not part of the image.
+      scratch: ['/tmp', '/run'].map((path) => ({ path, mb: memoryMb })),
+      workspace: null,
+      folders: [],
+      services: [],
+      archive,
+      writtenMb: this.config.actionImageMb,
+    };
   }
 
   /** Resolves when the set-up has succeeded. */
-  async #run(container: string, { onLine, signal }: MakeOptions): Promise<void> {
-    const { actionSetupSeconds: seconds } = this.config;
-    const stopped = new AbortController();
-    const stop = (error: unknown): void => stopped.abort(error);
-    const cancel = (): void => stop(signal.reason);
-    const late = new AppError(
+  async #run(
+    container: ProgramContainer,
+    command: ProgramStart['command'],
+    { onLine, signal }: InstallOptions,
+  ): Promise<void> {
+    const { actionSetupSeconds: seconds, actionImageMb: mebibytes } = this.config;
+    const late = new AbortController();
+    const tooLong = new AppError(
       'timeout',
       `The setup took more than ${seconds} s. Make it shorter, or raise BELAY_ACTION_SETUP_S.`,
     );
-    const timer = setTimeout(() => stop(late), seconds * 1_000).unref();
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
-    // Removing the container ends its output, and with it the waiting below.
-    const remove = (): void =>
-      void this.docker.remove(container).catch(ignoreError('it is removed at the end, too'));
-    stopped.signal.addEventListener('abort', remove, { once: true });
-    const watched = new AbortController();
-    const { actionImageMb: mebibytes } = this.config;
-    const tooLarge = new AppError(
-      'too_large',
-      `The setup wrote more than ${mebibytes} MiB. Make it smaller, or raise BELAY_ACTION_IMAGE_MB.`,
-    );
-    const watch = { mebibytes, exceeded: () => stop(tooLarge), signal: watched.signal };
-    void watchWritten(this.docker, container, watch);
+    const timer = setTimeout(() => late.abort(tooLong), seconds * 1_000).unref();
     try {
-      const stream = await this.docker.attach(container);
-      stream.on('error', ignoreError('the stream closes'));
-      stopped.signal.throwIfAborted();
-      await this.docker.start(container);
-      const lines = new OutputLines(onLine);
-      for await (const { data } of outputPieces(stream)) lines.add(data);
-      lines.end();
-      stopped.signal.throwIfAborted();
-      await this.#assertSucceeded(container);
-    } catch (error) {
-      stopped.signal.throwIfAborted();
-      throw error;
+      const running = await container.run({
+        command,
+        folder: '/',
+        env: {},
+        egress: true,
+        services: {},
+        output: null,
+      });
+      running.input.end();
+      const follow = async () => {
+        const lines = new OutputLines(onLine);
+        for await (const { data } of running.output) lines.add(data);
+        lines.end();
+        return running.ended;
+      };
+      const end = await untilAborted(AbortSignal.any([signal, late.signal]), follow());
+      if (end.code === 0) return;
+      if (end.wroteTooMuch)
+        throw new AppError(
+          'too_large',
+          `The setup wrote more than ${mebibytes} MiB. Make it smaller, or raise BELAY_ACTION_IMAGE_MB.`,
+        );
+      const reason = end.outOfMemory ? 'ran out of memory' : `ended with code ${end.code ?? '?'}`;
+      throw new AppError('tool_failed', `The setup ${reason}. Its log says why.`);
     } finally {
       clearTimeout(timer);
-      watched.abort();
-      signal.removeEventListener('abort', cancel);
     }
-  }
-
-  async #assertSucceeded(container: string): Promise<void> {
-    for (let attempt = 0; attempt < 100; attempt++) {
-      const exit = await this.docker.exit(container);
-      if (exit === null) {
-        await delay(50);
-        continue;
-      }
-      if (exit?.code === 0) return;
-      const reason = exit?.outOfMemory
-        ? 'ran out of memory'
-        : `ended with code ${exit?.code ?? '?'}`;
-      throw new AppError('tool_failed', `The setup ${reason}. Its log says why.`);
-    }
-    throw new AppError(
-      'timeout',
-      'The container engine did not report how the setup ended. Try again.',
-    );
   }
 }
 

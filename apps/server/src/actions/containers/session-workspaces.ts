@@ -1,13 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import type { SandboxVolumes } from '@belay/docker';
 
 /** What actions need to know of a session’s sandbox. */
 export interface SessionWorkspace {
+  /** The name of its files. */
+  files: string;
   /** The joined machine that it is on. */
   machine: string | undefined;
-  /** The container’s id; empty while there is none. */
-  container: string;
-  volumes: SandboxVolumes;
   /** Resolves when the sandbox is gone. */
   gone(): Promise<void>;
 }

@@ -1,5 +1,4 @@
 import { until } from '@belay/testing';
-import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
 import { Database } from '../../storage/database.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -11,7 +10,7 @@ describe('health probes', () => {
 
   const started = async (engine: object): Promise<void> => {
     server = new TestServer();
-    server.replace(SandboxChecks, engine as SandboxChecks);
+    Object.assign(server.sandboxes, engine);
     await server.start();
   };
   const probe = async (path: string) => {

@@ -3,7 +3,7 @@ import { api } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { Response } from 'express';
 import { sql } from 'kysely';
-import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
+import { ContainerHost } from '@belay/containers';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -23,7 +23,7 @@ export class MonitoringController implements OnApplicationBootstrap, OnModuleDes
   constructor(
     private readonly database: Database,
     private readonly log: EventLog,
-    private readonly sandboxes: SandboxChecks,
+    private readonly host: ContainerHost,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -80,7 +80,7 @@ export class MonitoringController implements OnApplicationBootstrap, OnModuleDes
     const now = Date.now();
     if (now - this.#engine.at < engineMs) return;
     this.#engine = { at: now, ok: this.#engine.ok };
-    this.sandboxes.checks().then(
+    this.host.checks().then(
       ([engine]) => (this.#engine.ok = engine?.ok ?? false),
       () => (this.#engine.ok = false),
     );

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Check } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { McpServers } from '../../mcp/mcp-servers.js';
-import { SandboxChecks } from '../../sandboxes/engine/sandbox-checks.js';
+import { ContainerHost } from '@belay/containers';
 import { diskCheck } from '../../storage/disk-check.js';
 
 /** Checks the server’s prerequisites. */
@@ -10,12 +10,12 @@ import { diskCheck } from '../../storage/disk-check.js';
 export class ServerChecks {
   constructor(
     private readonly config: Config,
-    private readonly sandboxes: SandboxChecks,
+    private readonly host: ContainerHost,
     private readonly mcp: McpServers,
   ) {}
 
   async all(): Promise<Check[]> {
-    const sandboxes = await this.sandboxes.checks();
-    return [...sandboxes, await diskCheck(this.config), ...this.mcp.checks()];
+    const host = await this.host.checks();
+    return [...host, await diskCheck(this.config), ...this.mcp.checks()];
   }
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
 import {
   agentCalls,
   SentPrompt,
@@ -20,7 +22,6 @@ import { Sandbox } from '../lifecycle/sandbox.js';
 import { ApprovedServices } from './approved-services.js';
 import { ModelCalls } from './model-calls.js';
 import { StorageCalls } from './storage-calls.js';
-import { Config } from '../../config.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +31,8 @@ type Agent = RpcConnection<typeof agentCalls, typeof serverCalls>;
 const logs = new TestLogs();
 let folder: string;
 let listener: AgentListener;
+/** The sockets of containers, by sandbox. */
+const sockets = new Map<string, Server>();
 let terminals: TerminalLog;
 let calls: AgentCalls;
 let live: TransientNotices;
@@ -47,7 +50,7 @@ const reply: ModelReply = {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'belay-'));
   await logs.open();
-  listener = new AgentListener(new Config({ BELAY_DATA: folder, XDG_RUNTIME_DIR: folder }));
+  listener = new AgentListener();
   terminals = new TerminalLog(logs.config);
   const unused = null as never;
   const storage = new StorageCalls(logs.log, terminals, unused, unused, unused);
@@ -68,26 +71,34 @@ beforeEach(async () => {
 afterEach(async () => {
   asked.length = 0;
   await Promise.all(agents.splice(0).map((agent) => agent.close()));
-  await listener.hangUpAll();
+  listener.hangUpAll();
+  for (const server of sockets.values()) server.close();
+  sockets.clear();
   await terminals.onApplicationShutdown();
   await rm(folder, { recursive: true });
 });
 afterAll(() => logs.close());
 
 const sandboxOf = (session: string | null): Sandbox => {
-  const options = { id: 'one', volumes: { workspace: 'w', state: 's' }, epoch: 0 };
+  const options = { id: 'one', epoch: 0 };
   return new Sandbox(session === null ? options : { ...options, session });
 };
-const listen = (sandbox: Sandbox, id = 'one'): Promise<void> =>
+const listen = async (sandbox: Sandbox, id = 'one'): Promise<void> => {
   listener.open(id, {
     admits: (agent) => sandbox.admits(agent),
     onConnection: (connection) => calls.serve(connection, sandbox),
     onBroken: (reason) => calls.reportBreach(sandbox, reason),
   });
+  if (sockets.has(id)) return;
+  const server = createServer();
+  sockets.set(id, server);
+  server.on('upgrade', (request, socket, head) => listener.dialled(id, { request, socket, head }));
+  await once(server.listen(join(folder, id)), 'listening');
+};
 
 /** An agent that dials the sandbox’s socket, as in a container. */
 function dial(received: Event[] = [], id = 'one'): Agent {
-  const address = `unix:${join(listener.folder(id), 'agent.sock')}`;
+  const address = `unix:${join(folder, id)}`;
   const agent: Agent = dialRpc({ address, serves: agentCalls, calls: serverCalls });
   const nothing = async () => ({});
   agent.serve({
@@ -104,6 +115,7 @@ function dial(received: Event[] = [], id = 'one'): Agent {
     'browser.watch': nothing,
     'copies.checkOut': async () => ({ commit: 'aaaaaaa', without: [] }),
     'copies.flush': nothing,
+    'check.run': () => Promise.reject(new Error('No check is run.')),
     shutdown: nothing,
   });
   agents.push(agent);
@@ -135,7 +147,7 @@ it('leaves a warm agent waiting, and refuses calls before hello', async () => {
 it('sends a reconnected agent the events that it missed, then allows calls to it', async () => {
   await logs.session('back');
   const sandbox = sandboxOf('back');
-  sandbox.adopt('container');
+  sandbox.adopt();
   await listen(sandbox);
   const agent = dial();
   const answer = await hello(agent, 'back', 1);
@@ -152,7 +164,7 @@ it('sends a reconnected agent the events that it missed, then allows calls to it
 it('gives an agent that was to begin when the server died its startPayload', async () => {
   await logs.session('begin');
   const sandbox = sandboxOf('begin');
-  sandbox.adopt('container');
+  sandbox.adopt();
   await listen(sandbox);
   const { startPayload } = await hello(dial());
   const expected: Partial<StartPayload> = { session: 'begin', epoch: 0 };
@@ -163,7 +175,7 @@ it('gives an agent that was to begin when the server died its startPayload', asy
 it('stores events once and for its own session only', async () => {
   await logs.session('mine');
   const sandbox = sandboxOf('mine');
-  sandbox.adopt('container');
+  sandbox.adopt();
   await listen(sandbox);
   const agent = dial();
   await hello(agent, 'mine');
@@ -185,7 +197,7 @@ it('stores events once and for its own session only', async () => {
 it('acknowledges terminal output once it is stored, and continues with a new server', async () => {
   await logs.session('terminal');
   const first = sandboxOf('terminal');
-  first.adopt('container');
+  first.adopt();
   await listen(first);
   const agent = dial();
   await hello(agent, 'terminal');
@@ -199,9 +211,9 @@ it('acknowledges terminal output once it is stored, and continues with a new ser
   });
 
   // As after kill -9: another server listens at the same path and knows nothing of this connection.
-  await listener.hangUpAll();
+  listener.hangUpAll();
   const second = sandboxOf('terminal');
-  second.adopt('container');
+  second.adopt();
   await listen(second);
   await hello(agent, 'terminal', 2);
   await broken;
@@ -215,7 +227,7 @@ it('acknowledges terminal output once it is stored, and continues with a new ser
 it('streams a workspace into its sandbox, and shows how far the agent has it', async () => {
   await logs.session('copy');
   const sandbox = sandboxOf('copy');
-  sandbox.adopt('container');
+  sandbox.adopt();
   await listen(sandbox);
   const agent = dial();
   const taken = Promise.withResolvers<void>();
@@ -258,7 +270,7 @@ describe('the prompt of an agent', () => {
   const begun = async (session: string, id: string): Promise<Agent> => {
     await logs.session(session);
     const sandbox = sandboxOf(session);
-    sandbox.adopt('container');
+    sandbox.adopt();
     await listen(sandbox, id);
     const agent = dial([], id);
     await hello(agent, session);
@@ -284,10 +296,10 @@ describe('the prompt of an agent', () => {
     };
     await generate(a, b);
     await generate(a, b, c);
-    await listener.hangUpAll();
+    listener.hangUpAll();
     const again = ['prompt', 'prompt-other'].map(sandboxOf);
     for (const [index, sandbox] of again.entries()) {
-      sandbox.adopt('container');
+      sandbox.adopt();
       await listen(sandbox, index === 0 ? 'one' : 'two');
     }
     await hello(agent, 'prompt', 2);

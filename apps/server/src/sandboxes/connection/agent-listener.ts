@@ -1,12 +1,9 @@
-import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
-import { ConnectionFolder, makePrivateFolder } from '@belay/host';
+import type { DialIn } from '@belay/containers';
 import { agentCalls, AppError, serverCalls, type Contract } from '@belay/protocol';
 import { agentPath, refuse, rpcServer, type RpcServer, type RpcServerOptions } from '@belay/rpc';
-import { Config } from '../../config.js';
 import { hashOfSecret } from '../../storage/secrets.js';
 import type { AgentConnection } from './agent-link.js';
 
@@ -19,6 +16,7 @@ export interface Listener {
 }
 
 interface Listening {
+  /** Without a port of its own: it handles the upgrades that it is given. */
   server: Server;
   connections: RpcServer;
   /** The hash of the token that connections from another machine need. */
@@ -31,41 +29,30 @@ type RemoteOptions<S extends Contract, C extends Contract> = Omit<RpcServerOptio
 const maxBreaches = 5;
 
 /**
- * A Unix socket for each sandbox, alone in a folder that is mounted only into that container: the socket identifies
- * the sandbox, and an id that the agent generates identifies the agent.
+ * Accepts the connections of agents. The host of its container, or a token, identifies the sandbox, and an id that the
+ * agent generates identifies the agent.
  */
 @Injectable()
 export class AgentListener {
   /** The path for connections from other machines, at the server’s own port. */
   readonly path = agentPath;
   readonly #logger = new Logger(AgentListener.name);
-  readonly #root: string;
   readonly #listening = new Map<string, Listening>();
-  readonly #rootFolder: string;
 
-  constructor(config: Config) {
-    this.#rootFolder = config.runtimeFolder;
-    this.#root = join(config.runtimeFolder, config.instance);
-  }
-
-  folder(sandbox: string): string {
-    return this.#folder(sandbox).path;
-  }
-
-  /**
-   * Listens at the sandbox’s own path, which stays the same after a restart of the server, so that agents can
-   * reconnect.
-   */
-  async open(sandbox: string, listener: Listener): Promise<void> {
-    await makePrivateFolder(this.#rootFolder);
-    await makePrivateFolder(this.#root);
-    const folder = this.#folder(sandbox);
-    await folder.make();
+  /** Admits the agent of a sandbox in a container. */
+  open(sandbox: string, listener: Listener): void {
     const server = createServer();
     const connections = rpcServer({ ...this.#optionsOf(sandbox, listener), server });
-    // The container’s user has no account here; access is limited by the folder.
-    await folder.listen('agent.sock', server);
     this.#listening.set(sandbox, { server, connections });
+  }
+
+  /** A connection that the container of a sandbox has dialled. */
+  dialled(sandbox: string, { request, socket, head }: DialIn): void {
+    const listening = this.#listening.get(sandbox);
+    // One with a token has no container here.
+    if (listening && listening.token === undefined)
+      listening.server.emit('upgrade', request, socket, head);
+    else refuse(socket, new AppError('unavailable', 'Nobody listens to this sandbox now.'));
   }
 
   #optionsOf(
@@ -101,7 +88,6 @@ export class AgentListener {
     token: string,
     options: RemoteOptions<S, C>,
   ): void {
-    // Without a port of its own: it handles upgrades with this token.
     const server = createServer();
     const connections = rpcServer({ ...options, server, dropsSilent: true });
     this.#listening.set(name, { server, connections, token });
@@ -117,34 +103,15 @@ export class AgentListener {
     refuse(socket, new AppError('unauthorized', 'This token is not valid, or was revoked.'));
   }
 
-  /** Puts a small file beside the socket, readable for all. */
-  async putFile(sandbox: string, name: string, content: string): Promise<void> {
-    const create = (path: string) => writeFile(path, content, { flag: 'wx' });
-    await this.#folder(sandbox).place(name, 0o644, create);
-  }
-
-  /** Stops listening and removes the folder; pending calls fail with `reason`. */
-  async remove(sandbox: string, reason: AppError): Promise<void> {
-    await this.#hangUp(sandbox, reason);
-    await this.#folder(sandbox).remove();
-  }
-
-  /** Stops all listening; agents keep trying to reconnect. */
-  async hangUpAll(): Promise<void> {
-    await Promise.all([...this.#listening.keys()].map((sandbox) => this.#hangUp(sandbox)));
-  }
-
-  #folder(sandbox: string): ConnectionFolder {
-    return new ConnectionFolder(this.#root, sandbox);
-  }
-
-  async #hangUp(sandbox: string, reason?: AppError): Promise<void> {
-    const listening = this.#listening.get(sandbox);
-    if (!listening) return;
+  /** Stops admitting connections; pending calls fail with `reason`. */
+  remove(sandbox: string, reason?: AppError): void {
+    this.#listening.get(sandbox)?.connections.close(reason);
     this.#listening.delete(sandbox);
-    listening.connections.close(reason);
-    listening.server.closeAllConnections();
-    await new Promise((resolve) => listening.server.close(resolve));
+  }
+
+  /** Ends all connections; agents keep trying to reconnect. */
+  hangUpAll(): void {
+    for (const sandbox of this.#listening.keys()) this.remove(sandbox);
   }
 }
 

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ContainerHost } from '@belay/containers';
 import {
   AppError,
   operations,
@@ -12,7 +13,6 @@ import { ApprovedCalls, type ApprovedCall } from '../../approvals/approved-calls
 import { EgressService } from '../../egress/egress.service.js';
 import { McpCalls } from '../../mcp/mcp-calls.js';
 import { WebSearch } from '../../models/web-search.js';
-import { Sidecars } from '../engine/sidecars.js';
 import type { ConnectedSandbox, SessionOf } from './connected-sandbox.js';
 
 export type ApprovedHandlers = Pick<
@@ -29,7 +29,7 @@ export class ApprovedServices {
     private readonly mcp: McpCalls,
     private readonly search: WebSearch,
     private readonly egress: EgressService,
-    private readonly sidecars: Sidecars,
+    private readonly host: ContainerHost,
   ) {}
 
   /** The services that this server is configured with. */
@@ -58,7 +58,8 @@ export class ApprovedServices {
     if (operation.display !== 'page') {
       throw new AppError('forbidden', `${operation.name} needs no browser.`);
     }
-    if (operation.risk === 'read' && source === 'agent' && !this.sidecars.has(sandbox.id)) {
+    const needsPage = operation.risk === 'read' && source === 'agent';
+    if (needsPage && !(await this.host.hasBrowser(sandbox.id))) {
       throw new AppError('unavailable', 'No page is open. Open one first.');
     }
     if (sandbox.machine !== undefined)
@@ -66,7 +67,7 @@ export class ApprovedServices {
         'unavailable',
         'The machine, or the image on it, has no Chromium: install it there.',
       );
-    return this.sidecars.start(sandbox);
+    return this.host.browser(sandbox.id);
   }
 
   async #search(

@@ -1,4 +1,3 @@
-import { type SandboxVolumes } from '@belay/docker';
 import type { AgentConnection } from './agent-link.js';
 
 /** The session of the calling agent; throws while it has none. */
@@ -7,8 +6,6 @@ export type SessionOf = () => Promise<string>;
 /** What a connection needs to know of its sandbox. */
 export interface ConnectedSandbox {
   readonly id: string;
-  readonly container: string;
-  readonly volumes: SandboxVolumes;
   /** The joined machine that its agent runs on; undefined for a container. */
   readonly machine: string | undefined;
   readonly session: string | null;

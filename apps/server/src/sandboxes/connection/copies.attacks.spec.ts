@@ -48,7 +48,7 @@ describe('attacks: copies of steps', () => {
       agent: agentCalls,
     });
     const sandbox = new Sandbox({ session: agent.session, epoch: 1 });
-    sandbox.adopt('container');
+    sandbox.adopt();
     sandbox.connect({ connected: true } as never);
     server.app.get(AgentCalls).serve(serving, sandbox);
     const stored = program.call('copies.stored', {});

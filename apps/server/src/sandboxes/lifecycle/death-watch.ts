@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { DockerClient, exitReason } from '@belay/docker';
+import { ContainerHost } from '@belay/containers';
 import { AppError, errorFrom } from '@belay/protocol';
 import { Config } from '../../config.js';
 import type { Findings } from './reconciler.js';
@@ -11,7 +11,7 @@ import { WarmPool } from './warm-pool.js';
 
 export type LostListener = (session: string, reason: string) => void;
 
-/** After this delay a lost connection is investigated, in case the engine did not report an exit. */
+/** After this delay a lost connection is investigated, in case the host did not report an exit. */
 const breakTimeoutMs = 1_000;
 
 /** Handles unexpected exits of sandboxes: finds the cause, reports it, and removes the container. */
@@ -27,7 +27,7 @@ export class DeathWatch implements Findings {
 
   constructor(
     private readonly config: Config,
-    private readonly docker: DockerClient,
+    private readonly host: ContainerHost,
     private readonly containers: SandboxContainers,
     private readonly sandboxes: Sandboxes,
     private readonly pool: WarmPool,
@@ -61,7 +61,7 @@ export class DeathWatch implements Findings {
     sandbox.end(error);
     // A sandbox that exits during its start is removed by the start.
     if (state === 'starting') return;
-    const removal = this.#remove(sandbox, { volumes: session === null, reason: error });
+    const removal = this.#remove(sandbox, { files: session === null, reason: error });
     if (session !== null) {
       // Reported before the removal, which is slow on a busy machine.
       this.sandboxes.remove(sandbox);
@@ -74,10 +74,7 @@ export class DeathWatch implements Findings {
 
   async lost(sandbox: Sandbox, session: string): Promise<void> {
     const reason = await this.#reasonOf(sandbox);
-    await this.#remove(sandbox, {
-      volumes: false,
-      reason: new AppError('unavailable', reason),
-    });
+    await this.#remove(sandbox, { files: false, reason: new AppError('unavailable', reason) });
     this.#report(session, reason);
   }
 
@@ -97,21 +94,14 @@ export class DeathWatch implements Findings {
     if (sandbox.machine !== undefined) return this.watchLease(sandbox);
     await delay(breakTimeoutMs, undefined, { ref: false });
     if (sandbox.isEnding || this.#closing || sandbox.connection?.connected) return;
-    // The reconciler checks an unresponsive engine once it is back.
-    const exit = await this.docker.exit(sandbox.container).catch(() => null);
-    if (exit !== null) await this.died(sandbox);
+    // The reconciler checks an unresponsive host once it is back.
+    const seen = await this.host.look(sandbox.id).catch(() => undefined);
+    if (seen && seen.state !== 'running') await this.died(sandbox);
   }
 
   async #reasonOf(sandbox: Sandbox): Promise<string> {
-    const memory = { memoryMb: this.config.memoryMb, setting: 'BELAY_MEMORY_MB' };
-    try {
-      const exit = await this.docker.exit(sandbox.container);
-      const printed = exit ? await this.docker.lastLines(sandbox.container, 3) : '';
-      const lastLine = printed.split('\n').at(-1)?.trim().slice(0, 300) ?? '';
-      return exitReason(exit ?? undefined, { ...memory, lastLine });
-    } catch {
-      return exitReason(undefined, { ...memory, lastLine: '' });
-    }
+    const seen = await this.host.look(sandbox.id).catch(() => undefined);
+    return `${seen?.why ?? 'The sandbox ended.'} Its files are kept.`;
   }
 
   #report(session: string, reason: string): void {
@@ -119,8 +109,8 @@ export class DeathWatch implements Findings {
     for (const listener of this.#listeners) listener(session, reason);
   }
 
-  /** A container that cannot be removed now is removed when the engine is back. */
-  async #remove(sandbox: Sandbox, what: { volumes: boolean; reason: AppError }): Promise<void> {
+  /** A container that cannot be removed now is removed when the host is back. */
+  async #remove(sandbox: Sandbox, what: { files: boolean; reason: AppError }): Promise<void> {
     try {
       await this.containers.dispose(sandbox, what);
     } catch (error) {

@@ -1,16 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import {
-  DockerClient,
-  dockerError,
-  type EngineEvent,
-  type FoundContainer,
-  labels,
-} from '@belay/docker';
-import { errorFrom, ignoreError } from '@belay/protocol';
+import { ContainerHost, followHost, type Seen } from '@belay/containers';
+import { errorFrom } from '@belay/protocol';
+import { ContainerDials } from '../../containers/container-dials.js';
 import { EventLog } from '../../logs/event-log.js';
-import { ownPrograms } from '../../programs/program-spec.js';
-import { Volumes } from '../engine/volumes.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
@@ -25,14 +17,8 @@ export interface Findings {
 }
 
 /**
- * The delay before the engine is asked again after its event stream ended; it doubles while the engine is unavailable.
- */
-const firstRetryDelayMs = 200;
-const maxRetryDelayMs = 2_000;
-
-/**
- * Keeps the server’s state in sync with the engine: adopts sandboxes of an earlier server, removes unused containers,
- * and detects exits. The check is repeated after the engine was unavailable.
+ * Keeps the server’s state in sync with the host of its containers: adopts sandboxes of an earlier server, removes
+ * unused containers and files, and detects exits. The check is repeated after the host was away.
  */
 @Injectable()
 export class Reconciler {
@@ -42,20 +28,32 @@ export class Reconciler {
   #adopted = false;
 
   constructor(
-    private readonly docker: DockerClient,
+    private readonly host: ContainerHost,
     private readonly containers: SandboxContainers,
-    private readonly volumes: Volumes,
     private readonly records: SandboxRecords,
     private readonly sandboxes: Sandboxes,
     private readonly log: EventLog,
+    private readonly dials: ContainerDials,
   ) {}
 
-  /** Resolves after the first check, even if the engine does not respond; then follows the engine until `close`. */
+  /** Resolves after the first check, even if the host does not respond; then follows the host until `close`. */
   async start(findings: Findings): Promise<void> {
     await this.#adoptOnMachines();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#following = this.#follow(findings, resolve);
-    await promise;
+    const { promise: looked, resolve } = Promise.withResolvers<void>();
+    this.#following = followHost(this.host, {
+      signal: this.#closing.signal,
+      synced: async (found) => {
+        await (this.#adopted ? this.#check(found, findings) : this.#adoptAll(found, findings));
+        resolve();
+      },
+      changed: (seen) => this.#handle(seen, findings),
+      away: (error) => {
+        this.#logger.warn(error.message);
+        resolve();
+      },
+      back: () => this.#logger.log(`${this.host.name} is back.`),
+    });
+    await looked;
   }
 
   async close(): Promise<void> {
@@ -63,39 +61,13 @@ export class Reconciler {
     await this.#following;
   }
 
-  async #follow(findings: Findings, looked: () => void): Promise<void> {
-    const { signal } = this.#closing;
-    let pauseMs = firstRetryDelayMs;
-    let away = false;
-    while (!signal.aborted) {
-      try {
-        // The subscription starts before the check, so no event is missed in between.
-        const events = await this.docker.events(this.docker.ownLabel, signal);
-        await (this.#adopted ? this.#check(findings) : this.#adoptAll(findings));
-        if (away) this.#logger.log('Docker is back.');
-        away = false;
-        looked();
-        pauseMs = firstRetryDelayMs;
-        for await (const event of events) this.#handle(event, findings);
-      } catch (error) {
-        if (!away) this.#logger.warn(dockerError(error).message);
-        away = true;
-        looked();
-      }
-      await delay(pauseMs, undefined, { signal, ref: false }).catch(
-        ignoreError('the server is closing'),
-      );
-      pauseMs = Math.min(2 * pauseMs, maxRetryDelayMs);
-    }
+  #handle({ id, state }: Seen, findings: Findings): void {
+    const sandbox = this.sandboxes.withId(id);
+    const isOver = state === 'ended' || state === 'gone';
+    if (isOver && sandbox && !sandbox.isEnding) void findings.died(sandbox);
   }
 
-  #handle({ action, labels: found }: EngineEvent, findings: Findings): void {
-    if (action !== 'die' && action !== 'destroy') return;
-    const sandbox = this.sandboxes.withId(found[labels.sandbox] ?? '');
-    if (sandbox && !sandbox.isEnding) void findings.died(sandbox);
-  }
-
-  /** Agents on other machines reconnect by themselves; no engine here knows them. */
+  /** Agents on other machines reconnect by themselves; no host of containers here knows them. */
   async #adoptOnMachines(): Promise<void> {
     for (const record of await this.#validRecords()) {
       const { sandbox: id, session, machine, token } = record;
@@ -103,49 +75,43 @@ export class Reconciler {
       if (!isRunning || this.sandboxes.ofSession(session) || !(await this.#isCurrent(record)))
         continue;
       const sandbox = this.sandboxes.add({ ...record, id });
-      sandbox.adopt('');
-      await this.containers.listen(sandbox);
+      sandbox.adopt();
+      await this.containers.adopt(sandbox);
     }
   }
 
-  /** Checks after a time without events: reports sandboxes that have exited, and removes unowned containers. */
-  async #check(findings: Findings): Promise<void> {
-    const containers = await this.docker.list(this.docker.ownLabel);
-    const running = new Set(containers.filter((one) => one.running).map(({ id }) => id));
+  /** Checks after a time without news: reports sandboxes that have exited, and removes unowned containers. */
+  async #check(found: readonly Seen[], findings: Findings): Promise<void> {
+    const running = new Set(found.filter(({ state }) => state === 'running').map(({ id }) => id));
     for (const sandbox of this.sandboxes.all()) {
       // A sandbox that is being created may not run yet.
       const wasRunning = sandbox.hasBegun || sandbox.connection !== undefined;
       if (sandbox.machine !== undefined) continue;
-      if (wasRunning && !sandbox.isEnding && !running.has(sandbox.container)) {
-        await findings.died(sandbox);
-      }
+      if (!wasRunning || sandbox.isEnding || running.has(sandbox.id)) continue;
+      // It may have begun since they were listed.
+      if ((await this.host.look(sandbox.id)).state !== 'running') await findings.died(sandbox);
     }
-    const records = await this.#validRecords();
-    for (const container of containers) {
-      const isKnown = this.sandboxes.withId(container.labels[labels.sandbox] ?? '') !== undefined;
-      if (!isKnown && !this.#belongs(container, records)) await this.docker.remove(container.id);
-    }
-    // Removes volumes of starts that failed in the engine; containers being created may still use theirs.
-    if (this.containers.busy === 0) await this.#removeVolumes();
+    for (const { id } of found) if (!this.#isUsed(id)) await this.host.remove(id);
+    // Removes files of starts that failed in the host; containers being created may still use theirs.
+    if (this.containers.busy === 0) await this.#removeFiles();
   }
 
   /** The first check: adopts or removes what an earlier server left. */
-  async #adoptAll(findings: Findings): Promise<void> {
-    const containers = await this.docker.list(this.docker.ownLabel);
+  async #adoptAll(found: readonly Seen[], findings: Findings): Promise<void> {
     const records = await this.#validRecords();
-    for (const container of containers) {
-      const id = container.labels[labels.sandbox];
-      if (id !== undefined && this.sandboxes.withId(id)) continue;
-      const record = records.find((one) => one.sandbox === id);
-      const isCurrent = record !== undefined && (await this.#isCurrent(record));
-      if (isCurrent) await this.#takeOver(container, record, findings);
-      else if (!this.#belongs(container, records)) {
-        await this.docker.remove(container.id);
-        if (id !== undefined) await this.containers.removeFolder(id);
-      }
+    for (const seen of found) {
+      if (this.#isUsed(seen.id)) continue;
+      const record = records.find(({ sandbox }) => sandbox === seen.id);
+      if (record && (await this.#isCurrent(record))) await this.#takeOver(seen, record, findings);
+      else await this.host.remove(seen.id);
     }
-    await this.#removeVolumes();
+    await this.#removeFiles();
     this.#adopted = true;
+  }
+
+  /** By a sandbox, or by a program of this process; an earlier process’s programs are of no use. */
+  #isUsed(id: string): boolean {
+    return this.sandboxes.withId(id) !== undefined || this.dials.has(id);
   }
 
   /** Records of existing sessions whose files are worth keeping; others are removed. */
@@ -173,38 +139,20 @@ export class Reconciler {
     }
   }
 
-  async #takeOver(
-    container: FoundContainer,
-    record: SandboxRecord,
-    findings: Findings,
-  ): Promise<void> {
-    const { sandbox: id, volumes, session, epoch, agent } = record;
-    const options = { id, volumes, session, epoch, agent };
-    if (!container.running) {
-      const ended = new Sandbox(options);
-      ended.container = container.id;
-      return findings.lost(ended, session);
-    }
+  async #takeOver(seen: Seen, record: SandboxRecord, findings: Findings): Promise<void> {
+    const { sandbox: id, files, session, epoch, agent } = record;
+    const options = { id, files, session, epoch, agent };
+    if (seen.state !== 'running') return findings.lost(new Sandbox(options), session);
     const sandbox = this.sandboxes.add(options);
-    sandbox.adopt(container.id);
-    await this.containers.listen(sandbox);
+    sandbox.adopt();
+    await this.containers.adopt(sandbox);
   }
 
-  /** Whether a container is in use: browsers of running or starting sandboxes, and programs of this server process. */
-  #belongs(container: FoundContainer, records: SandboxRecord[]): boolean {
-    const program = container.labels[labels.program];
-    if (program !== undefined) return program === ownPrograms;
-    const beside = container.labels[labels.sidecar];
-    if (beside !== undefined) return records.some((one) => one.sandbox === beside);
-    return container.labels[labels.sandbox] === undefined && this.containers.busy > 0;
-  }
-
-  async #removeVolumes(): Promise<void> {
-    // Listed first, because a sandbox is known before its volumes are created.
-    const labelled = await this.docker.volumes(this.docker.ownLabel);
-    const found = new Set([...labelled, ...this.volumes.unremoved]);
+  async #removeFiles(): Promise<void> {
+    // Listed first, because a sandbox is known before its files are created.
+    const stored = await this.host.storedFiles();
     const known = [...(await this.#validRecords()), ...this.sandboxes.all()];
-    const needed = new Set(known.flatMap(({ volumes }) => [volumes.workspace, volumes.state]));
-    for (const name of found) if (!needed.has(name)) await this.volumes.removeOne(name);
+    const needed = new Set(known.map(({ files }) => files));
+    for (const files of stored) if (!needed.has(files)) await this.host.removeFiles(files);
   }
 }

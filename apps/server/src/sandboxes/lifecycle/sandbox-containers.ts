@@ -1,15 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
-import {
-  agentContainer,
-  containerName,
-  DockerClient,
-  hosts,
-  labels,
-  volume,
-  type Limits,
-} from '@belay/docker';
+import { ContainerHost, labels, type ContainerSpec, type SharedFolder } from '@belay/containers';
 import {
   AppError,
   ignoreError,
@@ -19,16 +10,11 @@ import {
 } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import { Semaphore } from 'async-mutex';
-import type { MountSettings } from 'dockerode';
-import type { AgentMounts } from '../../agents/session-agents.js';
+import { SessionAgents, type AgentMounts } from '../../agents/session-agents.js';
 import { Config } from '../../config.js';
 import { toolSettings } from '../../egress/tool-settings.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
-import { HostFolders, type HeldFolder } from '../engine/host-folders.js';
-import { hostFolder } from '../../programs/program-spec.js';
-import { Sidecars } from '../engine/sidecars.js';
-import { ownerLabels } from '../../owner-labels.js';
-import { Volumes } from '../engine/volumes.js';
+import { HostFolders } from '../host-folders.js';
 import { MachineAgents } from '../machines/machine-agents.js';
 import type { SandboxRecord } from './sandbox-records.store.js';
 import type { Sandbox } from './sandbox.js';
@@ -37,8 +23,6 @@ export interface Launch {
   /** The server’s default when omitted. */
   image?: string | null;
   profile: SandboxProfile;
-  /** The sandbox reuses the volumes of an earlier sandbox of its session. */
-  keepsFiles?: boolean;
   /** Folders of this machine to mount. */
   mounts?: readonly SessionMount[];
   /** Omitted for Belay’s own. */
@@ -46,7 +30,8 @@ export interface Launch {
 }
 
 export interface Disposal {
-  volumes: boolean;
+  /** Whether its files are removed, too. */
+  files: boolean;
   reason?: AppError;
 }
 
@@ -62,24 +47,21 @@ const exitTimeoutMs = 1_500;
 
 const ended = new AppError('unavailable', 'The sandbox was ended.');
 
-/** Makes and removes the containers of sandboxes. */
+/** Starts and ends sandboxes, in containers of this server or on joined machines. */
 @Injectable()
 export class SandboxContainers {
   readonly #starts = new Semaphore(parallelStarts);
   #busy = 0;
-  readonly #folders: HostFolders;
   #tools: ReturnType<typeof toolSettings> | undefined;
 
   constructor(
     private readonly config: Config,
-    private readonly docker: DockerClient,
-    private readonly volumes: Volumes,
-    private readonly sidecars: Sidecars,
+    private readonly host: ContainerHost,
+    private readonly folders: HostFolders,
+    private readonly agents: SessionAgents,
     private readonly connections: SandboxConnections,
     private readonly machines: MachineAgents,
-  ) {
-    this.#folders = new HostFolders(config, docker);
-  }
+  ) {}
 
   /** Containers that are being created, or wait for it. */
   get busy(): number {
@@ -107,15 +89,16 @@ export class SandboxContainers {
     }
   }
 
-  /** Listens for the agent of a sandbox. */
-  listen(sandbox: Sandbox): Promise<void> {
-    return this.connections.listen(sandbox);
+  /** Admits the agent of a sandbox of an earlier server. */
+  async adopt(sandbox: Sandbox): Promise<void> {
+    this.connections.listen(sandbox);
+    if (sandbox.machine === undefined) await this.host.adopt(sandbox.id);
   }
 
   /** Renames a warm sandbox after its session; delayed, because the session’s start needs the processor first. */
   rename(sandbox: Sandbox): void {
     const rename = async () => {
-      if (!sandbox.isEnding) await this.docker.rename(sandbox.container, containerName(sandbox));
+      if (!sandbox.isEnding) await this.host.rename(sandbox.id, labelOf(sandbox));
     };
     const late = () => void rename().catch(ignoreError('the name only helps readers of docker ps'));
     setTimeout(late, renameDelayMs).unref();
@@ -128,25 +111,22 @@ export class SandboxContainers {
     await sandbox.link.call('shutdown', {}, { signal }).catch(ignoreError('it is killed'));
     if (sandbox.machine !== undefined) return;
     const end = Date.now() + exitTimeoutMs;
-    while (Date.now() < end && (await this.docker.exit(sandbox.container)) === null) {
+    while (Date.now() < end && (await this.host.look(sandbox.id)).state === 'running') {
       await delay(50);
     }
   }
 
   /**
-   * Ends a sandbox and removes its containers, and its files if requested. Calls waiting for its agent fail with
+   * Ends a sandbox and removes its container, and its files if requested. Calls waiting for its agent fail with
    * `reason`. Does nothing if the sandbox is already gone; throws when the engine fails.
    */
-  async dispose(sandbox: Sandbox, { volumes, reason = ended }: Disposal): Promise<void> {
+  async dispose(sandbox: Sandbox, { files, reason = ended }: Disposal): Promise<void> {
     sandbox.startEnding();
-    if (sandbox.machine !== undefined) return this.machines.dispose(sandbox, { volumes, reason });
-    if (sandbox.container) {
-      await this.sidecars.remove(sandbox.id);
-      await this.docker.remove(sandbox.container);
-    }
+    if (sandbox.machine !== undefined) return this.machines.dispose(sandbox, { files, reason });
+    await this.host.remove(sandbox.id);
     sandbox.end(reason);
-    await this.connections.remove(sandbox.id, reason);
-    if (volumes) await this.volumes.remove(sandbox.volumes, sandbox.id);
+    this.connections.remove(sandbox.id, reason);
+    if (files) await this.host.removeFiles(sandbox.files);
   }
 
   /** Like `dispose`, for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
@@ -154,45 +134,24 @@ export class SandboxContainers {
     await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
   }
 
-  /** Whether the workspace of a session’s earlier sandbox is still there, as far as this server can see. */
-  async hasFiles({ volumes, machine }: SandboxRecord): Promise<boolean> {
-    if (machine !== undefined) return true;
-    return (await this.docker.volumeLabels(volumes.workspace)) !== undefined;
+  /** Whether the files of a session’s earlier sandbox are still there, as far as this server can see. */
+  async hasFiles({ files, machine }: SandboxRecord): Promise<boolean> {
+    return machine !== undefined || this.host.hasFiles(files);
   }
 
-  removeFiles({ volumes, machine }: SandboxRecord): Promise<void> {
-    if (machine === undefined) return this.volumes.remove(volumes);
-    return this.machines.removeFiles(machine, [volumes.workspace, volumes.state]);
-  }
-
-  /** Removes the socket folder of a sandbox of an earlier server. */
-  async removeFolder(sandbox: string): Promise<void> {
-    await this.connections.remove(sandbox, ended);
+  removeFiles({ files, machine }: SandboxRecord): Promise<void> {
+    if (machine === undefined) return this.host.removeFiles(files);
+    return this.machines.removeFiles(machine, files);
   }
 
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
     await this.#stillWanted(sandbox);
-    try {
-      const { image = null, agent } = launch;
-      const mounts = await this.volumes.ofAgent({ session: sandbox.session, image, agent });
-      const [listening, prepared] = await Promise.allSettled([
-        this.#prepareFolder(sandbox, launch, mounts),
-        this.#prepareVolumes(sandbox, launch),
-      ]);
-      if (listening.status === 'rejected') throw listening.reason;
-      if (prepared.status === 'rejected') throw prepared.reason;
-      const shared = await this.#folders.hold(launch.mounts ?? []);
-      await this.#stillWanted(sandbox);
-      sandbox.container = await this.docker.create(
-        await this.#containerSpec(sandbox, launch, { seeded: prepared.value, shared, mounts }),
-      );
-      await this.#stillWanted(sandbox);
-      await this.docker.start(sandbox.container);
-      await this.#folders.assertMounted(sandbox.container, shared);
-    } finally {
-      // Only now, because removing the container earlier would make the agent wait for the engine.
-      this.volumes.releaseOwner(sandbox.id);
-    }
+    const { image = null, agent } = launch;
+    const agentMounts = await this.agents.mounts({ session: sandbox.session, image, agent });
+    this.connections.listen(sandbox);
+    const folders = await this.folders.hold(launch.mounts ?? []);
+    const spec = await this.#spec(sandbox, launch, { folders, agentMounts });
+    await this.host.start(spec, sandbox.signal);
     await greetedInTime(sandbox);
   }
 
@@ -201,100 +160,50 @@ export class SandboxContainers {
     await sandbox.alive(Promise.resolve());
   }
 
-  async #containerSpec(
+  async #spec(
     sandbox: Sandbox,
     { image, profile }: Launch,
     {
-      seeded,
-      shared,
-      mounts,
-    }: { seeded: boolean; shared: readonly HeldFolder[]; mounts: AgentMounts | undefined },
-  ) {
-    const { session, epoch } = sandbox;
-    const socketFolder = this.connections.folder(sandbox.id);
-    return agentContainer({
-      name: containerName(sandbox),
+      folders,
+      agentMounts,
+    }: { folders: readonly SharedFolder[]; agentMounts: AgentMounts | undefined },
+  ): Promise<ContainerSpec> {
+    const { id, session, epoch, files } = sandbox;
+    const { memoryMb, cpus } = this.config;
+    return {
+      id,
+      label: labelOf(sandbox),
+      labels: session === null ? {} : { [labels.session]: session, [labels.epoch]: `${epoch}` },
       image: image ?? this.config.image,
-      profile,
-      volumes: sandbox.volumes,
-      seeded,
-      runtime: this.config.runtimeVolume,
-      socketFolder,
-      shared: [
-        ...shared.map((one) => hostFolder({ ...one, real: one.folder })),
-        ...agentMounts(mounts, socketFolder),
-      ],
-      limits: await this.#limits(),
-      tools: await this.#toolSettings(),
-      labels: ownerLabels(this.config, {
-        [labels.sandbox]: sandbox.id,
-        ...(session !== null && { [labels.session]: session, [labels.epoch]: String(epoch) }),
-      }),
-    });
+      rights: profile,
+      limits: { memoryMb, cpus },
+      env: await this.#toolSettings(),
+      files,
+      folders,
+      ...filesOf(agentMounts),
+    };
   }
 
   #toolSettings(): Promise<Record<string, string>> {
     return (this.#tools ??= toolSettings(this.config.environment));
   }
-
-  async #limits(): Promise<Limits> {
-    const cpus = Math.min(this.config.cpus, await this.docker.cpus());
-    return { memoryMb: this.config.memoryMb, cpus };
-  }
-
-  async #prepareFolder(
-    sandbox: Sandbox,
-    { image }: Launch,
-    mounts: AgentMounts | undefined,
-  ): Promise<void> {
-    await this.listen(sandbox);
-    const names = image ? await this.docker.imageLabel(image, labels.hosts) : undefined;
-    const valid = names?.split(' ').filter((name) => /^[\w.-]{1,253}$/.test(name));
-    await this.connections.putFile(sandbox.id, hosts.file, hosts.content(valid));
-    for (const [index, { text }] of (mounts?.policy ?? []).entries())
-      await this.connections.putFile(sandbox.id, policyFile(index), text);
-  }
-
-  /** Returns whether fresh volumes get their owner from the sandbox’s image. */
-  async #prepareVolumes(
-    sandbox: Sandbox,
-    { image, profile, keepsFiles }: Launch,
-  ): Promise<boolean> {
-    if (keepsFiles) {
-      await this.volumes.runtime();
-      return false;
-    }
-    const { id, session, volumes } = sandbox;
-    return this.volumes.prepare({
-      sandbox: id,
-      session,
-      volumes,
-      image: image ?? this.config.image,
-      profile,
-    });
-  }
 }
 
-/** The file’s name in a sandbox’s own folder, which programs can read. */
-const policyFile = (index: number): string => `policy-${index}`;
+/** A sandbox’s name for people, which is that of its session once it has one. */
+const labelOf = ({ id, session }: Sandbox): string => session ?? `warm-${id}`;
 
-/** An agent’s packages and policy files, which no program in the sandbox can change. */
-function agentMounts(mounts: AgentMounts | undefined, folder: string): MountSettings[] {
-  if (!mounts) return [];
-  const files = mounts.policy.map(({ path }, index): MountSettings => ({
-    Type: 'bind',
-    Source: join(folder, policyFile(index)),
-    Target: path,
-    ReadOnly: true,
-  }));
-  const { volume: packages, login } = mounts;
-  return [
-    ...(packages
-      ? [volume({ Source: packages.name, Target: packages.target, ReadOnly: true })]
-      : []),
-    ...(login ? [volume({ Source: login.name, Target: login.target })] : []),
-    ...files,
-  ];
+/** An agent’s packages, the home of a sign-in and policy files. */
+function filesOf(
+  mounts: AgentMounts | undefined,
+): Pick<ContainerSpec, 'keptFiles' | 'placedFiles'> {
+  const { volume, login, policy = [] } = mounts ?? {};
+  return {
+    keptFiles: [
+      ...(volume ? [{ name: volume.name, path: volume.target, readOnly: true }] : []),
+      ...(login ? [{ name: login.name, path: login.target, readOnly: false }] : []),
+    ],
+    placedFiles: policy,
+  };
 }
 
 function greetedInTime(sandbox: Sandbox): Promise<void> {

@@ -17,7 +17,7 @@ import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import type { Sandbox } from './sandbox.js';
 
-/** The files of sessions’ sandboxes: which volumes have them, and where those of a new sandbox come from. */
+/** The files of sessions’ sandboxes: where they are, and where those of a new sandbox come from. */
 @Injectable()
 export class SandboxFiles {
   constructor(
@@ -42,11 +42,11 @@ export class SandboxFiles {
 
   /** Records that the session has this sandbox; `begun` once its files are worth keeping. */
   async record(sandbox: Sandbox, session: string, { begun }: { begun: boolean }): Promise<void> {
-    const { id, volumes, epoch, agent, machine, token } = sandbox;
+    const { id, files, epoch, agent, machine, token } = sandbox;
     await this.records.write({
       session,
       sandbox: id,
-      volumes,
+      files,
       epoch,
       agent,
       machine,

@@ -5,11 +5,12 @@ import { z } from 'zod';
 import { Config } from '../../config.js';
 import { writeWhole } from '../../storage/write-whole.js';
 
-const record = z.object({
+const fields = z.object({
   session: z.string(),
-  /** The session’s current or last sandbox; its volumes are named after it. */
+  /** The session’s current or last sandbox. */
   sandbox: z.string(),
-  volumes: z.object({ workspace: z.string(), state: z.string() }),
+  /** The name of its files: the first sandbox of the session that had them. */
+  files: z.string(),
   epoch: z.int().nonnegative(),
   /** Whether the files are worth keeping: false until the first agent has begun. */
   begun: z.boolean(),
@@ -20,7 +21,16 @@ const record = z.object({
   /** The hash of the agent’s token on that machine; absent once the agent was ended. */
   token: z.string().optional(),
 });
-export type SandboxRecord = z.infer<typeof record>;
+export type SandboxRecord = z.infer<typeof fields>;
+
+/** Records of earlier versions name two volumes, which are still called so. */
+const earlier = z.looseObject({ volumes: z.object({ workspace: z.string() }) });
+const record = z.preprocess((stored) => {
+  const { data } = earlier.safeParse(stored);
+  return data
+    ? { ...data, files: data.volumes.workspace.replace(/^belay-|-workspace$/g, '') }
+    : stored;
+}, fields);
 
 /**
  * Which sandbox belongs to which session: one file for each, in the data folder. Container labels cannot record this,

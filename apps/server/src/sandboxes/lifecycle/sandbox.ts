@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { type SandboxVolumes } from '@belay/docker';
 import { AppError, ignoreError } from '@belay/protocol';
 import { agentLink, type AgentConnection, type AgentLink } from '../connection/agent-link.js';
 import type { ConnectedSandbox } from '../connection/connected-sandbox.js';
@@ -24,7 +23,8 @@ const next: Record<Phase, readonly Phase[]> = {
 
 export interface SandboxOptions {
   id?: string;
-  volumes?: SandboxVolumes;
+  /** The name of its files, for a session that has some; its own id when omitted. */
+  files?: string;
   /** Undefined for a warm sandbox. */
   session?: string;
   epoch?: number;
@@ -38,9 +38,8 @@ export interface SandboxOptions {
 /** The lifecycle of one sandbox, from its request to its end. Its containers are managed elsewhere. */
 export class Sandbox implements ConnectedSandbox {
   readonly id: string;
-  volumes: SandboxVolumes;
-  /** The container’s id, once there is one. */
-  container = '';
+  /** The name of its files, which stay the same in later sandboxes of its session. */
+  files: string;
   machine: string | undefined;
   token: string | undefined;
   /** How often its agent’s connection broke. */
@@ -56,16 +55,14 @@ export class Sandbox implements ConnectedSandbox {
   #link: AgentLink | undefined;
   readonly #greeted = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<never>();
+  readonly #abort = new AbortController();
   readonly #gone = Promise.withResolvers<void>();
 
-  constructor({ id, volumes, session, epoch = 0, agent, machine, token }: SandboxOptions = {}) {
+  constructor({ id, files, session, epoch = 0, agent, machine, token }: SandboxOptions = {}) {
     this.machine = machine;
     this.token = token;
     this.id = id ?? randomBytes(6).toString('hex');
-    this.volumes = volumes ?? {
-      workspace: `belay-${this.id}-workspace`,
-      state: `belay-${this.id}-state`,
-    };
+    this.files = files ?? this.id;
     this.#session = session ?? null;
     this.#epoch = epoch;
     this.#agent = agent;
@@ -83,6 +80,11 @@ export class Sandbox implements ConnectedSandbox {
 
   get epoch(): number {
     return this.#epoch;
+  }
+
+  /** Aborts with the cause when it ends. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
   }
 
   /** Whether its agent has received its session; still true while it ends. */
@@ -160,8 +162,7 @@ export class Sandbox implements ConnectedSandbox {
   }
 
   /** Adopts a container found running at the server’s start, whose agent will reconnect. */
-  adopt(container: string): void {
-    this.container = container;
+  adopt(): void {
     this.#begun = true;
     this.#enter('begun');
   }
@@ -181,6 +182,7 @@ export class Sandbox implements ConnectedSandbox {
     this.startEnding();
     this.#link = undefined;
     this.#ended.reject(reason);
+    this.#abort.abort(reason);
   }
 
   /** The container and its data have been removed. */

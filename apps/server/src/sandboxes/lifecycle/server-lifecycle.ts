@@ -4,7 +4,7 @@ import {
   type BeforeApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { AgentListener } from '../connection/agent-listener.js';
+import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { Machines } from '../machines/machines.js';
 import { DeathWatch } from './death-watch.js';
 import { Reconciler } from './reconciler.js';
@@ -20,7 +20,7 @@ export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown 
     private readonly reconciler: Reconciler,
     private readonly deaths: DeathWatch,
     private readonly pool: WarmPool,
-    private readonly listener: AgentListener,
+    private readonly connections: SandboxConnections,
     private readonly machines: Machines,
     private readonly sandboxes: Sandboxes,
   ) {}
@@ -39,6 +39,6 @@ export class ServerLifecycle implements OnModuleInit, BeforeApplicationShutdown 
     await this.reconciler.close();
     // First the pool: a sandbox that is being added to it still waits for its agent’s hello.
     await this.pool.close().catch((error: unknown) => this.#logger.warn(error));
-    await this.listener.hangUpAll();
+    this.connections.close();
   }
 }

@@ -66,7 +66,7 @@ export class WarmPool {
     this.#closing.abort();
     await this.#filling;
     await Promise.all(
-      this.#idle.splice(0).map((sandbox) => this.containers.dispose(sandbox, { volumes: true })),
+      this.#idle.splice(0).map((sandbox) => this.containers.dispose(sandbox, { files: true })),
     );
   }
 
@@ -81,7 +81,7 @@ export class WarmPool {
         this.#idle.push(sandbox);
         this.#failure = '';
       } catch (error) {
-        await this.containers.discard(sandbox, { volumes: true });
+        await this.containers.discard(sandbox, { files: true });
         this.sandboxes.remove(sandbox);
         this.#report((error as Error).message);
         await this.#pause(failedDelayMs);

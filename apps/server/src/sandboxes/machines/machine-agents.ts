@@ -3,7 +3,7 @@ import { AppError } from '@belay/protocol';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
-import { Machines, type WantedContainer } from './machines.js';
+import { foldersOf, Machines, type WantedContainer } from './machines.js';
 
 /** Runs the agents of sessions on joined machines instead of in containers of this server. */
 @Injectable()
@@ -17,22 +17,21 @@ export class MachineAgents {
   async launch(sandbox: Sandbox, container: WantedContainer): Promise<void> {
     const token = `agent-${randomSecret()}`;
     sandbox.token = hashOfSecret(token, 'hex');
-    await this.connections.listen(sandbox);
+    this.connections.listen(sandbox);
     await sandbox.alive(this.machines.startAgent(sandbox, token, container));
   }
 
   /** Revokes the agent’s token; the machine ends the agent now, or when it reconnects. */
-  async dispose(sandbox: Sandbox, { volumes, reason }: { volumes: boolean; reason: AppError }) {
+  async dispose(sandbox: Sandbox, { files, reason }: { files: boolean; reason: AppError }) {
     sandbox.end(reason);
-    await this.connections.remove(sandbox.id, reason);
+    this.connections.remove(sandbox.id, reason);
     await this.machines.stopAgent(sandbox);
     const { machine } = sandbox;
-    if (volumes && machine !== undefined)
-      await this.machines.removeFiles(machine, [sandbox.volumes.workspace, sandbox.volumes.state]);
+    if (files && machine !== undefined) await this.removeFiles(machine, sandbox.files);
   }
 
-  async removeFiles(machine: string, folders: string[]): Promise<void> {
-    await this.machines.removeFiles(machine, folders);
+  async removeFiles(machine: string, files: string): Promise<void> {
+    await this.machines.removeFiles(machine, Object.values(foldersOf(files)));
   }
 
   /** The id of a connected machine. */

@@ -27,7 +27,7 @@ describe('the connections of machines', () => {
   beforeEach(async () => {
     data = await mkdtemp(join(tmpdir(), 'belay-machines-'));
     const config = new Config({ BELAY_DATA: data, BELAY_MACHINE_LEASE_S: '1' });
-    listener = new AgentListener(config);
+    listener = new AgentListener();
     sandboxes = new Sandboxes(config, new SessionWorkspaces());
     machines = new Machines(config, new MachineStore(config), listener, sandboxes);
     // Of this test alone: a lease of the one before may end now.
@@ -40,7 +40,7 @@ describe('the connections of machines', () => {
   });
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
-    await listener.hangUpAll();
+    listener.hangUpAll();
     http.closeAllConnections();
     http.close();
     await rm(data, { recursive: true });

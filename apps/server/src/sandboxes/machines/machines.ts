@@ -130,7 +130,7 @@ export class Machines {
     const machine = await this.store.remove(id);
     const reason = new AppError('unauthorized', `The machine ${machine.name} was removed.`);
     this.#connections.delete(machine.id);
-    await this.listener.remove(entryOf(machine.id), reason);
+    this.listener.remove(entryOf(machine.id), reason);
     for (const sandbox of this.#sandboxesOf(machine.id))
       this.#listener.ended(sandbox, `The machine ${machine.name} was removed.`);
     this.#logger.log(`The machine ${machine.name} was removed.`);
@@ -138,12 +138,12 @@ export class Machines {
 
   /** Makes a machine start the agent of a sandbox, which connects with `token`. */
   async startAgent(sandbox: Sandbox, token: string, container: WantedContainer): Promise<void> {
-    const { id, session, volumes } = sandbox;
+    const { id, session, files } = sandbox;
     if (session === null) throw new AppError('internal', 'A machine runs agents of sessions only.');
     this.#logger.log(`Session ${session} runs on the machine ${this.#nameOf(sandbox)}.`);
     const isBare = this.#machineOf(sandbox)?.kind === 'bare';
     const signal = AbortSignal.timeout(isBare ? callTimeoutMs : containerTimeoutMs);
-    const agent = { sandbox: id, session, token, ...volumes, container };
+    const agent = { sandbox: id, session, token, ...foldersOf(files), container };
     await this.#connectionOf(sandbox).call('agents.start', agent, { signal });
   }
 
@@ -280,6 +280,12 @@ export class Machines {
 
 const notConnected = (name: string): string =>
   `The machine ${name} is not connected: run “belay join” there again.`;
+
+/** A machine’s names for the files of a session. */
+export const foldersOf = (files: string): { workspace: string; state: string } => ({
+  workspace: `belay-${files}-workspace`,
+  state: `belay-${files}-state`,
+});
 
 /** The machine’s own entry in the listener, beside those of sandboxes. */
 const entryOf = (machine: string): string => `machine-${machine}`;

@@ -1,2 +1,0 @@
-/** The variables of this process, which contain the program’s start settings. */
-export const ownEnvironment = (): NodeJS.ProcessEnv => process.env;

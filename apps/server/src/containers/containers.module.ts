@@ -1,0 +1,31 @@
+import { ContainerHost, DockerClient } from '@belay/containers';
+import { Module } from '@nestjs/common';
+import { Config } from '../config.js';
+import { ContainerDials } from './container-dials.js';
+import { dockerHostOf } from './docker-host-of.js';
+
+/** Where containers run. All else knows `ContainerHost` alone. */
+@Module({
+  providers: [
+    {
+      provide: DockerClient,
+      useFactory: (config: Config) => {
+        const { instance, dockerHost, image, sidecarImage, socketVolume, runtimeFolder } = config;
+        return new DockerClient({
+          instance,
+          dockerHost,
+          trusted: [image, sidecarImage],
+          sockets:
+            socketVolume === undefined
+              ? undefined
+              : { folder: runtimeFolder, volume: socketVolume },
+        });
+      },
+      inject: [Config],
+    },
+    { provide: ContainerHost, useFactory: dockerHostOf, inject: [Config, DockerClient] },
+    ContainerDials,
+  ],
+  exports: [ContainerDials, ContainerHost],
+})
+export class ContainersModule {}

@@ -1,3 +1,0 @@
-import { longTestsOf } from '@belay/testing';
-
-longTestsOf(() => jest.requireActual('./program-containers.spec.js'));
