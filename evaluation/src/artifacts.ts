@@ -1,9 +1,9 @@
 import { posix } from 'node:path';
 import type { TaskContainer } from '@belay/containers';
+import { readFiles } from './engine/task-files.js';
 import type { Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
-import { readFiles } from './engine/task-files.js';
 
 /** What the verifier gets from an agent's container, and how the agent ended. */
 export interface Artifacts {

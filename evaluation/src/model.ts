@@ -1,3 +1,4 @@
+import type { ServiceHealthcheck } from '@belay/containers';
 import { z } from 'zod';
 import type { Entry } from './entries.js';
 import type { PythonSetup } from './repository-spec.js';
@@ -77,13 +78,7 @@ export interface Service {
   /** By absolute path. */
   files: Entry[];
   /** In Docker's form, with `test` as in a HEALTHCHECK; times in seconds. */
-  healthcheck: {
-    test: string[];
-    interval: number;
-    timeout: number;
-    startPeriod: number;
-    retries: number;
-  } | null;
+  healthcheck: ServiceHealthcheck | null;
   /** What must be ready before it starts. */
   needs: ServiceNeeds;
   cpus: number;

@@ -4,6 +4,7 @@ import { containerNetwork, startingFiles, workdirOf, type TrialContext } from '.
 import type { Artifacts } from './artifacts.js';
 import { gitEnvironment } from './engine/git-environment.js';
 import { whenReady } from './engine/readiness.js';
+import { createTask, readFiles } from './engine/task-files.js';
 import { fileEntry, folderEntry, nulEnded, type Entry } from './entries.js';
 import { isCollected, filterArtifacts } from './artifact-filter.js';
 import { ReadBudget } from './read-budget.js';
@@ -18,7 +19,6 @@ import {
   type Verdict,
   type VerifierOutput,
 } from './model.js';
-import { createTask, readFiles } from './engine/task-files.js';
 
 export interface Verification {
   verdict: Verdict;

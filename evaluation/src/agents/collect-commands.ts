@@ -1,9 +1,9 @@
 import type { TaskContainer, TaskExit } from '@belay/containers';
 import { gitEnvironment } from '../engine/git-environment.js';
 import { whenReady } from '../engine/readiness.js';
+import { createTask } from '../engine/task-files.js';
 import type { CollectCommand, Step } from '../model.js';
 import { agentNetwork, workdirOf, type TrialContext } from './agent.js';
-import { createTask } from '../engine/task-files.js';
 
 /**
  * Runs a step's collect commands, each in a new container from what the one before left, so that no

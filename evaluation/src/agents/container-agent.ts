@@ -3,6 +3,7 @@ import type { TaskContainer } from '@belay/containers';
 import { changesOf, merge, noArtifacts, type Artifacts } from '../artifacts.js';
 import { ReadBudget } from '../read-budget.js';
 import { notReady, whenReady } from '../engine/readiness.js';
+import { createTask, readFiles } from '../engine/task-files.js';
 import { fileEntry, type Entry } from '../entries.js';
 import type { Step, Task } from '../model.js';
 import { patchOf, repositorySetup } from './repository.js';
@@ -18,7 +19,6 @@ import {
   type TrialContext,
   type AgentInstance,
 } from './agent.js';
-import { createTask, readFiles } from '../engine/task-files.js';
 
 /** The command of an agent for a step, with its files. */
 export interface Program {

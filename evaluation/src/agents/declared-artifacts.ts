@@ -1,10 +1,10 @@
 import type { TaskContainer } from '@belay/containers';
+import { readFiles } from '../engine/task-files.js';
 import type { Entry } from '../entries.js';
 import type { ArtifactPath } from '../model.js';
 import { ReadBudget } from '../read-budget.js';
 import { isInArtifact } from '../suites/artifact-paths.js';
 import type { TrialContext } from './agent.js';
-import { readFiles } from '../engine/task-files.js';
 
 /**
  * The artifacts that a task declares, from an ended container and from the running services; missing ones are left out.

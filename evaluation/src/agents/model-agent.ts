@@ -9,6 +9,7 @@ import {
   type Event,
   type SessionState,
 } from '@belay/protocol';
+import { createTask, readFiles } from '../engine/task-files.js';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { readArchive, packArchive, type Entry } from '../entries.js';
 import type { Step } from '../model.js';
@@ -26,7 +27,6 @@ import { patchOf } from './repository.js';
 import { assertSameMachine, endBeside, startBeside } from './services-of-session.js';
 import { sessionImage } from './session-image.js';
 import { workArtifacts } from './work-artifacts.js';
-import { createTask, readFiles } from '../engine/task-files.js';
 
 export interface ModelAgentOptions {
   client: BelayClient;

@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
+import { createTask, readFiles } from '../engine/task-files.js';
 import { fileEntry, nulEnded, packArchive, parentsOf, type Entry } from '../entries.js';
 import type { Task } from '../model.js';
 import { reachable } from '../artifact-filter.js';
 import { startingFiles, workdirOf, type TrialContext } from './agent.js';
 import { runOnFiles, scriptFailed } from './run-on-files.js';
-import { createTask, readFiles } from '../engine/task-files.js';
 
 /** Commits the starting files to a new repository; later files are not part of the commit. */
 export const gitInit = [

@@ -2,13 +2,13 @@ import type { TaskContainer } from '@belay/containers';
 import { reachable } from '../artifact-filter.js';
 import { noArtifacts, type Artifacts } from '../artifacts.js';
 import { gitEnvironment } from '../engine/git-environment.js';
+import { createTask } from '../engine/task-files.js';
 import { fileEntry, nulEnded } from '../entries.js';
 import type { ArtifactPath, Step } from '../model.js';
 import { agentFolders, startingFiles, workdirOf, type TrialContext } from './agent.js';
 import { runCollectCommands } from './collect-commands.js';
 import { declaredArtifacts } from './declared-artifacts.js';
 import { runOnFiles, scriptFailed } from './run-on-files.js';
-import { createTask } from '../engine/task-files.js';
 
 /** A session's `.git` is not exported, so what the agent committed there is committed again. */
 const commit = [

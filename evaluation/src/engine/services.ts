@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskContainer, TaskHost, ContainerNetwork } from '@belay/containers';
 import { AppError } from '@belay/protocol';
-import type { Service, ServiceNeeds } from '../model.js';
 import { createTask } from './task-files.js';
+import type { Service, ServiceNeeds } from '../model.js';
 
 export interface ServicesSpec {
   engine: TaskHost;

@@ -1,39 +1,30 @@
 export {
   ContainerHost,
-  type Can,
   type ContainerSpec,
   type SeenState,
   type DialIn,
-  type HostImages,
-  type HostKeptFiles,
-  type KeptFiles,
   type Labels,
   type Limits,
   type Look,
-  type NewImage,
-  type PlacedFile,
   type ProgramSpec,
   type Seen,
   type ServiceSpec,
   type SharedFolder,
 } from './container-host.js';
-export { followHost, type HostFollower } from './follow-host.js';
+export { followHost } from './follow-host.js';
 export {
   TaskHost,
-  type BuildContext,
   type BuildOptions,
-  type ContainerChange,
   type FoundImage,
   type ServiceHealthcheck,
   type TaskContainer,
   type TaskExit,
   type ContainerNetwork,
   type TaskSpec,
-  type TaskState,
 } from './task-host.js';
 export { DockerTasks } from './docker/docker-tasks.js';
 export { withLocalImages } from './docker/dockerfile.js';
-export { DockerHost, type DockerHostOptions } from './docker/docker-host.js';
+export { DockerHost } from './docker/docker-host.js';
 export { isConflict, isGone } from './docker/errors.js';
 export { hosts, labels } from './docker/container-spec.js';
 export type { ContainerCreateOptions } from 'dockerode';
