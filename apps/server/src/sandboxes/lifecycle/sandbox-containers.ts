@@ -15,6 +15,7 @@ import {
   ignoreError,
   type SandboxProfile,
   type SessionAgent,
+  type SessionMachine,
   type SessionMount,
 } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
@@ -86,9 +87,9 @@ export class SandboxContainers {
     return this.#busy;
   }
 
-  /** The id of a joined machine. Throws when no machine has the name, or it is not connected. */
-  machineNamed(name: string): string {
-    return this.machines.machineNamed(name);
+  /** See `Machines.ofSession`. */
+  machineOf(machine: SessionMachine): string {
+    return this.machines.ofSession(machine);
   }
 
   /** Resolves when the agent has said hello. After a rejection, `discard` removes what was created. */
@@ -154,9 +155,9 @@ export class SandboxContainers {
     await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
   }
 
-  /** Whether the workspace of a session’s earlier sandbox is still there, as far as this server can see. */
+  /** Whether the workspace of a session’s earlier sandbox is still there; a machine that was removed took it along. */
   async hasFiles({ volumes, machine }: SandboxRecord): Promise<boolean> {
-    if (machine !== undefined) return true;
+    if (machine !== undefined) return this.machines.has(machine);
     return (await this.docker.volumeLabels(volumes.workspace)) !== undefined;
   }
 
