@@ -1,8 +1,19 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isEvent, resultOf, type Event } from '@belay/protocol';
-import { containerOf, describeSystem, docker, Followed, run, script, start } from '@belay/testkit';
-import { until } from '@belay/testing';
+import {
+  containerOf,
+  describeSystem,
+  docker,
+  Followed,
+  prepared,
+  run,
+  script,
+  start,
+} from '@belay/testkit';
+import { itLong, until } from '@belay/testing';
+import { invite } from './joined-machine.js';
+import { JoinProcess } from './join-process.js';
 
 /** What has to come back: the repository as git sees it, and the files with their modes and links. */
 const look = run(
@@ -41,7 +52,7 @@ describeSystem('a sandbox that is gone with its files', (server) => {
   const copied = (session: Followed, reflog = '') =>
     until('the copy of the last step', () => {
       const folder = join(server.data, 'copies', session.id);
-      const all = existsSync(folder) ? readdirSync(folder) : [];
+      const all = existsSync(folder) ? readdirSync(folder).filter((name) => !isPart(name)) : [];
       const hasStep = all.some((name) => name.endsWith(lastCommit(session)));
       const archives = all.filter((name) => name.includes('.repository.'));
       const hasLog = archives.some((name) => readFileSync(join(folder, name)).includes(reflog));
@@ -63,6 +74,8 @@ describeSystem('a sandbox that is gone with its files', (server) => {
     output(event)
       .split(/\r?\n/)
       .filter((line) => !line.includes('dist/'));
+  /** Still being written. */
+  const isPart = (name: string) => name.endsWith('.part');
   const isRestored = (event: Event) => isEvent(event, 'restored');
 
   it('comes back from the server’s copies at any step: files, .git and history', async () => {
@@ -122,5 +135,44 @@ describeSystem('a sandbox that is gone with its files', (server) => {
     const read = await server.client.sessions.call(forked.id, 'files.read', { path: 'a.txt' });
     expect(read.content).toBe('first\n');
     for (const one of [session, other]) one.close();
+  });
+
+  itLong('on a machine that died comes back on another one of its name', async () => {
+    const joined = async (): Promise<JoinProcess> => {
+      const { token } = await invite(server, 'box');
+      const machine = new JoinProcess(mkdtempSync(join(server.data, 'machine-')));
+      const image = prepared('BELAY_TEST_IMAGE');
+      machine.start(server.url, '--token', token, '--container', '--image', image);
+      await machine.says('Connected as box');
+      return machine;
+    };
+    const first = await joined();
+    const model = script(server.data, [
+      {
+        calls: [run(`git init -q && echo kept > kept.txt && git add . && ${git} commit -qm Kept`)],
+      },
+      { calls: [run('echo lost; sleep 300')] },
+      { calls: [run('cat kept.txt && git log --format=%s')] },
+      { finish: 'done' },
+    ]);
+    const session = await start(server, { task: 'Work', model, machine: 'box' });
+    await session.printed('lost');
+    await copied(session, 'commit (initial): Kept');
+    const commit = lastCommit(session);
+    await first.end('SIGKILL');
+    await lose(session);
+    await server.client.machines.remove('box');
+    await session.ended();
+    const second = await joined();
+    try {
+      await server.client.sessions.restart(session.id);
+      expect((await session.event(isRestored)).args).toMatchObject({ commit });
+      await session.finished();
+      expect(session.events.map(output).join('\n')).toMatch(/kept\r?\nKept/);
+      session.close();
+      await server.client.sessions.remove(session.id);
+    } finally {
+      await second.end('SIGTERM');
+    }
   });
 });

@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
-import { removeLabelled, repositoryRoot } from '@belay/testkit';
+import { freePort, removeLabelled, repositoryRoot } from '@belay/testkit';
 
 const data = '/var/lib/belay';
 const certificates = '/usr/local/share/ca-certificates';
@@ -125,13 +124,4 @@ services:
     build: { args: { NODE_IMAGE: '${node}', DEBIAN_IMAGE: '${node}' } }
     volumes: ${JSON.stringify(mounts)}
 `;
-}
-
-function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => done(port));
-    });
-  });
 }

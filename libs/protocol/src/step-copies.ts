@@ -31,11 +31,11 @@ export const copyHead = z.object({
     .default([])
     .describe('Repository: paths to delete first, relative to the workspace.'),
 });
+export type CopyHead = z.input<typeof copyHead>;
+
 /** What a session’s new sandbox has of the files of a lost one. */
 export const restoredFiles = z.object({
   commit: commitId.nullable().describe('The step; null without a copy: as the session began.'),
   step: z.int().positive().nullable().describe('The event of the log that recorded it.'),
   without: z.array(z.string().max(5_000)).max(50).describe('What was not put back.'),
 });
-
-export type CopyHead = z.input<typeof copyHead>;

@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from './free-port.js';
 
 /** The variables with which a server serves its metrics on a free port, and their address. */
 export async function metricsOnFreePort(): Promise<{
@@ -6,10 +6,7 @@ export async function metricsOnFreePort(): Promise<{
   url: string;
 }> {
   // The SDK of OpenTelemetry takes port 0 for its usual one.
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
+  const port = await freePort();
   const variables = {
     OTEL_METRICS_EXPORTER: 'prometheus',
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',

@@ -134,14 +134,7 @@ export class SandboxService {
   ): Promise<Sandbox> {
     const { image, sandbox: profile, machine, mounts, agent } = settings;
     await reserved.alive(Promise.resolve());
-    if (machine) {
-      reserved.machine = this.containers.machineNamed(machine.name);
-      if (kept && kept.machine !== reserved.machine)
-        throw new AppError(
-          'unavailable',
-          `The files of this session were on another machine ${machine.name}, which was removed.`,
-        );
-    }
+    if (machine) reserved.machine = this.containers.machineOf(machine);
     const isPlain = !kept && !machine && mounts.length === 0 && !agent;
     const warm = isPlain ? this.pool.claim({ image, profile }) : undefined;
     if (warm) {

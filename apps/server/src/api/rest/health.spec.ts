@@ -49,10 +49,9 @@ describe('health probes', () => {
     await started({ checks: () => Promise.resolve([check(true)]) });
     await until('it is ready', async () => (await probe('/health/ready')).status === 200);
     const held = Promise.withResolvers<void>();
-    const holding = server.app
-      .get(Database)
-      .kysely.connection()
-      .execute(() => held.promise);
+    const database = server.app.get(Database);
+    const holding = database.kysely.connection().execute(() => held.promise);
+    const asked = jest.spyOn(database, 'migrated');
     try {
       const [ready, health, live] = await Promise.all([
         probe('/health/ready'),
@@ -62,6 +61,8 @@ describe('health probes', () => {
       expect(ready).toMatchObject({ status: 503, body: { ready: false, database: false } });
       expect(health).toMatchObject({ status: 503, body: { ok: false, database: false } });
       expect(live.status).toBe(200);
+      // However many ask.
+      expect(asked).toHaveBeenCalledTimes(1);
     } finally {
       held.resolve();
       await holding;

@@ -19,6 +19,7 @@ const databaseMs = 2_000;
 export class MonitoringController implements OnApplicationBootstrap, OnModuleDestroy {
   #engine: { at: number; ok: boolean | null } = { at: 0, ok: null };
   #draining = false;
+  #responds: Promise<boolean> | undefined;
 
   constructor(
     private readonly database: Database,
@@ -67,13 +68,18 @@ export class MonitoringController implements OnApplicationBootstrap, OnModuleDes
     return { ready, database, engine, draining, reasons };
   }
 
+  /** One question at a time: probes are open to all, and each would wait while the database does not respond. */
   #databaseResponds(): Promise<boolean> {
+    this.#responds ??= this.#askDatabase().finally(() => (this.#responds = undefined));
+    return inTime(this.#responds, databaseMs, () => false);
+  }
+
+  #askDatabase(): Promise<boolean> {
     const asked = this.database.migrated().then(() => sql`select 1`.execute(this.database.kysely));
-    const responds = asked.then(
+    return asked.then(
       () => true,
       () => false,
     );
-    return inTime(responds, databaseMs, () => false);
   }
 
   #lookAtEngine(): void {

@@ -6,6 +6,7 @@ import {
   ignoreError,
   type SandboxProfile,
   type SessionAgent,
+  type SessionMachine,
   type SessionMount,
 } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
@@ -68,9 +69,9 @@ export class SandboxContainers {
     return this.#busy;
   }
 
-  /** The id of a joined machine. Throws when no machine has the name, or it is not connected. */
-  machineNamed(name: string): string {
-    return this.machines.machineNamed(name);
+  /** See `Machines.ofSession`. */
+  machineOf(machine: SessionMachine): string {
+    return this.machines.ofSession(machine);
   }
 
   /** Resolves when the agent has said hello. After a rejection, `discard` removes what was created. */
@@ -134,9 +135,9 @@ export class SandboxContainers {
     await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
   }
 
-  /** Whether the files of a session’s earlier sandbox are still there, as far as this server can see. */
+  /** Whether the files of a session’s earlier sandbox are still there; a machine that was removed took them along. */
   async hasFiles({ files, machine }: SandboxRecord): Promise<boolean> {
-    return machine !== undefined || this.host.hasFiles(files);
+    return machine === undefined ? this.host.hasFiles(files) : this.machines.has(machine);
   }
 
   removeFiles({ files, machine }: SandboxRecord): Promise<void> {

@@ -106,6 +106,15 @@ describe('files that are gone', () => {
     await expect(server.service.flush('one')).rejects.toMatchObject({ code: 'too_large' });
   });
 
+  it('come back when their machine was removed', async () => {
+    await copied('steps', 1);
+    const record = await server.records.find('one');
+    await server.records.write({ ...record!, machine: 'removed' });
+    await server.startSession('one', 10);
+    expect(received).toEqual(['steps 1']);
+    expect((await server.records.find('one'))?.machine).toBeUndefined();
+  });
+
   it('that are still there are used as they are', async () => {
     await copied('steps', 1);
     await server.startSession('one', 10);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import { AppError, type SessionMachine } from '@belay/protocol';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
@@ -34,8 +34,13 @@ export class MachineAgents {
     await this.machines.removeFiles(machine, Object.values(foldersOf(files)));
   }
 
-  /** The id of a connected machine. */
-  machineNamed(name: string): string {
-    return this.machines.connectedNamed(name).id;
+  /** See `Machines.ofSession`. */
+  ofSession(machine: SessionMachine): string {
+    return this.machines.ofSession(machine);
+  }
+
+  /** Whether this machine has not been removed. */
+  has(machine: string): boolean {
+    return this.machines.known(machine) !== undefined;
   }
 }

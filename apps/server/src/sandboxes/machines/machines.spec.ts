@@ -87,6 +87,19 @@ describe('the connections of machines', () => {
     return { port: (server.address() as AddressInfo).port, swallow };
   }
 
+  it('attack: another kind of machine that takes the name of a removed one gets none of its sessions', async () => {
+    const chosen = { name: 'box', kind: 'bare' } as const;
+    const first = await joined('box');
+    await dialled(first.credential).hello;
+    expect(machines.ofSession(chosen)).toBe(first.id);
+    expect(() => machines.ofSession({ ...chosen, kind: 'container' })).toThrow(/--container/);
+    await machines.remove(first.id);
+    expect(() => machines.ofSession(chosen)).toThrow(/no machine box/);
+    const second = await joined('box');
+    await dialled(second.credential).hello;
+    expect(machines.ofSession(chosen)).toBe(second.id);
+  });
+
   it('that are away too long end the agents there, also those that are connected themselves', async () => {
     const [away, here] = [await joined('away'), await joined('here')];
     const [lost, kept] = [await agentOn(away.id), await agentOn(here.id)];

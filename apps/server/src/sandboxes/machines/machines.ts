@@ -111,6 +111,20 @@ export class Machines {
     return machine;
   }
 
+  /**
+   * The id of the machine that was chosen for a session. Throws like `connectedNamed`, and `forbidden` if a machine of
+   * the other kind has joined under its name since: an agent that was confined must not begin unconfined.
+   */
+  ofSession({ name, kind }: SessionMachine): string {
+    const machine = this.connectedNamed(name);
+    if (machine.kind === kind) return machine.id;
+    const wanted = kind === 'container' ? 'with --container' : 'without --container';
+    throw new AppError(
+      'forbidden',
+      `The session was started on another machine ${name}: join this one ${wanted}, as that one was.`,
+    );
+  }
+
   invite(name: string): Promise<{ name: string; token: string; expires: string }> {
     return this.store.invite(name);
   }
