@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { DockerClient } from '@belay/docker';
+import { DockerClient } from '@belay/containers';
 import { until } from '@belay/testing';
 import Docker from 'dockerode';
 import { SecondEngine } from '../second-engine.ts';
