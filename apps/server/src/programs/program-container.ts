@@ -87,14 +87,20 @@ export class ProgramContainer {
     this.#connection.promise.catch(ignoreError('who opens the container receives it'));
   }
 
-  /** Resolves when the starter can run programs. Throws like `startProgram`, and removes what was made. */
+  /**
+   * Resolves when the starter can run programs. Throws like `startProgram`, or `limit_reached` when its services have
+   * written too much by then, and removes what was made.
+   */
   async start(signal: AbortSignal): Promise<void> {
+    const { host } = this.options;
     try {
-      await this.options.host.startProgram(this.spec, signal);
+      await host.startProgram(this.spec, signal);
       await untilAborted(signal, this.#dialled());
     } catch (error) {
+      // What was removed for that reason can be missed by anything.
+      const seen = await host.look(this.spec.id).catch(ignoreError('the first error says more'));
       await this.remove();
-      throw error;
+      throw seen?.cause === 'written' ? endError(seen) : error;
     }
   }
 
@@ -103,7 +109,7 @@ export class ProgramContainer {
     return this.#over.promise;
   }
 
-  /** Throws `conflict` while a program runs in it, and `unavailable` when it is over. */
+  /** Throws `conflict` while a program runs in it, and `unavailable` or `limit_reached` when it is over. */
   async run(start: ProgramStart): Promise<RunningProgram & { left: Promise<number> }> {
     const connection = await this.#connection.promise;
     const stream = await connection.open('program', start);
@@ -190,9 +196,8 @@ export class ProgramContainer {
     const late = Date.now() + dialTimeoutMs;
     const connected = this.#connection.promise.then(() => true);
     while (!(await Promise.race([connected, delay(lookMs, false, { ref: false })]))) {
-      const { state, why } = await this.options.host.look(this.spec.id);
-      if (state === 'ended' || state === 'gone')
-        throw new AppError('unavailable', why ?? 'The container has ended.');
+      const seen = await this.options.host.look(this.spec.id);
+      if (seen.state === 'ended' || seen.state === 'gone') throw endError(seen);
       if (Date.now() > late)
         throw new AppError(
           'timeout',
@@ -211,7 +216,7 @@ export class ProgramContainer {
   }
 
   #leave(seen: Look): void {
-    const error = new AppError('unavailable', seen.why ?? 'The container was removed.');
+    const error = endError(seen);
     this.#over.resolve(seen);
     this.#connection.reject(error);
     this.#listening.close(error);
@@ -226,6 +231,12 @@ async function* untilBreak(output: AsyncIterable<OutputPiece>): AsyncIterable<Ou
     // The stream was destroyed.
   }
 }
+
+const endError = ({ cause, why }: Look): AppError =>
+  new AppError(
+    cause === 'written' ? 'limit_reached' : 'unavailable',
+    why ?? 'The container was removed.',
+  );
 
 const noEnd = (): undefined => undefined;
 

@@ -201,6 +201,15 @@ describe('with services', () => {
     );
     expect(engine.containers.size).toBe(0);
   });
+
+  it('fails when one of them writes too much before the program begins', async () => {
+    const { engine, start } = setUp();
+    jest.spyOn(engine, 'writtenBytes').mockResolvedValue(2 ** 50);
+    // A starter that has not dialled yet.
+    engine.onStart = () => () => {};
+    await expect(start({}, {}, services)).rejects.toThrow('BELAY_ACTION_IMAGE_MB');
+    expect(engine.containers.size).toBe(0);
+  });
 });
 
 describe('a warm container', () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { ContainerHost, labels, type ProgramSpec, type ServiceSpec } from '@belay/containers';
-import { AppError, type ProgramStart } from '@belay/protocol';
+import { AppError, errorFrom, type ProgramStart } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { EgressService } from '../../egress/egress.service.js';
 import { EventLog } from '../../logs/event-log.js';
@@ -72,10 +72,13 @@ export class ActionContainers implements BeforeApplicationShutdown {
 
   async #startOwn(run: ActionRun, place: CallPlace, signal: AbortSignal): Promise<RunningProgram> {
     await this.#fetchImages(run, signal);
-    const running = await this.programs.run(await this.#spec(run, place), {
+    const begun = this.programs.run(await this.#spec(run, place), {
       start: startOf(run),
       services: this.#services(run),
       signal,
+    });
+    const running = await begun.catch((error: unknown) => {
+      throw errorFrom(error).code === 'limit_reached' ? this.#wroteTooMuch(run) : error;
     });
     const ended = running.ended.then((end) => {
       if (end.wroteTooMuch) run.fail(this.#wroteTooMuch(run));
