@@ -18,6 +18,8 @@ export interface ReadyReportsOptions {
 /** The shell waits microseconds after its report; longer on a busy machine, or never if the report was forged. */
 const immediateTries = 20;
 const lastRetryDelayMs = 100;
+/** How long the report that an interrupt causes is awaited; a shell may ignore the interrupt. */
+const interruptTimeoutMs = 2_000;
 
 /**
  * Decides when a shell is ready. Its programs run as the same user and can also write reports, so a report is not
@@ -48,6 +50,17 @@ export class ReadyReports {
     this.#tries = 0;
     // Once for all reports that were read together.
     this.#immediate = setImmediate(() => this.#check());
+  }
+
+  /**
+   * An interrupt is on its way to the shell, which then reports again: what it reported before, also what was
+   * `accepted` but not used yet, counts only if nothing else comes. Otherwise the next command could be interrupted.
+   */
+  interrupted(accepted: Claim | undefined): void {
+    this.#options.drain();
+    const before = this.#claim ?? accepted;
+    this.close();
+    if (before) this.#timer = setTimeout(() => this.add(before), interruptTimeoutMs);
   }
 
   /** The shell has ended. */

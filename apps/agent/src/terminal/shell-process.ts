@@ -157,6 +157,14 @@ export class ShellProcess {
     this.#pty.write(data);
   }
 
+  /** Presses Ctrl-C at the shell's prompt, also if the shell waits for an order by now: `onIdle` follows. */
+  discardLine(): void {
+    this.#readyReports.interrupted(this.#ready);
+    this.#ready = undefined;
+    clearTimeout(this.#markTimer);
+    this.#pty.write('\x03');
+  }
+
   /** Writes a file for a command; removed with the shell. */
   put(name: string, content: string | Uint8Array): string {
     return this.#channel.put(name, content);

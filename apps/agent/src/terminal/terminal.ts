@@ -182,7 +182,7 @@ export class Terminal {
     if (holder === 'user' && this.#idle) this.#release();
     // Discards a half-typed line; a running program continues, and the shell returns after it.
     else if (holder === 'agent' && this.#released && this.#shell?.inFront)
-      this.#shell.write('\x03');
+      this.#shell.discardLine();
     this.changes.notify();
   }
 

@@ -13,6 +13,10 @@ const changes = (bench: Bench) =>
     ({ args }) => `${String(args.terminal)} ${String(args.change)} ${String(args.holder)}`,
   );
 
+/** Keeps this process, and thus the agent, from reading anything. */
+const stall = (milliseconds: number) =>
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
 /** What terminals are for agents and users, whatever the shell. */
 export function describeTerminals(shell: 'bash' | 'sh'): void {
   describe(`terminals with ${shell}`, () => {
@@ -32,13 +36,12 @@ export function describeStalled(shell: 'bash' | 'sh'): void {
         background: true,
       });
       let stalls = 0;
-      const nobodyWakes = new Int32Array(new SharedArrayBuffer(4));
-      const stall = () => {
-        Atomics.wait(nobodyWakes, 0, 0, 450);
+      const stallOften = () => {
+        stall(450);
         stalls += 1;
-        if (stalls < 30) setImmediate(stall);
+        if (stalls < 30) setImmediate(stallOften);
       };
-      stall();
+      stallOften();
       for (const turn of [1, 2, 3]) {
         expect((await bench().run(`echo "[turn$((${turn}))]"`)).text).toContain(`[turn${turn}]`);
       }
@@ -141,8 +144,24 @@ function describeTakingOver(bench: Bench): void {
     await appears(bench, 'the prompt', () => bench().screen().endsWith('$ '));
     bench().terminals.find('main')?.type('\x03');
     // The shell waits for another order now, and nobody has read that yet.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    stall(500);
     expect((await bench().run('echo $v')).text).toBe('1\n');
+  });
+
+  test('a terminal is handed back while its shell waits already, unread', async () => {
+    await bench().run('v=1');
+    for (const turn of [1, 2, 3]) {
+      bench().terminals.hold('main', 'user');
+      bench().terminals.keys('main', `echo turn-$((${turn}))\r`);
+      await appears(bench, 'the prompt', () => /turn-\d\r\n.*\$ $/s.test(bench().screen()));
+      bench().terminals.keys('main', 'v=$((v+1))\r');
+      stall(200);
+      bench().terminals.hold('main', 'agent');
+      expect(await bench().run('sleep 0.1; echo $v')).toMatchObject({
+        text: `${turn + 1}\n`,
+        exitCode: 0,
+      });
+    }
   });
 
   test('a user answers a program of the agent', async () => {
