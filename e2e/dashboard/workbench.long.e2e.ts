@@ -32,10 +32,15 @@ describeWorkbench('the workbench, rearranged and filled', (scene) => {
   it('panels are dragged, resized and collapsed; the layout survives a reload and can be reset', async () => {
     const { page } = scene;
     await together(page, false);
-    const tab = await page.waitForSelector('#tab-plan');
-    const place = await page.waitForSelector(`section${terminal}`);
-    if (!tab || !place) throw new Error('There is nothing to drag.');
-    await place.drop(tab);
+    await page.hover('#tab-plan');
+    await page.mouse.down();
+    const place = `section${terminal}`;
+    // The browser begins to drag some time after the mouse has moved.
+    await eventually(async () => {
+      await page.hover(place);
+      expect(await page.$(`${place}.outline-amber`)).not.toBeNull();
+    });
+    await page.mouse.up();
     await together(page, true);
 
     const first = await widthOf(page, 'Chat');
