@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform, type Readable, type TransformCallback } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AppError, copyKind, type CopyKind, type StreamMeta } from '@belay/protocol';
-import { Mutex } from 'async-mutex';
 import { Config } from '../config.js';
+import { byteLimit } from '../storage/byte-limit.js';
 import { storageError } from '../storage/database.js';
 import { FreeSpace } from '../storage/free-space.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { writeWhole } from '../storage/write-whole.js';
 
 /** A stored part, by its place in the session’s copies. */
@@ -35,7 +36,7 @@ export class StepCopies {
   readonly #maxBytes: number;
   readonly #space: FreeSpace;
   /** One operation at a time on the copies of a session. */
-  readonly #mutexes = new Map<string, Mutex>();
+  readonly #mutexes = new KeyedMutex();
 
   constructor(config: Config) {
     this.#folder = join(config.data, 'copies');
@@ -45,7 +46,7 @@ export class StepCopies {
 
   /** What an agent needs to know to continue a session’s copies. */
   stored(session: string) {
-    return this.#inOrder(session, async () => {
+    return this.#mutexes.run(session, async () => {
       const { parts, next } = await this.#list(session);
       const last = (kind: CopyKind) => parts.findLast((part) => part.kind === kind);
       return {
@@ -63,9 +64,9 @@ export class StepCopies {
    * the same time, `limit_reached` beyond the space of the session, `disk_full`; then nothing has changed.
    */
   async store(session: string, part: StreamMeta<'copies.store'>, bytes: Readable): Promise<void> {
-    if (this.#mutexes.has(session))
+    if (this.#mutexes.isBusy(session))
       throw new AppError('conflict', 'Another part of this session’s copies is being stored.');
-    await this.#inOrder(session, async () => {
+    await this.#mutexes.run(session, async () => {
       const { parts, next } = await this.#list(session);
       const { kind, n, after, commit } = part;
       const isWhole = after === 0;
@@ -75,7 +76,7 @@ export class StepCopies {
       if (!isWhole && before.length >= maxParts) throw full();
       const others = parts.filter((one) => !isWhole || one.kind !== kind);
       const used = others.reduce((sum, one) => sum + one.bytes, 0);
-      const through = this.#limited(this.#maxBytes - used);
+      const through = byteLimit(this.#maxBytes - used, full, this.#space);
       const name = `${n}.${kind}.${isWhole ? 'whole' : 'more'}.${commit}`;
       await writeWhole(join(this.#of(session), name), bytes, { through }).catch(
         (error: unknown) => {
@@ -88,7 +89,7 @@ export class StepCopies {
 
   /** The parts that a new sandbox needs, the oldest first; empty without a copy of any step. */
   list(session: string): Promise<StoredPart[]> {
-    return this.#inOrder(session, async () => {
+    return this.#mutexes.run(session, async () => {
       const { parts } = await this.#list(session);
       return parts.some(({ kind }) => kind === 'steps') ? parts : [];
     });
@@ -99,7 +100,7 @@ export class StepCopies {
   }
 
   async remove(session: string): Promise<void> {
-    await this.#inOrder(session, () => rm(this.#of(session), { recursive: true, force: true }));
+    await this.#mutexes.run(session, () => rm(this.#of(session), { recursive: true, force: true }));
   }
 
   /** Deletes the copies of all other sessions, which are gone. `sessions` lists them after the copies were listed. */
@@ -132,31 +133,6 @@ export class StepCopies {
       parts: all.filter(({ kind, n }) => n >= begins[kind]),
       next: (all.at(-1)?.n ?? 0) + 1,
     };
-  }
-
-  /** Fails beyond the space of the session, and once the disk is full. */
-  #limited(maxBytes: number): Transform {
-    let seen = 0;
-    const take = (chunk: Buffer, done: TransformCallback): void => {
-      seen += chunk.length;
-      if (seen > maxBytes) done(full());
-      else done(null, chunk);
-    };
-    return new Transform({
-      transform: (chunk: Buffer, _encoding, done) => {
-        this.#space.require().then(() => take(chunk, done), done);
-      },
-    });
-  }
-
-  async #inOrder<T>(session: string, work: () => Promise<T>): Promise<T> {
-    const mutex = this.#mutexes.get(session) ?? new Mutex();
-    this.#mutexes.set(session, mutex);
-    try {
-      return await mutex.runExclusive(work);
-    } finally {
-      if (!mutex.isLocked()) this.#mutexes.delete(session);
-    }
   }
 
   #of(session: string): string {

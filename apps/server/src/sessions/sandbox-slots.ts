@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ignoreError } from '@belay/protocol';
-import { Mutex } from 'async-mutex';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
 
 /** How long the sandbox of an ended session stays available to the user, unless its capacity is needed. */
 const lingerMs = 15 * 60_000;
@@ -17,7 +17,7 @@ export class SandboxSlots implements OnApplicationShutdown {
   readonly #taken = new Set<string>();
   readonly #halting = new Set<string>();
   readonly #lingering = new Map<string, NodeJS.Timeout>();
-  readonly #mutexes = new Map<string, Mutex>();
+  readonly #mutexes = new KeyedMutex();
   #onFree: () => void = () => {};
   #closing = false;
 
@@ -102,7 +102,7 @@ export class SandboxSlots implements OnApplicationShutdown {
       });
     } catch (error) {
       // The engine failed to remove it: it is given up later, unless the session needs it again.
-      if (!this.#mutexes.has(session)) this.linger(session);
+      if (!this.#mutexes.isBusy(session)) this.linger(session);
       throw error;
     } finally {
       this.startsAgain(session);
@@ -125,14 +125,8 @@ export class SandboxSlots implements OnApplicationShutdown {
   }
 
   /** Runs after earlier operations on the session’s sandbox. */
-  async inOrder(session: string, work: () => Promise<void>): Promise<void> {
-    const mutex = this.#mutexes.get(session) ?? new Mutex();
-    this.#mutexes.set(session, mutex);
-    try {
-      await mutex.runExclusive(work);
-    } finally {
-      if (!mutex.isLocked()) this.#mutexes.delete(session);
-    }
+  inOrder(session: string, work: () => Promise<void>): Promise<void> {
+    return this.#mutexes.run(session, work);
   }
 
   onApplicationShutdown(): void {

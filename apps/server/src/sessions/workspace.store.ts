@@ -11,7 +11,6 @@ import {
   type ClonedRepository,
   type SessionSettings,
 } from '@belay/protocol';
-import { Mutex } from 'async-mutex';
 import type { Caller } from '../access/caller.js';
 import { LatestUploads } from '../access/latest-uploads.js';
 import { Config } from '../config.js';
@@ -19,6 +18,7 @@ import type { OpenTar, TarSource } from '../sandboxes/connection/agent-calls.js'
 import { storageError } from '../storage/database.js';
 import { FreeSpace } from '../storage/free-space.js';
 import { writeWhole } from '../storage/write-whole.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { Examples } from './examples.js';
 import { IncomingWorkspaces, KeptWorkspace } from './incoming-workspaces.js';
@@ -30,7 +30,7 @@ export class WorkspaceStore {
   readonly #maxMb: number;
   readonly #space: FreeSpace;
   /** Archives that are being cloned. */
-  readonly #cloning = new Map<string, Mutex>();
+  readonly #cloning = new KeyedMutex();
   readonly #uploads = new LatestUploads();
 
   constructor(
@@ -114,18 +114,12 @@ export class WorkspaceStore {
   }
 
   /** The first of the sessions that share a clone makes it; the others wait for it. */
-  async #cloneOnce(session: string, workspace: string, repository: ClonedRepository) {
-    const mutex = this.#cloning.get(workspace) ?? new Mutex();
-    this.#cloning.set(workspace, mutex);
-    try {
-      await mutex.runExclusive(async () => {
-        if (await isFile(this.#path(workspace))) return;
-        const { tar } = await this.clones.open(session, repository);
-        await this.#save(workspace, tar);
-      });
-    } finally {
-      if (!mutex.isLocked()) this.#cloning.delete(workspace);
-    }
+  #cloneOnce(session: string, workspace: string, repository: ClonedRepository): Promise<void> {
+    return this.#cloning.run(workspace, async () => {
+      if (await isFile(this.#path(workspace))) return;
+      const { tar } = await this.clones.open(session, repository);
+      await this.#save(workspace, tar);
+    });
   }
 
   /** Allows the session’s workspace to be sent from now on. */

@@ -1,13 +1,18 @@
-import { Transform } from 'node:stream';
+import { Transform, type TransformCallback } from 'node:stream';
+import type { FreeSpace } from './free-space.js';
 
-/** Passes bytes through up to a limit; beyond it, the stream fails with `error()`. */
-export function byteLimit(maxBytes: number, error: () => Error): Transform {
+/** Passes bytes through up to a limit; beyond it, the stream fails with `error()`, and without `space` with its error. */
+export function byteLimit(maxBytes: number, error: () => Error, space?: FreeSpace): Transform {
   let seen = 0;
+  const take = (chunk: Buffer, done: TransformCallback): void => {
+    seen += chunk.length;
+    if (seen > maxBytes) done(error());
+    else done(null, chunk);
+  };
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      seen += chunk.length;
-      if (seen > maxBytes) done(error());
-      else done(null, chunk);
+      if (space) space.require().then(() => take(chunk, done), done);
+      else take(chunk, done);
     },
   });
 }
