@@ -7,26 +7,20 @@ import { SessionsStore } from './sessions.store.js';
 import { StepCopies } from './step-copies.js';
 import { TerminalLog } from './terminal-log.js';
 
+const services = [
+  SessionsStore,
+  EventLog,
+  TerminalLog,
+  BlobStore,
+  AttachedPictures,
+  StepCopies,
+  TransientNotices,
+];
+
 /** The logs of sessions; every other module of the server may use them. */
 @Global()
 @Module({
-  providers: [
-    SessionsStore,
-    EventLog,
-    TerminalLog,
-    BlobStore,
-    AttachedPictures,
-    StepCopies,
-    TransientNotices,
-  ],
-  exports: [
-    SessionsStore,
-    EventLog,
-    TerminalLog,
-    BlobStore,
-    AttachedPictures,
-    StepCopies,
-    TransientNotices,
-  ],
+  providers: services,
+  exports: services,
 })
 export class LogsModule {}
