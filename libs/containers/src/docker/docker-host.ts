@@ -206,8 +206,11 @@ export class DockerHost extends ContainerHost {
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
-    const { id, folders, services } = spec;
+    const { id, workspace, folders, services } = spec;
     signal.throwIfAborted();
+    // The engine would make an empty one.
+    if (workspace && !(await this.hasFiles(workspace.files)))
+      throw new AppError('not_found', 'The workspace is not there any more.');
     this.#containers.set(id, undefined);
     await this.#sockets.open(id);
     const names = services.map(({ name }) => name);

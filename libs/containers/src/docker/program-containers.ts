@@ -1,9 +1,8 @@
-import { AppError, ignoreError } from '@belay/protocol';
+import { ignoreError } from '@belay/protocol';
 import type { Labels, ProgramSpec } from '../container-host.js';
 import { containerName, labels } from './container-spec.js';
 import type { DockerClient } from './docker.client.js';
 import { programContainer, serviceContainer, type ContainerPlace } from './program-container.js';
-import { volumesOf } from './stored-volumes.js';
 import { WrittenLimits } from './written-limits.js';
 
 export interface ProgramContainersOptions {
@@ -50,7 +49,6 @@ export class ProgramContainers {
   /** Creates a container, which is not started yet; its services are. What it has made before a failure stays. */
   async create(spec: ProgramSpec, socketFolder: string, signal: AbortSignal): Promise<string> {
     this.#begun.set(spec.id, spec.services.length > 0);
-    await this.#assertWorkspace(spec);
     const cpus = await this.docker.cpus();
     const services: string[] = [];
     const placeOf = (name: string, own: Labels): ContainerPlace => ({
@@ -88,11 +86,5 @@ export class ProgramContainers {
         void this.docker.remove(one).catch(ignoreError('its owner removes it, too'));
     };
     if (containers.length > 0) this.#written.watch(id, { containers, mb: writtenMb, exceeded });
-  }
-
-  /** The engine would make an empty one. */
-  async #assertWorkspace({ workspace }: ProgramSpec): Promise<void> {
-    if (workspace && !(await this.docker.volumeLabels(volumesOf(workspace.files).workspace)))
-      throw new AppError('not_found', 'The workspace is not there any more.');
   }
 }
