@@ -12,7 +12,7 @@ import { ContainerDials } from '../containers/container-dials.js';
 import { dockerHostOf } from '../containers/docker-host-of.js';
 import type { EgressService } from '../egress/egress.service.js';
 import { FakeEngine } from '../testing/fake-engine.js';
-import { PlayedStarters } from '../testing/played-starters.js';
+import { PlayedStarters, starterMounts } from '../testing/played-starters.js';
 import { ContainedPrograms } from './contained-programs.js';
 import { McpPrograms } from './mcp-programs.js';
 import type { ContainedProgram } from './program.js';
@@ -55,11 +55,6 @@ function setUp() {
 const gone = (engine: FakeEngine) => () => engine.containers.size === 0;
 const mounted = (engine: FakeEngine) =>
   engine.only().spec.HostConfig?.Mounts?.map(({ Target, ReadOnly }) => [Target, ReadOnly]);
-const ownMounts = [
-  ['/opt/belay', true],
-  ['/run/belay', true],
-  ['/etc/hosts', true],
-];
 
 it('gives a program no rights, no network, no files and only its own variables', async () => {
   const { engine, starters, run } = setUp();
@@ -85,7 +80,7 @@ it('gives a program no rights, no network, no files and only its own variables',
     },
   });
   expect(spec.HostConfig).not.toHaveProperty('Binds');
-  expect(mounted(engine)).toEqual(ownMounts);
+  expect(mounted(engine)).toEqual(starterMounts);
   // Variables of a container can be read by all of its programs.
   expect(spec.Env).toContain('BELAY_USER=1000');
   expect(spec.Env?.join()).not.toContain('TOKEN');
@@ -177,7 +172,7 @@ itLong(
   async () => {
     const { engine, starters, run } = setUp();
     const running = await run({ hosts: ['api.example'] });
-    expect(mounted(engine)).toEqual(ownMounts);
+    expect(mounted(engine)).toEqual(starterMounts);
     const [{ start, starter } = { start: undefined, starter: undefined }] = starters.programs;
     expect(start).toMatchObject({ egress: true, env: { HOME: '/tmp', TOKEN: 'x' } });
     const stream = await starter?.open('egress', { host: 'api.example', port: 443 });
@@ -215,7 +210,7 @@ it('gets the folder that was checked, without links', async () => {
   const shared = mkdtempSync(join(folder, 'shared-'));
   // Nobody else may exchange it; its identity is compared after the start.
   const running = await run({ folder: shared });
-  expect(mounted(engine)).toEqual([...ownMounts, [shared, true]]);
+  expect(mounted(engine)).toEqual([...starterMounts, [shared, true]]);
   expect(starters.programs[0]?.start.folder).toBe(shared);
   await running.stop();
   await expect(run({ folder: '/proc' })).rejects.toThrow('files of the system or of Belay');

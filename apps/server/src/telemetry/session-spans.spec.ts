@@ -1,5 +1,6 @@
 import { newEvent, sessionSettings, type Event, type NewEvent } from '@belay/protocol';
 import { SessionSpans } from './session-spans.js';
+import { usageEvent as usage } from './testing/usage-event.js';
 
 const second = (at: number) => new Date(Date.UTC(2026, 10, 1) + at * 1000).toISOString();
 
@@ -12,21 +13,6 @@ const start = (more: object = {}) =>
   newEvent('user', 'start', { args: sessionSettings.parse({ ...settings, ...more }), message: '' });
 const state = (to: 'running' | 'waiting' | 'finished' | 'failed' | 'limited' | 'stopped') =>
   newEvent('server', 'state', { args: { state: to, reason: 'SECRET' }, message: '' });
-const usage = (more: object = {}) =>
-  newEvent('server', 'usage', {
-    args: {
-      model: 'anthropic:claude-x',
-      inputTokens: 100,
-      cachedTokens: 40,
-      outputTokens: 10,
-      dollars: 0.5,
-      seconds: 0.25,
-      contextTokens: 100,
-      contextWindow: null,
-      ...more,
-    },
-    message: '',
-  });
 const say = (text = 'SECRET reply') =>
   newEvent('agent', 'say', {
     args: { text, calls: [{ id: 'c1', operation: 'terminal.run', input: {} }] },

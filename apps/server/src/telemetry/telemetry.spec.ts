@@ -1,9 +1,9 @@
-import { newEvent } from '@belay/protocol';
 import { metricsOnFreePort } from '@belay/testkit';
 import { TestServer } from '../testing/server.js';
 import { scrape } from './testing/scrape.js';
 import { OtlpReceiver } from './testing/otlp-receiver.js';
 import { setVariables, tracesTo, unsetVariables } from './testing/standard-variables.js';
+import { usageEvent } from './testing/usage-event.js';
 
 const run = { action: 'terminal.run', args: { command: 'cat /home/SECRET' }, id: 'c1' };
 const ran = {
@@ -11,19 +11,7 @@ const ran = {
   args: { operation: 'terminal.run', ok: true, output: 'SECRET', seconds: 1 },
   id: 'c1',
 };
-const usage = newEvent('server', 'usage', {
-  args: {
-    model: 'anthropic:claude-x',
-    inputTokens: 100,
-    cachedTokens: 40,
-    outputTokens: 10,
-    dollars: 0.5,
-    seconds: 0.25,
-    contextTokens: 100,
-    contextWindow: null,
-  },
-  message: '',
-});
+const usage = usageEvent();
 const say = { action: 'say', args: { text: 'SECRET reply', calls: [] } };
 
 afterEach(unsetVariables);

@@ -22,6 +22,13 @@ export interface PlayedProgram {
   end(end?: Partial<End>): void;
 }
 
+/** What each container with a starter mounts: its target, and whether that is read-only. */
+export const starterMounts = [
+  ['/opt/belay', true],
+  ['/run/belay', true],
+  ['/etc/hosts', true],
+];
+
 /** The starters in the containers of an engine in memory, which dial in as real ones do. */
 export class PlayedStarters {
   readonly programs: PlayedProgram[] = [];

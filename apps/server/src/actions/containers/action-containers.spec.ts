@@ -11,7 +11,7 @@ import type { EgressService } from '../../egress/egress.service.js';
 import type { EventLog } from '../../logs/event-log.js';
 import { ContainedPrograms } from '../../programs/contained-programs.js';
 import { FakeEngine } from '../../testing/fake-engine.js';
-import { PlayedStarters } from '../../testing/played-starters.js';
+import { PlayedStarters, starterMounts } from '../../testing/played-starters.js';
 import { ActionContainers } from './action-containers.js';
 import type { ActionRun } from './action-run.js';
 import { SessionWorkspaces, type SessionWorkspace } from './session-workspaces.js';
@@ -75,12 +75,6 @@ const workspaceOf = (session: string): SessionWorkspace => {
   return { files: session, machine: undefined, gone: () => promise };
 };
 
-const socketMounts = [
-  ['/opt/belay', true],
-  ['/run/belay', true],
-  ['/etc/hosts', true],
-];
-
 it('gives a call no rights, no network, its secrets and its socket, and removes all at its end', async () => {
   const { engine, starters, start } = setUp();
   const running = await start({ memory_mb: 100 });
@@ -102,7 +96,7 @@ it('gives a call no rights, no network, its secrets and its socket, and removes 
   });
   expect(spec.Env?.join()).not.toContain('KEY');
   expect(spec.HostConfig?.Mounts?.map(({ Target, ReadOnly }) => [Target, ReadOnly])).toEqual(
-    socketMounts,
+    starterMounts,
   );
   expect(Object.keys(spec.HostConfig?.Tmpfs ?? {})).toEqual(['/tmp', '/output']);
   expect(starters.programs[0]?.start).toEqual({
