@@ -13,6 +13,7 @@ import {
 import { accessibilityFaults } from './accessible-pages.js';
 
 const chat = '[aria-label="Chat"]';
+const terminal = '[aria-label="Terminal"]';
 
 describe('agents of others', () => {
   const chromium = new Chromium();
@@ -92,6 +93,7 @@ describe('agents of others', () => {
     await click(page, 'Open terminal', chat);
     expect(await accessibilityFaults(page)).toEqual([]);
     const type = async (text: string) => {
+      await shows(page, terminal, 'You’re in control');
       await focusOn(page, '.xterm-helper-textarea');
       await page.keyboard.type(text);
       await page.keyboard.press('Enter');
@@ -101,7 +103,8 @@ describe('agents of others', () => {
     const { seq } = await session.finished();
     await fill(page, 'Message to the agent', 'More');
     await click(page, 'Send', chat);
-    await session.event(({ action }) => action === 'attention', seq);
+    // In the log and below it: the page knows that the program runs again, and that its user is in control.
+    await shows(page, chat, /Restarted[^]*typed rang the bell\.[^]*typed rang the bell\./);
     await type('two');
     // The task is not given again.
     await session.printed('got two, \r\n', 'agent');
