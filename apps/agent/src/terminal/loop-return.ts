@@ -4,10 +4,10 @@ import type { ShellProcess } from './shell-process.js';
 const promptDelayMs = 20;
 /** How long keystrokes may remain unread before they are repeated. */
 const typingTimeoutMs = 3_000;
-/** The number of attempts before the shell is replaced, because a command has disabled what the loop needs. */
+/** The number of attempts; a command that disabled what the loop needs then costs its shell. */
 const attempts = 3;
 
-/** Types at a shell’s prompt so that it starts its command loop, or returns to it. */
+/** Presses keys at a shell’s prompt so that it starts its command loop, or returns to it. */
 export class LoopReturn {
   readonly #shell: () => ShellProcess | undefined;
   #isOut = false;
@@ -45,7 +45,19 @@ export class LoopReturn {
     this.#typeAfter(this.hasTyped ? typingTimeoutMs : promptDelayMs);
   }
 
-  /** The shell is in its loop, or has ended. */
+  /**
+   * The user has handed back the prompt: a Ctrl-C discards a half-typed line, and the shell returns. A program that the
+   * user started goes on, and the shell returns after it. Bash loses a Ctrl-C that comes just before it reads a line.
+   */
+  handedBack(tries = attempts): void {
+    clearTimeout(this.#timer);
+    const shell = this.#shell();
+    if (!shell?.inFront || tries === 0) return;
+    shell.discardLine();
+    this.#timer = setTimeout(() => this.handedBack(tries - 1), typingTimeoutMs);
+  }
+
+  /** The shell is in its loop or has ended, or its prompt is the user’s. */
   end(): void {
     this.#isOut = false;
     clearTimeout(this.#timer);

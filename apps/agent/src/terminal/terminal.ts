@@ -179,10 +179,9 @@ export class Terminal {
   hold(holder: 'agent' | 'user'): void {
     if (holder === this.holder) return;
     this.holder = holder;
-    if (holder === 'user' && this.#idle) this.#release();
-    // Discards a half-typed line; a running program continues, and the shell returns after it.
-    else if (holder === 'agent' && this.#released && this.#shell?.inFront)
-      this.#shell.discardLine();
+    if (this.#released && holder === 'agent') this.#loopReturn.handedBack();
+    else if (this.#released) this.#loopReturn.end();
+    else if (this.#idle && holder === 'user') this.#release();
     this.changes.notify();
   }
 
