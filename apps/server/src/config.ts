@@ -26,6 +26,9 @@ const accounts = z.preprocess(
     ),
 );
 
+/** The key of AES-256, in Base64. */
+export const isSecretKey = (text: string): boolean => /^[\w+/-]{43}=?$/.test(text.trim());
+
 const listOf = (text: string): string[] =>
   text
     .split(',')
@@ -85,6 +88,13 @@ const environment = z.object({
   BELAY_OIDC_OPERATE: accounts,
   BELAY_OIDC_VIEW: accounts,
   DATABASE_URL: url,
+  BELAY_SECRET_KEY: z.preprocess(
+    blankIsUnset,
+    z
+      .string()
+      .refine(isSecretKey, 'write 32 random bytes in Base64, as by openssl rand -base64 32')
+      .optional(),
+  ),
   // Sandboxes reach the server by a socket in a folder of this machine, which an engine elsewhere cannot mount.
   DOCKER_HOST: z.preprocess(
     blankIsUnset,
@@ -189,6 +199,8 @@ export class Config {
   /** API requests that one caller may make per second; 0 means no limit. */
   readonly requestsPerSecond: number;
   readonly databaseUrl: string | undefined;
+  /** The key of the documents in the database, in Base64; undefined for the one in the data folder. */
+  readonly secretKey: string | undefined;
   readonly dockerHost: string | undefined;
   readonly providers: {
     readonly openai: ProviderConfig;
@@ -241,6 +253,7 @@ export class Config {
     this.tunnel = set.BELAY_TUNNEL && { kind: set.BELAY_TUNNEL, token: set.NGROK_AUTHTOKEN };
     this.requestsPerSecond = set.BELAY_REQUESTS_PER_SECOND;
     this.databaseUrl = set.DATABASE_URL;
+    this.secretKey = set.BELAY_SECRET_KEY;
     this.dockerHost = set.DOCKER_HOST;
     this.providers = {
       openai: { key: set.OPENAI_API_KEY, url: set.OPENAI_BASE_URL },

@@ -35,12 +35,19 @@ export async function writeWhole(
   }
 }
 
-/** The same for a short text, synchronously: for data that must be stored before anything else happens. */
-export function writeWholeSync(path: string, content: string): void {
+/**
+ * The same for a short text, synchronously: for data that must be stored before anything else happens. With `flush`, it
+ * is on the disk before it has its name.
+ */
+export function writeWholeSync(
+  path: string,
+  content: string,
+  { flush = false }: { flush?: boolean } = {},
+): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.${randomUUID()}.part`;
   try {
-    writeFileSync(unfinished, content, { mode: 0o600 });
+    writeFileSync(unfinished, content, { mode: 0o600, flush });
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });

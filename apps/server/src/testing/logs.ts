@@ -6,6 +6,7 @@ import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { Database } from '../storage/database.js';
+import { Documents } from '../storage/documents.js';
 
 export interface TestDatabases {
   /** The settings for an empty database. */
@@ -42,6 +43,11 @@ export class TestLogs {
     this.#folder ??= await mkdtemp(join(tmpdir(), 'belay-test-'));
     this.#place ??= (await this.databases?.fresh()) ?? {};
     return new Config({ BELAY_DATA: this.#folder, BELAY_PORT: '0', ...this.#place, ...env });
+  }
+
+  /** The documents of the database, as a server reads them at its start. */
+  documents(): Promise<Documents> {
+    return Documents.load(this.config, this.database);
   }
 
   /** Simulates a restart of the process. */

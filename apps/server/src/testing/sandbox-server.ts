@@ -21,6 +21,7 @@ import { SessionsStore } from '../logs/sessions.store.js';
 import { StepCopies } from '../logs/step-copies.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { TerminalLog } from '../logs/terminal-log.js';
+import { Documents } from '../storage/documents.js';
 import { TestLogs } from './logs.js';
 import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
 import { ConnectionLog } from '../sandboxes/connection/connection-log.js';
@@ -117,8 +118,9 @@ export class SandboxServer {
     );
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, host);
     const live = new TransientNotices();
-    this.agentStore = new AgentStore(config);
-    this.signIns = new SignInStore(config);
+    const documents = await Documents.load(config, database);
+    this.agentStore = new AgentStore(documents);
+    this.signIns = new SignInStore(config, documents);
     const agents = new SessionAgents(
       config,
       this.agentStore,
@@ -138,7 +140,7 @@ export class SandboxServer {
     this.dials = new ContainerDials(host);
     const connections = new SandboxConnections(listener, calls, this.dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
+    const machines = new Machines(config, new MachineStore(documents), listener, this.sandboxes);
     const containers = new SandboxContainers(
       config,
       host,

@@ -19,7 +19,7 @@ export class TestGateway {
     live.on('delta', ({ kind, text }) => test.deltas.push({ kind, text }));
     test.blobs = new BlobStore(test.logs.config, test.logs.database);
     test.gateway = new ModelGateway(
-      new ProviderKeys(test.logs.config),
+      new ProviderKeys(test.logs.config, await test.logs.documents()),
       test.logs.log,
       live,
       test.blobs,
