@@ -2,15 +2,18 @@ import { Global, Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 import { Documents } from './documents.js';
+import { FolderObjects } from './folder-objects.js';
+import { ObjectStore } from './object-store.js';
 
-/** The server’s settings, its database and the documents in it, for every module. */
+/** The server’s settings, its database with the documents in it, and its files, for every module. */
 @Global()
 @Module({
   providers: [
     { provide: Config, useFactory: () => new Config() },
     Database,
+    { provide: ObjectStore, useFactory: ({ data }: Config) => new FolderObjects(data), inject: [Config] },
     { provide: Documents, useFactory: Documents.load, inject: [Config, Database] },
   ],
-  exports: [Config, Database, Documents],
+  exports: [Config, Database, Documents, ObjectStore],
 })
 export class StorageModule {}

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,7 +20,8 @@ export async function writeWhole(
   content: Readable | string,
   { through, signal }: WriteOptions = {},
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // Without a pause: the pipeline has to be there before the content can fail.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.${randomUUID()}.part`;
   const file = createWriteStream(unfinished, { mode: 0o600 });
   const source = typeof content === 'string' ? Readable.from([content]) : content;
