@@ -2,8 +2,8 @@ import { Global, Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 import { Documents } from './documents.js';
-import { FolderObjects } from './folder-objects.js';
 import { ObjectStore } from './object-store.js';
+import { openObjects } from './open-objects.js';
 
 /** The server’s settings, its database with the documents in it, and its files, for every module. */
 @Global()
@@ -11,7 +11,7 @@ import { ObjectStore } from './object-store.js';
   providers: [
     { provide: Config, useFactory: () => new Config() },
     Database,
-    { provide: ObjectStore, useFactory: ({ data }: Config) => new FolderObjects(data), inject: [Config] },
+    { provide: ObjectStore, useFactory: openObjects, inject: [Config] },
     { provide: Documents, useFactory: Documents.load, inject: [Config, Database] },
   ],
   exports: [Config, Database, Documents, ObjectStore],
