@@ -81,7 +81,6 @@ export const dataFiles: Record<string, Kind | { none: string }> = {
   workspaces: 'workspace',
   'secret.key': { none: 'the key of the documents, which no route reads' },
   'server.json': { none: 'the server’s own tokens, which no route reads' },
-  'logins.json': { none: 'hashes of logins, which no route reads' },
 };
 
 /** The kind that is planted in each document of the database. */
