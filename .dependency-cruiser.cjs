@@ -1,7 +1,7 @@
 const { join } = require('node:path');
 
 /** Test code may import anything: it stands above all layers. */
-const tests = '(\\.spec\\.tsx?$|/testing/)';
+const tests = '(\\.(spec|s3)\\.tsx?$|/testing/)';
 
 /**
  * The rules of one source folder. `rows` are its layers, the lowest first; each row is a list of folders or files
@@ -101,6 +101,8 @@ module.exports = {
     ...layers('apps/server/src', [
       [
         'config.ts',
+        's3-config.ts',
+        'variables.ts',
         'data-lock.ts',
         'is-web-socket.ts',
         'keep-connections.ts',

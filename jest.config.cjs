@@ -101,6 +101,10 @@ module.exports = {
     project('agents', 'e2e/agents', {
       testMatch: ['**/*.container.ts'],
     }),
+    // A bucket of a real server: `npm run test:s3`.
+    project('s3', 'apps/server/src', {
+      testMatch: ['**/*.s3.ts'],
+    }),
     // The dashboard in a real Chromium.
     project('e2e', 'e2e/dashboard', {
       testMatch: ['**/*.e2e.ts'],

@@ -22,7 +22,10 @@ const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
   server: {
     entry: 'dist/main.js',
     file: 'main.cjs',
-    also: [{ entry: 'dist/telemetry/open-telemetry.js', file: 'open-telemetry.cjs' }],
+    also: [
+      { entry: 'dist/telemetry/open-telemetry.js', file: 'open-telemetry.cjs' },
+      { entry: 'dist/storage/s3-bucket.js', file: 's3-bucket.cjs' },
+    ],
   },
   agent: {
     entry: 'src/main.ts',
@@ -155,12 +158,12 @@ const lateTls: Plugin = {
   },
 };
 
-/** Keeps OpenTelemetry in a file of its own, so that a server without it does not read three megabytes more. */
-const lateTelemetry: Plugin = {
-  name: 'late-telemetry',
+/** Keeps the SDKs of OpenTelemetry and S3 in files of their own, so that a server without them does not read megabytes more. */
+const lateSdks: Plugin = {
+  name: 'late-sdks',
   setup(esbuild) {
-    esbuild.onResolve({ filter: /^\.\/open-telemetry\.js$/ }, () => ({
-      path: './open-telemetry.cjs',
+    esbuild.onResolve({ filter: /^\.\/(open-telemetry|s3-bucket)\.js$/ }, ({ path }) => ({
+      path: path.replace(/js$/, 'cjs'),
       external: true,
     }));
   },
@@ -182,7 +185,7 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateTelemetry],
+  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateSdks],
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));

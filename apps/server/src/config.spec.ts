@@ -25,6 +25,8 @@ describe('the configuration', () => {
     ['BELAY_OIDC_CLIENT_ID', 'alone'],
     ['OPENAI_BASE_URL', 'not an address'],
     ['DOCKER_HOST', 'tcp://10.0.0.1:2375'],
+    ['BELAY_STORAGE', 'bucket'],
+    ['BELAY_STORAGE', 's3://bucket/../other'],
   ])('names %s when it is %j', (name, value) => {
     expect(() => new Config({ [name]: value })).toThrow(name);
   });
@@ -32,6 +34,55 @@ describe('the configuration', () => {
   it('distinguishes data folders', () => {
     const [one, two] = ['/a', '/b'].map((folder) => new Config({ BELAY_DATA: folder }).instance);
     expect(one).not.toBe(two);
+  });
+
+  describe('of a bucket', () => {
+    const key = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' };
+    const credentials = { accessKeyId: 'id', secretAccessKey: 'secret' };
+    const amazon = { bucket: 'b-1.x', prefix: '', endpoint: undefined, region: undefined };
+
+    it.each([
+      [{}, undefined],
+      [{ BELAY_STORAGE: 's3://b-1.x' }, { ...amazon, credentials: undefined }],
+      [
+        { BELAY_STORAGE: 's3://b-1.x/a/b/', AWS_REGION: 'eu-1', ...key, AWS_SESSION_TOKEN: 't' },
+        {
+          ...amazon,
+          prefix: 'a/b',
+          region: 'eu-1',
+          credentials: { ...credentials, sessionToken: 't' },
+        },
+      ],
+      [
+        { BELAY_STORAGE: 's3://b-1.x/', AWS_ENDPOINT_URL: 'http://one:1', ...key },
+        { ...amazon, endpoint: 'http://one:1', region: 'us-east-1', credentials },
+      ],
+      [
+        {
+          BELAY_STORAGE: 's3://b-1.x',
+          AWS_ENDPOINT_URL: 'http://one:1',
+          AWS_ENDPOINT_URL_S3: 'http://two:2',
+        },
+        { ...amazon, endpoint: 'http://two:2', region: 'us-east-1', credentials: undefined },
+      ],
+    ])('%j', (env: Record<string, string>, storage) => {
+      expect(new Config(env).storage).toEqual(storage);
+    });
+
+    it('needs both parts of a key, and an address that is one', () => {
+      const [BELAY_STORAGE, AWS_ENDPOINT_URL_S3] = ['s3://bucket', 'localhost:7070'];
+      const half = { BELAY_STORAGE, AWS_ACCESS_KEY_ID: 'id' };
+      expect(() => new Config(half)).toThrow('set both, or neither');
+      expect(() => new Config({ BELAY_STORAGE, AWS_ENDPOINT_URL_S3 })).toThrow(
+        'AWS_ENDPOINT_URL_S3: write an address',
+      );
+      // Without a bucket they are somebody else’s.
+      expect(new Config({ AWS_ACCESS_KEY_ID: 'id', AWS_ENDPOINT_URL_S3 }).storage).toBeUndefined();
+    });
+
+    it('gives programs of the host not its key', () => {
+      expect(hostEnvironment(new Config({ PATH: '/bin', ...key }))).toEqual({ PATH: '/bin' });
+    });
   });
 
   describe('of telemetry', () => {

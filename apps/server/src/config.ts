@@ -2,14 +2,10 @@ import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { runtimeFolder } from '@belay/host';
-import { AppError, type Scope } from '@belay/protocol';
+import { type Scope } from '@belay/protocol';
 import { z } from 'zod';
-
-const blankIsUnset = (value: unknown): unknown => (value === '' ? undefined : value);
-const text = z.preprocess(blankIsUnset, z.string().optional());
-const url = z.preprocess(blankIsUnset, z.url().optional());
-const count = (usual: number, least = 0) =>
-  z.preprocess(blankIsUnset, z.coerce.number().int().min(least).default(usual));
+import { s3Of, s3Variables, type S3Config } from './s3-config.js';
+import { blankIsUnset, count, faulty, text, url } from './variables.js';
 
 /** Accounts with a scope: groups, mail addresses, and mail domains. */
 const accounts = z.preprocess(
@@ -25,6 +21,9 @@ const accounts = z.preprocess(
       'write group:NAME, @example.com or name@example.com, comma-separated',
     ),
 );
+
+/** The key of AES-256, in Base64. */
+export const isSecretKey = (text: string): boolean => /^[\w+/-]{43}=?$/.test(text.trim());
 
 const listOf = (text: string): string[] =>
   text
@@ -85,6 +84,14 @@ const environment = z.object({
   BELAY_OIDC_OPERATE: accounts,
   BELAY_OIDC_VIEW: accounts,
   DATABASE_URL: url,
+  ...s3Variables,
+  BELAY_SECRET_KEY: z.preprocess(
+    blankIsUnset,
+    z
+      .string()
+      .refine(isSecretKey, 'write 32 random bytes in Base64, as by openssl rand -base64 32')
+      .optional(),
+  ),
   // Sandboxes reach the server by a socket in a folder of this machine, which an engine elsewhere cannot mount.
   DOCKER_HOST: z.preprocess(
     blankIsUnset,
@@ -189,6 +196,10 @@ export class Config {
   /** API requests that one caller may make per second; 0 means no limit. */
   readonly requestsPerSecond: number;
   readonly databaseUrl: string | undefined;
+  /** Where blobs, workspaces, copies and patches are; undefined for the data folder. */
+  readonly storage: S3Config | undefined;
+  /** The key of the documents in the database, in Base64; undefined for the one in the data folder. */
+  readonly secretKey: string | undefined;
   readonly dockerHost: string | undefined;
   readonly providers: {
     readonly openai: ProviderConfig;
@@ -241,6 +252,8 @@ export class Config {
     this.tunnel = set.BELAY_TUNNEL && { kind: set.BELAY_TUNNEL, token: set.NGROK_AUTHTOKEN };
     this.requestsPerSecond = set.BELAY_REQUESTS_PER_SECOND;
     this.databaseUrl = set.DATABASE_URL;
+    this.storage = s3Of(set);
+    this.secretKey = set.BELAY_SECRET_KEY;
     this.dockerHost = set.DOCKER_HOST;
     this.providers = {
       openai: { key: set.OPENAI_API_KEY, url: set.OPENAI_BASE_URL },
@@ -303,9 +316,6 @@ function telemetryOf(set: z.output<typeof environment>): TelemetryConfig {
     content: ['true', 'span_only', 'span_and_event'].includes(captured.toLowerCase()),
   };
 }
-
-const faulty = (fault: string): AppError =>
-  new AppError('invalid_input', `The environment cannot be read. ${fault}.`);
 
 function parse(env: Record<string, string | undefined>): z.output<typeof environment> {
   const parsed = environment.safeParse(env);

@@ -12,7 +12,7 @@ const maxTimerMs = 2 ** 31 - 1;
 export class CallerEnds {
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #onLoss: (() => void)[] = [];
-  readonly #onLogout: ((caller: string) => void)[] = [];
+  readonly #onLogout: ((caller: string) => Promise<void>)[] = [];
   readonly #onNewSecret: ((caller: string) => Promise<void>)[] = [];
 
   /** Calls the listener at most once. Returns a function that unsubscribes. */
@@ -48,7 +48,7 @@ export class CallerEnds {
   }
 
   /** Calls the listener whenever the logins of a caller end. */
-  onLogout(listener: (caller: string) => void): void {
+  onLogout(listener: (caller: string) => Promise<void>): void {
     this.#onLogout.push(listener);
   }
 
@@ -68,20 +68,16 @@ export class CallerEnds {
     for (const listener of this.#onLoss) listener();
   }
 
-  /** Ends all connections and logins of a caller. */
-  endLogins(caller: string): void {
+  /** Ends all connections and logins of a caller: at once, also if it rejects because that cannot be stored. */
+  async endLogins(caller: string): Promise<void> {
     this.end(caller);
-    for (const listener of this.#onLogout) listener(caller);
+    await allOf(this.#onLogout.map((listener) => listener(caller)));
   }
 
   /** Ends all that the former token or password of a caller may have given to others. */
   async endSecret(caller: string): Promise<void> {
-    const ended = Promise.all(this.#onNewSecret.map((listener) => listener(caller)));
-    try {
-      this.endLogins(caller);
-    } finally {
-      await ended;
-    }
+    const ended = this.#onNewSecret.map((listener) => listener(caller));
+    await allOf([...ended, this.endLogins(caller)]);
   }
 
   /** Ends the connections of one login. */
@@ -94,6 +90,13 @@ export class CallerEnds {
     listeners?.delete(listener);
     if (listeners?.size === 0) this.#listeners.delete(key);
   }
+}
+
+/** Waits for all, then throws the first error. */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(works);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 const loginKey = (login: string): string => `login:${login}`;

@@ -76,7 +76,7 @@ export class UsersStore implements OnModuleInit {
       ...(scope && { scope }),
       ...(hashed !== undefined && { password: hashed }),
     });
-    if (hashed === undefined) this.ends.endLogins(userCallerId(id));
+    if (hashed === undefined) await this.ends.endLogins(userCallerId(id));
     else await this.ends.endSecret(userCallerId(id));
     return infoOf(changed);
   }
@@ -92,7 +92,7 @@ export class UsersStore implements OnModuleInit {
         .execute()
         .catch(notStored);
     } finally {
-      this.ends.endLogins(userCallerId(id));
+      await this.ends.endLogins(userCallerId(id));
     }
   }
 

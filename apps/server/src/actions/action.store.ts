@@ -3,23 +3,24 @@ import { Injectable } from '@nestjs/common';
 import { AppError, ownValue, requiredSecrets, type ActionPermissions } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 import { actionRecord, type ActionRecord } from './action-record.js';
 
 const savedSecrets = z.record(z.string(), z.record(z.string(), z.string()));
 
-/** The installed actions, and their secrets in a separate file. */
+/** The installed actions, and their secrets. */
 @Injectable()
 export class ActionStore {
   /** The folder with the files of actions. */
   readonly folder: string;
-  readonly #records: PrivateFile<z.ZodArray<typeof actionRecord>>;
-  readonly #secrets: PrivateFile<typeof savedSecrets>;
+  readonly #records: Document<z.ZodArray<typeof actionRecord>>;
+  readonly #secrets: Document<typeof savedSecrets>;
 
-  constructor({ data }: Config) {
+  constructor({ data }: Config, documents: Documents) {
     this.folder = join(data, 'actions');
-    this.#records = new PrivateFile(join(data, 'actions.json'), z.array(actionRecord), []);
-    this.#secrets = new PrivateFile(join(data, 'action-secrets.json'), savedSecrets, {});
+    this.#records = documents.open('actions', z.array(actionRecord), []);
+    this.#secrets = documents.open('action-secrets', savedSecrets, {});
   }
 
   /** The path of the archive with this hash. */
@@ -51,9 +52,9 @@ export class ActionStore {
 
   /** Removes the secrets first, so that a later action of the same name does not get them. Throws `not_found`. */
   async remove(name: string): Promise<void> {
-    const record = this.known(name);
+    this.known(name);
     await this.#secrets.change((secrets) => without(secrets, name));
-    await this.#records.change((records) => records.filter((one) => one !== record));
+    await this.#records.change((records) => records.filter((one) => one.name !== name));
   }
 
   secretsOf(name: string): Readonly<Record<string, string>> {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   Injectable,
   Logger,
@@ -15,11 +14,11 @@ import {
   type StartedAction,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 
 /** Limits of concurrent calls, so that neither one session nor all of them use every slot of `ActionRunner`. */
 const mostOfSession = 4;
@@ -38,22 +37,21 @@ interface BackgroundCall {
 
 /**
  * Calls of asynchronous actions, which return at once. Each result is written to the session’s log as
- * `background-result`. Running calls are recorded in a file, so that none is forgotten when the server is killed.
+ * `background-result`. Running calls are recorded, so that none is forgotten when the server is killed.
  */
 @Injectable()
 export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly #logger = new Logger(BackgroundCalls.name);
-  readonly #file: PrivateFile<z.ZodArray<typeof begun>>;
+  readonly #document: Document<z.ZodArray<typeof begun>>;
   readonly #running = new Map<Begun, Promise<void>>();
   readonly #closing = new AbortController();
 
   constructor(
-    config: Config,
+    documents: Documents,
     private readonly log: EventLog,
     private readonly store: SessionsStore,
   ) {
-    const path = join(config.data, 'background-calls.json');
-    this.#file = new PrivateFile(path, z.array(begun), []);
+    this.#document = documents.open('background-calls', z.array(begun), []);
   }
 
   /** Reports calls that an earlier server’s end interrupted as lost. */
@@ -62,7 +60,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
       'cancelled',
       'The server was restarted during this call, so it may have taken effect. Check before you repeat it.',
     );
-    for (const one of this.#file.value) void this.#write(one, { error: lost, seconds: 0 });
+    for (const one of this.#document.value) void this.#write(one, { error: lost, seconds: 0 });
   }
 
   async beforeApplicationShutdown(): Promise<void> {
@@ -83,7 +81,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
     const noted = Promise.withResolvers<void>();
     this.#running.set(one, noted.promise);
     try {
-      await this.#file.change((all) => [...all, one]);
+      await this.#document.change((all) => [...all, one]);
     } catch (error) {
       this.#running.delete(one);
       noted.resolve();
@@ -135,7 +133,7 @@ export class BackgroundCalls implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   #forget({ session, id }: Begun): Promise<void> {
-    return this.#file.change((all) =>
+    return this.#document.change((all) =>
       all.filter((one) => one.session !== session || one.id !== id),
     );
   }

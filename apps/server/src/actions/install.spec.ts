@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -10,6 +10,7 @@ import {
 import { gitIn, GitServer, put } from '@belay/testkit';
 import { GitHosts } from '../git/git-hosts.js';
 import { TestServer } from '../testing/server.js';
+import { storedDocuments } from '../testing/stored-documents.js';
 import { ActionContainers } from './containers/action-containers.js';
 import { ActionImages } from './containers/action-images.js';
 import { actionTar } from './action-files.js';
@@ -245,10 +246,10 @@ describe('installing actions', () => {
       detail: 'shout does not ask for the secret OTHER_KEY: only API_KEY.',
     });
     expect(JSON.stringify(await list())).not.toContain('k-123456');
-    const file = join(server.data, 'action-secrets.json');
-    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const secrets = async () => (await storedDocuments(server))['action-secrets'];
+    expect(await secrets()).toEqual({ shout: { API_KEY: 'k-123456' } });
     await server.json('DELETE', '/api/actions/shout');
-    expect(readFileSync(file, 'utf8')).not.toContain('k-123456');
+    expect(await secrets()).toEqual({});
     expect(readdirSync(join(server.data, 'actions'))).toEqual([]);
   });
 

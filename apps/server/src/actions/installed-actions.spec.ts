@@ -1,8 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import { staysTrue } from '@belay/testing';
-import { Config } from '../config.js';
 import { McpLogins } from '../mcp/mcp-logins.store.js';
 import { McpServers } from '../mcp/mcp-servers.js';
 import { McpStore } from '../mcp/mcp.store.js';
@@ -13,27 +10,29 @@ import { findActions } from './find-actions.js';
 import { InstalledActions } from './installed-actions.js';
 import { InstalledServers } from './installed-servers.js';
 import { PulledImages } from './pulled-images.js';
+import { TestLogs } from '../testing/logs.js';
 import { actionFiles } from './testing/action-files.js';
 import { MemoryImages } from './testing/memory-images.js';
 
 describe('installed actions', () => {
-  let data: string;
+  const logs = new TestLogs();
   let memory: MemoryImages;
-  beforeEach(() => {
-    data = mkdtempSync(join(tmpdir(), 'belay-actions-'));
+  beforeEach(async () => {
+    await logs.open();
     memory = new MemoryImages();
   });
-  afterEach(() => rmSync(data, { recursive: true }));
+  afterEach(() => logs.close());
 
-  function open() {
-    const config = new Config({ BELAY_DATA: data });
-    const store = new ActionStore(config);
+  async function open() {
+    const { config } = logs;
+    const documents = await logs.documents();
+    const store = new ActionStore(config, documents);
     const maker = memory as unknown as ActionImages;
     const unused = null as never;
-    const mcp = new McpServers(config, new McpStore(config), new McpLogins(config), unused);
+    const mcp = new McpServers(config, new McpStore(documents), new McpLogins(documents), unused);
     const servers = new InstalledServers(store, mcp);
     const actions = new InstalledActions(store, servers);
-    const pulled = new PulledImages(config, store, maker, mcp, unused);
+    const pulled = new PulledImages(config, store, maker, mcp, unused, documents);
     const installer = new ActionInstaller(store, maker, actions, servers, pulled);
     const install = async (manifest: object = {}) => {
       const [found] = findActions(actionFiles(manifest)).actions;
@@ -46,9 +45,9 @@ describe('installed actions', () => {
   }
 
   it('are offered to sessions as they were installed, after a restart, too', async () => {
-    const first = open();
+    const first = await open();
     await first.install({ permissions: { secrets: ['API_KEY'] } });
-    const { actions, store } = open();
+    const { actions, store } = await open();
     expect(actions.known('shout')).toMatchObject({
       kind: 'action',
       enabled: true,
@@ -65,7 +64,7 @@ describe('installed actions', () => {
   });
 
   it('are those that are enabled, or those that a session names', async () => {
-    const { actions, installer, install } = open();
+    const { actions, installer, install } = await open();
     await install();
     await installer.enable('shout', false);
     expect(actions.forSession(undefined)).toEqual([]);
@@ -75,7 +74,7 @@ describe('installed actions', () => {
   });
 
   it('get the secrets that they declare, and no others', async () => {
-    const { actions, install, store } = open();
+    const { actions, install, store } = await open();
     await install({ permissions: { secrets: ['API_KEY'] } });
     await store.setSecret('shout', 'API_KEY', 'k-1');
     await store.setSecret('shout', 'OTHER', 'k-2');
@@ -85,7 +84,7 @@ describe('installed actions', () => {
   });
 
   it('keep the image of an earlier version until they are removed, and then leave nothing', async () => {
-    const { actions, installer, install, store } = open();
+    const { actions, installer, install, store } = await open();
     await install({ permissions: { secrets: ['API_KEY'] } });
     await store.setSecret('shout', 'API_KEY', 'k-1');
     await install({ description_for_model: 'Shouts louder.' });
@@ -101,7 +100,7 @@ describe('installed actions', () => {
   });
 
   it('are cleaned up before the server has ended', async () => {
-    const { installer } = open();
+    const { installer } = await open();
     const cleaning = Promise.withResolvers<void>();
     memory.keepOnly = () => cleaning.promise;
     installer.onApplicationBootstrap();
@@ -113,9 +112,9 @@ describe('installed actions', () => {
   });
 
   it('leave no image of an install that was killed', async () => {
-    await open().install();
+    await (await open()).install();
     memory.images.push('sha256:half-made');
-    const { installer } = open();
+    const { installer } = await open();
     installer.onApplicationBootstrap();
     await installer.enable('shout', true);
     expect(memory.images).toEqual(['sha256:1']);

@@ -19,6 +19,7 @@ import { McpServers } from '../mcp/mcp-servers.js';
 import { McpStore } from '../mcp/mcp.store.js';
 import { ContainedPrograms } from '../programs/contained-programs.js';
 import { FakeEngine } from '../testing/fake-engine.js';
+import { Documents } from '../storage/documents.js';
 import { TestLogs } from '../testing/logs.js';
 import { PlayedStarters } from '../testing/played-starters.js';
 
@@ -38,20 +39,21 @@ describe('images that actions pulled', () => {
   });
 
   /** As after a start of the server. */
-  function open(env: Record<string, string> = {}) {
+  async function open(env: Record<string, string> = {}) {
     const { BELAY_DATA = logs.config.data } = env;
     const config = new Config({ BELAY_DATA, XDG_RUNTIME_DIR: BELAY_DATA, ...env });
-    const store = new ActionStore(config);
+    const documents = await Documents.load(config, logs.database);
+    const store = new ActionStore(config, documents);
     const unused = null as never;
     const host = dockerHostOf(config, engine as unknown as DockerClient);
     hosts.push(host);
     const programs = new ContainedPrograms(host, new ContainerDials(host));
     const images = new ActionImages(config, host, programs, unused);
-    const mcpStore = new McpStore(config);
-    const mcp = new McpServers(config, mcpStore, new McpLogins(config), unused);
+    const mcpStore = new McpStore(documents);
+    const mcp = new McpServers(config, mcpStore, new McpLogins(documents), unused);
     const servers = new InstalledServers(store, mcp);
     const installed = new InstalledActions(store, servers);
-    const pulled = new PulledImages(config, store, images, mcp, logs.log);
+    const pulled = new PulledImages(config, store, images, mcp, logs.log, documents);
     const installer = new ActionInstaller(store, images, installed, servers, pulled);
     const containers: { start?: (run: ActionRun) => Promise<never> } = {};
     const runner = new ActionRunner(
@@ -71,7 +73,7 @@ describe('images that actions pulled', () => {
       return installer.install(found, source, { onLine: () => {}, signal });
     };
     const restarted = async () => {
-      const next = open(env);
+      const next = await open(env);
       next.installer.onApplicationBootstrap();
       await next.installer.beforeApplicationShutdown();
       return open(env);
@@ -109,7 +111,7 @@ describe('images that actions pulled', () => {
   const there = () => [...engine.pulled.keys()];
 
   it('go with the last action that names them, also after a restart', async () => {
-    const first = open();
+    const first = await open();
     await Promise.all(['one', 'two'].map((name) => first.install(name, { base_image: 'base:1' })));
     expect(there()).toEqual(['base:1']);
     const { installer } = await first.restarted();
@@ -121,7 +123,7 @@ describe('images that actions pulled', () => {
 
   it('are not those that were there before, nor another one of that name', async () => {
     engine.pulled.set('base:1', 'sha256:base:1');
-    const { install, installer } = open();
+    const { install, installer } = await open();
     await install('one', { base_image: 'base:1' });
     await install('two', { base_image: 'base:2' });
     engine.pulled.set('base:2', 'sha256:newer');
@@ -131,7 +133,7 @@ describe('images that actions pulled', () => {
   });
 
   it('go when an install fails, and when an update has another base', async () => {
-    const { install } = open();
+    const { install } = await open();
     engine.fail('commit');
     await expect(install('one', { base_image: 'base:1' })).rejects.toThrow('does not respond');
     expect(there()).toEqual([]);
@@ -141,7 +143,7 @@ describe('images that actions pulled', () => {
   });
 
   it('of a killed install go at the next start', async () => {
-    const { install, restarted } = open();
+    const { install, restarted } = await open();
     const never = engine.hold('commit');
     void install('one', { base_image: 'base:1' });
     await never.reached;
@@ -151,7 +153,7 @@ describe('images that actions pulled', () => {
   });
 
   it('stay for an install that is under way while another action is removed', async () => {
-    const { install, installer } = open();
+    const { install, installer } = await open();
     await install('one', { base_image: 'base:1' });
     const held = engine.hold('commit');
     const second = install('two', { base_image: 'base:1', services: { db } });
@@ -163,7 +165,7 @@ describe('images that actions pulled', () => {
   });
 
   it('stay with a container that uses them, until a later start', async () => {
-    const { install, installer, restarted } = open();
+    const { install, installer, restarted } = await open();
     await install('one', { base_image: 'base:1' });
     const container = await engine.create({ Image: 'base:1' });
     await installer.remove('one');
@@ -174,7 +176,7 @@ describe('images that actions pulled', () => {
   });
 
   it('stay while the engine does not answer, without a failure', async () => {
-    const { install, installer, restarted } = open();
+    const { install, installer, restarted } = await open();
     await install('one', { base_image: 'base:1' });
     engine.fail('untagImage');
     await installer.remove('one');
@@ -185,7 +187,7 @@ describe('images that actions pulled', () => {
 
   it('stay for sandboxes and MCP servers that have them', async () => {
     await logs.session('s', { image: 'base:1' });
-    const { install, installer, mcpStore } = open({ BELAY_SIDECAR: 'base:2' });
+    const { install, installer, mcpStore } = await open({ BELAY_SIDECAR: 'base:2' });
     const transport = {
       type: 'stdio' as const,
       command: 'serve',
@@ -209,7 +211,7 @@ describe('images that actions pulled', () => {
   });
 
   it('of services go with their action, also when it is removed during a call', async () => {
-    const { install, installed, installer, containers, programs, runner } = open();
+    const { install, installed, installer, containers, programs, runner } = await open();
     await install('one', { services: { db } });
     const [action] = installed.forSession(['one']);
     if (!action) throw new Error('It is not offered.');

@@ -1,22 +1,22 @@
-import { join } from 'node:path';
 import { Injectable, Logger } from '@nestjs/common';
 import { errorFrom } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { McpServers } from '../mcp/mcp-servers.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 import { ActionImages, pulledImage, type PulledImage } from './containers/action-images.js';
 import { ActionStore } from './action.store.js';
 
 /**
- * Images that an install or a call of an action pulled. A file records them until they are removed; images that
+ * Images that an install or a call of an action pulled, recorded until they are removed; images that
  * existed before are never listed.
  */
 @Injectable()
 export class PulledImages {
   readonly #logger = new Logger(PulledImages.name);
-  readonly #file: PrivateFile<z.ZodArray<typeof pulledImage>>;
+  readonly #document: Document<z.ZodArray<typeof pulledImage>>;
 
   constructor(
     private readonly config: Config,
@@ -24,13 +24,16 @@ export class PulledImages {
     private readonly images: ActionImages,
     private readonly servers: McpServers,
     private readonly log: EventLog,
+    documents: Documents,
   ) {
-    const path = join(config.data, 'pulled-images.json');
-    this.#file = new PrivateFile(path, z.array(pulledImage), []);
+    this.#document = documents.open('pulled-images', z.array(pulledImage), []);
   }
 
   add(image: PulledImage): Promise<void> {
-    return this.#file.change((all) => [...all.filter(({ name }) => name !== image.name), image]);
+    return this.#document.change((all) => [
+      ...all.filter(({ name }) => name !== image.name),
+      image,
+    ]);
   }
 
   /**
@@ -38,13 +41,14 @@ export class PulledImages {
    * here. Never rejects: failed removals are repeated the next time.
    */
   async removeUnneeded(): Promise<void> {
-    if (this.#file.value.length === 0) return;
+    if (this.#document.value.length === 0) return;
     try {
       const needed = new Set([...this.#ofActions(), ...(await this.#ofOthers())]);
-      const unneeded = this.#file.value.filter(({ name }) => !needed.has(name));
+      const unneeded = this.#document.value.filter(({ name }) => !needed.has(name));
       if (unneeded.length === 0) return;
       const gone = await this.images.removePulled(unneeded, [...needed]);
-      await this.#file.change((all) => all.filter((image) => !gone.includes(image)));
+      const names = new Set(gone.map(({ name }) => name));
+      await this.#document.change((all) => all.filter(({ name }) => !names.has(name)));
     } catch (error) {
       this.#logger.warn(
         `Images that actions pulled could not be removed: ${errorFrom(error).message}`,

@@ -1,10 +1,9 @@
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, customAgent, type CustomAgent, type SavedCustomAgent } from '@belay/protocol';
 import { z } from 'zod';
-import { Config } from '../config.js';
 import { keptSecrets } from '../storage/kept-secrets.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 
 /** A version of an agent whose files are in volumes of the engine. */
 const installedVersion = z.object({
@@ -23,22 +22,21 @@ const content = z.object({
   custom: z.array(customAgent),
 });
 
-/** The installed agents, and the entries of admins with their variables, in a file that only the server's user can read. */
+/** The installed agents, and the entries of admins with their variables. */
 @Injectable()
 export class AgentStore {
-  readonly #file: PrivateFile<typeof content>;
+  readonly #document: Document<typeof content>;
 
-  constructor(config: Config) {
-    const none = { installed: [], custom: [] };
-    this.#file = new PrivateFile(join(config.data, 'agents.json'), content, none);
+  constructor(documents: Documents) {
+    this.#document = documents.open('agents', content, { installed: [], custom: [] });
   }
 
   get installed(): readonly InstalledVersion[] {
-    return this.#file.value.installed;
+    return this.#document.value.installed;
   }
 
   get custom(): readonly CustomAgent[] {
-    return this.#file.value.custom;
+    return this.#document.value.custom;
   }
 
   /** The version that new sessions get. */
@@ -52,7 +50,7 @@ export class AgentStore {
 
   /** New sessions get this version from now on. */
   putInstalled(put: InstalledVersion): Promise<void> {
-    return this.#file.change((before) => {
+    return this.#document.change((before) => {
       const others = before.installed.filter(
         ({ name, version }) => name !== put.name || version !== put.version,
       );
@@ -65,7 +63,7 @@ export class AgentStore {
 
   /** No new session gets this agent. */
   retire(name: string): Promise<void> {
-    return this.#file.change((before) => ({
+    return this.#document.change((before) => ({
       ...before,
       installed: before.installed.map((one) =>
         one.name === name ? { ...one, retired: true } : one,
@@ -74,7 +72,7 @@ export class AgentStore {
   }
 
   forget({ name, version }: InstalledVersion): Promise<void> {
-    return this.#file.change((before) => ({
+    return this.#document.change((before) => ({
       ...before,
       installed: before.installed.filter((one) => one.name !== name || one.version !== version),
     }));
@@ -82,7 +80,7 @@ export class AgentStore {
 
   /** Adds or replaces an entry. Throws `invalid_input` for a value that is to be kept and was never saved. */
   putCustom(name: string, wanted: SavedCustomAgent): Promise<void> {
-    return this.#file.change((before) => {
+    return this.#document.change((before) => {
       const saved = before.custom.find((one) => one.name === name);
       const others = before.custom.filter((one) => one !== saved);
       const agent = { ...wanted, name, env: keptSecrets(wanted.env, saved?.env) };
@@ -92,7 +90,7 @@ export class AgentStore {
 
   /** Throws `not_found`. */
   removeCustom(name: string): Promise<void> {
-    return this.#file.change((before) => {
+    return this.#document.change((before) => {
       if (!before.custom.some((one) => one.name === name)) throw noSuchAgent(name);
       return { ...before, custom: before.custom.filter((one) => one.name !== name) };
     });

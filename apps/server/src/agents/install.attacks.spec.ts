@@ -6,6 +6,8 @@ import { Logger } from '@nestjs/common';
 import type { DockerClient } from '@belay/containers';
 import { until } from '@belay/testing';
 import { Config } from '../config.js';
+import { Database } from '../storage/database.js';
+import { Documents } from '../storage/documents.js';
 import { FakeEngine } from '../testing/fake-engine.js';
 import { AgentInstaller } from './agent-installer.js';
 import type { LockedPackage } from './agent-lock.js';
@@ -48,7 +50,8 @@ async function install(locked: LockedPackage, more: Record<string, string> = {})
     npm_config_registry: registry.url,
     ...more,
   });
-  const store = new AgentStore(config);
+  const database = new Database(config);
+  const store = new AgentStore(await Documents.load(config, database));
   const volumes = new AgentVolumes(config, dockerHostOf(config, engine as unknown as DockerClient));
   const lock = { roots: { [locked.name]: locked.version }, platforms: {}, packages: [locked] };
   const log = { summaries: () => Promise.resolve([]) };
@@ -65,6 +68,7 @@ async function install(locked: LockedPackage, more: Record<string, string> = {})
   if (error !== null) expect([engine.volumeNames.size, engine.containers.size]).toEqual([0, 0]);
   expect(await readdir(data)).not.toContain('agent-downloads');
   await installer.beforeApplicationShutdown();
+  await database.onApplicationShutdown();
   return error;
 }
 

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { Config } from '../config.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 
 const signIn = z.object({
   /** A caller’s `userOf`. */
@@ -22,27 +22,30 @@ export type SignInOf = Pick<SignIn, 'user' | 'agent'>;
 
 /**
  * Users’ own sign-ins to agents, without any credential: those are in volumes. Each belongs to one session, because a
- * vendor’s tokens for renewal are worth a single use. A file, so that this survives restarts.
+ * vendor’s tokens for renewal are worth a single use.
  */
 @Injectable()
 export class SignInStore {
-  readonly #file: PrivateFile<z.ZodArray<typeof signIn>>;
+  readonly #document: Document<z.ZodArray<typeof signIn>>;
 
-  constructor(private readonly config: Config) {
-    this.#file = new PrivateFile(join(config.data, 'sign-ins.json'), z.array(signIn), []);
+  constructor(
+    private readonly config: Config,
+    documents: Documents,
+  ) {
+    this.#document = documents.open('sign-ins', z.array(signIn), []);
   }
 
   all(): readonly SignIn[] {
-    return this.#file.value;
+    return this.#document.value;
   }
 
   find(of: SignInOf): SignIn | undefined {
-    return this.#file.value.find((one) => isOf(one, of));
+    return this.#document.value.find((one) => isOf(one, of));
   }
 
   /** The sign-in that a session may use now. */
   ofSession(session: string): SignIn | undefined {
-    return this.#file.value.find((one) => one.session === session);
+    return this.#document.value.find((one) => one.session === session);
   }
 
   /**
@@ -54,7 +57,7 @@ export class SignInStore {
     { session, before }: { session: string; before: string | undefined },
   ): Promise<void> {
     const { user, agent } = of;
-    return this.#file.change((all) => {
+    return this.#document.change((all) => {
       if (all.find((one) => isOf(one, of))?.session !== before) throw signInInUse(agent);
       const others = all.filter((one) => !isOf(one, of));
       return [...others, { user, agent, volume: this.#volumeName(of), session }];
@@ -62,7 +65,7 @@ export class SignInStore {
   }
 
   forget(of: SignInOf): Promise<void> {
-    return this.#file.change((all) => all.filter((one) => !isOf(one, of)));
+    return this.#document.change((all) => all.filter((one) => !isOf(one, of)));
   }
 
   #volumeName({ user, agent }: SignInOf): string {

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
@@ -10,8 +9,8 @@ import {
   type Scope,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { Config } from '../config.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 import { repositoryAddress, type RepositoryAddress } from './repository-address.js';
 import type { GitRemote } from './smart-http.js';
 
@@ -21,24 +20,23 @@ type SavedHost = z.infer<typeof saved>[number];
 const maxHosts = 200;
 
 /**
- * The git hosts that the admin configured, with their tokens: in a file that only the server’s user can read, and
- * never returned by an API.
+ * The git hosts that the admin configured, with their tokens, which are never returned by an API.
  */
 @Injectable()
 export class GitHosts {
-  readonly #file: PrivateFile<typeof saved>;
+  readonly #document: Document<typeof saved>;
 
-  constructor(config: Config) {
-    this.#file = new PrivateFile(join(config.data, 'git-hosts.json'), saved, []);
+  constructor(documents: Documents) {
+    this.#document = documents.open('git-hosts', saved, []);
   }
 
   list(): GitHost[] {
-    return this.#file.value.map(shown).toSorted((a, b) => a.host.localeCompare(b.host));
+    return this.#document.value.map(shown).toSorted((a, b) => a.host.localeCompare(b.host));
   }
 
   /** Omitted fields keep their values. A change takes effect once it is stored. */
   async set(host: string, change: GitHostChange): Promise<GitHost> {
-    await this.#file.change((hosts) => {
+    await this.#document.change((hosts) => {
       const others = hosts.filter((one) => one.host !== host);
       if (others.length >= maxHosts)
         throw new AppError('limit_reached', `There are ${maxHosts} git hosts. Remove one first.`);
@@ -49,7 +47,7 @@ export class GitHosts {
 
   async remove(host: string): Promise<void> {
     this.require(host);
-    await this.#file.change((hosts) => hosts.filter((one) => one.host !== host));
+    await this.#document.change((hosts) => hosts.filter((one) => one.host !== host));
   }
 
   /** Throws `not_found` for a host that is not configured. */
@@ -91,7 +89,7 @@ export class GitHosts {
   }
 
   #find(host: string): SavedHost | undefined {
-    return this.#file.value.find((one) => one.host === host);
+    return this.#document.value.find((one) => one.host === host);
   }
 }
 

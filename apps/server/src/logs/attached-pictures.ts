@@ -29,7 +29,7 @@ export class AttachedPictures {
   async assertMayAttach(caller: Caller, images: readonly string[]): Promise<void> {
     for (const blob of images) {
       const isKnown = this.#uploads.has(caller, blob);
-      if (isKnown ? this.blobs.has(blob) : await this.#isInSession(caller, blob)) continue;
+      if (await (isKnown ? this.blobs.has(blob) : this.#isInSession(caller, blob))) continue;
       throw unknownPicture();
     }
   }

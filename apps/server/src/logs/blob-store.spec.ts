@@ -13,7 +13,7 @@ onEveryDatabase('blobs', (databases) => {
   let blobs: BlobStore;
   beforeEach(async () => {
     logs = await new TestLogs(databases).open();
-    blobs = new BlobStore(logs.config, logs.database);
+    blobs = new BlobStore(logs.config, logs.database, logs.objects);
   });
   afterEach(() => logs.close());
 

@@ -1,18 +1,22 @@
 import { createHash } from 'node:crypto';
-import { existsSync, statSync, unlinkSync, utimesSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { AppError, blobId } from '@belay/protocol';
 import { Config } from '../config.js';
 import { blobsOf, useBlobs, usedBlobs, usesBlob } from '../storage/blob-uses.js';
 import { Database, notStored, storageError } from '../storage/database.js';
 import { FreeSpace } from '../storage/free-space.js';
-import { writeWhole } from '../storage/write-whole.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
+import { ObjectStore } from '../storage/object-store.js';
 
 /** The maximum size of a blob; screenshots and attached pictures are far below it. */
 export const maxBlobBytes = 16 * 1024 * 1024;
+
+/** A blob that was stored longer ago is stored once more, so that its removal does not take it for unused. */
+const refreshMs = 5 * 60_000;
+const folder = 'blobs';
+/** Blobs whose references are looked up together. */
+const batch = 500;
 
 export interface StoredBlob {
   type: string;
@@ -22,18 +26,18 @@ export interface StoredBlob {
 /** Bytes beside the log, by the SHA-256 of their content: stored once, never changed. */
 @Injectable()
 export class BlobStore {
-  readonly #folder: string;
-
   readonly #limit: number;
   readonly #space: FreeSpace;
   /** Bytes that each session has stored. */
   readonly #used = new Map<string, number>();
+  /** A blob is either stored or removed at a time. */
+  readonly #mutexes = new KeyedMutex();
 
   constructor(
     config: Config,
     private readonly database: Database,
+    private readonly objects: ObjectStore,
   ) {
-    this.#folder = join(config.data, 'blobs');
     this.#limit = config.sessionBytes / 2;
     this.#space = new FreeSpace(config);
   }
@@ -46,16 +50,17 @@ export class BlobStore {
         'A picture or file may have at most 16 MiB; make it smaller.',
       );
     }
-    const blob = createHash('sha256').update(bytes).digest('hex');
-    const path = this.#path(blob);
-    // Refreshes its age, because the caller is about to refer to it.
-    if (touch(path)) return blob;
-    try {
-      await writeWhole(path, Readable.from([header(type), bytes]));
-    } catch (error) {
-      throw storageError(error);
-    }
-    return blob;
+    const blob = hashOf(bytes);
+    return this.#mutexes.run(blob, async () => {
+      const known = await this.objects.find(keyOf(blob));
+      if (known && known.storedMs > Date.now() - refreshMs) return blob;
+      try {
+        await this.objects.put(keyOf(blob), Buffer.concat([header(type), bytes]));
+      } catch (error) {
+        throw storageError(error);
+      }
+      return blob;
+    });
   }
 
   /** Like `put`, for a session: everyone who sees the session may read the blob. */
@@ -93,71 +98,65 @@ export class BlobStore {
     this.#used.delete(session);
   }
 
-  has(blob: string): boolean {
-    return blobId.safeParse(blob).success && existsSync(this.#path(blob));
+  async has(blob: string): Promise<boolean> {
+    return blobId.safeParse(blob).success && (await this.objects.find(keyOf(blob))) !== undefined;
   }
 
+  /** Throws `not_found`, and `internal` for one whose content is no longer that of its id. */
   async get(blob: string): Promise<StoredBlob> {
     if (!blobId.safeParse(blob).success) throw unknownBlob();
-    const stored = await readFile(this.#path(blob)).catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'ENOENT' ? unknownBlob() : error;
-    });
+    const found = await this.objects.open(keyOf(blob));
+    if (!found) throw unknownBlob();
+    const stored = await buffer(found.content);
     const end = stored.indexOf(10);
-    return { type: stored.toString('latin1', 0, end), bytes: stored.subarray(end + 1) };
+    const bytes = stored.subarray(end + 1);
+    if (hashOf(bytes) !== blob)
+      throw new AppError(
+        'internal',
+        `The stored picture or file ${blob} is damaged: restore it from a backup.`,
+      );
+    return { type: stored.toString('latin1', 0, end), bytes };
   }
 
-  /**
-   * Deletes those of these blobs that are unreferenced and were not stored since `before` (milliseconds). A blob that
-   * is stored at the same time is safe: the check and the deletion are synchronous.
-   */
+  /** Deletes those of these blobs that are unreferenced and were not stored since `before` (milliseconds). */
   async removeUnused(blobs: readonly string[], before: number): Promise<void> {
     const used = await usedBlobs(this.database.kysely, blobs);
     for (const blob of blobs) {
-      const path = this.#path(blob);
-      const found = used.has(blob) ? undefined : statSync(path, { throwIfNoEntry: false });
-      if (found && found.mtimeMs < before) unlinkSync(path);
+      if (used.has(blob)) continue;
+      await this.#mutexes.run(blob, async () => {
+        const found = await this.objects.find(keyOf(blob));
+        if (found && found.storedMs < before) await this.objects.remove(found.key);
+      });
     }
   }
 
   /** Like `removeUnused`, for all stored blobs and for unfinished files of killed processes. */
   async removeAllUnused(before: number): Promise<void> {
-    for (const part of await readdir(this.#folder).catch(() => [])) {
-      await this.removeUnused(await readdir(join(this.#folder, part)), before);
+    const old: string[] = [];
+    for await (const { key, storedMs } of this.objects.list(folder)) {
+      if (storedMs >= before) continue;
+      old.push(key.slice(key.lastIndexOf('/') + 1));
+      if (old.length === batch) await this.removeUnused(old.splice(0), before);
     }
+    await this.removeUnused(old, before);
   }
 
   async #storedBy(session: string): Promise<number> {
     const blobs = await blobsOf(this.database.kysely, session);
-    const sizes = await Promise.all(
-      blobs.map((blob) =>
-        stat(this.#path(blob)).then(
-          ({ size }) => size,
-          () => 0,
-        ),
-      ),
-    );
-    return sizes.reduce((sum, size) => sum + size, 0);
-  }
-
-  #path(blob: string): string {
-    return join(this.#folder, blob.slice(0, 2), blob);
+    const found = await Promise.all(blobs.map((blob) => this.objects.find(keyOf(blob))));
+    return found.reduce((sum, one) => sum + (one?.bytes ?? 0), 0);
   }
 }
 
-/** The first line of the file is the blob’s media type; an invalid type is stored as plain bytes. */
-function header(type: string): string {
-  return `${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type.toLowerCase() : 'application/octet-stream'}\n`;
-}
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Whether the blob exists; resets its age. */
-function touch(path: string): boolean {
-  try {
-    const now = new Date();
-    utimesSync(path, now, now);
-    return true;
-  } catch {
-    return false;
-  }
+const keyOf = (blob: string): string => `${folder}/${blob.slice(0, 2)}/${blob}`;
+
+/** The first line of the object is the blob’s media type; an invalid type is stored as plain bytes. */
+function header(type: string): Buffer {
+  return Buffer.from(
+    `${/^[\w.+-]+\/[\w.+-]+$/.test(type) ? type.toLowerCase() : 'application/octet-stream'}\n`,
+  );
 }
 
 const unknownBlob = (): AppError => new AppError('not_found', 'There is no such picture or file.');

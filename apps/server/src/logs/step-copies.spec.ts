@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { until } from '@belay/testing';
 import { Config } from '../config.js';
+import { FolderObjects } from '../storage/folder-objects.js';
 import { StepCopies } from './step-copies.js';
 
 const commit = (n: number) => String(n).padStart(40, '0');
@@ -12,7 +13,8 @@ const commit = (n: number) => String(n).padStart(40, '0');
 describe('copies of steps', () => {
   let data: string;
   let copies: StepCopies;
-  const open = () => new StepCopies(new Config({ BELAY_DATA: data, BELAY_COPY_MB: '1' }));
+  const open = () =>
+    new StepCopies(new Config({ BELAY_DATA: data, BELAY_COPY_MB: '1' }), new FolderObjects(data));
   beforeEach(() => {
     data = mkdtempSync(join(tmpdir(), 'belay-copies-'));
     copies = open();
@@ -30,7 +32,7 @@ describe('copies of steps', () => {
   const onDisk = () => readdirSync(join(data, 'copies', 'one')).toSorted();
   const shown = async () => {
     const parts = await copies.list('one');
-    return Promise.all(parts.map(async (part) => String(await buffer(copies.open(part)))));
+    return Promise.all(parts.map(async (part) => String(await buffer(await copies.open(part)))));
   };
 
   it('are kept in order, across restarts, until a whole one of their kind replaces them', async () => {
@@ -79,6 +81,7 @@ describe('copies of steps', () => {
   it('go with their session, also if the server was killed before', async () => {
     await store('steps', [1, 0]);
     mkdirSync(join(data, 'copies', 'gone'));
+    writeFileSync(join(data, 'copies', 'gone', `1.steps.whole.${commit(1)}.x.part`), 'half');
     await copies.removeUnused(() => Promise.resolve(['one']));
     expect(readdirSync(join(data, 'copies'))).toEqual(['one']);
     await copies.remove('one');

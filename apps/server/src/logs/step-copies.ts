@@ -1,6 +1,3 @@
-import { createReadStream } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AppError, copyKind, type CopyKind, type StreamMeta } from '@belay/protocol';
@@ -9,7 +6,7 @@ import { byteLimit } from '../storage/byte-limit.js';
 import { storageError } from '../storage/database.js';
 import { FreeSpace } from '../storage/free-space.js';
 import { KeyedMutex } from '../storage/keyed-mutex.js';
-import { writeWhole } from '../storage/write-whole.js';
+import { ObjectStore, type StoredObject } from '../storage/object-store.js';
 
 /** A stored part, by its place in the session’s copies. */
 export interface StoredPart {
@@ -19,27 +16,29 @@ export interface StoredPart {
   whole: boolean;
   commit: string;
   bytes: number;
-  path: string;
+  key: string;
 }
 
 /** Above this number of one kind, a whole copy is wanted. */
 const maxParts = 200;
+const folder = 'copies';
 
 /**
- * Copies of the steps of sessions and of their workspaces’ `.git`, in parts as their agents send them, one file each. The
+ * Copies of the steps of sessions and of their workspaces’ `.git`, in parts as their agents send them, an object each. The
  * server never reads what is in a part: it comes from a sandbox, and only the session’s next sandbox unpacks it. The
- * names of the files say which parts belong together, so that a whole copy takes the place of earlier parts at once.
+ * names of the objects say which parts belong together, so that a whole copy takes the place of earlier parts at once.
  */
 @Injectable()
 export class StepCopies {
-  readonly #folder: string;
   readonly #maxBytes: number;
   readonly #space: FreeSpace;
   /** One operation at a time on the copies of a session. */
   readonly #mutexes = new KeyedMutex();
 
-  constructor(config: Config) {
-    this.#folder = join(config.data, 'copies');
+  constructor(
+    config: Config,
+    private readonly objects: ObjectStore,
+  ) {
     this.#maxBytes = config.copyBytes;
     this.#space = new FreeSpace(config);
   }
@@ -78,11 +77,11 @@ export class StepCopies {
       const used = others.reduce((sum, one) => sum + one.bytes, 0);
       const through = byteLimit(this.#maxBytes - used, full, this.#space);
       const name = `${n}.${kind}.${isWhole ? 'whole' : 'more'}.${commit}`;
-      await writeWhole(join(this.#of(session), name), bytes, { through }).catch(
-        (error: unknown) => {
+      await this.objects
+        .put(`${folderOf(session)}/${name}`, bytes, { through })
+        .catch((error: unknown) => {
           throw error instanceof AppError ? error : storageError(error);
-        },
-      );
+        });
       await this.#tidy(session);
     });
   }
@@ -95,36 +94,38 @@ export class StepCopies {
     });
   }
 
-  open({ path }: StoredPart): Readable {
-    return createReadStream(path, { highWaterMark: 1 << 18 });
+  /** Throws `internal` for a part that is missing. */
+  async open({ key, n }: StoredPart): Promise<Readable> {
+    const found = await this.objects.open(key);
+    if (!found) throw new AppError('internal', `The part ${n} of the copies is missing.`);
+    return found.content;
   }
 
   async remove(session: string): Promise<void> {
-    await this.#mutexes.run(session, () => rm(this.#of(session), { recursive: true, force: true }));
+    await this.#mutexes.run(session, () => this.objects.removeFolder(folderOf(session)));
   }
 
   /** Deletes the copies of all other sessions, which are gone. `sessions` lists them after the copies were listed. */
   async removeUnused(sessions: () => Promise<readonly string[]>): Promise<void> {
-    const found = await readdir(this.#folder).catch(() => []);
+    const found = new Set<string>();
+    for await (const { key } of this.objects.list(folder)) found.add(key.split('/')[1] ?? '');
     const used = new Set(await sessions());
     for (const session of found) if (!used.has(session)) await this.remove(session);
   }
 
   /** Deletes parts that a whole copy replaced, and unfinished files. */
   async #tidy(session: string): Promise<void> {
-    const { parts } = await this.#list(session);
-    const needed = new Set(parts.map(({ path }) => path));
-    const folder = this.#of(session);
-    for (const name of await readdir(folder)) {
-      const path = join(folder, name);
-      if (!needed.has(path)) await rm(path, { force: true });
-    }
+    const { parts, keys } = await this.#list(session);
+    const needed = new Set(parts.map(({ key }) => key));
+    for (const key of keys) if (!needed.has(key)) await this.objects.remove(key);
   }
 
-  async #list(session: string): Promise<{ parts: StoredPart[]; next: number }> {
-    const folder = this.#of(session);
-    const names = await readdir(folder).catch(() => []);
-    const found = await Promise.all(names.map((name) => partOf(folder, name)));
+  async #list(
+    session: string,
+  ): Promise<{ parts: StoredPart[]; next: number; keys: readonly string[] }> {
+    const objects: StoredObject[] = [];
+    for await (const object of this.objects.list(folderOf(session))) objects.push(object);
+    const found = objects.map(partOf);
     const all = found.filter((part) => part !== undefined).sort((a, b) => a.n - b.n);
     const begin = (kind: CopyKind) =>
       all.findLast((part) => part.kind === kind && part.whole)?.n ?? Infinity;
@@ -132,24 +133,24 @@ export class StepCopies {
     return {
       parts: all.filter(({ kind, n }) => n >= begins[kind]),
       next: (all.at(-1)?.n ?? 0) + 1,
+      keys: objects.map(({ key }) => key),
     };
-  }
-
-  #of(session: string): string {
-    if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
-    return join(this.#folder, session);
   }
 }
 
-const fileName = /^(\d+)\.(\w+)\.(whole|more)\.([0-9a-f]+)$/;
+function folderOf(session: string): string {
+  if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
+  return `${folder}/${session}`;
+}
 
-async function partOf(folder: string, name: string): Promise<StoredPart | undefined> {
-  const [, n, named, extent, commit] = fileName.exec(name) ?? [];
+const partName = /^(\d+)\.(\w+)\.(whole|more)\.([0-9a-f]+)$/;
+
+function partOf({ key, bytes }: StoredObject): StoredPart | undefined {
+  const name = key.slice(key.lastIndexOf('/') + 1);
+  const [, n, named, extent, commit] = partName.exec(name) ?? [];
   const { data: kind } = copyKind.safeParse(named);
   if (commit === undefined || kind === undefined) return undefined;
-  const path = join(folder, name);
-  const { size } = await stat(path);
-  return { kind, n: Number(n), whole: extent === 'whole', commit, bytes: size, path };
+  return { kind, n: Number(n), whole: extent === 'whole', commit, bytes, key };
 }
 
 const full = (): AppError =>

@@ -115,7 +115,7 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
   });
 
   it('by blobs, also by those that no event names', async () => {
-    const blobs = new BlobStore(logs.config, logs.database);
+    const blobs = new BlobStore(logs.config, logs.database, logs.objects);
     const put = (session: string, at: number) =>
       blobs.putOf(session, Buffer.alloc(400_000, at), 'image/jpeg');
     await put('bad', 1);
@@ -136,7 +136,7 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
     expect(logs.log.stalls.any).toBe(true);
     const pause = newEvent('user', 'pause', { args: {}, message: 'Paused' });
     expect(await logs.log.append('bad', [pause])).toHaveLength(1);
-    const blobs = new BlobStore(logs.config, logs.database);
+    const blobs = new BlobStore(logs.config, logs.database, logs.objects);
     await expect(blobs.putOf('bad', Buffer.alloc(1), 'x')).rejects.toMatchObject({
       code: 'disk_full',
     });

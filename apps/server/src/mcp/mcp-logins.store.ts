@@ -1,11 +1,10 @@
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, ownValue } from '@belay/protocol';
 import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import { z } from 'zod';
-import { Config } from '../config.js';
 import { OneTimeValues } from '../storage/one-time-values.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 import { randomSecret } from '../storage/secrets.js';
 import { McpFailure } from './mcp-failure.js';
 
@@ -21,20 +20,19 @@ type Login = z.infer<typeof login>;
 /** How long the user may take on the other server’s page. */
 const pendingMs = 10 * 60_000;
 
-/** The logins at remote MCP servers (OAuth), kept where only this server’s user can read them. */
+/** The logins at remote MCP servers (OAuth). */
 @Injectable()
 export class McpLogins {
-  readonly #file: PrivateFile<z.ZodRecord<z.ZodString, typeof login>>;
+  readonly #document: Document<z.ZodRecord<z.ZodString, typeof login>>;
   readonly #pending = new OneTimeValues<{ name: string; provider: McpLogin }>(pendingMs);
 
-  constructor(config: Config) {
-    const path = join(config.data, 'mcp-logins.json');
-    this.#file = new PrivateFile(path, z.record(z.string(), login), {});
+  constructor(documents: Documents) {
+    this.#document = documents.open('mcp-logins', z.record(z.string(), login), {});
   }
 
   /** The login for a connection to a server; undefined if the user has not logged in. */
   of(name: string, url: string): McpLogin | undefined {
-    const saved = ownValue(this.#file.value, name);
+    const saved = ownValue(this.#document.value, name);
     return saved?.tokens && saved.url === url ? this.#provider(name, saved) : undefined;
   }
 
@@ -65,7 +63,7 @@ export class McpLogins {
   }
 
   #save(name: string, changed: Login | undefined): Promise<void> {
-    return this.#file.change((logins) => {
+    return this.#document.change((logins) => {
       const { [name]: _, ...others } = logins;
       return changed ? { ...others, [name]: changed } : others;
     });

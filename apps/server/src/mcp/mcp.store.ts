@@ -1,24 +1,21 @@
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, type mcpServerChange } from '@belay/protocol';
 import { z } from 'zod';
-import { Config } from '../config.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 import { changedConfig, mcpConfig, type McpConfig } from './mcp-config.js';
 
-/**
- * The MCP servers that the user has configured, with their secrets, in a file that only the server’s user can read.
- */
+/** The MCP servers that the user has configured, with their secrets. */
 @Injectable()
 export class McpStore {
-  readonly #file: PrivateFile<z.ZodArray<typeof mcpConfig>>;
+  readonly #document: Document<z.ZodArray<typeof mcpConfig>>;
 
-  constructor(config: Config) {
-    this.#file = new PrivateFile(join(config.data, 'mcp.json'), z.array(mcpConfig), []);
+  constructor(documents: Documents) {
+    this.#document = documents.open('mcp', z.array(mcpConfig), []);
   }
 
   get all(): readonly McpConfig[] {
-    return this.#file.value;
+    return this.#document.value;
   }
 
   /** Throws `not_found`. */
@@ -31,14 +28,14 @@ export class McpStore {
   /** Throws `conflict` when the name is taken. */
   add(config: McpConfig): Promise<void> {
     const { name } = config;
-    return this.#file.change((configs) => {
+    return this.#document.change((configs) => {
       if (!configs.some((one) => one.name === name)) return [...configs, config];
       throw new AppError('conflict', `An MCP server named ${name} already exists.`);
     });
   }
 
   async change(name: string, change: z.output<typeof mcpServerChange>): Promise<McpConfig> {
-    await this.#file.change((configs) => {
+    await this.#document.change((configs) => {
       const before = this.known(name);
       return configs.map((one) => (one === before ? changedConfig(before, change) : one));
     });
@@ -46,7 +43,7 @@ export class McpStore {
   }
 
   remove(name: string): Promise<void> {
-    return this.#file.change((configs) => {
+    return this.#document.change((configs) => {
       const config = this.known(name);
       return configs.filter((one) => one !== config);
     });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import {
   isKnownProvider,
@@ -9,7 +8,8 @@ import {
 } from '@belay/protocol';
 import { z } from 'zod';
 import { Config, type ProviderConfig } from '../config.js';
-import { PrivateFile } from '../storage/private-file.js';
+import type { Document } from '../storage/document.js';
+import { Documents } from '../storage/documents.js';
 
 const saved = z.record(
   providerName,
@@ -29,25 +29,27 @@ export interface KeyChange {
 }
 
 /**
- * Keys and addresses of providers that the user sets in the dashboard. They are stored in a file that only the
- * server’s user can read, and never returned by an API: clients learn only whether a key exists. A key belongs to the
- * address that it was set for, and is never sent to another one.
+ * Keys and addresses of providers that the user sets in the dashboard. Keys are never returned by an API: clients learn
+ * only whether one exists. A key belongs to the address that it was set for, and is never sent to another one.
  */
 @Injectable()
 export class ProviderKeys {
-  readonly #file: PrivateFile<typeof saved>;
+  readonly #document: Document<typeof saved>;
 
-  constructor(private readonly config: Config) {
-    this.#file = new PrivateFile(join(config.data, 'keys.json'), saved, {});
+  constructor(
+    private readonly config: Config,
+    documents: Documents,
+  ) {
+    this.#document = documents.open('keys', saved, {});
   }
 
   get setup(): ModelSetup {
-    return this.#setupOf(this.#file.value);
+    return this.#setupOf(this.#document.value);
   }
 
   /** The settings as they would be after a change. */
   setupWith(name: string, change: KeyChange): ModelSetup {
-    return this.#setupOf(changed(this.#file.value, name, change));
+    return this.#setupOf(changed(this.#document.value, name, change));
   }
 
   #setupOf(values: Saved): ModelSetup {
@@ -72,7 +74,7 @@ export class ProviderKeys {
     );
     return [...knownProviders, ...servers.toSorted()].map((name) => ({
       name,
-      key: ownValue(this.#file.value, name)?.key
+      key: ownValue(this.#document.value, name)?.key
         ? 'saved'
         : providers[name]?.key
           ? 'environment'
@@ -83,7 +85,7 @@ export class ProviderKeys {
 
   /** A change takes effect once it is stored. */
   async set(name: string, change: KeyChange): Promise<void> {
-    await this.#file.change((values) => changed(values, name, change));
+    await this.#document.change((values) => changed(values, name, change));
   }
 }
 

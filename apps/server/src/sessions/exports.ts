@@ -1,6 +1,3 @@
-import { createReadStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AppError, ignoreError, type StreamMeta } from '@belay/protocol';
@@ -8,7 +5,7 @@ import { inTime, timeLimit } from '@belay/rpc';
 import { Config } from '../config.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { byteLimit } from '../storage/byte-limit.js';
-import { writeWhole } from '../storage/write-whole.js';
+import { ObjectStore } from '../storage/object-store.js';
 import { StartQueue } from './start-queue.js';
 
 /** How long the end of a session waits for its patch. */
@@ -27,7 +24,6 @@ interface Keeping {
 /** The results of a session: its patch and files, from its agent or as stored at its end. */
 @Injectable()
 export class Exports implements OnModuleDestroy {
-  readonly #folder: string;
   readonly #maxMb: number;
   readonly #keeping = new Set<Keeping>();
   #closing = false;
@@ -36,8 +32,8 @@ export class Exports implements OnModuleDestroy {
     config: Config,
     private readonly sandboxes: SandboxService,
     private readonly queue: StartQueue,
+    private readonly objects: ObjectStore,
   ) {
-    this.#folder = join(config.data, 'patches');
     this.#maxMb = config.maxWorkspaceMb;
   }
 
@@ -52,9 +48,9 @@ export class Exports implements OnModuleDestroy {
   ): Promise<Readable> {
     await this.queue.untilHalted(session);
     if (this.sandboxes.agent(session)) return this.#fromAgent(session, meta);
-    const kept = this.#path(session);
-    if (meta.format === 'patch' && !meta.commit && !meta.from && (await isFile(kept))) {
-      return createReadStream(kept);
+    if (meta.format === 'patch' && !meta.commit && !meta.from) {
+      const kept = await this.objects.open(patchOf(session));
+      if (kept) return kept.content;
     }
     if (!wake) throw new AppError('forbidden', asleep);
     await this.queue.wake(session);
@@ -87,14 +83,14 @@ export class Exports implements OnModuleDestroy {
 
   async remove(session: string): Promise<void> {
     await this.#abort([...this.#keeping].filter((one) => one.session === session));
-    await rm(this.#path(session), { force: true });
+    await this.objects.remove(patchOf(session));
   }
 
   async #keepPatch(session: string, signal: AbortSignal): Promise<void> {
     const stream = await this.#fromAgent(session, { format: 'patch' });
     if (signal.aborted) stream.destroy();
     signal.throwIfAborted();
-    await writeWhole(this.#path(session), stream, { signal });
+    await this.objects.put(patchOf(session), stream, { signal });
   }
 
   async #abort(some: Keeping[]): Promise<void> {
@@ -123,20 +119,14 @@ export class Exports implements OnModuleDestroy {
     });
     return pipeline(patch, limit, ignoreError('the reader of the patch gets it'));
   }
+}
 
-  #path(session: string): string {
-    if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
-    return join(this.#folder, `${session}.patch`);
-  }
+function patchOf(session: string): string {
+  if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
+  return `patches/${session}.patch`;
 }
 
 const settled = (some: Keeping[]): Promise<unknown> => Promise.all(some.map(({ ended }) => ended));
 
 const asleep =
   'The sandbox of this session has ended, and only the user may start it again to read its files.';
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

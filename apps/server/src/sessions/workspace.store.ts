@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Transform, type Readable, type TransformCallback } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import {
@@ -17,16 +14,17 @@ import { Config } from '../config.js';
 import type { OpenTar, TarSource } from '../sandboxes/connection/agent-calls.js';
 import { storageError } from '../storage/database.js';
 import { FreeSpace } from '../storage/free-space.js';
-import { writeWhole } from '../storage/write-whole.js';
+import { ObjectStore } from '../storage/object-store.js';
 import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { ClonedWorkspaces } from './cloned-workspaces.js';
 import { Examples } from './examples.js';
 import { IncomingWorkspaces, KeptWorkspace } from './incoming-workspaces.js';
 
+const folder = 'workspaces';
+
 /** Workspaces as tar archives: uploads, examples, and the initial files of forks. */
 @Injectable()
 export class WorkspaceStore {
-  readonly #folder: string;
   readonly #maxMb: number;
   readonly #space: FreeSpace;
   /** Archives that are being cloned. */
@@ -38,13 +36,13 @@ export class WorkspaceStore {
     private readonly examples: Examples,
     private readonly incoming: IncomingWorkspaces,
     private readonly clones: ClonedWorkspaces,
+    private readonly objects: ObjectStore,
   ) {
-    this.#folder = join(config.data, 'workspaces');
     this.#maxMb = config.maxWorkspaceMb;
     this.#space = new FreeSpace(config);
   }
 
-  /** Streams a caller’s archive to disk; returns its id. Throws `too_large` above its limit, `invalid_input` for what is not a tar archive. */
+  /** Stores a caller’s archive; returns its id. Throws `too_large` above its limit, `invalid_input` for what is not a tar archive. */
   async upload(caller: Caller, tar: Readable): Promise<string> {
     const id = newArchiveId();
     await this.#save(id, tar);
@@ -59,7 +57,7 @@ export class WorkspaceStore {
   async send(session: string, tar: Readable, bytes?: number): Promise<void> {
     const checked = checkTar(this.#maxMb);
     tar.once('error', (error) => checked.destroy(error instanceof AppError ? error : brokenOff()));
-    const keep = () => this.#save(`seed-${session}`, checked);
+    const keep = () => this.#save(seedOf(session), checked);
     tar.pipe(checked);
     // The reader of the archive reports its errors.
     checked.on('error', () => undefined);
@@ -77,8 +75,7 @@ export class WorkspaceStore {
     if (workspace === null || workspace === sentWorkspace || workspace === clonedWorkspace) return;
     if (workspace.startsWith('example:'))
       return void (await this.examples.find(workspace.slice(8)));
-    if (!isUpload(workspace) || !(await isFile(this.#path(workspace))))
-      throw noWorkspace(workspace);
+    if (!isUpload(workspace) || !(await this.#isStored(workspace))) throw noWorkspace(workspace);
   }
 
   /** The initial files of a session, opened when they are needed; undefined for an empty folder. */
@@ -86,8 +83,8 @@ export class WorkspaceStore {
     session: string,
     { workspace, repository }: Pick<SessionSettings, 'workspace' | 'repository'>,
   ): Promise<OpenTar | undefined> {
-    const seed = this.#seedPath(session);
-    if (await isFile(seed)) return () => opened(seed);
+    const seed = seedOf(session);
+    if (await this.#isStored(seed)) return () => this.#opened(seed);
     if (workspace === null) return undefined;
     return async () => {
       if (workspace === sentWorkspace) return this.#sent(session);
@@ -95,28 +92,26 @@ export class WorkspaceStore {
       if (repository) await this.#cloneOnce(session, workspace, repository);
       await this.#check(workspace);
       const name = /^example:(.*)$/s.exec(workspace)?.[1];
-      return name === undefined
-        ? opened(this.#path(workspace))
-        : { tar: await this.examples.pack(name) };
+      return name === undefined ? this.#opened(workspace) : { tar: await this.examples.pack(name) };
     };
   }
 
   async #sent(session: string): Promise<TarSource> {
-    const seed = this.#seedPath(session);
+    const seed = seedOf(session);
     try {
       return await this.incoming.take(session);
     } catch (error) {
       if (error instanceof KeptWorkspace) await error.kept;
       // The archive may have been stored since this start began.
-      else if (!(await isFile(seed))) throw error;
-      return opened(seed);
+      else if (!(await this.#isStored(seed))) throw error;
+      return this.#opened(seed);
     }
   }
 
   /** The first of the sessions that share a clone makes it; the others wait for it. */
   #cloneOnce(session: string, workspace: string, repository: ClonedRepository): Promise<void> {
     return this.#cloning.run(workspace, async () => {
-      if (await isFile(this.#path(workspace))) return;
+      if (await this.#isStored(workspace)) return;
       const { tar } = await this.clones.open(session, repository);
       await this.#save(workspace, tar);
     });
@@ -145,45 +140,50 @@ export class WorkspaceStore {
 
   /** Stores the initial files of a new session, which replace its workspace. */
   async seed(session: string, tar: Readable): Promise<void> {
-    await this.#save(`seed-${session}`, tar);
+    await this.#save(seedOf(session), tar);
   }
 
   /** Deletes an uploaded workspace. */
   async remove(workspace: string): Promise<void> {
-    if (/^\w+$/.test(workspace)) await rm(this.#path(workspace), { force: true });
+    if (/^\w+$/.test(workspace)) await this.objects.remove(keyOf(workspace));
   }
 
   /** Deletes unused archives from before a time, and the remains of aborted uploads. */
   async removeUnused(used: ReadonlySet<string>, before: number): Promise<void> {
-    for (const name of await readdir(this.#folder).catch(() => [])) {
-      const upload = /^([\w-]+\.tar|[\w.-]+\.part)$/.exec(name)?.[1];
+    for await (const { key, storedMs } of this.objects.list(folder)) {
+      const upload = /^\w+\/([\w-]+\.tar|[\w.-]+\.part)$/.exec(key)?.[1];
       if (upload === undefined || used.has(upload.replace(/\.tar$/, ''))) continue;
-      const path = join(this.#folder, name);
-      const found = await stat(path).catch(() => undefined);
-      if (found && found.mtimeMs < before) await rm(path, { force: true });
+      if (storedMs < before) await this.objects.remove(key);
     }
   }
 
   async removeSeed(session: string): Promise<void> {
-    await rm(this.#seedPath(session), { force: true });
+    await this.objects.remove(keyOf(seedOf(session)));
   }
 
   async #save(name: string, tar: Readable): Promise<void> {
     try {
-      await writeWhole(this.#path(name), tar, { through: checkTar(this.#maxMb, this.#space) });
+      const through = checkTar(this.#maxMb, this.#space);
+      await this.objects.put(keyOf(name), tar, { through });
     } catch (error) {
       throw storageError(error);
     }
   }
 
-  #path(name: string): string {
-    return join(this.#folder, `${name}.tar`);
+  async #isStored(name: string): Promise<boolean> {
+    return (await this.objects.find(keyOf(name))) !== undefined;
   }
 
-  #seedPath(session: string): string {
-    return this.#path(`seed-${session}`);
+  async #opened(name: string): Promise<TarSource> {
+    const found = await this.objects.open(keyOf(name));
+    if (!found) throw noWorkspace(name);
+    return { tar: found.content, bytes: found.bytes };
   }
 }
+
+const keyOf = (name: string): string => `${folder}/${name}.tar`;
+
+const seedOf = (session: string): string => `seed-${session}`;
 
 /** Whether it is the id of a stored archive, and not a word for another source. */
 const isUpload = (workspace: string): boolean =>
@@ -241,14 +241,3 @@ function isTarHeader(header: Buffer): boolean {
   const sum = block.reduce((total, byte, at) => total + (at >= 148 && at < 156 ? 32 : byte), 0);
   return stated === sum;
 }
-
-async function opened(path: string): Promise<TarSource> {
-  const { size } = await stat(path);
-  return { tar: createReadStream(path, { highWaterMark: 1 << 18 }), bytes: size };
-}
-
-const isFile = (path: string): Promise<boolean> =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );

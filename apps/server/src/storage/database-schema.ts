@@ -7,6 +7,7 @@ export interface DatabaseSchema {
   event: EventTable;
   rule: RuleTable;
   setting: SettingTable;
+  document: DocumentTable;
   event_text: EventTextTable;
   blob_use: BlobUseTable;
   evaluation: EvaluationTable;
@@ -71,6 +72,13 @@ export interface RuleTable {
 /** Settings for the whole server, by name. */
 export interface SettingTable {
   name: string;
+  value: string;
+}
+
+/** `version` counts the changes of the value, which is encrypted JSON: see `documents.ts`. */
+export interface DocumentTable {
+  name: string;
+  version: number;
   value: string;
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,7 +20,8 @@ export async function writeWhole(
   content: Readable | string,
   { through, signal }: WriteOptions = {},
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  // Without a pause: the pipeline has to be there before the content can fail.
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.${randomUUID()}.part`;
   const file = createWriteStream(unfinished, { mode: 0o600 });
   const source = typeof content === 'string' ? Readable.from([content]) : content;
@@ -35,12 +36,19 @@ export async function writeWhole(
   }
 }
 
-/** The same for a short text, synchronously: for data that must be stored before anything else happens. */
-export function writeWholeSync(path: string, content: string): void {
+/**
+ * The same for a short text, synchronously: for data that must be stored before anything else happens. With `flush`, it
+ * is on the disk before it has its name.
+ */
+export function writeWholeSync(
+  path: string,
+  content: string,
+  { flush = false }: { flush?: boolean } = {},
+): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const unfinished = `${path}.${randomUUID()}.part`;
   try {
-    writeFileSync(unfinished, content, { mode: 0o600 });
+    writeFileSync(unfinished, content, { mode: 0o600, flush });
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });

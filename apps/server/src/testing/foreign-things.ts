@@ -57,6 +57,7 @@ export const tables: Record<keyof DatabaseSchema, Kind> = {
   event_text: 'message',
   rule: 'rule',
   setting: 'settings',
+  document: 'mcp',
   blob_use: 'picture',
   evaluation: 'evaluation',
   evaluation_trial: 'trial',
@@ -78,17 +79,20 @@ export const dataFiles: Record<string, Kind | { none: string }> = {
   terminals: 'terminal',
   copies: { none: 'files of sandboxes, which only their sandboxes get' },
   workspaces: 'workspace',
-  'actions.json': 'action',
-  'agents.json': 'agent',
-  'sign-ins.json': { none: 'whose sign-ins are kept, which no route reads but for its caller' },
-  'action-secrets.json': 'action-secret',
-  'git-hosts.json': 'git',
-  'keys.json': 'provider',
-  'mcp.json': 'mcp',
-  'machines.json': 'machine',
-  'oauth-clients.json': 'application',
+  'secret.key': { none: 'the key of the documents, which no route reads' },
   'server.json': { none: 'the server’s own tokens, which no route reads' },
-  'logins.json': { none: 'hashes of logins, which no route reads' },
+};
+
+/** The kind that is planted in each document of the database. */
+export const plantedDocuments: Record<string, Kind> = {
+  actions: 'action',
+  agents: 'agent',
+  'action-secrets': 'action-secret',
+  'git-hosts': 'git',
+  keys: 'provider',
+  mcp: 'mcp',
+  machines: 'machine',
+  'oauth-clients': 'application',
 };
 
 export const plantedText = (kind: Kind): string => `${marker}-${kind}`;

@@ -6,6 +6,9 @@ import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { Database } from '../storage/database.js';
+import { FolderObjects } from '../storage/folder-objects.js';
+import type { ObjectStore } from '../storage/object-store.js';
+import { Documents } from '../storage/documents.js';
 
 export interface TestDatabases {
   /** The settings for an empty database. */
@@ -16,6 +19,7 @@ export interface TestDatabases {
 export class TestLogs {
   config!: Config;
   database!: Database;
+  objects!: ObjectStore;
   store!: SessionsStore;
   log!: EventLog;
 
@@ -32,6 +36,7 @@ export class TestLogs {
   async open(env: Record<string, string> = {}): Promise<this> {
     this.config = await this.#configure(env);
     this.database = new Database(this.config);
+    this.objects = new FolderObjects(this.config.data);
     await this.database.migrated();
     this.store = new SessionsStore(this.database);
     this.log = new EventLog(this.store, this.config);
@@ -42,6 +47,11 @@ export class TestLogs {
     this.#folder ??= await mkdtemp(join(tmpdir(), 'belay-test-'));
     this.#place ??= (await this.databases?.fresh()) ?? {};
     return new Config({ BELAY_DATA: this.#folder, BELAY_PORT: '0', ...this.#place, ...env });
+  }
+
+  /** The documents of the database, as a server reads them at its start. */
+  documents(): Promise<Documents> {
+    return Documents.load(this.config, this.database);
   }
 
   /** Simulates a restart of the process. */

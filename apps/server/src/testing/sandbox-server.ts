@@ -21,6 +21,8 @@ import { SessionsStore } from '../logs/sessions.store.js';
 import { StepCopies } from '../logs/step-copies.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { TerminalLog } from '../logs/terminal-log.js';
+import { FolderObjects } from '../storage/folder-objects.js';
+import { Documents } from '../storage/documents.js';
 import { TestLogs } from './logs.js';
 import { AgentCalls } from '../sandboxes/connection/agent-calls.js';
 import { ConnectionLog } from '../sandboxes/connection/connection-log.js';
@@ -107,18 +109,12 @@ export class SandboxServer {
     const host = dockerHostOf(config, this.engine as unknown as DockerClient);
     const { log, database } = this.logs;
     const unused = null as never;
-    this.copies = new StepCopies(config);
-    const storage = new StorageCalls(
-      log,
-      new TerminalLog(config),
-      new BlobStore(config, database),
-      new TransientNotices(),
-      this.copies,
-    );
+    const storage = this.#storage(config);
     const approved = new ApprovedServices(unused, unused, unused, unused, unused, host);
     const live = new TransientNotices();
-    this.agentStore = new AgentStore(config);
-    this.signIns = new SignInStore(config);
+    const documents = await Documents.load(config, database);
+    this.agentStore = new AgentStore(documents);
+    this.signIns = new SignInStore(config, documents);
     const agents = new SessionAgents(
       config,
       this.agentStore,
@@ -138,7 +134,7 @@ export class SandboxServer {
     this.dials = new ContainerDials(host);
     const connections = new SandboxConnections(listener, calls, this.dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
+    const machines = new Machines(config, new MachineStore(documents), listener, this.sandboxes);
     const containers = new SandboxContainers(
       config,
       host,
@@ -178,6 +174,18 @@ export class SandboxServer {
     );
     this.service.onLost((session, reason) => this.lost.push([session, reason]));
     await this.#lifecycle.onModuleInit();
+  }
+
+  #storage(config: Config): StorageCalls {
+    const objects = new FolderObjects(config.data);
+    this.copies = new StepCopies(config, objects);
+    return new StorageCalls(
+      this.logs.log,
+      new TerminalLog(config),
+      new BlobStore(config, this.logs.database, objects),
+      new TransientNotices(),
+      this.copies,
+    );
   }
 
   /** Shuts the server down; containers and their agents keep running. */

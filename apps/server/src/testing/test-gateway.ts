@@ -17,9 +17,9 @@ export class TestGateway {
     await test.logs.open(env);
     const live = new TransientNotices();
     live.on('delta', ({ kind, text }) => test.deltas.push({ kind, text }));
-    test.blobs = new BlobStore(test.logs.config, test.logs.database);
+    test.blobs = new BlobStore(test.logs.config, test.logs.database, test.logs.objects);
     test.gateway = new ModelGateway(
-      new ProviderKeys(test.logs.config),
+      new ProviderKeys(test.logs.config, await test.logs.documents()),
       test.logs.log,
       live,
       test.blobs,

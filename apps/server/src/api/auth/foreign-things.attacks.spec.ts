@@ -17,6 +17,7 @@ import {
   dataFiles,
   kinds,
   marker,
+  plantedDocuments,
   plantForeignThings,
   tables,
   plantedText,
@@ -26,6 +27,7 @@ import {
 import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';
+import { storedDocuments } from '../../testing/stored-documents.js';
 import { wayOf, waysInto, type WayIn } from '../../testing/ways-in.js';
 
 /** What a token that starts its own sessions sees of the server: the settings that they start with. */
@@ -141,17 +143,23 @@ describe('attacks: what belongs to others', () => {
     const shadows = /^(event_text_\w+|kysely_\w+|sqlite_\w+)$/;
     const found = (await kysely.introspection.getTables()).map(({ name }) => name);
     const planned = Object.keys(tables) as (keyof typeof tables)[];
+    const values = await storedDocuments(server);
     // The index is made by the first search.
     await server.json('GET', `/api/search?q=${marker}`);
     expect(found.filter((name) => !shadows.test(name)).toSorted()).toEqual(planned.toSorted());
     for (const table of planned) {
-      const rows = JSON.stringify(await kysely.selectFrom(table).selectAll().execute());
+      const stored = await kysely.selectFrom(table).selectAll().execute();
+      const rows = JSON.stringify(table === 'document' ? values : stored);
       const ids = Object.values(things.params).filter((id) => id.length > 8);
       const isPlanted =
         rows.includes(plantedText(tables[table])) || ids.some((id) => rows.includes(id));
       // Sessions of callers that see everything have no owner.
       expect({ table, isPlanted }).toEqual({ table, isPlanted: table !== 'session_owner' });
     }
+    const holds = (kind: Kind, value: unknown) => JSON.stringify(value).includes(plantedText(kind));
+    for (const [name, kind] of Object.entries(plantedDocuments))
+      expect({ name, isPlanted: holds(kind, values[name]) }).toEqual({ name, isPlanted: true });
+    expect(Object.keys(values).toSorted()).toEqual(Object.keys(plantedDocuments).toSorted());
     for (const file of await readdir(server.data)) {
       const plan = dataFiles[file] ? 'planned' : `plan ${file} in testing/foreign-things.ts`;
       expect({ file, plan }).toEqual({ file, plan: 'planned' });

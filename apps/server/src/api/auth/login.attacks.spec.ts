@@ -1,8 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ownerCaller } from '../../access/caller.js';
 import { connected, dashboardSocket } from '../../testing/dashboard-socket.js';
 import { TestServer } from '../../testing/server.js';
+import { storedDocuments } from '../../testing/stored-documents.js';
 import { LoginAttempts } from './login-attempts.js';
 import { Logins } from './logins.js';
 
@@ -114,9 +113,8 @@ describe('attacks: what a browser keeps of its login', () => {
 
   it('outlives a restart of the server, whose disk has hashes alone', async () => {
     const mine = await own();
-    const file = join(server.data, 'logins.json');
-    const saved = await readFile(file, 'utf8');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const saved = JSON.stringify((await storedDocuments(server))['logins']);
+    expect(saved).toContain('owner');
     for (const secret of [mine.key, mine.cookie.split('=')[1] ?? '', server.token])
       expect(saved).not.toContain(secret);
     await server.restart();
@@ -138,11 +136,11 @@ describe('attacks: what a browser keeps of its login', () => {
     expect(await status(both(await own()))).toBe(200);
   });
 
-  it('ends by itself', () => {
+  it('ends by itself', async () => {
+    const logins = server.app.get(Logins);
+    const { cookie, key } = await logins.create(ownerCaller, []);
     jest.useFakeTimers({ now: Date.now() });
     try {
-      const logins = server.app.get(Logins);
-      const { cookie, key } = logins.create(ownerCaller, []);
       jest.advanceTimersByTime(29 * 24 * 3600_000);
       expect(logins.find(key, [cookie])?.caller).toBe('owner');
       jest.advanceTimersByTime(2 * 24 * 3600_000);
@@ -184,7 +182,7 @@ describe('attacks: a link that logs in', () => {
     const logins = server.app.get(Logins);
     expect((await open(`/?code=${logins.newCode(ownerCaller, -1)}`)).status).toBe(401);
     const link = `/?code=${await code()}`;
-    logins.endAll();
+    await logins.endAll();
     expect((await open(link)).status).toBe(401);
     expect((await open(`/?code=${await code()}`)).status).toBe(302);
   });

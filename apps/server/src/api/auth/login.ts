@@ -80,7 +80,7 @@ export class LoginPages {
   async #byToken(request: Request, response: Response): Promise<void> {
     const caller = this.#options.identity.callerOfToken(textOf(request.query['token']) ?? '');
     if (!caller) return this.#wrong(request, response, 'That is not a token of this server.');
-    this.#begin(request, response, caller, addressWithout(request, ['token', 'code']));
+    await this.#begin(request, response, caller, addressWithout(request, ['token', 'code']));
   }
 
   async #byCode(request: Request, response: Response): Promise<void> {
@@ -92,7 +92,7 @@ export class LoginPages {
     if (!caller && identity.hasLogin(request.headers)) return response.redirect(302, to);
     if (!caller)
       return this.#wrong(request, response, 'That link has already been used or has expired.');
-    this.#begin(request, response, caller, to);
+    await this.#begin(request, response, caller, to);
   }
 
   /** Responds with the same sentence, after the same time, whether the user exists or not. */
@@ -103,7 +103,7 @@ export class LoginPages {
       this.#record(request, undefined, 'unauthorized', name);
       return this.locked(request, response, wrongPassword);
     }
-    this.#begin(request, response, caller, to);
+    await this.#begin(request, response, caller, to);
   }
 
   async #toProvider(request: Request, response: Response): Promise<void> {
@@ -115,12 +115,12 @@ export class LoginPages {
     if (!found) return;
     const caller = await this.#options.users.provided(found.user);
     if (!caller) throw notForYou();
-    this.#begin(request, response, caller, found.to);
+    await this.#begin(request, response, caller, found.to);
   }
 
-  #begin(request: Request, response: Response, caller: Caller, to: string): void {
+  async #begin(request: Request, response: Response, caller: Caller, to: string): Promise<void> {
     const known = loginCookies(request.headers.cookie);
-    const { cookie, key, maxAgeMs } = this.#options.logins.create(caller, known);
+    const { cookie, key, maxAgeMs } = await this.#options.logins.create(caller, known);
     response.cookie(cookieName(request.socket.localPort ?? 0, request.secure), cookie, {
       httpOnly: true,
       sameSite: 'strict',

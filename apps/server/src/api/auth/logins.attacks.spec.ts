@@ -1,24 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { Config } from '../../config.js';
+import { TestLogs } from '../../testing/logs.js';
 import { Logins } from './logins.js';
 
 describe('attacks: logins without end', () => {
-  let data: string;
+  const logs = new TestLogs();
   let ends: CallerEnds;
   let logins: Logins;
-  beforeEach(() => {
-    data = mkdtempSync(join(tmpdir(), 'belay-logins-'));
+  beforeEach(async () => {
+    await logs.open();
     ends = new CallerEnds();
-    logins = new Logins(new Config({ BELAY_DATA: data }), ends);
+    logins = new Logins(await logs.documents(), ends);
   });
-  afterEach(() => rmSync(data, { recursive: true, force: true }));
+  afterEach(() => logs.close());
 
-  it('of one caller end its own oldest, with what is open, and nobody else’s', () => {
-    const owner = logins.create({ id: 'owner' }, []);
-    const first = logins.create({ id: 'token:link' }, []);
+  it('of one caller end its own oldest, with what is open, and nobody else’s', async () => {
+    const owner = await logins.create({ id: 'owner' }, []);
+    const first = await logins.create({ id: 'token:link' }, []);
     const login = logins.find(first.key, [first.cookie])?.id;
     const ended: string[] = [];
     ends.on(
@@ -26,7 +23,8 @@ describe('attacks: logins without end', () => {
       () => ended.push('first'),
     );
     let last = first;
-    for (let count = 0; count < 250; count += 1) last = logins.create({ id: 'token:link' }, []);
+    for (let count = 0; count < 250; count += 1)
+      last = await logins.create({ id: 'token:link' }, []);
     const caller = ({ key, cookie }: typeof owner) => logins.find(key, [cookie])?.caller;
     expect([owner, first, last].map(caller)).toEqual(['owner', undefined, 'token:link']);
     expect(ended).toEqual(['first']);
@@ -36,5 +34,23 @@ describe('attacks: logins without end', () => {
     const code = logins.newCode({ id: 'owner' }, 60_000);
     for (let count = 0; count < 1_100; count += 1) logins.newCode({ id: 'token:link' }, 60_000);
     expect(logins.takeCode(code)).toBe('owner');
+  });
+
+  it('that ended are void at once, and stay so when that cannot be stored', async () => {
+    const [mine, theirs] = [
+      await logins.create({ id: 'a' }, []),
+      await logins.create({ id: 'b' }, []),
+    ];
+    const isValid = ({ key, cookie }: typeof mine) => logins.find(key, [cookie]) !== undefined;
+    const ending = ends.endLogins('a');
+    expect([mine, theirs].map(isValid)).toEqual([false, true]);
+    await ending;
+    const again = new Logins(await logs.documents(), ends);
+    expect(again.find(mine.key, [mine.cookie])).toBeUndefined();
+    await logs.database.kysely.schema.dropTable('document').execute();
+    await expect(logins.endAll()).rejects.toThrow();
+    expect(isValid(theirs)).toBe(false);
+    await expect(logins.create({ id: 'b' }, [theirs.cookie])).rejects.toThrow();
+    expect(isValid(theirs)).toBe(false);
   });
 });

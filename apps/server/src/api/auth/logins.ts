@@ -1,16 +1,14 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import type { Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
-import { Config } from '../../config.js';
+import type { Document } from '../../storage/document.js';
+import { Documents } from '../../storage/documents.js';
 import { mostCrowded } from '../../storage/most-crowded.js';
 import { OneTimeValues } from '../../storage/one-time-values.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
-import { writeWholeSync } from '../../storage/write-whole.js';
 
-/** Contains only hashes, so the file is useless for logging in. */
+/** Contains only hashes, so it is useless for logging in. */
 const savedLogin = z.object({
   cookie: z.string(),
   keys: z.array(z.string()),
@@ -18,6 +16,7 @@ const savedLogin = z.object({
   caller: z.string(),
   expires: z.number(),
 });
+const savedLogins = z.array(savedLogin);
 type Login = z.infer<typeof savedLogin>;
 
 export interface NewLogin {
@@ -38,33 +37,39 @@ const maxKeys = 20;
  */
 @Injectable()
 export class Logins {
-  readonly #file: string;
+  readonly #document: Document<typeof savedLogins>;
   /** One-time codes, with the ids of their callers. */
   readonly #codes = new OneTimeValues<string>(dayMs);
-  #logins: Login[];
+  /** The cookies of logins that have ended, until that is stored: they are void at once, and if it cannot be stored. */
+  readonly #ended = new Set<string>();
 
   constructor(
-    config: Config,
+    documents: Documents,
     private readonly ends: CallerEnds,
   ) {
-    this.#file = join(config.data, 'logins.json');
-    this.#logins = readSaved(this.#file);
+    this.#document = documents.open('logins', savedLogins, []);
     ends.onLogout((caller) => this.#endOf(caller));
   }
 
-  /** In a browser that is already logged in, it adds a key, so that other tabs stay logged in. */
-  create({ id: caller }: Pick<Caller, 'id'>, cookies: readonly string[]): NewLogin {
-    const known = this.#withCookie(cookies).find((login) => login.caller === caller);
-    const cookie = cookies.find((each) => hashOfSecret(each) === known?.cookie) ?? randomSecret();
-    const key = randomSecret();
-    const keys = [...(known?.keys ?? []), hashOfSecret(key)].slice(-maxKeys);
-    const login = { cookie: hashOfSecret(cookie), keys, caller, expires: Date.now() + loginMs };
-    const others = this.#current().filter((each) => each !== known);
-    const all = [...others, login];
-    const ended = all.length > maxLogins ? mostCrowded(all, (each) => each.caller) : undefined;
-    this.#logins = all.filter((each) => each !== ended);
-    this.#save();
-    if (ended) this.ends.endLogin(ended.cookie);
+  /**
+   * In a browser that is already logged in, it adds a key, so that other tabs stay logged in. Throws when the login cannot
+   * be stored; then there is none.
+   */
+  async create({ id: caller }: Pick<Caller, 'id'>, cookies: readonly string[]): Promise<NewLogin> {
+    const [key, another] = [randomSecret(), randomSecret()];
+    let cookie = another;
+    let displaced: Login | undefined;
+    await this.#document.change((before) => {
+      const current = before.filter((login) => this.#isCurrent(login));
+      const known = withCookie(current, cookies).find((login) => login.caller === caller);
+      cookie = cookies.find((each) => hashOfSecret(each) === known?.cookie) ?? another;
+      const keys = [...(known?.keys ?? []), hashOfSecret(key)].slice(-maxKeys);
+      const login = { cookie: hashOfSecret(cookie), keys, caller, expires: Date.now() + loginMs };
+      const all = [...current.filter((each) => each !== known), login];
+      displaced = all.length > maxLogins ? mostCrowded(all, (each) => each.caller) : undefined;
+      return all.filter((each) => each !== displaced);
+    });
+    if (displaced) this.ends.endLogin(displaced.cookie);
     return { cookie, key, maxAgeMs: loginMs };
   }
 
@@ -80,13 +85,10 @@ export class Logins {
     return login && { id: login.cookie, caller: login.caller };
   }
 
-  /** Ends all logins and invalidates unused codes. */
-  endAll(): void {
-    const ended = this.#logins;
-    this.#logins = [];
+  /** Ends all logins and invalidates unused codes. They are void even if it throws because that cannot be stored. */
+  async endAll(): Promise<void> {
     this.#codes.clear();
-    this.#save();
-    for (const { cookie } of ended) this.ends.endLogin(cookie);
+    await this.#end(() => true);
   }
 
   /** A code for one login. It may be part of an address, where others can see it. */
@@ -100,34 +102,32 @@ export class Logins {
   }
 
   /** Ends a caller’s logins, and invalidates its codes. */
-  #endOf(caller: string): void {
+  async #endOf(caller: string): Promise<void> {
     this.#codes.clear((of) => of === caller);
-    const others = this.#logins.filter((login) => login.caller !== caller);
-    if (others.length === this.#logins.length) return;
-    this.#logins = others;
-    this.#save();
+    await this.#end((login) => login.caller === caller);
+  }
+
+  async #end(isEnding: (login: Login) => boolean): Promise<void> {
+    const ending = this.#document.value.filter(isEnding);
+    if (ending.length === 0) return;
+    for (const { cookie } of ending) {
+      this.#ended.add(cookie);
+      this.ends.endLogin(cookie);
+    }
+    await this.#document.change((before) => before.filter((login) => !isEnding(login)));
+    for (const { cookie } of ending) this.#ended.delete(cookie);
   }
 
   #withCookie(cookies: readonly string[]): Login[] {
-    const hashed = cookies.map((cookie) => hashOfSecret(cookie));
-    return this.#current().filter(({ cookie }) => hashed.includes(cookie));
+    return withCookie(this.#document.value, cookies).filter((login) => this.#isCurrent(login));
   }
 
-  #current(): Login[] {
-    const now = Date.now();
-    return this.#logins.filter(({ expires }) => expires > now);
-  }
-
-  #save(): void {
-    writeWholeSync(this.#file, `${JSON.stringify(this.#logins)}\n`);
+  #isCurrent({ cookie, expires }: Login): boolean {
+    return expires > Date.now() && !this.#ended.has(cookie);
   }
 }
 
-function readSaved(file: string): Login[] {
-  try {
-    return z.array(savedLogin).safeParse(JSON.parse(readFileSync(file, 'utf8'))).data ?? [];
-  } catch {
-    // The file is missing, or was truncated by a full disk: browsers log in again.
-    return [];
-  }
+function withCookie(logins: readonly Login[], cookies: readonly string[]): Login[] {
+  const hashed = cookies.map((cookie) => hashOfSecret(cookie));
+  return logins.filter(({ cookie }) => hashed.includes(cookie));
 }

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import { AppError, type clientRegistration } from '@belay/protocol';
 import { z } from 'zod';
 import { TokensStore } from '../../access/tokens.store.js';
-import { Config } from '../../config.js';
-import { PrivateFile } from '../../storage/private-file.js';
+import type { Document } from '../../storage/document.js';
+import { Documents } from '../../storage/documents.js';
 
 const saved = z.object({
   id: z.string(),
@@ -20,17 +19,17 @@ const maxClients = 300;
 /** Registered applications. Anyone may register; a registration gives no access. */
 @Injectable()
 export class OAuthClients {
-  readonly #file: PrivateFile<z.ZodArray<typeof saved>>;
+  readonly #document: Document<z.ZodArray<typeof saved>>;
 
   constructor(
-    config: Config,
+    documents: Documents,
     private readonly tokens: TokensStore,
   ) {
-    this.#file = new PrivateFile(join(config.data, 'oauth-clients.json'), z.array(saved), []);
+    this.#document = documents.open('oauth-clients', z.array(saved), []);
   }
 
   find(id: string): OAuthClient | undefined {
-    return this.#file.value.find((client) => client.id === id);
+    return this.#document.value.find((client) => client.id === id);
   }
 
   async register(wanted: z.output<typeof clientRegistration>): Promise<OAuthClient> {
@@ -40,7 +39,7 @@ export class OAuthClients {
       name: wanted.client_name?.trim() || 'An application',
       redirects: wanted.redirect_uris,
     };
-    await this.#file.change((clients) => [...this.#withSpace(clients), client]);
+    await this.#document.change((clients) => [...this.#withSpace(clients), client]);
     return client;
   }
 

@@ -1,7 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { McpServer } from '@belay/protocol';
 import { TestServer } from '../../testing/server.js';
+import { storedDocuments } from '../../testing/stored-documents.js';
 
 describe('a login at a remote MCP server', () => {
   const own = new TestServer();
@@ -40,14 +39,12 @@ describe('a login at a remote MCP server', () => {
     expect(await callback(state, code)).toBe(200);
     expect(await callback(state, code)).toBe(400);
     expect(await server()).toMatchObject({ state: 'connected' });
-    const file = join(own.data, 'mcp-logins.json');
     const { access_token: token } = (
-      JSON.parse(readFileSync(file, 'utf8')) as { other: { tokens: { access_token: string } } }
+      (await storedDocuments(own))['mcp-logins'] as { other: { tokens: { access_token: string } } }
     ).other.tokens;
-    expect(statSync(file).mode & 0o077).toBe(0);
     expect(await (await own.fetch('/api/mcp')).text()).not.toContain(token);
     await own.json('DELETE', '/api/mcp/other');
-    expect(readFileSync(file, 'utf8')).not.toContain(token);
+    expect((await storedDocuments(own))['mcp-logins']).toEqual({});
   });
 
   it('is for the admin, and for servers at an address', async () => {

@@ -1,9 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Check, McpServer } from '@belay/protocol';
 import { itLong, until } from '@belay/testing';
 import { overStdio, ToolsServer } from '../../mcp/testing/tools-server.js';
 import { TestServer } from '../../testing/server.js';
+import { storedDocuments } from '../../testing/stored-documents.js';
 
 describe('MCP servers', () => {
   const server = new TestServer();
@@ -37,9 +36,7 @@ describe('MCP servers', () => {
     const kept = { ...http(), headers: { authorization: null } };
     expect(await change('tools', { transport: kept })).toMatchObject({ state: 'connected' });
     expect(JSON.stringify(await list())).not.toContain('k-123456');
-    const file = join(server.data, 'mcp.json');
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readFileSync(file, 'utf8')).toContain('k-123456');
+    expect(JSON.stringify((await storedDocuments(server))['mcp'])).toContain('k-123456');
     await server.restart();
     await until('it', async () => (await list())[0]?.state === 'connected');
     expect((await server.fetch('/api/mcp/tools', { method: 'DELETE' })).status).toBe(204);

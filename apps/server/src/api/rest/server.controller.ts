@@ -64,8 +64,8 @@ export class ServerController {
     return { code: this.logins.newCode(callerOf(request), codeMs) };
   }
 
-  endLogins(): void {
-    this.logins.endAll();
+  endLogins(): Promise<void> {
+    return this.logins.endAll();
   }
 
   /** Only an admin is told what the host has; everyone else needs to know only what works. */

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { GitServer } from '@belay/testkit';
 import { Config } from '../../config.js';
 import { Resolver } from '../../egress/resolver.js';
+import { Database } from '../../storage/database.js';
+import { Documents } from '../../storage/documents.js';
 import { GitHosts } from '../git-hosts.js';
 import { GitHttp } from '../git-http.js';
 import { RepositoryFetcher, type FetchOptions } from '../repository-fetcher.js';
@@ -18,11 +20,13 @@ export class GitBench {
   readonly http = new GitHttp(this.config, this.resolver);
   readonly smart = new SmartHttp(this.http);
   readonly fetcher = new RepositoryFetcher(this.config, this.smart);
-  readonly hosts = new GitHosts(this.config);
+  hosts!: GitHosts;
+  readonly #database = new Database(this.config);
 
   /** Starts the server and allows its host, as an admin would. */
   async start({ token = true } = {}): Promise<this> {
     await this.server.start();
+    this.hosts = new GitHosts(await Documents.load(this.config, this.#database));
     await this.hosts.set(this.server.host, {
       private: true,
       insecure: true,
@@ -44,6 +48,7 @@ export class GitBench {
   async close(): Promise<void> {
     await this.http.onApplicationShutdown();
     await this.server.close();
+    await this.#database.onApplicationShutdown();
     rmSync(this.data, { recursive: true, force: true });
   }
 }

@@ -59,7 +59,7 @@ export class WireBench {
     const provider = await ProviderServer.open();
     const bench = new WireBench(wire, provider);
     await bench.logs.open(wire.environment(provider.url));
-    bench.#start();
+    await bench.#start();
     await bench.#calls.onApplicationBootstrap();
     bench.#entry.listen(0, '127.0.0.1');
     await once(bench.#entry, 'listening');
@@ -70,16 +70,16 @@ export class WireBench {
   async restart(): Promise<void> {
     this.#connections.restartServer();
     await this.logs.reopen(this.#wire.environment(this.provider.url));
-    this.#start();
+    await this.#start();
     this.#connections.reconnect();
     await this.gateway.onApplicationBootstrap();
     await this.#calls.onApplicationBootstrap();
   }
 
-  #start(): void {
+  async #start(): Promise<void> {
     const { log, store, database, config } = this.logs;
     this.approvals = new ApprovalBench(this.logs);
-    const keys = new ProviderKeys(config);
+    const keys = new ProviderKeys(config, await this.logs.documents());
     const { approvals } = this.approvals;
     this.gateway = new WireGateway(keys, log, store, database, approvals);
     const agents = { entry: (name: string) => agentTable.get(name) };

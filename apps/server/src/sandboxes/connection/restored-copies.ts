@@ -61,8 +61,8 @@ export class RestoredCopies {
     const stream = await connection.open('copies.restore', { kind: part.kind });
     const unpacked = once(stream.resume(), 'end');
     try {
-      await whileTransferring(() =>
-        Promise.all([pipeline(this.copies.open(part), stream), unpacked]),
+      await whileTransferring(async () =>
+        Promise.all([pipeline(await this.copies.open(part), stream), unpacked]),
       );
     } finally {
       stream.destroy();

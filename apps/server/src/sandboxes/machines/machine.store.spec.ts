@@ -1,19 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Config } from '../../config.js';
+import { z } from 'zod';
+import { TestLogs } from '../../testing/logs.js';
 import { MachineStore } from './machine.store.js';
 
 describe('the machines that joined', () => {
-  let data: string;
+  const logs = new TestLogs();
   let store: MachineStore;
   beforeEach(async () => {
-    data = await mkdtemp(join(tmpdir(), 'belay-machines-'));
-    store = new MachineStore(new Config({ BELAY_DATA: data }));
+    await logs.open();
+    store = new MachineStore(await logs.documents());
   });
   afterEach(async () => {
     jest.useRealTimers();
-    await rm(data, { recursive: true });
+    await logs.close();
   });
   const description = { host: 'h', os: 'o', arch: 'x64', kind: 'bare' } as const;
   const refused = { code: 'unauthorized' };
@@ -28,10 +26,12 @@ describe('the machines that joined', () => {
     await expect(store.join(token, description)).rejects.toMatchObject(refused);
     const [machine] = store.all();
     expect(machine).toMatchObject({ name: 'laptop', ...description });
-    const file = await readFile(join(data, 'machines.json'), 'utf8');
+    const document = (await logs.documents()).open('machines', z.unknown(), null);
+    const stored = JSON.stringify(document.value);
+    expect(stored).toContain(machine?.id);
     const [joined] = outcomes.filter((one) => one.status === 'fulfilled');
     for (const secret of [token, joined?.value.credential ?? ''])
-      expect(file).not.toContain(secret.slice(-20));
+      expect(stored).not.toContain(secret.slice(-20));
   });
 
   it('do not join by a wrong, an old or a replaced token', async () => {
@@ -50,7 +50,7 @@ describe('the machines that joined', () => {
     await store.setLeftFiles(machine.id, ['b', 'c'], true);
     await store.setLeftFiles('of-nobody', ['d'], true);
     await store.setLeftFiles(machine.id, ['a'], false);
-    const again = new MachineStore(new Config({ BELAY_DATA: data }));
+    const again = new MachineStore(await logs.documents());
     expect(again.leftFiles(machine.id)).toEqual(['b', 'c']);
     expect(again.leftFiles('of-nobody')).toEqual([]);
     await store.remove(machine.id);

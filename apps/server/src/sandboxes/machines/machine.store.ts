@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
@@ -8,8 +7,8 @@ import {
   type MachineDescription,
 } from '@belay/protocol';
 import { z } from 'zod';
-import { Config } from '../../config.js';
-import { PrivateFile } from '../../storage/private-file.js';
+import type { Document } from '../../storage/document.js';
+import { Documents } from '../../storage/documents.js';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 
 const stored = machineDescription.extend({
@@ -38,10 +37,10 @@ const maxLeftFiles = 10_000;
 /** The joined machines, and the tokens with which others may join; only hashes of secrets are stored. */
 @Injectable()
 export class MachineStore {
-  readonly #file: PrivateFile<typeof content>;
+  readonly #document: Document<typeof content>;
 
-  constructor(config: Config) {
-    this.#file = new PrivateFile(join(config.data, 'machines.json'), content, {
+  constructor(documents: Documents) {
+    this.#document = documents.open('machines', content, {
       machines: [],
       invitations: [],
       leftFiles: [],
@@ -49,7 +48,7 @@ export class MachineStore {
   }
 
   all(): readonly StoredMachine[] {
-    return this.#file.value.machines;
+    return this.#document.value.machines;
   }
 
   named(name: string): StoredMachine | undefined {
@@ -120,7 +119,9 @@ export class MachineStore {
 
   /** Files of deleted sessions that are still on a machine, oldest first. */
   leftFiles(machine: string): string[] {
-    return this.#file.value.leftFiles.flatMap((one) => (one.machine === machine ? one.folder : []));
+    return this.#document.value.leftFiles.flatMap((one) =>
+      one.machine === machine ? one.folder : [],
+    );
   }
 
   /** Records or clears files of deleted sessions on a joined machine. */
@@ -139,7 +140,7 @@ export class MachineStore {
 
   /** Also drops invitations that have expired. */
   #change(change: (before: Content) => Partial<Content>): Promise<void> {
-    return this.#file.change((stored) => {
+    return this.#document.change((stored) => {
       const invitations = stored.invitations.filter(({ expires }) => expires > Date.now());
       const before = { ...stored, invitations };
       return { ...before, ...change(before) };

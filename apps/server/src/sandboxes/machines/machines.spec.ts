@@ -7,6 +7,8 @@ import { machineCalls, machineServerCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
 import { itLong, staysTrue, until } from '@belay/testing';
 import { SessionWorkspaces } from '../../actions/containers/session-workspaces.js';
+import { Database } from '../../storage/database.js';
+import { Documents } from '../../storage/documents.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
@@ -20,6 +22,7 @@ describe('the connections of machines', () => {
   let http: Server;
   let sandboxes: Sandboxes;
   let machines: Machines;
+  let database: Database;
   let listener: AgentListener;
   let ended: [sandbox: string, reason: string][];
   const ends: (() => unknown)[] = [];
@@ -29,7 +32,9 @@ describe('the connections of machines', () => {
     const config = new Config({ BELAY_DATA: data, BELAY_MACHINE_LEASE_S: '1' });
     listener = new AgentListener();
     sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    machines = new Machines(config, new MachineStore(config), listener, sandboxes);
+    database = new Database(config);
+    const documents = await Documents.load(config, database);
+    machines = new Machines(config, new MachineStore(documents), listener, sandboxes);
     // Of this test alone: a lease of the one before may end now.
     const own: typeof ended = [];
     ended = own;
@@ -43,6 +48,7 @@ describe('the connections of machines', () => {
     listener.hangUpAll();
     http.closeAllConnections();
     http.close();
+    await database.onApplicationShutdown();
     await rm(data, { recursive: true });
   });
 

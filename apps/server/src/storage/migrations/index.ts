@@ -11,6 +11,7 @@ import { comparisons } from './0009-comparisons.js';
 import { linksTemplates } from './0010-links-templates.js';
 import { backgroundResults } from './0011-background-results.js';
 import { tokenSandboxes } from './0012-token-sandboxes.js';
+import { documents } from './0014-documents.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -27,5 +28,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0010-links-templates': linksTemplates,
     '0011-background-results': backgroundResults,
     '0012-token-sandboxes': tokenSandboxes,
+    '0014-documents': documents,
   };
 }

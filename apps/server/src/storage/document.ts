@@ -1,0 +1,68 @@
+import { AppError } from '@belay/protocol';
+import { Mutex } from 'async-mutex';
+import type { z } from 'zod';
+import type { DocumentRows, StoredDocument } from './document-rows.js';
+
+export interface DocumentType<T extends z.ZodType> {
+  name: string;
+  schema: T;
+  /** The value of a document that was never stored. */
+  empty: z.output<T>;
+}
+
+/** A value in the database that is read once and changed by its version, so that no writer undoes another’s change. */
+export class Document<T extends z.ZodType> {
+  readonly #changes = new Mutex();
+  #version: number;
+  #value: z.output<T>;
+
+  /** Throws `invalid_input` for a stored text that cannot be read. */
+  constructor(
+    private readonly rows: DocumentRows,
+    private readonly type: DocumentType<T>,
+    { version, text }: StoredDocument,
+  ) {
+    this.#version = version;
+    this.#value = valueOf(type, text);
+  }
+
+  get value(): z.output<T> {
+    return this.#value;
+  }
+
+  /**
+   * Changes run one after another; each takes effect once it is stored, and otherwise the old value stays. When another
+   * server has changed the value meanwhile, `change` is called again, with that one.
+   */
+  change(change: (before: z.output<T>) => z.output<T>): Promise<void> {
+    return this.#changes.runExclusive(async () => {
+      const { name } = this.type;
+      for (;;) {
+        const after = change(this.#value);
+        if (await this.rows.write(name, this.#version, JSON.stringify(after))) {
+          this.#version += 1;
+          this.#value = after;
+          return;
+        }
+        const { version, text } = await this.rows.read(name);
+        this.#value = valueOf(this.type, text);
+        this.#version = version;
+      }
+    });
+  }
+}
+
+function valueOf<T extends z.ZodType>(
+  { name, schema, empty }: DocumentType<T>,
+  text: string | undefined,
+): z.output<T> {
+  if (text === undefined) return empty;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    throw new AppError(
+      'invalid_input',
+      `The document “${name}” of the database cannot be read: delete its row of the table document, and set it up again.`,
+    );
+  }
+}
