@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
 import { joinServer } from './commands/join.js';
 import { leaveServer } from './commands/leave.js';
-import { addMachine, listMachines, removeMachine } from './commands/machines.js';
-import { aboveZero, containerMegabytes } from './options.js';
+import {
+  addMachine,
+  drainMachine,
+  listMachines,
+  removeMachine,
+  useMachine,
+} from './commands/machines.js';
+import { aboveZero, containerMegabytes, several, wholeNumber } from './options.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay join` and `leave` for a machine that runs agents, and `belay machines` for its server. */
@@ -21,6 +27,11 @@ export function addMachinesCommands(program: Command, exit: (code: number) => vo
     )
     .option('--memory <mb>', 'memory per container in MB (default: 2048)', containerMegabytes)
     .option('--cpus <n>', 'CPUs per container (default: 2)', aboveZero)
+    .option(
+      '--max-sandboxes <n>',
+      'containers at a time (default: as many as the memory holds)',
+      wholeNumber,
+    )
     .action(joinServer);
   program
     .command('leave')
@@ -32,14 +43,29 @@ export function addMachinesCommands(program: Command, exit: (code: number) => vo
     .action(async (url, options) => exit(await leaveServer(url, options)));
   const machines = program
     .command('machines')
-    .description('list, add and remove the machines that run agents');
+    .description('list, add, drain and remove the machines that run agents');
   const add = (name: string, options = {}) =>
     withServerOptions(withJsonOption(machines.command(name, options)));
-  add('list', { isDefault: true }).description('list the joined machines').action(listMachines);
+  add('list', { isDefault: true })
+    .description('list the joined machines and their load')
+    .action(listMachines);
   add('add')
     .description('create a one-time token for a machine to join with')
     .argument('<name>', 'name of the machine')
+    .option(
+      '--label <name=value>',
+      'label for sessions that ask for it with `belay run --on` (repeatable)',
+      several,
+    )
     .action(addMachine);
+  add('drain')
+    .description('begin no more sessions on a machine, and move those that run there')
+    .argument('<name>', 'name or id of a machine')
+    .action(async (name, options) => exit(await drainMachine(name, options)));
+  add('use')
+    .description('let a drained machine take sessions again')
+    .argument('<name>', 'name or id of a machine')
+    .action(useMachine);
   add('remove')
     .description('remove a machine and end its agents')
     .argument('<name>', 'name or id of a machine')

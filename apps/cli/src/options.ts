@@ -1,3 +1,4 @@
+import { AppError } from '@belay/protocol';
 import { InvalidArgumentError } from 'commander';
 
 const number = (text: string, what: string, good: (value: number) => boolean): number => {
@@ -33,6 +34,19 @@ export const port = (text: string): number =>
   );
 
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
+
+/** `NAME=VALUE` each; undefined without any. Throws `invalid_input`. */
+export function labelsIn(given: readonly string[] | undefined): Record<string, string> | undefined {
+  if (!given) return undefined;
+  return Object.fromEntries(
+    given.map((text): [string, string] => {
+      const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+      if (name === undefined || value === undefined)
+        throw new AppError('invalid_input', `${text} is not a label: write NAME=VALUE.`);
+      return [name, value];
+    }),
+  );
+}
 
 export const names = (text: string): string[] =>
   text

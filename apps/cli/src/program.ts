@@ -261,9 +261,28 @@ function addRun(program: Command, exit: (code: number) => void): void {
     .option('--patch <file>', 'write the changes as a patch')
     .option('--apply', 'apply the changes to the workspace folder')
     .addOption(new Option('--json', 'print one JSON event per line').conflicts('quiet'))
-    .option('-q, --quiet', 'print only the agent’s final message')
+    .option('-q, --quiet', 'print only the agent’s final message');
+  withPlaceOptions(run);
+  withServerOptions(withOwnSettings(run))
+    .addHelpText('after', runText)
+    .action(async (task, options) => exit(await runSession(task, options)));
+}
+
+/** Adds the options for the place of a session’s sandbox, and for what it has there. */
+const withPlaceOptions = (command: Command): Command =>
+  command
     .optionsGroup('Sandbox:')
-    .option('--machine <name>', 'run on this joined machine instead of in a sandbox')
+    .addOption(
+      new Option(
+        '--machine <name>',
+        'run on this joined machine (default: where there is most room)',
+      ).conflicts('on'),
+    )
+    .option(
+      '--on <label=value>',
+      'run on a machine with this label; place=server for this server itself (repeatable)',
+      several,
+    )
     .option('--image <image>', 'Docker image of the sandbox')
     .option(
       '--mount <folder>',
@@ -271,10 +290,6 @@ function addRun(program: Command, exit: (code: number) => void): void {
       several,
     )
     .option('--root', 'run as root in the sandbox, to install system packages');
-  withServerOptions(withOwnSettings(run))
-    .addHelpText('after', runText)
-    .action(async (task, options) => exit(await runSession(task, options)));
-}
 
 const programText = `
 Examples:

@@ -258,6 +258,7 @@ export class Transcript {
     breach: ({ message }) => this.#dim(message),
     mcp: ({ message }) => this.#dim(message),
     fork: ({ message }) => this.#dim(message),
+    placed: ({ message }) => this.#dim(message),
     restored: ({ message }) => this.#marked('yellow', '⚠', message),
     imported: ({ message }) => this.#dim(message),
     publish: ({ message }) => this.#dim(message),

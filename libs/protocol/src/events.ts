@@ -11,6 +11,7 @@ import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
 import { sessionChange, sessionSettings, sessionState } from './session.js';
 import { newMessage } from './session-messages.js';
+import { sessionMachine } from './machines.js';
 import { commitId, restoredFiles } from './step-copies.js';
 import { replacedArgs, requestArgs, requestId } from './wire-events.js';
 
@@ -286,6 +287,8 @@ export const eventArgs = {
   unreadable: z.object({ fault: z.string() }),
   /** server: the sandbox’s files were gone, and were put back from the server’s copy of a step. */
   restored: restoredFiles,
+  /** server: the next sandbox is on this joined machine; null for one of the server’s own. */
+  placed: z.object({ machine: sessionMachine.nullable() }),
   /** server: this session continues another one. */
   fork: z.object({ session: z.string(), seq: z.int().positive() }),
   /** server: the events before this one are a conversation that this agent had on another machine. */

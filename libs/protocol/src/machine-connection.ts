@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Contract } from './agent-connection.js';
 import { imageReference } from './image-reference.js';
-import { machineDescription } from './machines.js';
+import { machineDescription, placeCapacity } from './machines.js';
 import { sandboxProfile } from './session.js';
 
 /** The name of a session’s folder, which the machine creates in its own folder. */
@@ -40,7 +40,12 @@ export const machineCalls = {
 export const machineServerCalls = {
   /** First call on every connection, with the agents that run; returns those that must end. */
   'machine.hello': {
-    input: z.object({ description: machineDescription, running: z.array(folder).max(1_000) }),
+    input: z.object({
+      description: machineDescription,
+      running: z.array(folder).max(1_000),
+      /** What the machine has for agents in containers; the server counts those that run. */
+      capacity: placeCapacity.optional(),
+    }),
     output: z.object({ name: z.string(), end: z.array(z.string()) }),
   },
   /** An agent has ended by itself. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pluralText } from './format.js';
 
 /** `bare`: agents run as the user who joined the machine, without confinement; `container`: each runs in a container. */
 export const machineKind = z.enum(['bare', 'container']);
@@ -23,20 +24,92 @@ export const machineDescription = z.object({
 });
 export type MachineDescription = z.infer<typeof machineDescription>;
 
+/** Chosen by an admin, for sessions that ask for them; a place never labels itself. */
+export const placeLabels = z
+  .record(
+    z
+      .string()
+      .regex(
+        /^[A-Za-z][\w.-]{0,39}$/,
+        'a label’s name is up to 40 letters, digits, dots and dashes',
+      ),
+    z
+      .string()
+      .regex(
+        /^[A-Za-z0-9][\w.-]{0,59}$/,
+        'a label’s value is up to 60 letters, digits, dots and dashes',
+      ),
+  )
+  .refine((labels) => Object.keys(labels).length <= 20, 'at most 20 labels');
+export type PlaceLabels = z.infer<typeof placeLabels>;
+
+/** The label that every place has from the server: `server` for its own sandboxes, `machine` for a joined machine. */
+export const placeLabel = 'place';
+
+/** What a place has for sandboxes. */
+export const placeCapacity = z.object({
+  sandboxes: z.int().min(1).max(10_000).describe('The most sandboxes at a time.'),
+  memoryMb: z.int().positive().describe('The memory of the whole machine, in MiB.'),
+  cpus: z.number().positive().max(10_000),
+});
+export type PlaceCapacity = z.infer<typeof placeCapacity>;
+
+/** What became of a session on a machine that is being drained. */
+export const machineMove = z.object({
+  session: z.string(),
+  state: z
+    .enum(['moving', 'moved', 'kept'])
+    .describe('`moved`: it left the machine; `kept`: it cannot move, and still runs there.'),
+  detail: z.string().describe('Where it is now, or why it was kept, in a sentence.'),
+});
+export type MachineMove = z.infer<typeof machineMove>;
+
 /** A machine that joined this server. */
 export const machine = machineDescription.extend({
   id: z.string(),
   name: machineName,
   connected: z.boolean(),
+  labels: placeLabels.default({}),
+  draining: z.boolean().default(false).describe('Whether it takes no more sessions.'),
+  capacity: placeCapacity
+    .nullable()
+    .default(null)
+    .describe('Null for a bare machine, and for one that was not connected yet.'),
+  running: z.int().nonnegative().default(0).describe('How many sandboxes it has now.'),
+  moves: z
+    .array(machineMove)
+    .default([])
+    .describe('The sessions that ran on it when it was drained last.'),
   joined: z.iso.datetime({ offset: true }),
   sessions: z.array(z.string()).describe('The sessions whose agents it runs.'),
 });
 export type Machine = z.infer<typeof machine>;
 
 /** The machine that was chosen for a session, as it was then; null for a sandbox of the server. */
-export const sessionMachine = z.object({ name: machineName, kind: machineKind });
+export const sessionMachine = z.object({
+  name: machineName,
+  kind: machineKind,
+  auto: z
+    .literal(true)
+    .optional()
+    .describe('The server chose it, and chooses anew while the session has no files there.'),
+});
 export type SessionMachine = z.infer<typeof sessionMachine>;
 
 /** The confinement of a machine’s agents, as lists show it. */
 export const confinementOf = ({ kind, host }: Pick<Machine, 'kind' | 'host'>): string =>
   kind === 'bare' ? 'bare: nothing is confined' : `container on ${host}`;
+
+/** The load of the server’s own sandboxes. */
+export const ownSandboxes = z.object({
+  running: machine.shape.running,
+  capacity: placeCapacity,
+  sessions: z.array(z.string()).describe('The sessions that they belong to.'),
+});
+export type OwnSandboxes = z.infer<typeof ownSandboxes>;
+
+/** How many sandboxes a place has, of how many. */
+export const loadText = (running: number, capacity: PlaceCapacity | null): string =>
+  capacity === null
+    ? pluralText(running, 'sandbox', 'sandboxes')
+    : `${running} of ${pluralText(capacity.sandboxes, 'sandbox', 'sandboxes')}`;

@@ -6,7 +6,7 @@ import { budgetLimits, budgets } from './budgets.js';
 import { checkCommand, sessionCheck } from './check.js';
 import { clonedRepository, newRepository, sessionPublication } from './git.js';
 import { gitIdentity } from './git-identity.js';
-import { machineName, sessionMachine } from './machines.js';
+import { machineName, placeLabels, sessionMachine } from './machines.js';
 import { actionName, sessionAction } from './actions.js';
 import { mcpServerName, mcpTool } from './mcp.js';
 import { isHostEntry } from './host-entry.js';
@@ -166,6 +166,11 @@ export const sessionSettings = z.object({
     .nullable()
     .default(null)
     .describe('The joined machine it runs on; null for a sandbox of the server.'),
+  labels: placeLabels
+    .default({})
+    .describe(
+      'The labels that the place of its sandbox must have, such as `gpu`; every place has `place`: `server` or `machine`.',
+    ),
   workspace: z
     .string()
     .nullable()
@@ -229,7 +234,9 @@ export const newSession = sessionSettings.extend({
   machine: machineName
     .nullable()
     .default(null)
-    .describe('A joined machine; null for a sandbox of the server. A bare one needs `admin`.'),
+    .describe(
+      'A joined machine; null for the least loaded place with containers, the server’s own sandboxes among them. A bare machine needs `admin`.',
+    ),
   image: newImage,
   sandbox: sandboxProfile
     .unwrap()

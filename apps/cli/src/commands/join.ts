@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join as joinPath, resolve } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { AppError, errorFrom } from '@belay/protocol';
+import { AppError, errorFrom, pluralText } from '@belay/protocol';
 import { BackgroundServer } from '../background/background-server.js';
 import { AgentProcesses } from '../join/agent-processes.js';
 import type { Agents, OnEnded } from '../join/agents.js';
@@ -18,6 +18,7 @@ export interface JoinOptions {
   image?: string;
   memory?: number;
   cpus?: number;
+  maxSandboxes?: number;
 }
 
 /** `belay join`: this machine runs agents of a server, until Ctrl-C. */
@@ -47,7 +48,8 @@ export async function joinServer(address: string, options: JoinOptions): Promise
     output.line(
       containers ? containedBy(containers) : output.style('yellow', nothingConfined(url)),
     );
-    await serveMachine({ joined, output, openAgents }).catch(refusalHere);
+    const { capacity } = containers ?? {};
+    await serveMachine({ joined, output, openAgents, capacity }).catch(refusalHere);
   } finally {
     self.forget();
   }
@@ -56,8 +58,8 @@ export async function joinServer(address: string, options: JoinOptions): Promise
 const nothingConfined = (url: URL): string =>
   `⚠ Nothing is confined: agents of ${url.origin} run commands on this machine with all permissions of ${userName()}, on its files and its network.`;
 
-const containedBy = ({ image, limits }: ContainerSettings): string =>
-  `Each agent runs in a container of its own, with the image ${image} unless its session names another: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
+const containedBy = ({ image, limits, capacity }: ContainerSettings): string =>
+  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a container of its own, with the image ${image} unless its session names another: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
 
 /** The Docker client is loaded only when it is needed. */
 async function openContainers(
@@ -67,10 +69,12 @@ async function openContainers(
   return AgentContainers.open(options);
 }
 
-function assertOptionsFit({ container, image, memory, cpus }: JoinOptions): void {
+function assertOptionsFit({ container, image, memory, cpus, maxSandboxes }: JoinOptions): void {
   if (container) return;
   const [name] =
-    Object.entries({ image, memory, cpus }).find(([, value]) => value !== undefined) ?? [];
+    Object.entries({ image, memory, cpus, 'max-sandboxes': maxSandboxes }).find(
+      ([, value]) => value !== undefined,
+    ) ?? [];
   if (name !== undefined)
     throw new AppError('invalid_input', `--${name} is for agents in containers: add --container.`);
 }

@@ -1,25 +1,57 @@
-import { confinementOf, pluralText, type Machine } from '@belay/protocol';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  AppError,
+  bytesText,
+  confinementOf,
+  loadText,
+  pluralText,
+  type Machine,
+  type PlaceCapacity,
+} from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
 import { clientFor, serverUrl, type PrintOptions } from '../connection.js';
+import { labelsIn } from '../options.js';
 import { outputTo, printResult } from '../output.js';
 import { printList } from '../print-list.js';
 
 /** `belay machines list`: the joined machines. */
 export async function listMachines(options: PrintOptions): Promise<void> {
-  printList(await clientFor(options).machines.list(), options, {
+  const client = clientFor(options);
+  const machines = await client.machines.list();
+  printList(machines, options, {
     empty: 'No machines have joined yet. Add one: belay machines add NAME',
-    row: ({ name, host, os, arch, kind, connected, sessions }) => [
+    row: ({ name, host, os, arch, kind, running, capacity, labels, ...machine }) => [
       name,
-      connected ? 'connected' : 'away',
-      `${confinementOf({ kind, host })} · ${host}, ${os}, ${arch} · ${pluralText(sessions.length, 'session')}`,
+      stateOf(machine),
+      [
+        confinementOf({ kind, host }),
+        `${host}, ${os}, ${arch}`,
+        loadWords(running, capacity),
+        ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+      ].join(' · '),
     ],
   });
+  if (options.json || machines.length === 0) return;
+  const own = await client.machines.own();
+  outputTo(process.stdout).line(`This server itself has ${loadWords(own.running, own.capacity)}.`);
 }
 
+const stateOf = ({ connected, draining }: Pick<Machine, 'connected' | 'draining'>): string =>
+  `${connected ? 'connected' : 'away'}${draining ? ', draining' : ''}`;
+
+const loadWords = (running: number, capacity: PlaceCapacity | null): string =>
+  capacity === null
+    ? loadText(running, capacity)
+    : `${loadText(running, capacity)}, ${bytesText(capacity.memoryMb * 2 ** 20)}, ${pluralText(capacity.cpus, 'CPU')}`;
+
 /** `belay machines add`: a token with which one machine joins. */
-export async function addMachine(name: string, options: PrintOptions): Promise<void> {
+export async function addMachine(
+  name: string,
+  options: PrintOptions & { label?: string[] },
+): Promise<void> {
   const client = clientFor(options);
-  const invitation = await client.machines.invite({ name });
+  const labels = labelsIn(options.label);
+  const invitation = await client.machines.invite({ name, ...(labels && { labels }) });
   printResult(
     options,
     invitation,
@@ -27,6 +59,45 @@ export async function addMachine(name: string, options: PrintOptions): Promise<v
     `  belay join ${serverUrl(options)} --token ${invitation.token} --container`,
     'Without --container, agents have all permissions of the user who joins the machine.',
   );
+}
+
+/**
+ * `belay machines drain`: moves the sessions of a machine, and says what became of each. Returns the exit code: 1 if some
+ * could not move.
+ */
+export async function drainMachine(name: string, options: PrintOptions): Promise<number> {
+  const client = clientFor(options);
+  const output = outputTo(process.stdout);
+  const { id, name: called } = await client.machines.change(name, { draining: true });
+  if (!options.json) output.line(`No more sessions begin on ${called}.`);
+  const told = new Map<string, string>();
+  for (;;) {
+    const machine = (await client.machines.list()).find((one) => one.id === id);
+    if (!machine) throw new AppError('not_found', `The machine ${called} was removed.`);
+    for (const { session, state, detail } of machine.moves) {
+      if (options.json || told.get(session) === state) continue;
+      told.set(session, state);
+      output.line(`${session}  ${state}  ${detail}`);
+    }
+    if (machine.moves.some(({ state }) => state === 'moving')) {
+      await delay(lookMs);
+      continue;
+    }
+    const kept = machine.moves.filter(({ state }) => state === 'kept').length;
+    const rest =
+      kept === 0 ? 'It runs none now.' : `${pluralText(kept, 'session')} still run there.`;
+    printResult(options, machine, rest, `To use it again: belay machines use ${called}`);
+    return kept === 0 ? 0 : 1;
+  }
+}
+
+/** Between two looks at the moves. */
+const lookMs = 500;
+
+/** `belay machines use`: lets a drained machine take sessions again. */
+export async function useMachine(name: string, options: PrintOptions): Promise<void> {
+  const machine = await clientFor(options).machines.change(name, { draining: false });
+  printResult(options, machine, `${machine.name} takes sessions again.`);
 }
 
 /** `belay machines remove`: revokes a machine’s credential. Asks at a terminal if it runs agents. Returns the exit code. */

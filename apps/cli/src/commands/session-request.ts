@@ -13,7 +13,7 @@ import {
   type SessionDefaultsChange,
 } from '@belay/protocol';
 import type { BelayClient } from '@belay/client';
-import type { NamedAgent } from '../options.js';
+import { labelsIn, type NamedAgent } from '../options.js';
 import { ownSettings, type OwnSettings } from '../own-settings.js';
 
 /** The options for a new session. */
@@ -35,6 +35,7 @@ export interface SessionRequestOptions extends OwnSettings {
   image?: string;
   root?: boolean;
   machine?: string;
+  on?: string[];
   mount?: string[];
   title?: string;
   planFile?: string | true;
@@ -89,6 +90,7 @@ const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions)
   image: options.image,
   sandbox: options.root ? ('root' as const) : undefined,
   machine: options.machine,
+  labels: labelsIn(options.on),
   mounts: mountsOf(options.mount),
   repository: clone ? { url: clone, branch, depth } : undefined,
   trust: options.trust,

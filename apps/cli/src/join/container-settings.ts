@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Limits } from '@belay/containers';
-import { AppError } from '@belay/protocol';
+import { AppError, type PlaceCapacity } from '@belay/protocol';
 import { z } from 'zod';
 
 export interface ContainerSettings {
@@ -12,6 +13,7 @@ export interface ContainerSettings {
   /** The volume with the agent. */
   runtime: string;
   limits: Limits;
+  capacity: PlaceCapacity;
 }
 
 const prepared = z.object({ dockerHost: z.string(), image: z.string(), runtime: z.string() });
@@ -25,10 +27,12 @@ export async function prepareContainers({
   image,
   memory = 2048,
   cpus = 2,
+  maxSandboxes,
 }: {
   image?: string | undefined;
   memory?: number | undefined;
   cpus?: number | undefined;
+  maxSandboxes?: number | undefined;
 }): Promise<ContainerSettings> {
   // The bundle is as deep as this file.
   const script = join(__dirname, '../../../../tools/prepare/containers.mjs');
@@ -42,13 +46,25 @@ export async function prepareContainers({
   const line = (await text(child.stdout)).trim().split('\n').at(-1) ?? '';
   const reply = parsed(line);
   const made = prepared.safeParse(reply);
-  if (made.success) return { ...made.data, limits: { memoryMb: memory, cpus } };
+  if (made.success) {
+    const limits = { memoryMb: memory, cpus };
+    return { ...made.data, limits, capacity: capacityFor(limits, maxSandboxes) };
+  }
   const why = failed.safeParse(reply).data?.error ?? 'Preparing this machine failed, see above.';
   throw new AppError(
     'unavailable',
     `${why} Without --container, this machine joins bare and nothing is confined.`,
   );
 }
+
+/** As many sandboxes as the memory of this machine holds, unless its user gives a number. */
+function capacityFor({ memoryMb: each }: Limits, wanted: number | undefined): PlaceCapacity {
+  const memoryMb = Math.floor(totalmem() / 2 ** 20);
+  const sandboxes = wanted ?? Math.max(1, Math.floor(memoryMb / each));
+  return { sandboxes: Math.min(sandboxes, mostSandboxes), memoryMb, cpus: availableParallelism() };
+}
+
+const mostSandboxes = 10_000;
 
 function parsed(line: string): unknown {
   try {

@@ -4,6 +4,7 @@ import {
   ignoreError,
   machineCalls,
   machineServerCalls,
+  type PlaceCapacity,
 } from '@belay/protocol';
 import { dialRpc, inTime } from '@belay/rpc';
 import { singleLine, type LineOutput } from '../output.js';
@@ -15,6 +16,8 @@ export interface ServeMachineOptions {
   /** Adopts agents that are still running. */
   openAgents(ended: OnEnded): Promise<Agents>;
   output: LineOutput;
+  /** What it has for agents in containers. */
+  capacity: PlaceCapacity | undefined;
 }
 
 /** How long the final report to the server may take. */
@@ -22,7 +25,7 @@ const endTimeoutMs = 2_000;
 
 /** Serves the server’s calls until a signal or a refusal; a refusal rejects with its reason. */
 export async function serveMachine(options: ServeMachineOptions): Promise<void> {
-  const { joined, output, openAgents } = options;
+  const { joined, output, openAgents, capacity } = options;
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
   const agents = await openAgents(({ sandbox, session }, reason) => {
     output.line(`Session ${session}: ${singleLine(reason, Infinity)}`);
@@ -58,6 +61,7 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
     const reply = await connection.call('machine.hello', {
       description: description(joined.kind),
       running,
+      ...(capacity && { capacity }),
     });
     for (const sandbox of reply.end)
       await agents.stop(sandbox).catch((error: unknown) => output.line(errorFrom(error).message));

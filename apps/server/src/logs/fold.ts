@@ -63,6 +63,7 @@ function settingsAfter(settings: SessionSettings, event: Event): SessionSettings
     const { again: _, ...started } = event.args;
     return started;
   }
+  if (isEvent(event, 'placed')) return { ...settings, machine: event.args.machine };
   if (!isEvent(event, 'change')) return settings;
   const { title, tags, approvals, budgets, model, egress } = event.args;
   return {

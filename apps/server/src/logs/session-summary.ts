@@ -83,7 +83,8 @@ export function summaryAfter(summary: SessionSummary, event: Event): SessionSumm
 }
 
 const eventChanges: EventCases<Partial<SessionSummary>> = {
-  start: ({ args: { model, image, approvals, egress } }, { check }) => ({
+  start: ({ args: { model, image, approvals, egress, machine } }, { check }) => ({
+    machine,
     model,
     image,
     approvals,
@@ -109,6 +110,7 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
     attention: null,
     ...(!args.review && noQuestion),
   }),
+  placed: ({ args: { machine } }) => ({ machine }),
   resume: () => ({ modelError: null }),
   turn: ({ args }) => (args.change === 'began' ? { attention: null } : {}),
   attention: ({ args }) => ({ attention: args.why }),

@@ -43,6 +43,11 @@ export class StepCopies {
     this.#space = new FreeSpace(config);
   }
 
+  /** Whether there are copies at all: `BELAY_COPY_MB` may be 0. */
+  get isOn(): boolean {
+    return this.#maxBytes > 0;
+  }
+
   /** What an agent needs to know to continue a session’s copies. */
   stored(session: string) {
     return this.#mutexes.run(session, async () => {
@@ -53,7 +58,7 @@ export class StepCopies {
         steps: last('steps')?.n ?? 0,
         repository: last('repository')?.n ?? 0,
         commit: last('steps')?.commit ?? null,
-        wanted: this.#maxBytes > 0,
+        wanted: this.isOn,
       };
     });
   }

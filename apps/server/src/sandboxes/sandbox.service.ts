@@ -4,7 +4,7 @@ import { AgentCalls, type OpenTar } from './connection/agent-calls.js';
 import type { AgentLink } from './connection/agent-link.js';
 import { DeathWatch, type LostListener } from './lifecycle/death-watch.js';
 import type { Sandbox, SandboxState } from './lifecycle/sandbox.js';
-import { SandboxFiles } from './lifecycle/sandbox-files.js';
+import { SandboxFiles, type FoundFiles } from './lifecycle/sandbox-files.js';
 import { SandboxContainers } from './lifecycle/sandbox-containers.js';
 import type { SandboxRecord } from './lifecycle/sandbox-records.store.js';
 import { Sandboxes } from './lifecycle/sandboxes.js';
@@ -36,9 +36,10 @@ export class SandboxService {
    * half-made is left.
    */
   async start(startPayload: StartPayload, openTar?: OpenTar): Promise<void> {
-    const { session, epoch } = startPayload;
-    const reserved = this.sandboxes.reserve(session, epoch);
-    const kept = await this.files.kept(session).catch((error: unknown) => {
+    const { session, epoch, settings } = startPayload;
+    const machine = settings.machine ? this.containers.machineOf(settings.machine) : undefined;
+    const reserved = this.sandboxes.reserve(session, { epoch, machine });
+    const { kept, left } = await this.files.find(session, machine).catch((error: unknown) => {
       this.sandboxes.remove(reserved);
       throw error;
     });
@@ -51,9 +52,10 @@ export class SandboxService {
       );
       await sandbox.begin();
       this.#totals.started++;
+      if (left) void this.files.removeLeft(left);
     } catch (error) {
       this.#totals.failed++;
-      await this.#giveUp(session, reserved, kept);
+      await this.#giveUp(session, reserved, { kept, left });
       throw error;
     }
   }
@@ -65,6 +67,16 @@ export class SandboxService {
 
   state(session: string): SandboxState | 'none' {
     return this.sandboxes.ofSession(session)?.state ?? 'none';
+  }
+
+  /** The joined machine that the session’s sandbox is on, by id; null for the server. */
+  placeOf(session: string): string | null {
+    return this.sandboxes.ofSession(session)?.machine ?? null;
+  }
+
+  /** The joined machine that has the files of the session, by id; null for the server, undefined without files. */
+  filesAt(session: string): Promise<string | null | undefined> {
+    return this.files.at(session);
   }
 
   /** Ends the container and keeps its files for a restart. When the engine fails, it throws and the sandbox stays. */
@@ -134,7 +146,6 @@ export class SandboxService {
   ): Promise<Sandbox> {
     const { image, sandbox: profile, machine, mounts, agent } = settings;
     await reserved.alive(Promise.resolve());
-    if (machine) reserved.machine = this.containers.machineOf(machine);
     const isPlain = !kept && !machine && mounts.length === 0 && !agent;
     const warm = isPlain ? this.pool.claim({ image, profile }) : undefined;
     if (warm) {
@@ -153,16 +164,12 @@ export class SandboxService {
   }
 
   /** Removes everything but the files that existed before. */
-  async #giveUp(
-    session: string,
-    reserved: Sandbox,
-    kept: SandboxRecord | undefined,
-  ): Promise<void> {
+  async #giveUp(session: string, reserved: Sandbox, { kept, left }: FoundFiles): Promise<void> {
     // A warm sandbox may have replaced the reserved one.
     const sandbox = this.sandboxes.ofSession(session) ?? reserved;
     try {
       await this.containers.discard(sandbox, { files: kept === undefined });
-      await this.files.giveUp(session, kept);
+      await this.files.giveUp(session, kept ?? left);
     } finally {
       this.sandboxes.remove(sandbox);
     }

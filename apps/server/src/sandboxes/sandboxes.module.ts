@@ -27,6 +27,7 @@ import { WarmPool } from './lifecycle/warm-pool.js';
 import { MachineAgents } from './machines/machine-agents.js';
 import { MachineStore } from './machines/machine.store.js';
 import { Machines } from './machines/machines.js';
+import { Places } from './places/places.js';
 import { SandboxService } from './sandbox.service.js';
 
 @Module({
@@ -60,9 +61,10 @@ import { SandboxService } from './sandbox.service.js';
     ServerLifecycle,
     ApprovedServices,
     ModelCalls,
+    Places,
     StorageCalls,
     WarmPool,
   ],
-  exports: [AgentListener, CheckRunner, HostFolders, Machines, SandboxService],
+  exports: [AgentListener, CheckRunner, HostFolders, Machines, Places, SandboxService],
 })
 export class SandboxesModule {}

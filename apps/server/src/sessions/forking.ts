@@ -15,7 +15,8 @@ import { AgentAndModel } from './agent-and-model.js';
 import { ForkFiles } from './fork-files.js';
 import { LogSteps } from './log-steps.js';
 import { SessionBeginners } from './session-beginners.js';
-import { newSessionId, startEvent } from './session-creation.js';
+import { newSessionId } from './session-creation.js';
+import { startEvent } from './start-event.js';
 import { StartQueue } from './start-queue.js';
 
 /** Creates new sessions from any event of another session. */

@@ -13,6 +13,7 @@ import { Machines } from '../sandboxes/machines/machines.js';
 import { SettingsStore } from '../settings/settings.store.js';
 import { AgentAndModel } from './agent-and-model.js';
 import { NewTools } from './new-tools.js';
+import { SessionPlaces } from './session-places.js';
 
 /** A new session whose place is chosen: by its request, or else by its caller’s token or the server. */
 export type PlacedSession = z.output<typeof newSession> & { sandbox: SandboxProfile };
@@ -26,18 +27,24 @@ export class NewSettings {
     private readonly machines: Machines,
     private readonly folders: HostFolders,
     private readonly choice: AgentAndModel,
+    private readonly places: SessionPlaces,
   ) {}
 
   /**
    * Throws when the caller may not use the model or the machine, the model cannot be called, a folder cannot be shared,
-   * the agent is not available, or the machine does not exist. `missing` lists
-   * MCP servers that cannot be reached.
+   * the agent is not available, the machine does not exist, or no place fits. `missing` lists MCP servers that cannot be
+   * reached.
    */
   async of(wanted: PlacedSession, caller: Caller) {
     if (wanted.machine !== null && wanted.check !== null)
       throw new AppError(
         'invalid_input',
         'A check command is run in sandboxes of the server. Leave out `check` or `machine`.',
+      );
+    if (wanted.machine !== null && Object.keys(wanted.labels).length > 0)
+      throw new AppError(
+        'invalid_input',
+        'Labels choose among the places of sandboxes. Leave out `labels` or `machine`.',
       );
     const defaults = changedDefaults(await this.defaults.read(), wanted);
     const machine = wanted.machine === null ? null : this.machines.chosenBy(caller, wanted.machine);
@@ -59,6 +66,7 @@ export class NewSettings {
     const chosen = agent?.login === undefined ? model : subscriptionModel(agent.name);
     const own = { ...wanted, ...defaults, egress, model: chosen };
     const settings = { ...own, agent, machine, mcp, actions, mounts };
+    if (machine === null) this.places.assertFits(settings);
     return { settings, missing };
   }
 }

@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { newEvent, isEnded, type SessionSummary } from '@belay/protocol';
+import { ignoreError, newEvent, isEnded, type SessionSummary } from '@belay/protocol';
 import { ContainerHost } from '@belay/containers';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { stateMessage } from '../logs/consequences.js';
@@ -83,6 +83,10 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async #lost(session: string, reason: string): Promise<void> {
+    this.slots.giveBack(session);
+    const leave = this.queue.leave(session);
+    // One whose machine is being drained goes on elsewhere.
+    if (await leave.catch(ignoreError('it fails as others that are lost'))) return;
     const stated = /[.!?]$/.test(reason) ? reason : `${reason}.`;
     const args = { state: 'failed' as const, reason: `${stated} Restart the session to continue.` };
     try {

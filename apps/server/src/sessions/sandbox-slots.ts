@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ignoreError } from '@belay/protocol';
-import { Config } from '../config.js';
+import { Places } from '../sandboxes/places/places.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { KeyedMutex } from '../storage/keyed-mutex.js';
 
@@ -8,13 +8,13 @@ import { KeyedMutex } from '../storage/keyed-mutex.js';
 const lingerMs = 15 * 60_000;
 
 /**
- * Tracks which sessions have a sandbox, up to the limit. The sandbox of an ended session lingers for a while and is
- * the first to be given up. Operations on one session’s sandbox run in order.
+ * Tracks which sessions have a sandbox and where, up to the limit of each place. The sandbox of an ended session lingers
+ * for a while and is the first to be given up. Operations on one session’s sandbox run in order.
  */
 @Injectable()
 export class SandboxSlots implements OnApplicationShutdown {
-  /** Sessions that have a sandbox, or are getting one. */
-  readonly #taken = new Set<string>();
+  /** The places of sessions that have a sandbox, or are getting one, by id; null for the server. */
+  readonly #taken = new Map<string, string | null>();
   readonly #halting = new Set<string>();
   readonly #lingering = new Map<string, NodeJS.Timeout>();
   readonly #mutexes = new KeyedMutex();
@@ -22,12 +22,18 @@ export class SandboxSlots implements OnApplicationShutdown {
   #closing = false;
 
   constructor(
-    private readonly config: Config,
+    private readonly places: Places,
     private readonly sandboxes: SandboxService,
   ) {}
 
-  get isFull(): boolean {
-    return this.#taken.size >= this.config.maxSandboxes;
+  /** Whether a place has no room for a sandbox of this session, which may have one there. */
+  isFull(place: string | null, session: string): boolean {
+    return this.#at(place, session).length >= this.places.limitOf(place);
+  }
+
+  /** How many sandboxes a place has for sessions that work, other than this one. */
+  working(place: string | null, except?: string): number {
+    return this.#at(place, except).filter((session) => !this.#lingering.has(session)).length;
   }
 
   has(session: string): boolean {
@@ -35,8 +41,8 @@ export class SandboxSlots implements OnApplicationShutdown {
   }
 
   /** Counts a sandbox for the session, which has one or is getting one. */
-  take(session: string): void {
-    this.#taken.add(session);
+  take(session: string, place: string | null = this.sandboxes.placeOf(session)): void {
+    this.#taken.set(session, place);
   }
 
   /** Releases the slot of a session that was refused a sandbox. */
@@ -82,9 +88,9 @@ export class SandboxSlots implements OnApplicationShutdown {
     if (this.#lingering.has(session)) await this.halt(session, before);
   }
 
-  /** Gives up the sandbox that has lingered longest; false when there is none. Throws when the engine fails. */
-  async freeOldest(): Promise<boolean> {
-    const [oldest] = this.#lingering.keys();
+  /** Gives up the sandbox of a place that has lingered longest; false when there is none. Throws when the engine fails. */
+  async freeOldest(place: string | null): Promise<boolean> {
+    const oldest = [...this.#lingering.keys()].find((one) => this.#taken.get(one) === place);
     if (oldest === undefined) return false;
     await this.halt(oldest);
     return true;
@@ -132,6 +138,12 @@ export class SandboxSlots implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     this.#closing = true;
     for (const timer of this.#lingering.values()) clearTimeout(timer);
+  }
+
+  #at(place: string | null, except?: string): string[] {
+    return [...this.#taken].flatMap(([session, at]) =>
+      at === place && session !== except ? session : [],
+    );
   }
 }
 

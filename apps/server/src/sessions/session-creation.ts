@@ -19,6 +19,7 @@ import { assertMayUseProfile } from './assert-may-use-profile.js';
 import { NewSettings, type PlacedSession } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
 import { SessionBeginners } from './session-beginners.js';
+import { pauseEvent, startEvent } from './start-event.js';
 import { StartQueue } from './start-queue.js';
 
 /** Creates sessions. */
@@ -108,15 +109,8 @@ export function newSessionId(): string {
   return `${time}-${randomUUID().slice(0, 8)}`;
 }
 
-const pauseEvent = (): NewEvent => newEvent('user', 'pause', { args: {}, message: 'Paused.' });
-
 const messageEvent = (text: string): NewEvent =>
   newEvent('user', 'message', { args: { text }, message: text });
-
-export function startEvent(settings: SessionSettings, again: boolean): NewEvent {
-  const message = again ? 'The session is restarting.' : settings.task;
-  return newEvent('user', 'start', { args: { ...settings, again }, message });
-}
 
 /** What a session does not choose itself is as its caller’s token says. Throws `forbidden` for more rights than those. */
 function inSandboxOf(caller: Caller, wanted: z.output<typeof newSession>): PlacedSession {

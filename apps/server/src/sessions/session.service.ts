@@ -17,7 +17,7 @@ import { isDiskFull } from '../logs/stalls.js';
 import { AgentAndModel } from './agent-and-model.js';
 import { Exports } from './exports.js';
 import { SandboxSlots } from './sandbox-slots.js';
-import { startEvent } from './session-creation.js';
+import { startEvent } from './start-event.js';
 import { StartQueue } from './start-queue.js';
 
 /** How long a stopped agent has to write its last changes. */

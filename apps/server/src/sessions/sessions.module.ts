@@ -23,6 +23,7 @@ import { ForkFiles } from './fork-files.js';
 import { Forking } from './forking.js';
 import { IncomingWorkspaces } from './incoming-workspaces.js';
 import { Leftovers } from './leftovers.js';
+import { MachineDraining } from './machine-draining.js';
 import { MachineRemoval } from './machine-removal.js';
 import { LogSteps } from './log-steps.js';
 import { Recovery } from './recovery.js';
@@ -39,6 +40,8 @@ import { SessionFiles } from './session-files.js';
 import { SessionRemoval } from './session-removal.js';
 import { SessionService } from './session.service.js';
 import { SignIns } from './sign-ins.js';
+import { SessionPlaces } from './session-places.js';
+import { StartPayloads } from './start-payloads.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
 import { Transcripts } from './transcripts.js';
@@ -75,6 +78,7 @@ import { WorkspaceStore } from './workspace.store.js';
     IncomingWorkspaces,
     Leftovers,
     LogSteps,
+    MachineDraining,
     MachineRemoval,
     Recovery,
     Rewinding,
@@ -85,9 +89,11 @@ import { WorkspaceStore } from './workspace.store.js';
     SessionCreation,
     SessionEnds,
     SessionFiles,
+    SessionPlaces,
     SessionRemoval,
     SessionService,
     SignIns,
+    StartPayloads,
     StartQueue,
     StartStatus,
     Transcripts,
@@ -95,6 +101,7 @@ import { WorkspaceStore } from './workspace.store.js';
   ],
   exports: [
     Comparisons,
+    MachineDraining,
     MachineRemoval,
     Dispatcher,
     EventFeed,

@@ -1,29 +1,32 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
-import { EventLog } from '../logs/event-log.js';
+import type { Place } from '../sandboxes/places/choose-place.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SandboxSlots } from './sandbox-slots.js';
-import { SignIns } from './sign-ins.js';
+import { SessionPlaces } from './session-places.js';
+import { StartPayloads } from './start-payloads.js';
 import { StartStatus } from './start-status.js';
 import { WorkspaceStore } from './workspace.store.js';
 
 /** The delay before a start that found no capacity is tried again. */
 const retryDelayMs = 1_000;
 
-/** Starts the sandboxes of sessions. Sessions above the limit wait, with an event in their log. */
+/** Starts the sandboxes of sessions. Sessions whose places are full wait, with an event in their log. */
 @Injectable()
 export class StartQueue implements OnApplicationShutdown {
   readonly #waiting: string[] = [];
   #running = false;
+  /** Whether there may be more room than the present look at the waiting sessions found. */
+  #looksAgain = false;
   #closing = false;
 
   constructor(
-    private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
     private readonly workspaces: WorkspaceStore,
     private readonly slots: SandboxSlots,
     private readonly status: StartStatus,
-    private readonly signIns: SignIns,
+    private readonly payloads: StartPayloads,
+    private readonly places: SessionPlaces,
   ) {
     slots.onFree(() => this.#run());
   }
@@ -41,10 +44,9 @@ export class StartQueue implements OnApplicationShutdown {
 
   /** The log was extended: a connected agent receives the events, otherwise a new one starts from the log. */
   async resume(session: string): Promise<void> {
-    const { agent } = await this.log.settings(session);
     const isHere = this.sandboxes.state(session) === 'connected' && !this.slots.isHalting(session);
     // A sandbox that was woken for its files does not have its user’s sign-in.
-    if (!isHere || agent?.login !== undefined) {
+    if (!isHere || (await this.payloads.isSignedIn(session))) {
       this.add(session);
       return;
     }
@@ -56,12 +58,13 @@ export class StartQueue implements OnApplicationShutdown {
   async wake(session: string): Promise<void> {
     await this.slots.inOrder(session, async () => {
       if (this.sandboxes.agent(session)) return;
-      if (!this.slots.has(session) && this.slots.isFull && !(await this.#freeOne())) {
+      const place = await this.places.next(session);
+      if (!place || (!this.slots.has(session) && !(await this.#hasRoom(place, session)))) {
         throw new AppError('limit_reached', 'All sandboxes are in use. Stop a session first.');
       }
-      this.slots.take(session);
+      this.slots.take(session, place.id);
       try {
-        await this.#start(session, { isAsleep: true });
+        await this.#start(session, place, { isAsleep: true });
       } catch (error) {
         this.slots.giveBack(session);
         throw error;
@@ -79,6 +82,15 @@ export class StartQueue implements OnApplicationShutdown {
   /** Resolves once a sandbox that is ending has ended. */
   async untilHalted(session: string): Promise<void> {
     if (this.slots.isHalting(session)) await this.slots.inOrder(session, () => Promise.resolve());
+  }
+
+  /**
+   * Starts a session elsewhere whose machine is being drained; its sandbox there has ended. False when it does not go on.
+   */
+  async leave(session: string): Promise<boolean> {
+    if (!(await this.places.leave(session))) return false;
+    this.add(session);
+    return true;
   }
 
   /** Ends the sandbox and keeps its files; a session waiting for a sandbox stops waiting. */
@@ -115,53 +127,71 @@ export class StartQueue implements OnApplicationShutdown {
   }
 
   #run(): void {
+    this.#looksAgain = true;
     if (this.#running) return;
     this.#running = true;
     void this.#startAll();
   }
 
   async #startAll(): Promise<void> {
-    while (this.#waiting.length > 0 && !this.#closing) {
-      if (this.slots.isFull && !(await this.#freeOne())) {
-        await this.#reportWaiting();
-        if (this.slots.isFull) break;
-        continue;
+    while (this.#looksAgain) {
+      this.#looksAgain = false;
+      // Those that start leave the list meanwhile.
+      const waiting = this.#waiting.slice();
+      for (const session of waiting) {
+        if (this.#closing) break;
+        await this.#startIfRoom(session);
       }
-      const session = this.#waiting.shift();
-      if (session === undefined) break;
-      this.slots.take(session);
-      void this.slots
-        .inOrder(session, () => this.#start(session))
-        .catch((error: unknown) => this.#failed(session, errorFrom(error)));
+      if (this.#waiting.length > 0 && !this.#closing) await this.#reportWaiting();
     }
-    // Synchronous with the last check of the list, so a later entry starts a new run.
+    // Synchronous with the last check, so a later entry or more room starts a new run.
     this.#running = false;
   }
 
-  async #freeOne(): Promise<boolean> {
+  /** One whose place is full does not keep others waiting. */
+  async #startIfRoom(session: string): Promise<void> {
     try {
-      return await this.slots.freeOldest();
-    } catch {
-      // An engine that does not respond frees no capacity now.
-      this.#runLater();
-      return false;
+      const place = await this.places.next(session);
+      if (!place || !(await this.#hasRoom(place, session)) || !this.#isTaken(session)) return;
+      this.slots.take(session, place.id);
+      void this.slots
+        .inOrder(session, () => this.#start(session, place))
+        .catch((error: unknown) => this.#failed(session, errorFrom(error)));
+    } catch (error) {
+      if (this.#isTaken(session)) await this.#report(session, errorFrom(error));
     }
   }
 
-  /** A session that stays asleep does not get the sign-in of its agent, which nothing would use. */
-  async #start(session: string, { isAsleep = false } = {}): Promise<void> {
-    this.slots.take(session);
+  /** Takes a session from those that wait; false for one that was withdrawn. */
+  #isTaken(session: string): boolean {
+    const index = this.#waiting.indexOf(session);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** Whether a place has room for the session, if need be after an ended session has given up its sandbox. */
+  async #hasRoom({ id }: Place, session: string): Promise<boolean> {
+    while (this.slots.isFull(id, session)) {
+      try {
+        if (!(await this.slots.freeOldest(id))) return false;
+      } catch {
+        // An engine that does not respond frees no capacity now.
+        this.#runLater();
+        return false;
+      }
+    }
+    return true;
+  }
+
+  async #start(session: string, place: Place, { isAsleep = false } = {}): Promise<void> {
+    this.slots.take(session, place.id);
     this.workspaces.begin(session);
     if (this.sandboxes.state(session) !== 'none') await this.sandboxes.stop(session);
     this.slots.startsAgain(session);
-    const epoch = await this.log.nextEpoch(session);
-    const { agent, ...others } = await this.log.settings(session);
-    const isSignedIn = agent?.login !== undefined;
-    if (isSignedIn && !isAsleep) await this.signIns.take(session, agent);
-    const settings = { ...others, ...(agent && !(isSignedIn && isAsleep) && { agent }) };
-    const events = await this.log.read(session, { after: 0 });
-    const tar = await this.workspaces.source(session, settings);
-    await this.sandboxes.start({ session, settings, events, epoch }, tar);
+    await this.places.settle(session, place);
+    const payload = await this.payloads.next(session, { isAsleep });
+    const tar = await this.workspaces.source(session, payload.settings);
+    await this.sandboxes.start(payload, tar);
     this.workspaces.report(session);
     await this.status.report(session, 'running', null);
   }
@@ -179,11 +209,15 @@ export class StartQueue implements OnApplicationShutdown {
       await this.#reportWaiting();
       return;
     }
+    await this.#report(session, error);
+    this.#run();
+  }
+
+  async #report(session: string, error: AppError): Promise<void> {
     this.workspaces.report(session, error);
     await this.status
       .report(session, 'failed', error.message)
       .catch(ignoreError('a session that was deleted meanwhile has no state'));
-    this.#run();
   }
 
   #runLater(): void {

@@ -41,6 +41,9 @@ export class FakeSandboxes {
     this.failure = undefined;
     if (failure) throw failure;
     this.starts.push(startPayload);
+    const { machine } = startPayload.settings;
+    if (machine) this.machines.set(startPayload.session, this.machineId(machine.name));
+    else this.machines.delete(startPayload.session);
     const isFirst = !this.starts
       .slice(0, -1)
       .some(({ session }) => session === startPayload.session);
@@ -85,6 +88,22 @@ export class FakeSandboxes {
     };
   }
 
+  /** The id of a joined machine. */
+  machineId: (name: string) => string = (name) => name;
+  /** The machines that have files of sessions, by session. */
+  readonly machines = new Map<string, string>();
+  /** Called when the copies of a session must be complete. */
+  flush: (session: string) => Promise<void> = () => Promise.resolve();
+
+  placeOf(session: string): string | null {
+    return this.machines.get(session) ?? null;
+  }
+
+  filesAt(session: string): Promise<string | null | undefined> {
+    const has = this.starts.some((start) => start.session === session);
+    return Promise.resolve(has ? this.placeOf(session) : undefined);
+  }
+
   stop(session: string): Promise<void> {
     if (this.agents.delete(session)) this.stopped.push(session);
     return Promise.resolve();
@@ -105,6 +124,7 @@ export class FakeSandboxes {
     for (const past of [this.starts, this.stopped, this.removed]) past.length = 0;
     this.agents.clear();
     this.missing.clear();
+    this.machines.clear();
     this.failure = undefined;
     this.patch = undefined;
   }

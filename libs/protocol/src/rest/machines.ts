@@ -1,6 +1,18 @@
 import { z } from 'zod';
-import { machine, machineDescription, machineName } from '../machines.js';
+import {
+  machine,
+  machineDescription,
+  machineName,
+  ownSandboxes,
+  placeLabel,
+  placeLabels,
+} from '../machines.js';
 import { nothing, route } from './route.js';
+
+/** The labels that an admin gives a machine. */
+const ownLabels = placeLabels.refine((labels) => !(placeLabel in labels), {
+  error: `the label ${placeLabel} is the server’s`,
+});
 
 export const machineRoutes = {
   list: route({
@@ -15,7 +27,7 @@ export const machineRoutes = {
     method: 'POST',
     path: '/api/machines',
     summary: 'Creates a token with which one machine can join, once and within an hour',
-    body: z.object({ name: machineName }),
+    body: z.object({ name: machineName, labels: ownLabels.default({}) }),
     response: z.object({
       name: machineName,
       token: z.string(),
@@ -34,6 +46,23 @@ export const machineRoutes = {
     response: z.object({ id: z.string(), name: machineName, credential: z.string() }),
     status: 201,
     access: 'open',
+  }),
+  change: route({
+    method: 'PATCH',
+    path: '/api/machines/:machine',
+    summary: 'Drains a machine, lets it take sessions again, or changes its labels',
+    description:
+      'Draining is repeatable: no session begins there any more, and those that run there go on elsewhere with the files of their last step, as far as they can. `moves` says what became of each.',
+    body: z.object({ draining: z.boolean(), labels: ownLabels }).partial(),
+    response: machine,
+    access: 'admin',
+  }),
+  own: route({
+    method: 'GET',
+    path: '/api/sandboxes',
+    summary: 'Returns the load of the server’s own sandboxes',
+    response: ownSandboxes,
+    about: 'starting',
   }),
   remove: route({
     method: 'DELETE',

@@ -1,7 +1,9 @@
 import { Req } from '@nestjs/common';
-import { api, type Machine, type RouteResult } from '@belay/protocol';
+import { api, type Machine, type OwnSandboxes, type RouteResult } from '@belay/protocol';
 import type { Request } from 'express';
 import { Machines } from '../../sandboxes/machines/machines.js';
+import { Places } from '../../sandboxes/places/places.js';
+import { MachineDraining } from '../../sessions/machine-draining.js';
 import { MachineRemoval } from '../../sessions/machine-removal.js';
 import { callerOf } from '../auth/access.guard.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -13,18 +15,28 @@ export class MachinesController {
   constructor(
     private readonly machines: Machines,
     private readonly removal: MachineRemoval,
+    private readonly draining: MachineDraining,
+    private readonly places: Places,
   ) {}
 
-  list(_: unknown, @Req() request: Request): Machine[] {
-    return this.machines.list(callerOf(request));
+  list(_: unknown, @Req() request: Request): Promise<Machine[]> {
+    return this.draining.list(callerOf(request));
   }
 
   invite({ body }: Inputs['invite']): Promise<RouteResult<typeof api.machines.invite>> {
-    return this.machines.invite(body.name);
+    return this.machines.invite(body.name, body.labels);
   }
 
   join({ body }: Inputs['join']): Promise<RouteResult<typeof api.machines.join>> {
     return this.machines.join(body.token, body.description);
+  }
+
+  change({ params, body }: Inputs['change'], @Req() request: Request): Promise<Machine> {
+    return this.draining.change(params.machine, body, callerOf(request));
+  }
+
+  own(_: unknown, @Req() request: Request): OwnSandboxes {
+    return this.places.own(callerOf(request));
   }
 
   remove({ params }: Inputs['remove']): Promise<void> {

@@ -135,9 +135,9 @@ export class SandboxContainers {
     await this.dispose(sandbox, disposal).catch(() => this.connections.remove(sandbox.id, ended));
   }
 
-  /** Whether the files of a session’s earlier sandbox are still there; a machine that was removed took them along. */
+  /** Whether the files of a session’s earlier sandbox are still there; those on machines are taken to be. */
   async hasFiles({ files, machine }: SandboxRecord): Promise<boolean> {
-    return machine === undefined ? this.host.hasFiles(files) : this.machines.has(machine);
+    return machine !== undefined || this.host.hasFiles(files);
   }
 
   removeFiles({ files, machine }: SandboxRecord): Promise<void> {

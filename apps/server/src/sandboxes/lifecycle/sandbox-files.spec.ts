@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError, newEvent } from '@belay/protocol';
+import { MachineAgents } from '../machines/machine-agents.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
 
 let server: SandboxServer;
@@ -113,6 +114,23 @@ describe('files that are gone', () => {
     await server.startSession('one', 10);
     expect(received).toEqual(['steps 1']);
     expect((await server.records.find('one'))?.machine).toBeUndefined();
+  });
+
+  it('that are on another machine stay there until the next sandbox has begun', async () => {
+    await copied('steps', 1);
+    const record = { ...(await server.records.find('one'))!, machine: 'other' };
+    await server.records.write(record);
+    const removed = jest.spyOn(MachineAgents.prototype, 'removeFiles');
+    server.agent.restore = () => Promise.reject(new AppError('unavailable', 'It fails here.'));
+    await expect(server.startSession('one')).rejects.toThrow('It fails here.');
+    expect(await server.records.find('one')).toEqual(record);
+    expect(await server.service.filesAt('one')).toBe('other');
+    expect(removed).not.toHaveBeenCalled();
+    server.agent.restore = async (_kind, bytes) => void received.push(String(bytes));
+    await server.startSession('one');
+    expect(received).toEqual(['steps 1']);
+    expect(removed.mock.calls).toEqual([['other', record.files]]);
+    expect(await server.service.filesAt('one')).toBeNull();
   });
 
   it('that are still there are used as they are', async () => {

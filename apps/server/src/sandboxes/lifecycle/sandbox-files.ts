@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   excerpt,
+  ignoreError,
   isEvent,
   newEvent,
   oneLine,
@@ -17,6 +18,13 @@ import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 import type { Sandbox } from './sandbox.js';
 
+export interface FoundFiles {
+  /** The next sandbox goes on with these. */
+  kept?: SandboxRecord | undefined;
+  /** Those on another machine, which are of no use once the next sandbox has begun. */
+  left?: SandboxRecord | undefined;
+}
+
 /** The files of sessions’ sandboxes: where they are, and where those of a new sandbox come from. */
 @Injectable()
 export class SandboxFiles {
@@ -30,14 +38,29 @@ export class SandboxFiles {
   ) {}
 
   /**
-   * The record of the files of an earlier sandbox, if they are still there. Those of a start that failed halfway, and the
-   * rest of those whose workspace is gone, are removed.
+   * The files of an earlier sandbox, for one on this machine. Those of a start that failed halfway, and the rest of those
+   * whose workspace is gone, are removed.
    */
-  async kept(session: string): Promise<SandboxRecord | undefined> {
+  async find(session: string, machine: string | undefined): Promise<FoundFiles> {
     const record = await this.records.find(session);
-    if (!record || (record.begun && (await this.containers.hasFiles(record)))) return record;
+    if (!record) return {};
+    if (record.begun && record.machine !== machine) return { left: record };
+    if (record.begun && (await this.containers.hasFiles(record))) return { kept: record };
     await this.containers.removeFiles(record);
-    return undefined;
+    return {};
+  }
+
+  /** The machine with the files of an earlier sandbox, by id; null for the server, undefined when there are none. */
+  async at(session: string): Promise<string | null | undefined> {
+    const record = await this.records.find(session);
+    return record?.begun ? (record.machine ?? null) : undefined;
+  }
+
+  /** Removes the files that a session has left behind on another machine. Never rejects. */
+  async removeLeft(record: SandboxRecord): Promise<void> {
+    await this.containers
+      .removeFiles(record)
+      .catch(ignoreError('files in no record are removed once the host responds'));
   }
 
   /** Records that the session has this sandbox; `begun` once its files are worth keeping. */

@@ -45,19 +45,23 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Reserves a sandbox for a session, without a container yet. Throws `conflict` if it has one, `limit_reached`. */
-  reserve(session: string, epoch: number): Sandbox {
+  /**
+   * Reserves a sandbox for a session, without a container yet. Throws `conflict` if it has one, and `limit_reached` when
+   * the server has no room for one of its own.
+   */
+  reserve(session: string, where: { epoch: number; machine?: string | undefined }): Sandbox {
     if (this.#bySession.has(session)) {
       throw new AppError('conflict', 'The session already has a sandbox.');
     }
     const { maxSandboxes } = this.config;
-    if (this.#bySession.size >= maxSandboxes) {
+    const own = this.ofSessions().filter(({ machine }) => machine === undefined);
+    if (where.machine === undefined && own.length >= maxSandboxes) {
       throw new AppError(
         'limit_reached',
         `All ${maxSandboxes} sandboxes are in use. Stop a session, or raise BELAY_MAX_SANDBOXES.`,
       );
     }
-    return this.add({ session, epoch });
+    return this.add({ session, ...where });
   }
 
   /** Replaces the reserved sandbox by a warm one. */

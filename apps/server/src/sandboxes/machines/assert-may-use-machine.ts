@@ -2,12 +2,16 @@ import type { SessionMachine } from '@belay/protocol';
 import { mayNameHost, type Caller } from '../../access/caller.js';
 import { assertMayNameHost } from '../../access/assert-may-name-host.js';
 
+/** Whether everyone who may begin sessions may do so on this machine: a bare one confines nothing. */
+export const isOpenToAll = ({ kind }: Pick<SessionMachine, 'kind'>): boolean =>
+  kind === 'container';
+
 /**
- * Whether the caller may begin a session on this machine: a bare one confines nothing. An admin may have chosen it for
- * the sessions of the caller’s token.
+ * Whether the caller may begin a session on this machine. An admin may have chosen a bare one for the sessions of the
+ * caller’s token.
  */
-export const mayUseMachine = (caller: Caller, { name, kind }: SessionMachine): boolean =>
-  kind === 'container' || caller.sandbox?.machine === name || mayNameHost(caller);
+export const mayUseMachine = (caller: Caller, machine: SessionMachine): boolean =>
+  isOpenToAll(machine) || caller.sandbox?.machine === machine.name || mayNameHost(caller);
 
 /** Throws `forbidden` unless the caller may begin a session on this machine. */
 export function assertMayUseMachine(caller: Caller, machine: SessionMachine): void {

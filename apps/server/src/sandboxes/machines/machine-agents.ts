@@ -38,9 +38,4 @@ export class MachineAgents {
   ofSession(machine: SessionMachine): string {
     return this.machines.ofSession(machine);
   }
-
-  /** Whether this machine has not been removed. */
-  has(machine: string): boolean {
-    return this.machines.known(machine) !== undefined;
-  }
 }

@@ -4,7 +4,9 @@ import {
   AppError,
   machineDescription,
   machineName,
+  placeLabels,
   type MachineDescription,
+  type PlaceLabels,
 } from '@belay/protocol';
 import { z } from 'zod';
 import type { Document } from '../../storage/document.js';
@@ -15,6 +17,9 @@ const stored = machineDescription.extend({
   id: z.string(),
   name: machineName,
   joined: z.string(),
+  labels: placeLabels.default({}),
+  /** Whether it takes no more sessions. */
+  draining: z.boolean().default(false),
   /** The hash of the machine’s credential. */
   credential: z.string(),
 });
@@ -23,7 +28,14 @@ export type StoredMachine = z.output<typeof stored>;
 const content = z.object({
   machines: z.array(stored),
   /** Tokens that no machine has used yet. */
-  invitations: z.array(z.object({ hash: z.string(), name: machineName, expires: z.number() })),
+  invitations: z.array(
+    z.object({
+      hash: z.string(),
+      name: machineName,
+      expires: z.number(),
+      labels: placeLabels.default({}),
+    }),
+  ),
   /** Files of deleted sessions that are still on machines. */
   leftFiles: z.array(z.object({ machine: z.string(), folder: z.string() })).default([]),
 });
@@ -56,7 +68,10 @@ export class MachineStore {
   }
 
   /** Creates a token for one machine. Throws `conflict` when the name is taken. */
-  async invite(name: string): Promise<{ name: string; token: string; expires: string }> {
+  async invite(
+    name: string,
+    labels: PlaceLabels = {},
+  ): Promise<{ name: string; token: string; expires: string }> {
     const token = `join-${randomSecret()}`;
     const expires = Date.now() + invitationMs;
     await this.#change(({ machines, invitations }) => {
@@ -68,7 +83,8 @@ export class MachineStore {
         throw new AppError('limit_reached', `There are ${maxMachines} machines: remove one first.`);
       // A new token replaces an earlier one of the same name.
       const others = invitations.filter((one) => one.name !== name);
-      return { invitations: [...others, { hash: hashOfSecret(token, 'hex'), name, expires }] };
+      const invitation = { hash: hashOfSecret(token, 'hex'), name, expires, labels };
+      return { invitations: [...others, invitation] };
     });
     return { name, token, expires: new Date(expires).toISOString() };
   }
@@ -93,6 +109,8 @@ export class MachineStore {
         id: randomBytes(8).toString('hex'),
         name: invitation.name,
         joined: new Date().toISOString(),
+        labels: invitation.labels,
+        draining: false,
         credential: hashOfSecret(credential, 'hex'),
       };
       return {
@@ -102,6 +120,21 @@ export class MachineStore {
     });
     if (!machine) throw new AppError('internal', 'The machine was not stored.');
     return { machine, credential };
+  }
+
+  /** By id or name. Throws `not_found`. */
+  async change(
+    id: string,
+    change: Partial<Pick<StoredMachine, 'labels' | 'draining'>>,
+  ): Promise<StoredMachine> {
+    let changed: StoredMachine | undefined;
+    await this.#change(({ machines }) => {
+      const found = machines.find((one) => one.id === id || one.name === id);
+      changed = found && { ...found, ...change };
+      return { machines: machines.map((one) => (changed && one === found ? changed : one)) };
+    });
+    if (!changed) throw new AppError('not_found', `There is no machine ${id}.`);
+    return changed;
   }
 
   async remove(id: string): Promise<StoredMachine> {

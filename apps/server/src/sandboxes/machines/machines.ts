@@ -6,6 +6,8 @@ import {
   visibleText,
   type Machine,
   type MachineDescription,
+  type PlaceCapacity,
+  type PlaceLabels,
   type SessionMachine,
 } from '@belay/protocol';
 import type { RpcConnection } from '@belay/rpc';
@@ -41,6 +43,8 @@ const maxFolders = 10;
 export class Machines {
   readonly #logger = new Logger(Machines.name);
   readonly #connections = new Map<string, Connection>();
+  /** What connected machines have for agents in containers, as they say. */
+  readonly #capacities = new Map<string, PlaceCapacity>();
   /** Timers for disconnected machines, until it is clear whether they come back. */
   readonly #leases = new Map<string, NodeJS.Timeout>();
   #listener: MachineListener = { ended: () => {} };
@@ -67,7 +71,7 @@ export class Machines {
    */
   list(caller: Caller): Machine[] {
     const usable = this.store.all().filter((machine) => mayUseMachine(caller, machine));
-    return usable.map(({ id, name, host, os, arch, kind, joined }) => ({
+    return usable.map(({ id, name, host, os, arch, kind, joined, labels, draining }) => ({
       id,
       name,
       host: seesAll(caller) ? host : name,
@@ -75,14 +79,28 @@ export class Machines {
       arch,
       kind,
       joined,
+      labels,
+      draining,
       connected: this.isConnected(id),
+      capacity: this.capacityOf(id) ?? null,
+      running: this.sessionsOn(id).length,
+      moves: [],
       sessions: this.sessionsOn(id).filter((session) => sees(caller, session)),
     }));
   }
 
-  /** The sessions whose agents run on a machine. */
-  sessionsOn(machine: string): string[] {
-    return this.#sandboxesOf(machine).flatMap(({ session }) => session ?? []);
+  /** The sessions whose agents run on a machine; null for sandboxes of the server. */
+  sessionsOn(machine: string | null): string[] {
+    return this.#sandboxesOf(machine ?? undefined).flatMap(({ session }) => session ?? []);
+  }
+
+  all(): readonly StoredMachine[] {
+    return this.store.all();
+  }
+
+  /** Undefined for a bare machine, and for one that was not connected since the server’s start. */
+  capacityOf(machine: string): PlaceCapacity | undefined {
+    return this.#capacities.get(machine);
   }
 
   /** By id or name. */
@@ -102,12 +120,13 @@ export class Machines {
 
   /**
    * The machine that a caller names, as part of a session’s settings. Throws `forbidden` for a bare one that the caller
-   * may not use, and otherwise like `connectedNamed`.
+   * may not use, `unavailable` for one that is being drained, and otherwise like `connectedNamed`.
    */
   chosenBy(caller: Caller, name: string): SessionMachine {
-    const { kind } = this.connectedNamed(name);
+    const { kind, draining } = this.connectedNamed(name);
     const machine = { name, kind };
     assertMayUseMachine(caller, machine);
+    if (draining) throw new AppError('unavailable', isDraining(name));
     return machine;
   }
 
@@ -125,8 +144,11 @@ export class Machines {
     );
   }
 
-  invite(name: string): Promise<{ name: string; token: string; expires: string }> {
-    return this.store.invite(name);
+  invite(
+    name: string,
+    labels: PlaceLabels = {},
+  ): Promise<{ name: string; token: string; expires: string }> {
+    return this.store.invite(name, labels);
   }
 
   async join(
@@ -139,11 +161,20 @@ export class Machines {
     return { id: machine.id, name: machine.name, credential };
   }
 
+  /** By id or name. Throws `not_found`. */
+  change(
+    machine: string,
+    change: Partial<Pick<StoredMachine, 'labels' | 'draining'>>,
+  ): Promise<StoredMachine> {
+    return this.store.change(machine, change);
+  }
+
   /** Revokes its credential and those of its agents. */
   async remove(id: string): Promise<void> {
     const machine = await this.store.remove(id);
     const reason = new AppError('unauthorized', `The machine ${machine.name} was removed.`);
     this.#connections.delete(machine.id);
+    this.#capacities.delete(machine.id);
     this.listener.remove(entryOf(machine.id), reason);
     for (const sandbox of this.#sandboxesOf(machine.id))
       this.#listener.ended(sandbox, `The machine ${machine.name} was removed.`);
@@ -220,7 +251,7 @@ export class Machines {
   #serve(id: string, connection: Connection): void {
     connection.on('disconnected', () => this.#watchLease(id));
     connection.serve({
-      'machine.hello': async ({ description, running }) => {
+      'machine.hello': async ({ description, running, capacity }) => {
         const machine = this.store.all().find((one) => one.id === id);
         if (!machine) throw new AppError('unauthorized', 'This machine was removed.');
         if (description.kind !== machine.kind)
@@ -228,6 +259,7 @@ export class Machines {
             'conflict',
             `This machine joined as ${machine.kind}: remove it and join again.`,
           );
+        if (capacity && machine.kind === 'container') this.#capacities.set(id, capacity);
         void this.#removeLeftFiles(id).catch((error: unknown) => this.#logger.warn(error));
         return { name: machine.name, end: this.#compare(id, running) };
       },
@@ -273,7 +305,7 @@ export class Machines {
     if (folders.length > 0) await this.removeFiles(machine, folders);
   }
 
-  #sandboxesOf(machine: string): Sandbox[] {
+  #sandboxesOf(machine: string | undefined): Sandbox[] {
     return this.sandboxes.all().filter((sandbox) => sandbox.machine === machine);
   }
 
@@ -294,6 +326,10 @@ export class Machines {
 
 const notConnected = (name: string): string =>
   `The machine ${name} is not connected: run “belay join” there again.`;
+
+/** Why a machine takes no session. */
+export const isDraining = (name: string): string =>
+  `The machine ${name} is being drained: name another one, or let it take sessions again with “belay machines use ${name}”.`;
 
 /** A machine’s names for the files of a session. */
 export const foldersOf = (files: string): { workspace: string; state: string } => ({

@@ -123,6 +123,7 @@ const kinds = new Map<string, LogEntry['kind']>([
     'restore',
     'rewind',
     'fork',
+    'placed',
     'restored',
     'imported',
     'guidance',

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  AppError,
+  errorFrom,
+  ignoreError,
+  isEnded,
+  type Machine,
+  type MachineMove,
+  type PlaceLabels,
+  type SessionSummary,
+} from '@belay/protocol';
+import { Semaphore } from 'async-mutex';
+import { sees, type Caller } from '../access/caller.js';
+import { EventLog } from '../logs/event-log.js';
+import { Machines } from '../sandboxes/machines/machines.js';
+import { SandboxService } from '../sandboxes/sandbox.service.js';
+import { SandboxSlots } from './sandbox-slots.js';
+import { SessionPlaces } from './session-places.js';
+import { StartQueue } from './start-queue.js';
+
+/** More would only slow each other down. */
+const parallelMoves = 4;
+/** How long an agent may take to connect, after a start of the server. */
+const connectTimeoutMs = 15_000;
+const pollMs = 100;
+
+type Outcome = Pick<MachineMove, 'state' | 'detail'>;
+
+/**
+ * Empties machines: no session begins there any more, and those that run there go on elsewhere with the files of their
+ * last step. The mark on the machine says so, also after the end of a server that was emptying it.
+ */
+@Injectable()
+export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy {
+  readonly #moves = new Map<string, Map<string, Outcome>>();
+  readonly #turns = new Semaphore(parallelMoves);
+  #closing = false;
+
+  constructor(
+    private readonly machines: Machines,
+    private readonly sandboxes: SandboxService,
+    private readonly slots: SandboxSlots,
+    private readonly queue: StartQueue,
+    private readonly places: SessionPlaces,
+    private readonly log: EventLog,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    for (const { id, draining } of this.machines.all()) if (draining) this.#empty(id);
+  }
+
+  onModuleDestroy(): void {
+    this.#closing = true;
+  }
+
+  /** Those that the caller may use, with what became of the sessions on those that are being drained. */
+  async list(caller: Caller): Promise<Machine[]> {
+    return Promise.all(
+      this.machines.list(caller).map(async (machine) => ({
+        ...machine,
+        moves: await this.#movesFrom(machine.id, caller),
+      })),
+    );
+  }
+
+  /** By id or name. Begins, repeats or ends the draining, which goes on in the background. Throws `not_found`. */
+  async change(
+    machine: string,
+    change: { draining?: boolean | undefined; labels?: PlaceLabels | undefined },
+    caller: Caller,
+  ): Promise<Machine> {
+    const { draining, labels } = change;
+    const { id } = await this.machines.change(machine, {
+      ...(draining !== undefined && { draining }),
+      ...(labels && { labels }),
+    });
+    if (draining) this.#empty(id);
+    else if (draining === false) this.#moves.delete(id);
+    const found = (await this.list(caller)).find((one) => one.id === id);
+    if (!found) throw new AppError('not_found', `There is no machine ${machine}.`);
+    return found;
+  }
+
+  #empty(machine: string): void {
+    const moves = this.#moves.get(machine) ?? new Map<string, Outcome>();
+    this.#moves.set(machine, moves);
+    for (const session of this.machines.sessionsOn(machine)) {
+      if (moves.get(session)?.state === 'moving') continue;
+      moves.set(session, { state: 'moving', detail: 'Its files are being copied.' });
+      void this.#turns
+        .runExclusive(() => this.#move(session))
+        .catch((error: unknown): Outcome => ({ state: 'kept', detail: errorFrom(error).message }))
+        .then((outcome) => moves.set(session, outcome));
+    }
+  }
+
+  async #move(session: string): Promise<Outcome> {
+    // After a start that is under way.
+    await this.slots.inOrder(session, () => this.#untilConnected(session));
+    await this.sandboxes.flush(session);
+    const stays = await this.places.staysBecause(session);
+    if (stays) return { state: 'kept', detail: stays };
+    await this.queue.halt(session).catch((error: unknown) => {
+      // It goes on there.
+      this.slots.keep(session);
+      throw error;
+    });
+    await this.queue.leave(session);
+    return { state: 'moved', detail: '' };
+  }
+
+  async #untilConnected(session: string): Promise<void> {
+    const end = Date.now() + connectTimeoutMs;
+    while (this.sandboxes.state(session) === 'lost' && Date.now() < end && !this.#closing)
+      await delay(pollMs, undefined, { ref: false });
+  }
+
+  async #movesFrom(machine: string, caller: Caller): Promise<MachineMove[]> {
+    const moves = [...(this.#moves.get(machine) ?? [])].filter(([session]) =>
+      sees(caller, session),
+    );
+    const known = await Promise.all(
+      moves.map(async ([session, { state, detail }]) => {
+        const summary = await this.log.summary(session).catch(ignoreError('it was deleted'));
+        if (!summary) return [];
+        return { session, state, detail: state === 'moved' ? whereNow(summary) : detail };
+      }),
+    );
+    return known.flat();
+  }
+}
+
+function whereNow({ state, reason, machine }: SessionSummary): string {
+  if (isEnded(state)) return reason ?? 'It has ended, and would start elsewhere.';
+  if (state === 'starting') return reason ?? 'It starts elsewhere.';
+  return machine
+    ? `It runs on the machine ${machine.name}.`
+    : 'It runs in a sandbox of the server.';
+}
