@@ -5,7 +5,11 @@ import { runtimeFolder } from '@belay/host';
 import { type Scope } from '@belay/protocol';
 import { z } from 'zod';
 import { s3Of, s3Variables, type S3Config } from './s3-config.js';
-import { blankIsUnset, count, faulty, text, url } from './variables.js';
+import { blankIsUnset, faulty, text } from './variables.js';
+
+const url = z.preprocess(blankIsUnset, z.url().optional());
+const count = (usual: number, least = 0) =>
+  z.preprocess(blankIsUnset, z.coerce.number().int().min(least).default(usual));
 
 /** Accounts with a scope: groups, mail addresses, and mail domains. */
 const accounts = z.preprocess(

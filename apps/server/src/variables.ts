@@ -5,9 +5,6 @@ import { z } from 'zod';
 export const blankIsUnset = (value: unknown): unknown => (value === '' ? undefined : value);
 
 export const text = z.preprocess(blankIsUnset, z.string().optional());
-export const url = z.preprocess(blankIsUnset, z.url().optional());
-export const count = (usual: number, least = 0) =>
-  z.preprocess(blankIsUnset, z.coerce.number().int().min(least).default(usual));
 
 export const faulty = (fault: string): AppError =>
   new AppError('invalid_input', `The environment cannot be read. ${fault}.`);

@@ -17,6 +17,7 @@ const empty: SessionRecord = {
   epoch: 1,
   lastSeq: 0,
   agentN: 0,
+  term: 1,
   settings,
   summary: firstSummary('s', settings, created),
 };

@@ -153,6 +153,81 @@ alwaysOnEveryDatabase('the event log', (databases) => {
     await expect(log.summary('t')).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  describe('that two servers write', () => {
+    let other: EventLog;
+    beforeEach(async () => {
+      other = new EventLog(new SessionsStore(logs.database), logs.config);
+      await other.summary('s');
+    });
+    const note = (text: string) => [newEvent('user', 'message', { args: { text }, message: text })];
+    const refused = { code: 'unavailable', message: expect.stringContaining('another server') };
+    const texts = async () =>
+      (await log.read('s', { after: 2 })).flatMap(({ action, message }) =>
+        action === 'message' ? message : [],
+      );
+
+    it('is continued by the one that wrote last, and the other reads it anew first', async () => {
+      await log.append('s', note('first'));
+      // What it knows is outdated.
+      await expect(other.append('s', note('lost'))).rejects.toMatchObject(refused);
+      await other.append('s', note('second'));
+      await expect(log.append('s', note('lost'))).rejects.toMatchObject(refused);
+      const appended = log.append('s', (summary) => note(`after ${summary.lastSeq}`));
+      expect((await appended)[0]?.message).toBe('after 4');
+      expect(await texts()).toEqual(['first', 'second', 'after 4']);
+    });
+
+    it('is closed to the first server’s agents by a change without events', async () => {
+      await log.nextEpoch('s');
+      await log.appendFromAgent('s', 1, [call(1)]);
+      await other.nextEpoch('s').catch(() => other.nextEpoch('s'));
+      const late = () => log.appendFromAgent('s', 1, [call(2)]);
+      // Its agent keeps the events and repeats them, until it learns that another one has the session.
+      await expect(late()).rejects.toMatchObject(refused);
+      await expect(late()).rejects.toMatchObject({ code: 'conflict' });
+      expect(await log.lastSeq('s')).toBe(3);
+    });
+
+    it('is continued after a commit whose confirmation was lost', async () => {
+      const store = new SessionsStore(logs.database);
+      const commit = store.transaction.bind(store);
+      const lossy = new EventLog(store, logs.config);
+      await lossy.append('s', note('first'));
+      store.transaction = async (work) => {
+        await commit(work);
+        throw new Error('Connection terminated unexpectedly');
+      };
+      await expect(lossy.append('s', note('stored'))).rejects.toThrow('Connection terminated');
+      store.transaction = commit;
+      await expect(lossy.append('s', note('refused'))).rejects.toMatchObject(refused);
+      expect((await lossy.append('s', note('third')))[0]?.seq).toBe(5);
+      expect(await texts()).toEqual(['first', 'stored', 'third']);
+    });
+
+    it('attacks: has each event that either acknowledged once, without a gap', async () => {
+      const acknowledged = new Map<string, number | undefined>();
+      const write = async (server: EventLog, name: string) => {
+        for (let count = 0; count < 25;) {
+          const text = `${name} ${count}`;
+          const stored = await server.append('s', note(text)).catch((error: unknown) => {
+            expect(error).toMatchObject(refused);
+          });
+          if (!stored) continue;
+          acknowledged.set(text, stored[0]?.seq);
+          count += 1;
+        }
+      };
+      await Promise.all([write(log, 'one'), write(other, 'other')]);
+      const events = await log.read('s', { after: 0 });
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+      const found = events.flatMap(({ action, message, seq }) =>
+        action === 'message' ? [[message, seq] as const] : [],
+      );
+      expect(found).toHaveLength(50);
+      expect(new Map(found)).toEqual(acknowledged);
+    });
+  });
+
   it('forgets a session', async () => {
     await log.remove('s');
     await expect(log.summary('s')).rejects.toMatchObject({ code: 'not_found' });

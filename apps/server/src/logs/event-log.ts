@@ -16,6 +16,7 @@ import type { Appendix } from './appendix.js';
 import { checkAgentEvents, refuseNewWork } from './agent-events.js';
 import { idsOfCalls, refuseUsedIds } from './call-ids.js';
 import { EventBudget } from './event-budget.js';
+import { Fence } from './fence.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
 import { LogListeners, type FleetListener, type LogListener } from './log-listeners.js';
 import { QueuedMessages } from './queued-messages.js';
@@ -55,6 +56,7 @@ export class EventLog implements OnApplicationShutdown {
   readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
   readonly messages: QueuedMessages;
   readonly #records: SessionRecords;
+  readonly #fence: Fence;
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
   readonly #userCalls = new UserCalls();
@@ -67,6 +69,7 @@ export class EventLog implements OnApplicationShutdown {
   ) {
     this.messages = new QueuedMessages(this, store);
     this.#records = new SessionRecords(store);
+    this.#fence = new Fence(store, this.#records);
     this.#budget = new EventBudget(config, store);
   }
 
@@ -114,7 +117,7 @@ export class EventLog implements OnApplicationShutdown {
       if (isEnded(record.summary.state)) refuseNewWork(drafts);
       return fold({ ...record, agentN: record.agentN + fresh.length }, drafts);
     });
-    this.#forgetUserCalls(session, draft.asked);
+    this.#userCalls.removeEnded(session, draft.asked);
     const stored = draft.asked.map((event) => event.seq);
     return events.map(({ n }) => before.get(n) ?? (stored.shift() as number));
   }
@@ -127,7 +130,7 @@ export class EventLog implements OnApplicationShutdown {
   ): Promise<SessionSummary> {
     const created = new Date().toISOString();
     const summary = { ...firstSummary(id, settings, created), comparison };
-    const empty = { id, created, epoch: 0, lastSeq: 0, agentN: 0, settings, summary };
+    const empty = { id, created, epoch: 0, term: 1, lastSeq: 0, agentN: 0, settings, summary };
     const taken = takeOver(empty, copied?.events ?? []);
     const draft = fold(taken.record, events);
     draft.events.unshift(...taken.events);
@@ -138,7 +141,7 @@ export class EventLog implements OnApplicationShutdown {
         if (copied) await this.store.copyBlobs(connection, id, copied);
       })
       .catch(notStored);
-    this.#records.set(draft.record);
+    this.#fence.set(draft.record);
     this.#publish(draft);
     return draft.record.summary;
   }
@@ -213,7 +216,7 @@ export class EventLog implements OnApplicationShutdown {
     const blobs = await this.store.transaction((connection) =>
       this.store.remove(connection, session),
     );
-    this.#records.delete(session);
+    this.#fence.delete(session);
     this.stalls.forget(session);
     this.#budget.forget(session);
     this.#listeners.remove(session);
@@ -265,14 +268,15 @@ export class EventLog implements OnApplicationShutdown {
     } catch (error) {
       const bySession = Map.groupBy(batch, ({ session }) => session);
       if (bySession.size === 1 || isDiskFull(storageError(error))) {
-        for (const job of batch) job.failed(storageError(error));
+        const failure = this.#fence.failureOf(error, bySession.keys());
+        for (const job of batch) job.failed(failure);
         return;
       }
       // An error for one session must not fail the appends of the others.
       for (const jobs of bySession.values()) await this.#writeBatch(jobs);
       return;
     }
-    for (const record of stored.changed.values()) this.#records.set(record);
+    for (const record of stored.changed.values()) this.#fence.set(record);
     for (const [session, events] of stored.added) {
       const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
       this.#budget.add(session, bytes);
@@ -314,7 +318,8 @@ export class EventLog implements OnApplicationShutdown {
         }
       }
       for (const session of added.keys()) await insert(session);
-      for (const record of changed.values()) await this.store.update(connection, record);
+      for (const [session, record] of changed)
+        changed.set(session, await this.#fence.update(connection, record));
     });
   }
 
@@ -339,11 +344,5 @@ export class EventLog implements OnApplicationShutdown {
     void this.append(session, [
       newEvent('server', 'stalled', { args: { seconds }, message }),
     ]).catch(ignoreError('without space for this, too, the next append starts a new stall'));
-  }
-
-  #forgetUserCalls(session: string, events: Event[]): void {
-    for (const event of events) {
-      if (event.action === 'result') this.#userCalls.remove(session, event.id ?? '');
-    }
   }
 }

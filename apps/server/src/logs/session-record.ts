@@ -16,6 +16,8 @@ export interface SessionRecord {
   readonly id: string;
   readonly created: string;
   readonly epoch: number;
+  /** Raised by each server, from its first append on: whoever knows only an earlier one may no longer write. */
+  readonly term: number;
   readonly lastSeq: number;
   readonly agentN: number;
   readonly settings: SessionSettings;
@@ -26,8 +28,8 @@ export interface SessionRecord {
 
 /** Fields missing in data of older versions get their defaults. Never throws: see `damage`. */
 export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
-  const { id, created, epoch } = row;
-  const known = { id, created, epoch, lastSeq: row.last_seq, agentN: row.agent_n };
+  const { id, created, epoch, term } = row;
+  const known = { id, created, epoch, term, lastSeq: row.last_seq, agentN: row.agent_n };
   const settings = read(sessionSettings, row.settings);
   const summary = read(sessionSummary, row.summary);
   if (settings.value && summary.value) {
@@ -41,6 +43,7 @@ export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
 
 export const columnsOf = (record: SessionRecord) => ({
   epoch: record.epoch,
+  term: record.term,
   last_seq: record.lastSeq,
   agent_n: record.agentN,
   comparison: record.summary.comparison,

@@ -71,12 +71,20 @@ export class SessionsStore {
       .execute();
   }
 
-  async update(connection: DatabaseConnection, record: SessionRecord): Promise<void> {
-    await connection
+  /** Resolves with false, and changes nothing, when the row is no longer as it was in `before`. */
+  async update(
+    connection: DatabaseConnection,
+    record: SessionRecord,
+    before: Pick<SessionRecord, 'term' | 'lastSeq'>,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await connection
       .updateTable('session')
       .set(columnsOf(record))
       .where('id', '=', record.id)
-      .execute();
+      .where('term', '=', before.term)
+      .where('last_seq', '=', before.lastSeq)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
   }
 
   async insertEvents(

@@ -33,6 +33,11 @@ export class UserCalls {
     if (calls?.size === 0) this.#calls.delete(session);
   }
 
+  /** Removes those that ended with these events. */
+  removeEnded(session: string, events: readonly NewEvent[]): void {
+    for (const { action, id = '' } of events) if (action === 'result') this.remove(session, id);
+  }
+
   removeAll(session: string): void {
     this.#calls.delete(session);
   }

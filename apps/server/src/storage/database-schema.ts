@@ -31,6 +31,8 @@ export interface SessionTable {
   number: number;
   /** The number of sandboxes so far, used for fencing. */
   epoch: number;
+  /** The number of servers so far that have written the log, used for fencing. */
+  term: number;
   last_seq: number;
   /** The `n` of the last event stored from the agent of this epoch. */
   agent_n: number;

@@ -107,7 +107,7 @@ describe('objects in a bucket', () => {
       const objects = await open({ ...config, endpoint: proxy.url });
       await direct.put('a/kept', Buffer.from('before'));
       proxy.cut = 'requests';
-      const large = Buffer.alloc(1_000_000, 'x');
+      const large = Buffer.alloc(5_000_000, 'x');
       for (const content of [large, Readable.from([large])]) {
         for (const key of ['a/kept', 'a/new'])
           await expect(
@@ -126,7 +126,7 @@ describe('objects in a bucket', () => {
     it('are not read half', async () => {
       const config = fresh();
       const objects = await open({ ...config, endpoint: proxy.url });
-      const large = Buffer.alloc(1_000_000, 'x');
+      const large = Buffer.alloc(5_000_000, 'x');
       await objects.put('a', large);
       proxy.cut = 'responses';
       await expect(read(objects, 'a')).rejects.toThrow();

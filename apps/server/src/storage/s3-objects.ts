@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { AppError } from '@belay/protocol';
@@ -14,6 +14,9 @@ import {
 } from './object-store.js';
 import type { S3Bucket } from './s3-bucket.js';
 import { writeWhole, type WriteOptions } from './write-whole.js';
+
+/** The SDK repeats a request that failed if its content is in memory, where larger ones would take too much of it. */
+const maxRepeated = 4 * 2 ** 20;
 
 /** Objects in a bucket of S3, or of another server with its API, below a prefix. */
 export class S3Objects implements ObjectStore {
@@ -59,7 +62,8 @@ export class S3Objects implements ObjectStore {
       const stream = content instanceof Readable ? content : Readable.from([content]);
       await writeWhole(path, stream, options);
       const { size: bytes } = await stat(path);
-      await this.#try(() => this.bucket.put(at, createReadStream(path), { bytes, signal }));
+      const body = bytes <= maxRepeated ? await readFile(path) : createReadStream(path);
+      await this.#try(() => this.bucket.put(at, body, { bytes, signal }));
     } finally {
       await rm(path, { force: true });
     }

@@ -12,6 +12,7 @@ import { linksTemplates } from './0010-links-templates.js';
 import { backgroundResults } from './0011-background-results.js';
 import { tokenSandboxes } from './0012-token-sandboxes.js';
 import { documents } from './0014-documents.js';
+import { sessionTerms } from './0015-session-terms.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -29,5 +30,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0011-background-results': backgroundResults,
     '0012-token-sandboxes': tokenSandboxes,
     '0014-documents': documents,
+    '0015-session-terms': sessionTerms,
   };
 }
