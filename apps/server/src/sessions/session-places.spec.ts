@@ -99,7 +99,7 @@ describe('the places of sessions', () => {
       sessions: [own],
     });
     const checks = await server.json<Check[]>('GET', '/api/checks');
-    expect(checks.find(({ name }) => name === 'places')).toMatchObject({
+    expect(checks.find(({ name }) => name === 'Places')).toMatchObject({
       ok: true,
       detail: 'this server has 1 of 1 sandbox; box has 1 of 3 sandboxes',
     });

@@ -6,6 +6,7 @@ import {
   isEvent,
   newEvent,
   type SessionMachine,
+  type SessionSettings,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
@@ -97,7 +98,8 @@ export class SessionPlaces {
     if (place.machine?.kind === 'bare') return 'Nothing copies the files of a bare machine.';
     if (settings.mounts.length > 0) return 'It has folders of that machine.';
     if (!this.copies.isOn) return 'The server keeps no copies: BELAY_COPY_MB is 0.';
-    if (!(await this.#isCopied(session))) return 'The server has no copy of its last step.';
+    if (!(await this.#isCopied(session, settings)))
+      return 'The server has no copy of its last step.';
     try {
       const others = this.#all(session).filter(({ id }) => id !== place.id);
       choosePlace(others, settings);
@@ -108,16 +110,17 @@ export class SessionPlaces {
   }
 
   /** Whether the server has a copy of all that this session’s own agents have recorded. */
-  async #isCopied(session: string): Promise<boolean> {
+  async #isCopied(session: string, { workspace }: SessionSettings): Promise<boolean> {
     const parts = await this.copies.list(session);
     const copied = parts.findLast(({ kind }) => kind === 'steps')?.commit;
-    if (copied === undefined) return false;
     const [last, fork] = await Promise.all([
       this.store.latest(session, 'commit'),
       this.store.latest(session, 'fork'),
     ]);
     const isOwn = last !== undefined && isEvent(last, 'commit') && last.seq > (fork?.seq ?? 0);
-    return !isOwn || last.args.commit === copied;
+    // A folder that was always empty has no copy.
+    if (!isOwn) return copied !== undefined || workspace === null;
+    return last.args.commit === copied;
   }
 
   /** The place of the session’s files; undefined when it has none, or they were on a machine that was removed. */

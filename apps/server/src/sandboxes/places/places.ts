@@ -73,7 +73,7 @@ export class Places {
         return `${name} has ${load}${away}${draining ? ', and takes no sessions' : ''}`;
       }),
     ];
-    return [{ name: 'places', ok: true, detail: loads.join('; '), remedy: null }];
+    return [{ name: 'Places', ok: true, detail: loads.join('; '), remedy: null }];
   }
 
   #ownCapacity(): PlaceCapacity {

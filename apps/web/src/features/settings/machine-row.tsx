@@ -6,11 +6,11 @@ import { attemptConfirmed } from '@/lib/ask';
 import { machinesQuery } from '@/lib/queries';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { PlaceLoad, SessionLink } from './place-load';
+import { PlaceLoad } from './place-load';
 
 /** One joined machine: its state, its load, and what an admin can do with it. */
 export function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean }) {
-  const { name, host, os, arch, kind, labels, moves } = machine;
+  const { name, host, os, arch, kind, labels } = machine;
   return (
     <section aria-label={name} className="rounded-md border bg-panel p-3 text-sm">
       <div className="flex items-start gap-3 max-sm:flex-col max-sm:gap-2">
@@ -31,18 +31,6 @@ export function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: 
         {!readOnly && <MachineButtons machine={machine} />}
       </div>
       <PlaceLoad {...machine} />
-      {moves.length > 0 && (
-        <ul aria-label="Moves" className="mt-2 space-y-1 border-t pt-2 text-xs">
-          {moves.map(({ session, state, detail }) => (
-            <li key={session} className="break-words">
-              <SessionLink id={session} />{' '}
-              <span className={state === 'kept' ? 'text-fail' : 'text-muted'}>
-                {state === 'kept' ? `stays here. ${detail}` : detail}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
     </section>
   );
 }

@@ -76,7 +76,7 @@ describe('the settings for machines', () => {
     const dialog = await screen.findByRole('dialog');
     await click('Drain', within(dialog));
     await box.findByText(', takes no sessions');
-    box.getByText('stays here. The server has no copy of its last step.');
+    box.getByText('stays here: The server has no copy of its last step.');
     await click('Use box again');
     await box.findByRole('button', { name: 'Drain box' });
   });
