@@ -64,7 +64,7 @@ describeSystem('what the settings of the server connect', (server) => {
       env: { HOME: home, XDG_DATA_HOME: home, XDG_STATE_HOME: home },
     });
     await shows(page, '[aria-label="laptop"]', 'bare: nothing is confined');
-    await shows(page, '[aria-label="laptop"]', /connected[\s\S]* · 0 sessions/);
+    await shows(page, '[aria-label="laptop"]', /connected[\s\S]*0 sessions/);
 
     const form = await chromium.open(server, '/new');
     await shows(form, 'main', 'scripted:example');

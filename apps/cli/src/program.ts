@@ -275,7 +275,7 @@ const withPlaceOptions = (command: Command): Command =>
     .addOption(
       new Option(
         '--machine <name>',
-        'run on this joined machine (default: where there is most room)',
+        'run on this joined machine (default: where there is most capacity)',
       ).conflicts('on'),
     )
     .option(

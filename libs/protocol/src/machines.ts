@@ -70,7 +70,7 @@ export const machine = machineDescription.extend({
   name: machineName,
   connected: z.boolean(),
   labels: placeLabels.default({}),
-  draining: z.boolean().default(false).describe('Whether it takes no more sessions.'),
+  draining: z.boolean().default(false).describe('Whether it takes no sessions.'),
   capacity: placeCapacity
     .nullable()
     .default(null)
@@ -108,8 +108,8 @@ export const ownSandboxes = z.object({
 });
 export type OwnSandboxes = z.infer<typeof ownSandboxes>;
 
-/** How many sandboxes a place has, of how many. */
+/** How many sandboxes a place has, of how many; a bare machine has sessions alone. */
 export const loadText = (running: number, capacity: PlaceCapacity | null): string =>
   capacity === null
-    ? pluralText(running, 'sandbox', 'sandboxes')
+    ? pluralText(running, 'session')
     : `${running} of ${pluralText(capacity.sandboxes, 'sandbox', 'sandboxes')}`;

@@ -25,9 +25,9 @@ export async function listMachines(options: PrintOptions): Promise<void> {
       stateOf(machine),
       [
         confinementOf({ kind, host }),
-        `${host}, ${os}, ${arch}`,
         loadWords(running, capacity),
         ...Object.entries(labels).map(([label, value]) => `${label}=${value}`),
+        [...(kind === 'bare' ? [host] : []), os, arch].join(', '),
       ].join(' · '),
     ],
   });

@@ -88,13 +88,16 @@ describe('draining a machine', () => {
   it('keeps what cannot move running there, and says why; it can be repeated', async () => {
     await start();
     const [whole, late, uncopied] = [await on(), await on(), await on()];
+    const untouched = await on();
     await step(late, 2);
     const full = new AppError('limit_reached', 'The copies have reached their limit.');
-    server.sandboxes.flush = (session) =>
-      session === uncopied ? Promise.reject(full) : copy(session);
+    server.sandboxes.flush = (session) => {
+      if (session === uncopied) return Promise.reject(full);
+      return session === untouched ? Promise.resolve() : copy(session);
+    };
     const moves = await drained();
     const told = Object.fromEntries(moves.map((move) => [move.session, move]));
-    expect(told[whole]).toMatchObject({ state: 'moved' });
+    for (const id of [whole, untouched]) expect(told[id]).toMatchObject({ state: 'moved' });
     expect(told[late]).toMatchObject({
       state: 'kept',
       detail: 'The server has no copy of its last step.',

@@ -26,7 +26,7 @@ export class SandboxSlots implements OnApplicationShutdown {
     private readonly sandboxes: SandboxService,
   ) {}
 
-  /** Whether a place has no room for a sandbox of this session, which may have one there. */
+  /** Whether a place has no capacity for a sandbox of this session, which may have one there. */
   isFull(place: string | null, session: string): boolean {
     return this.#at(place, session).length >= this.places.limitOf(place);
   }

@@ -1,4 +1,4 @@
-import { isEvent, type SessionSummary } from '@belay/protocol';
+import { isEvent, type Check, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { joinMachine, runOnMachines } from '../testing/joined-machine.js';
 import { TestServer } from '../testing/server.js';
@@ -28,7 +28,7 @@ describe('the places of sessions', () => {
     });
   const placeOf = async (id: string) => (await server.log.summary(id)).machine?.name ?? 'server';
 
-  it('are the server while it has room, then the least loaded machine; the rest waits for any', async () => {
+  it('are the server while it has capacity, then the least loaded machine; the rest waits for any', async () => {
     await join('box', { sandboxes: 2 });
     const all: string[] = [];
     for (let n = 0; n < 3; n++) all.push(await server.session());
@@ -97,6 +97,11 @@ describe('the places of sessions', () => {
       running: 1,
       capacity: { sandboxes: 1 },
       sessions: [own],
+    });
+    const checks = await server.json<Check[]>('GET', '/api/checks');
+    expect(checks.find(({ name }) => name === 'Places')).toMatchObject({
+      ok: true,
+      detail: 'this server has 1 of 1 sandbox; box has 1 of 3 sandboxes',
     });
   });
 

@@ -6,11 +6,17 @@ import {
   isEvent,
   newEvent,
   type SessionMachine,
+  type SessionSettings,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { StepCopies } from '../logs/step-copies.js';
-import { choosePlace, hasRoom, type Needs, type Place } from '../sandboxes/places/choose-place.js';
+import {
+  choosePlace,
+  hasCapacity,
+  type Needs,
+  type SandboxPlace,
+} from '../sandboxes/places/choose-place.js';
 import { Places } from '../sandboxes/places/places.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SandboxSlots } from './sandbox-slots.js';
@@ -28,7 +34,7 @@ export class SessionPlaces {
     private readonly store: SessionsStore,
   ) {}
 
-  /** Throws `conflict` unless there is a place for such a session, whether or not it has room now. */
+  /** Throws `conflict` unless there is a place for such a session, whether or not it is full now. */
   assertFits(needs: Needs): void {
     choosePlace(this.#all(), needs);
   }
@@ -38,14 +44,14 @@ export class SessionPlaces {
    * loaded one that fits. Undefined while that is full. Throws `conflict` when none fits, and for files that cannot leave
    * a machine that is being drained.
    */
-  async next(session: string): Promise<Place | undefined> {
+  async next(session: string): Promise<SandboxPlace | undefined> {
     const settings = await this.log.settings(session);
     const all = this.#all(session);
     const kept = await this.#placeOfFiles(session, all);
     const bound = kept ?? this.#named(settings.machine, all);
     if (!bound?.draining) {
       const place = bound ?? choosePlace(all, settings);
-      return place && hasRoom(place) ? place : undefined;
+      return place && hasCapacity(place) ? place : undefined;
     }
     const stays = kept && (await this.#staysBecause(session, kept));
     if (stays)
@@ -57,7 +63,7 @@ export class SessionPlaces {
   }
 
   /** Records the place of the next sandbox. */
-  async settle(session: string, { machine }: Place): Promise<void> {
+  async settle(session: string, { machine }: SandboxPlace): Promise<void> {
     await this.log.append(session, (_, settings) => {
       const before = settings.machine;
       if (before?.name === machine?.name && before?.kind === machine?.kind) return [];
@@ -87,12 +93,13 @@ export class SessionPlaces {
     return begun.length > 0;
   }
 
-  async #staysBecause(session: string, place: Place): Promise<string | null> {
+  async #staysBecause(session: string, place: SandboxPlace): Promise<string | null> {
     const settings = await this.log.settings(session);
     if (place.machine?.kind === 'bare') return 'Nothing copies the files of a bare machine.';
     if (settings.mounts.length > 0) return 'It has folders of that machine.';
     if (!this.copies.isOn) return 'The server keeps no copies: BELAY_COPY_MB is 0.';
-    if (!(await this.#isCopied(session))) return 'The server has no copy of its last step.';
+    if (!(await this.#isCopied(session, settings)))
+      return 'The server has no copy of its last step.';
     try {
       const others = this.#all(session).filter(({ id }) => id !== place.id);
       choosePlace(others, settings);
@@ -103,32 +110,36 @@ export class SessionPlaces {
   }
 
   /** Whether the server has a copy of all that this session’s own agents have recorded. */
-  async #isCopied(session: string): Promise<boolean> {
+  async #isCopied(session: string, { workspace }: SessionSettings): Promise<boolean> {
     const parts = await this.copies.list(session);
     const copied = parts.findLast(({ kind }) => kind === 'steps')?.commit;
-    if (copied === undefined) return false;
     const [last, fork] = await Promise.all([
       this.store.latest(session, 'commit'),
       this.store.latest(session, 'fork'),
     ]);
     const isOwn = last !== undefined && isEvent(last, 'commit') && last.seq > (fork?.seq ?? 0);
-    return !isOwn || last.args.commit === copied;
+    // A folder that was always empty has no copy.
+    if (!isOwn) return copied !== undefined || workspace === null;
+    return last.args.commit === copied;
   }
 
   /** The place of the session’s files; undefined when it has none, or they were on a machine that was removed. */
-  async #placeOfFiles(session: string, all: readonly Place[]): Promise<Place | undefined> {
+  async #placeOfFiles(
+    session: string,
+    all: readonly SandboxPlace[],
+  ): Promise<SandboxPlace | undefined> {
     const at = await this.sandboxes.filesAt(session);
     return all.find(({ id }) => id === at);
   }
 
   /** Throws for a named machine like `Machines.ofSession`; undefined for a session that may run anywhere. */
-  #named(machine: SessionMachine | null, all: readonly Place[]): Place | undefined {
+  #named(machine: SessionMachine | null, all: readonly SandboxPlace[]): SandboxPlace | undefined {
     if (!machine || machine.auto) return undefined;
     const named = this.places.idOf(machine);
     return all.find(({ id }) => id === named);
   }
 
-  #all(except?: string): Place[] {
+  #all(except?: string): SandboxPlace[] {
     return this.places.all((place) => this.slots.working(place, except));
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { AppError, errorFrom, ignoreError } from '@belay/protocol';
-import type { Place } from '../sandboxes/places/choose-place.js';
+import type { SandboxPlace } from '../sandboxes/places/choose-place.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { SandboxSlots } from './sandbox-slots.js';
 import { SessionPlaces } from './session-places.js';
@@ -16,7 +16,7 @@ const retryDelayMs = 1_000;
 export class StartQueue implements OnApplicationShutdown {
   readonly #waiting: string[] = [];
   #running = false;
-  /** Whether there may be more room than the present look at the waiting sessions found. */
+  /** Whether there may be more capacity than the present look at the waiting sessions found. */
   #looksAgain = false;
   #closing = false;
 
@@ -59,7 +59,7 @@ export class StartQueue implements OnApplicationShutdown {
     await this.slots.inOrder(session, async () => {
       if (this.sandboxes.agent(session)) return;
       const place = await this.places.next(session);
-      if (!place || (!this.slots.has(session) && !(await this.#hasRoom(place, session)))) {
+      if (!place || (!this.slots.has(session) && !(await this.#hasCapacity(place, session)))) {
         throw new AppError('limit_reached', 'All sandboxes are in use. Stop a session first.');
       }
       this.slots.take(session, place.id);
@@ -140,19 +140,19 @@ export class StartQueue implements OnApplicationShutdown {
       const waiting = this.#waiting.slice();
       for (const session of waiting) {
         if (this.#closing) break;
-        await this.#startIfRoom(session);
+        await this.#startIfFree(session);
       }
       if (this.#waiting.length > 0 && !this.#closing) await this.#reportWaiting();
     }
-    // Synchronous with the last check, so a later entry or more room starts a new run.
+    // Synchronous with the last check, so a later entry or more capacity starts a new run.
     this.#running = false;
   }
 
   /** One whose place is full does not keep others waiting. */
-  async #startIfRoom(session: string): Promise<void> {
+  async #startIfFree(session: string): Promise<void> {
     try {
       const place = await this.places.next(session);
-      if (!place || !(await this.#hasRoom(place, session)) || !this.#isTaken(session)) return;
+      if (!place || !(await this.#hasCapacity(place, session)) || !this.#isTaken(session)) return;
       this.slots.take(session, place.id);
       void this.slots
         .inOrder(session, () => this.#start(session, place))
@@ -169,8 +169,8 @@ export class StartQueue implements OnApplicationShutdown {
     return index >= 0;
   }
 
-  /** Whether a place has room for the session, if need be after an ended session has given up its sandbox. */
-  async #hasRoom({ id }: Place, session: string): Promise<boolean> {
+  /** Whether a place has capacity for the session, if need be after an ended session has given up its sandbox. */
+  async #hasCapacity({ id }: SandboxPlace, session: string): Promise<boolean> {
     while (this.slots.isFull(id, session)) {
       try {
         if (!(await this.slots.freeOldest(id))) return false;
@@ -183,7 +183,7 @@ export class StartQueue implements OnApplicationShutdown {
     return true;
   }
 
-  async #start(session: string, place: Place, { isAsleep = false } = {}): Promise<void> {
+  async #start(session: string, place: SandboxPlace, { isAsleep = false } = {}): Promise<void> {
     this.slots.take(session, place.id);
     this.workspaces.begin(session);
     if (this.sandboxes.state(session) !== 'none') await this.sandboxes.stop(session);

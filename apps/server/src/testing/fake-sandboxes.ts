@@ -133,6 +133,11 @@ export class FakeSandboxes {
     this.#listeners.push(listener);
   }
 
+  /** The server’s process has ended; the sandboxes go on. */
+  hangUp(): void {
+    this.#listeners.length = 0;
+  }
+
   get counts() {
     return { connected: this.agents.size, starting: 0, lost: 0, warm: 0, started: 0, failed: 0 };
   }

@@ -82,6 +82,7 @@ export class TestServer {
   /** Simulates a restart of the process; containers keep running. */
   async restart(env: Record<string, string> = {}): Promise<this> {
     await this.app.close();
+    this.sandboxes.hangUp();
     return this.start(env);
   }
 

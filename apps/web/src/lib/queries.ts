@@ -41,6 +41,11 @@ export const machinesQuery = queryOptions({
   queryFn: () => client.machines.list(),
 });
 
+export const ownSandboxesQuery = queryOptions({
+  queryKey: ['own-sandboxes'],
+  queryFn: () => client.machines.own(),
+});
+
 export const examplesQuery = queryOptions({
   queryKey: ['examples'],
   queryFn: () => client.server.examples(),

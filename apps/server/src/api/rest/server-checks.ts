@@ -3,6 +3,7 @@ import type { Check } from '@belay/protocol';
 import { Config } from '../../config.js';
 import { McpServers } from '../../mcp/mcp-servers.js';
 import { ContainerHost } from '@belay/containers';
+import { Places } from '../../sandboxes/places/places.js';
 import { diskCheck } from '../../storage/disk-check.js';
 
 /** Checks the server’s prerequisites. */
@@ -12,10 +13,11 @@ export class ServerChecks {
     private readonly config: Config,
     private readonly host: ContainerHost,
     private readonly mcp: McpServers,
+    private readonly places: Places,
   ) {}
 
   async all(): Promise<Check[]> {
     const host = await this.host.checks();
-    return [...host, await diskCheck(this.config), ...this.mcp.checks()];
+    return [...host, ...this.places.checks(), await diskCheck(this.config), ...this.mcp.checks()];
   }
 }

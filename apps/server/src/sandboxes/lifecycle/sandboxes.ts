@@ -47,7 +47,7 @@ export class Sandboxes {
 
   /**
    * Reserves a sandbox for a session, without a container yet. Throws `conflict` if it has one, and `limit_reached` when
-   * the server has no room for one of its own.
+   * the server has no capacity for one of its own.
    */
   reserve(session: string, where: { epoch: number; machine?: string | undefined }): Sandbox {
     if (this.#bySession.has(session)) {

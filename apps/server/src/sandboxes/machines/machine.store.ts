@@ -18,7 +18,7 @@ const stored = machineDescription.extend({
   name: machineName,
   joined: z.string(),
   labels: placeLabels.default({}),
-  /** Whether it takes no more sessions. */
+  /** Whether it takes no sessions. */
   draining: z.boolean().default(false),
   /** The hash of the machine’s credential. */
   credential: z.string(),

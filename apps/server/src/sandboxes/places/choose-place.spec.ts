@@ -1,4 +1,4 @@
-import { choosePlace, type Needs, type Place } from './choose-place.js';
+import { choosePlace, type Needs, type SandboxPlace } from './choose-place.js';
 
 const needs = (more: Partial<Needs> = {}): Needs => ({
   labels: {},
@@ -9,7 +9,7 @@ const needs = (more: Partial<Needs> = {}): Needs => ({
   image: null,
   ...more,
 });
-const place = (name: string, more: Partial<Place> = {}): Place => ({
+const place = (name: string, more: Partial<SandboxPlace> = {}): SandboxPlace => ({
   id: name,
   name,
   machine: { name, kind: 'container', auto: true },
@@ -20,11 +20,11 @@ const place = (name: string, more: Partial<Place> = {}): Place => ({
   running: 0,
   ...more,
 });
-const server = (more: Partial<Place> = {}) =>
+const server = (more: Partial<SandboxPlace> = {}) =>
   place('this server', { id: null, machine: null, labels: { place: 'server' }, ...more });
 
 describe('the place of a session', () => {
-  const chosen = (places: Place[], wanted = needs()) => choosePlace(places, wanted)?.name;
+  const chosen = (places: SandboxPlace[], wanted = needs()) => choosePlace(places, wanted)?.name;
 
   it('is the least loaded one for its size, and the first of equals', () => {
     expect(chosen([server(), place('box')])).toBe('this server');
@@ -40,7 +40,7 @@ describe('the place of a session', () => {
     expect(chosen([server({ running: 4 }), place('box', { running: 5 })])).toBeUndefined();
   });
 
-  it('has all labels that are asked for, also when others have more room', () => {
+  it('has all labels that are asked for, also when others have more capacity', () => {
     const gpu = place('gpu', {
       labels: { place: 'machine', gpu: 'a100', disk: 'ssd' },
       running: 3,

@@ -7,7 +7,7 @@ import {
 import { isOpenToAll } from '../machines/assert-may-use-machine.js';
 
 /** Where sandboxes run: in the server’s own containers, or on a joined machine. */
-export interface Place {
+export interface SandboxPlace {
   /** The machine’s id; null for the server. */
   id: string | null;
   name: string;
@@ -32,7 +32,10 @@ export type Needs = Pick<
  * The least loaded place that fits, the first of those with the same load; undefined while all that fit are full. Throws
  * `conflict` with the reason for each place when none fits.
  */
-export function choosePlace(places: readonly Place[], needs: Needs): Place | undefined {
+export function choosePlace(
+  places: readonly SandboxPlace[],
+  needs: Needs,
+): SandboxPlace | undefined {
   // Others are nothing to users who may not use them.
   const open = places.filter(({ machine }) => machine === null || isOpenToAll(machine));
   const judged = open.map((place) => ({ place, reason: unfit(place, needs) }));
@@ -44,18 +47,18 @@ export function choosePlace(places: readonly Place[], needs: Needs): Place | und
       `No place fits this session: ${reasons}. Ask for other labels, or add a machine: belay machines add NAME`,
     );
   }
-  let best: Place | undefined;
+  let best: SandboxPlace | undefined;
   for (const place of fits)
-    if (hasRoom(place) && (best === undefined || loadOf(place) < loadOf(best))) best = place;
+    if (hasCapacity(place) && (best === undefined || loadOf(place) < loadOf(best))) best = place;
   return best;
 }
 
-export const hasRoom = ({ running, limit }: Place): boolean => running < limit;
+export const hasCapacity = ({ running, limit }: SandboxPlace): boolean => running < limit;
 
-const loadOf = ({ running, limit }: Place): number => running / limit;
+const loadOf = ({ running, limit }: SandboxPlace): number => running / limit;
 
 /** Follows the place’s name in a sentence; null for one that fits. */
-function unfit({ labels, closed, machine }: Place, needs: Needs): string | null {
+function unfit({ labels, closed, machine }: SandboxPlace, needs: Needs): string | null {
   if (closed !== null) return closed;
   const missing = Object.entries(needs.labels).filter(([name, value]) => labels[name] !== value);
   if (missing.length > 0)

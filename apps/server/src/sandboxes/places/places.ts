@@ -1,11 +1,18 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { Injectable } from '@nestjs/common';
-import { placeLabel, type OwnSandboxes, type SessionMachine } from '@belay/protocol';
+import {
+  loadText,
+  placeLabel,
+  type Check,
+  type OwnSandboxes,
+  type PlaceCapacity,
+  type SessionMachine,
+} from '@belay/protocol';
 import { sees, type Caller } from '../../access/caller.js';
 import { Config } from '../../config.js';
 import { Machines } from '../machines/machines.js';
 import type { StoredMachine } from '../machines/machine.store.js';
-import type { Place } from './choose-place.js';
+import type { SandboxPlace } from './choose-place.js';
 
 /** The places of sandboxes: the server’s own, and the joined machines. */
 @Injectable()
@@ -16,7 +23,7 @@ export class Places {
   ) {}
 
   /** The server first, then the machines by name. `running` returns the load of a place by its id. */
-  all(running: (place: string | null) => number): Place[] {
+  all(running: (place: string | null) => number): SandboxPlace[] {
     const own = {
       id: null,
       name: 'this server',
@@ -45,15 +52,36 @@ export class Places {
   /** The load of the server’s own sandboxes, with the sessions that the caller sees. */
   own(caller: Caller): OwnSandboxes {
     const sessions = this.machines.sessionsOn(null);
-    const memoryMb = Math.floor(totalmem() / 2 ** 20);
     return {
       running: sessions.length,
-      capacity: { sandboxes: this.config.maxSandboxes, memoryMb, cpus: availableParallelism() },
+      capacity: this.#ownCapacity(),
       sessions: sessions.filter((session) => sees(caller, session)),
     };
   }
 
-  #placeOf({ id, name, kind, labels, draining }: StoredMachine, running: number): Place {
+  /** The load of each place, once machines have joined. */
+  checks(): Check[] {
+    const joined = this.machines.all();
+    if (joined.length === 0) return [];
+    const own = loadText(this.machines.sessionsOn(null).length, this.#ownCapacity());
+    const loads = [
+      `this server has ${own}`,
+      ...joined.map(({ id, name, draining }) => {
+        const running = this.machines.sessionsOn(id).length;
+        const load = loadText(running, this.machines.capacityOf(id) ?? null);
+        const away = this.machines.isConnected(id) ? '' : ', and is not connected';
+        return `${name} has ${load}${away}${draining ? ', and takes no sessions' : ''}`;
+      }),
+    ];
+    return [{ name: 'Places', ok: true, detail: loads.join('; '), remedy: null }];
+  }
+
+  #ownCapacity(): PlaceCapacity {
+    const memoryMb = Math.floor(totalmem() / 2 ** 20);
+    return { sandboxes: this.config.maxSandboxes, memoryMb, cpus: availableParallelism() };
+  }
+
+  #placeOf({ id, name, kind, labels, draining }: StoredMachine, running: number): SandboxPlace {
     return {
       id,
       name,

@@ -4,7 +4,7 @@ import { Field, Select } from '@/components/ui/field';
 import { machinesQuery } from '@/lib/queries';
 
 interface MachineFieldProps {
-  /** A joined machine; null for a sandbox on the server. */
+  /** A joined machine; null for the place with most capacity. */
   value: string | null;
   onChange(value: string | null): void;
 }
@@ -28,10 +28,10 @@ export function MachineField({ value, onChange }: MachineFieldProps) {
       }
     >
       <Select value={value ?? ''} onChange={({ target }) => onChange(target.value || null)}>
-        <option value="">A sandbox of this server</option>
-        {data.map(({ name, host, kind, connected }) => (
-          <option key={name} value={name} disabled={!connected}>
-            {`${name} (${confinementOf({ kind, host })}${connected ? '' : ', not connected'})`}
+        <option value="">Where there is most capacity</option>
+        {data.map(({ name, host, kind, connected, draining }) => (
+          <option key={name} value={name} disabled={!connected || draining}>
+            {`${name} (${confinementOf({ kind, host })}${connected ? '' : ', not connected'}${draining ? ', takes no sessions' : ''})`}
           </option>
         ))}
       </Select>

@@ -1,31 +1,39 @@
 import { useState } from 'react';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { confinementOf, machineName, pluralText, type Machine } from '@belay/protocol';
-import { clsx } from 'clsx';
-import { Button } from '@/components/ui/button';
+import { useQuery } from '@tanstack/react-query';
+import { machineName } from '@belay/protocol';
 import { CopyText } from '@/components/ui/copy-text';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
 import { CheckField, TextField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
-import { attemptConfirmed } from '@/lib/ask';
-import { machinesQuery } from '@/lib/queries';
+import { machinesQuery, ownSandboxesQuery } from '@/lib/queries';
 import { useReadOnlySettings } from '@/lib/role';
 import { client } from '@/lib/server';
 import { useForm } from '@/lib/use-form';
 import type { Submitted } from '@/lib/use-submit';
+import { MachineRow } from './machine-row';
+import { PlaceLoad } from './place-load';
 
-/** Machines that joined this server to run agents outside its sandboxes. */
+const refetchInterval = 5_000;
+
+/** The places of sandboxes: this server, and the machines that joined it. */
 export function MachineSettings() {
   const readOnly = useReadOnlySettings();
-  const machines = useQuery({ ...machinesQuery, refetchInterval: 5_000 });
+  const machines = useQuery({ ...machinesQuery, refetchInterval });
+  const own = useQuery({ ...ownSandboxesQuery, refetchInterval });
   return (
     <div className="space-y-4">
       <p className="text-sm text-muted">
-        A joined machine runs the agents of the sessions that you direct to it; all others stay in
-        sandboxes. A machine with Docker can run each agent in a container of its own. On a bare
-        machine nothing is confined: commands run with all rights of the user who joined it.
+        A session runs where there is most capacity: on this server, or on a joined machine with
+        containers. A bare machine runs only sessions that name it, and nothing is confined there:
+        commands run with all rights of the user who joined it.
       </p>
+      {own.data && (
+        <section aria-label="This server" className="rounded-md border bg-panel p-3 text-sm">
+          <p className="font-medium">This server</p>
+          <PlaceLoad {...own.data} />
+        </section>
+      )}
       <QueryState query={machines} what="the machines" />
       {machines.data?.length === 0 && (
         <Empty title="No machines">Add one to run agents on it.</Empty>
@@ -35,46 +43,6 @@ export function MachineSettings() {
       ))}
       {!readOnly && <NewMachineForm />}
     </div>
-  );
-}
-
-function MachineRow({ machine, readOnly }: { machine: Machine; readOnly: boolean }) {
-  const queries = useQueryClient();
-  const { id, name, host, os, arch, kind, connected, sessions } = machine;
-  const remove = () => {
-    const title = `Remove ${name}?`;
-    const text = 'It can no longer connect. Its agents stop, and their sessions fail.';
-    attemptConfirmed({ title, text, verb: 'Remove', danger: true }, async () => {
-      await client.machines.remove(id);
-      await queries.invalidateQueries(machinesQuery);
-    });
-  };
-  return (
-    <section
-      aria-label={name}
-      className="flex items-center gap-3 rounded-md border bg-panel p-3 text-sm"
-    >
-      <div className="min-w-0 flex-1">
-        <p className="flex items-baseline gap-2">
-          <span className="min-w-0 truncate font-medium">{name}</span>
-          <span className={clsx('shrink-0', connected ? 'text-pass' : 'text-muted')}>
-            {connected ? 'connected' : 'not connected'}
-          </span>
-        </p>
-        <p className={clsx('break-words', kind === 'bare' ? 'text-fail' : 'text-muted')}>
-          {confinementOf(machine)}
-        </p>
-        <p className="text-xs break-words text-faint">
-          {kind === 'bare' && `${host}, `}
-          {os}, {arch} · {pluralText(sessions.length, 'session')}
-        </p>
-      </div>
-      {!readOnly && (
-        <Button small look="danger" onClick={remove} aria-label={`Remove ${name}`}>
-          Remove
-        </Button>
-      )}
-    </section>
   );
 }
 
