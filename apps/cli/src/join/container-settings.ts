@@ -8,7 +8,10 @@ import { z } from 'zod';
 
 export interface ContainerSettings {
   dockerHost: string;
+  /** The image for sessions that name none. */
   image: string;
+  /** Others that the server may use, with `*` for any characters. */
+  allowedImages: readonly string[];
   /** The volume with the agent. */
   runtime: string;
   limits: Limits;
@@ -23,10 +26,12 @@ const failed = z.object({ error: z.string() });
  */
 export async function prepareContainers({
   image,
+  allowedImages = [],
   memory = 2048,
   cpus = 2,
 }: {
   image?: string | undefined;
+  allowedImages?: readonly string[] | undefined;
   memory?: number | undefined;
   cpus?: number | undefined;
 }): Promise<ContainerSettings> {
@@ -42,7 +47,7 @@ export async function prepareContainers({
   const line = (await text(child.stdout)).trim().split('\n').at(-1) ?? '';
   const reply = parsed(line);
   const made = prepared.safeParse(reply);
-  if (made.success) return { ...made.data, limits: { memoryMb: memory, cpus } };
+  if (made.success) return { ...made.data, allowedImages, limits: { memoryMb: memory, cpus } };
   const why = failed.safeParse(reply).data?.error ?? 'Preparing this machine failed, see above.';
   throw new AppError(
     'unavailable',

@@ -79,7 +79,7 @@ export class SandboxService {
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
     await this.#dispose(sandbox, { files: false });
-    await this.files.forgetToken(sandbox);
+    await this.files.recordEnd(sandbox);
   }
 
   /** Ends the container and deletes its files. */

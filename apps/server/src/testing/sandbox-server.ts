@@ -40,6 +40,7 @@ import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
 import { WarmPool } from '../sandboxes/lifecycle/warm-pool.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { MachineAgents } from '../sandboxes/machines/machine-agents.js';
+import { MachineHosts } from '../sandboxes/machines/machine-hosts.js';
 import { MachineStore } from '../sandboxes/machines/machine.store.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { FakeEngine, type FakeContainer } from './fake-engine.js';
@@ -89,13 +90,15 @@ export class SandboxServer {
   copies!: StepCopies;
   agentStore!: AgentStore;
   signIns!: SignInStore;
+  listener!: AgentListener;
+  machines!: Machines;
   #lifecycle!: ServerLifecycle;
   #folder!: string;
 
   async open(env: Record<string, string> = {}): Promise<this> {
     this.#folder = await mkdtemp(join(tmpdir(), 'belay-'));
     await this.logs.open();
-    this.engine.onStart = (container) => this.#runAgent(container);
+    this.runAgentsIn(this.engine);
     await this.start(env);
     return this;
   }
@@ -107,6 +110,10 @@ export class SandboxServer {
     const host = dockerHostOf(config, this.engine as unknown as DockerClient);
     const { log, database } = this.logs;
     const unused = null as never;
+    const store = new MachineStore(config);
+    const dials = new ContainerDials(host);
+    this.dials = dials;
+    const hosts = new MachineHosts(config, host, dials, store);
     this.copies = new StepCopies(config);
     const storage = new StorageCalls(
       log,
@@ -115,7 +122,7 @@ export class SandboxServer {
       new TransientNotices(),
       this.copies,
     );
-    const approved = new ApprovedServices(unused, unused, unused, unused, unused, host);
+    const approved = new ApprovedServices(unused, unused, unused, unused, unused, hosts);
     const live = new TransientNotices();
     this.agentStore = new AgentStore(config);
     this.signIns = new SignInStore(config);
@@ -134,30 +141,22 @@ export class SandboxServer {
       unused,
       live,
     );
-    const listener = new AgentListener();
-    this.dials = new ContainerDials(host);
-    const connections = new SandboxConnections(listener, calls, this.dials);
+    this.listener = new AgentListener();
+    const connections = new SandboxConnections(this.listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    const machines = new Machines(config, new MachineStore(config), listener, this.sandboxes);
+    this.machines = new Machines(config, store, this.listener, this.sandboxes, hosts);
     const containers = new SandboxContainers(
       config,
-      host,
+      hosts,
       new HostFolders(config, host),
       agents,
       connections,
-      new MachineAgents(machines, connections),
+      new MachineAgents(this.machines, connections),
     );
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes);
-    const deaths = new DeathWatch(config, host, containers, this.sandboxes, pool);
-    const reconciler = new Reconciler(
-      host,
-      containers,
-      this.records,
-      this.sandboxes,
-      log,
-      this.dials,
-    );
+    const deaths = new DeathWatch(config, hosts, containers, this.sandboxes, pool);
+    const reconciler = new Reconciler(hosts, containers, this.records, this.sandboxes, log, dials);
     const restored = new RestoredCopies(this.copies, live);
     const files = new SandboxFiles(
       this.records,
@@ -173,7 +172,7 @@ export class SandboxServer {
       deaths,
       pool,
       connections,
-      machines,
+      this.machines,
       this.sandboxes,
     );
     this.service.onLost((session, reason) => this.lost.push([session, reason]));
@@ -205,7 +204,12 @@ export class SandboxServer {
     await this.service.start({ session, settings, events, epoch }, bytes ? openTar : undefined);
   }
 
-  #runAgent(container: FakeContainer): () => void {
+  /** Containers that start in this engine, of this server or of a machine, have agents. */
+  runAgentsIn(engine: FakeEngine): void {
+    engine.onStart = (container) => this.#runAgent(container, engine);
+  }
+
+  #runAgent(container: FakeContainer, engine: FakeEngine): () => void {
     if (!this.agent.connects) return () => {};
     const mount = container.spec.HostConfig?.Mounts?.find(({ Target }) => Target === '/run/belay');
     const address = `unix:${mount?.Source}/agent.sock`;
@@ -234,7 +238,7 @@ export class SandboxServer {
       },
       'check.run': () => Promise.reject(new Error('No check is run.')),
       shutdown: () => {
-        if (this.agent.exits) this.engine.kill(container, { code: 0 });
+        if (this.agent.exits) engine.kill(container, { code: 0 });
         return Promise.resolve({});
       },
     });

@@ -3,13 +3,16 @@ import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ContainerHost } from '@belay/containers';
 import { machineCalls, machineServerCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
 import { itLong, staysTrue, until } from '@belay/testing';
 import { SessionWorkspaces } from '../../actions/containers/session-workspaces.js';
 import { Config } from '../../config.js';
+import { ContainerDials } from '../../containers/container-dials.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
+import { MachineHosts } from './machine-hosts.js';
 import { MachineStore } from './machine.store.js';
 import { Machines } from './machines.js';
 
@@ -29,7 +32,10 @@ describe('the connections of machines', () => {
     const config = new Config({ BELAY_DATA: data, BELAY_MACHINE_LEASE_S: '1' });
     listener = new AgentListener();
     sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    machines = new Machines(config, new MachineStore(config), listener, sandboxes);
+    const store = new MachineStore(config);
+    const none = { onDial: () => {} } as unknown as ContainerHost;
+    const hosts = new MachineHosts(config, none, new ContainerDials(none), store);
+    machines = new Machines(config, store, listener, sandboxes, hosts);
     // Of this test alone: a lease of the one before may end now.
     const own: typeof ended = [];
     ended = own;
