@@ -135,8 +135,8 @@ export class SandboxService {
     const { image, sandbox: profile, machine, mounts, agent } = settings;
     await reserved.alive(Promise.resolve());
     if (machine) reserved.machine = this.containers.machineOf(machine);
-    const isPlain = !kept && !machine && mounts.length === 0 && !agent;
-    const warm = isPlain ? this.pool.claim({ image, profile }) : undefined;
+    const isPlain = !kept && mounts.length === 0 && !agent;
+    const warm = isPlain ? this.pool.claim({ image, profile }, reserved.machine) : undefined;
     if (warm) {
       this.sandboxes.replace(reserved, warm);
       this.containers.rename(warm);

@@ -154,7 +154,7 @@ export class SandboxServer {
       new MachineAgents(this.machines, connections),
     );
     this.records = new SandboxRecords(config);
-    const pool = new WarmPool(config, containers, this.sandboxes);
+    const pool = new WarmPool(config, containers, this.sandboxes, hosts);
     const deaths = new DeathWatch(config, hosts, containers, this.sandboxes, pool);
     const reconciler = new Reconciler(hosts, containers, this.records, this.sandboxes, log, dials);
     const restored = new RestoredCopies(this.copies, live);

@@ -176,7 +176,7 @@ export class SandboxContainers {
     const folders = await this.folders.hold(launch.mounts ?? []);
     const spec = await this.#spec(sandbox, launch, { folders, agentMounts });
     const host = await sandbox.alive(this.hosts.ready(sandbox.machine));
-    if (sandbox.machine !== undefined)
+    if (sandbox.machine !== undefined && sandbox.session !== null)
       this.#logger.log(`${host.name} runs the session ${sandbox.session}.`);
     await host.start(spec, sandbox.signal);
     await greetedInTime(sandbox);

@@ -6,8 +6,10 @@ import { SandboxServer } from '../../testing/sandbox-server.js';
 let server: SandboxServer;
 let port: AgentPort;
 let box: MachineWithContainers;
+/** Of sandboxes that are kept ready on each host. */
+let pool = '0';
 beforeEach(async () => {
-  server = await new SandboxServer().open();
+  server = await new SandboxServer().open({ BELAY_POOL: pool });
   port = await new AgentPort().open(server);
   box = await new MachineWithContainers(server, port).join();
 });
@@ -101,4 +103,36 @@ it('leaves the machine nothing of a start that fails there, and says why', async
   await server.logs.session('two', { machine: box.chosen, image: 'secret/app' });
   await expect(server.startSession('two')).rejects.toThrow('--allow-image secret/app');
   await box.isEmpty();
+});
+
+describe('with sandboxes that are kept ready', () => {
+  beforeAll(() => (pool = '1'));
+
+  it('gives a session the one of its machine, keeps another one ready, and leaves none', async () => {
+    await until('one is warm here and there', () => server.service.counts.warm === 2);
+    const [here, there] = [server.engine.only(), box.engine.only()];
+    expect(there.name).toMatch(/^belay-warm-/);
+    await start();
+    expect(server.service.counts).toMatchObject({ started: 1, connected: 1 });
+    await until('its name', () => there.name === 'belay-one');
+    await until('another one', () => box.running.length === 2);
+    expect(server.engine.only()).toBe(here);
+    await until('it is ready', () => server.service.counts.warm === 2);
+    const warm = [...box.engine.containers.values()].find((one) => one !== there);
+    if (warm) box.engine.kill(warm);
+    await until('it is replaced', () => box.running.length === 2 && !warm?.name.includes('one'));
+    await server.service.remove('one');
+    await server.stop();
+    await box.isEmpty();
+  });
+
+  it('begins none while the machine is away', async () => {
+    await until('one is warm here and there', () => server.service.counts.warm === 2);
+    await box.kill();
+    box.engine.kill(box.engine.only());
+    await box.start();
+    await until('it is replaced', () => box.running.length === 1);
+    await until('both are ready', () => server.service.counts.warm === 2);
+    expect(box.engine.only().name).toMatch(/^belay-warm-/);
+  });
 });

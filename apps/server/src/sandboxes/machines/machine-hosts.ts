@@ -34,6 +34,7 @@ export class MachineHosts {
   readonly own: SandboxHost;
   readonly #machines = new Map<string, MachineHost>();
   #onAdded: (host: SandboxHost) => void = () => {};
+  #onReady: (machine: string) => void = () => {};
 
   constructor(
     private readonly config: Config,
@@ -54,6 +55,11 @@ export class MachineHosts {
   onAdded(listener: (host: SandboxHost) => void): void {
     this.#onAdded = listener;
     for (const machine of this.#machines.values()) listener(machine);
+  }
+
+  /** Called with each machine that can begin containers, again after it was away. */
+  onReady(listener: (machine: string) => void): void {
+    this.#onReady = listener;
   }
 
   /** The host of a machine with containers. */
@@ -83,8 +89,15 @@ export class MachineHosts {
     const found = machine === undefined ? undefined : this.#machines.get(machine);
     if (!found || found.isChecked === isChecked) return;
     found.isChecked = isChecked;
-    if (isChecked) found.checked.resolve();
-    else found.checked = Promise.withResolvers();
+    if (isChecked) {
+      found.checked.resolve();
+      this.#onReady(found.machine);
+    } else found.checked = Promise.withResolvers();
+  }
+
+  /** Whether containers can begin there now; see `ready`. */
+  isReady(machine: string | undefined): boolean {
+    return machine === undefined || (this.#machines.get(machine)?.isChecked ?? false);
   }
 
   /**
