@@ -25,6 +25,10 @@ export function addMachinesCommands(program: Command, exit: (code: number) => vo
       '--image <name>',
       'image for sessions that do not name one (default: the usual sandbox image)',
     )
+    .option(
+      '--allow-image <names...>',
+      'other images that the server may use, * for any characters (default: none)',
+    )
     .option('--memory <mb>', 'memory per container in MB (default: 2048)', containerMegabytes)
     .option('--cpus <n>', 'CPUs per container (default: 2)', aboveZero)
     .option(

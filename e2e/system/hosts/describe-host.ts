@@ -274,6 +274,11 @@ function describeOwners(tests: HostTests): void {
     const stranger = await tests.open(newId());
     await stranger.follow();
     expect([[...stranger.seen], await stranger.host.storedFiles()]).toEqual([[], []]);
+    // Of an owner that knows its id and its files, too.
+    expect((await stranger.host.look(running.id)).state).toBe('gone');
+    await stranger.host.remove(running.id);
+    await stranger.host.rename(running.id, 'mine');
+    expect((await next.host.look(running.id)).state).toBe('running');
     for (const { id } of [running, ended]) {
       await next.host.remove(id);
       await next.sees(id, 'gone');

@@ -14,13 +14,15 @@ const user = Number(process.env.BELAY_USER);
 process.setgroups([]);
 process.setegid(user);
 process.seteuid(user);
+const started = Date.now();
 const path = process.env.BELAY_CONNECTION.slice('unix:'.length);
 let socket;
 function dial() {
   socket = connect(path);
   const answers = socket;
   socket.on('error', () => {});
-  socket.write('GET /agent HTTP/1.1\\r\\nhost: agent\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n\\r\\n');
+  socket.write('GET /agent HTTP/1.1\\r\\nhost: agent\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n' +
+    'x-belay-agent: ' + process.pid + '-' + started + '\\r\\n\\r\\n');
   const lines = createInterface({ input: socket });
   lines.on('error', () => {});
   lines.on('line', async (line) => {

@@ -123,6 +123,8 @@ export type SeenState = 'waiting' | 'running' | 'ended' | 'gone';
 export interface Seen {
   id: string;
   state: SeenState;
+  /** Its name for people, for a running container of a host that knows it. */
+  label?: string;
 }
 
 /** A connection that a container’s first program has dialled: a request to upgrade, which nobody has answered yet. */

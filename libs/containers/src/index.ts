@@ -11,7 +11,9 @@ export {
   type ServiceSpec,
   type SharedFolder,
 } from './container-host.js';
-export { followHost } from './follow-host.js';
+export { followHost, type HostFollower } from './follow-host.js';
+export { RemoteHost, type HostConnection } from './remote/remote-host.js';
+export { ServedHost, type ServedHostOptions } from './remote/served-host.js';
 export {
   TaskHost,
   type BuildOptions,

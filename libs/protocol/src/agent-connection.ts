@@ -3,6 +3,7 @@ import { agentProgram, programToken } from './agent-program.js';
 import { actionOutput, startedAction } from './actions.js';
 import { approvalVerdict } from './approvals.js';
 import { event, maxDelivered } from './events.js';
+import { nameOnMachine } from './machines.js';
 import { mcpOutput } from './mcp.js';
 import { blobId, modelCall, modelReply } from './models.js';
 import { serverService } from './operation.js';
@@ -245,10 +246,12 @@ export type ModelReplyHead = z.infer<typeof modelReplyHead>;
 /** The most bytes of a `modelReplyHead`. */
 export const maxReplyHead = 2 ** 16;
 
-/** Byte streams over the connections of agents and starters: their names and the metadata that opens them. */
+/** Byte streams over the connections of agents, starters and machines: their names and the metadata that opens them. */
 export const streams = {
   /** agent → server: output of a terminal from `offset` on; acknowledged once stored. */
   terminal: z.object({ terminal: terminalName, offset: z.int().nonnegative() }),
+  /** server → machine: a tar archive that fills files with this name; the machine ends its half once they are there. */
+  'host.fill': z.object({ name: nameOnMachine }),
   /** agent or starter → server, bidirectional: one outgoing connection of the container; may be refused. */
   egress: z.object({ host: z.string(), port: z.int().min(1).max(65535) }),
   /**

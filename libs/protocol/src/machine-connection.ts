@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import type { Contract } from './agent-connection.js';
-import { imageReference } from './image-reference.js';
-import { machineDescription, placeCapacity } from './machines.js';
-import { sandboxProfile } from './session.js';
+import { hostCalls, hostServerCalls } from './host-connection.js';
+import { machineDescription, nameOnMachine, placeCapacity } from './machines.js';
 
 /** The name of a session’s folder, which the machine creates in its own folder. */
-const folder = z.string().regex(/^[A-Za-z0-9][\w-]{0,99}$/);
-const variableName = z.string().regex(/^[A-Za-z_]\w{0,99}$/);
+const folder = nameOnMachine;
 const agentOnMachine = z.object({ sandbox: folder });
 
-/** Calls that a joined machine serves: it starts and ends agents, which then connect to the server themselves. */
-export const machineCalls = {
+/** Calls that a bare machine serves: it starts and ends agents, which then connect to the server themselves. */
+export const bareMachineCalls = {
   /** Starts the agent of a session; another agent that works on the same files is ended first. */
   'agents.start': {
     input: agentOnMachine.extend({
@@ -19,14 +17,6 @@ export const machineCalls = {
       token: z.string().min(20).max(200),
       workspace: folder,
       state: folder,
-      /** Settings of the container; a bare machine ignores them. */
-      container: z.object({
-        /** Null leaves the choice to the machine. */
-        image: imageReference.nullable(),
-        profile: sandboxProfile,
-        /** Variables for package tools, whose registries are reached through the server. */
-        tools: z.record(variableName, z.string().max(2 ** 16)),
-      }),
     }),
     output: z.object({}),
   },
@@ -36,9 +26,16 @@ export const machineCalls = {
   'files.remove': { input: z.object({ folders: z.array(folder).max(10) }), output: z.object({}) },
 } satisfies Contract;
 
+/** Calls that a joined machine serves, by its kind. */
+export const machineCalls = { ...bareMachineCalls, ...hostCalls } satisfies Contract;
+
 /** Calls that the server serves to a joined machine. */
 export const machineServerCalls = {
-  /** First call on every connection, with the agents that run; returns those that must end. */
+  ...hostServerCalls,
+  /**
+   * First call on every connection, with the agents that run on a bare machine; returns those that must end. Containers
+   * are followed by `host.watch`.
+   */
   'machine.hello': {
     input: z.object({
       description: machineDescription,
@@ -48,7 +45,7 @@ export const machineServerCalls = {
     }),
     output: z.object({ name: z.string(), end: z.array(z.string()) }),
   },
-  /** An agent has ended by itself. */
+  /** An agent has ended without a request of the server. */
   'agents.ended': {
     input: agentOnMachine.extend({ reason: z.string().max(1_000) }),
     output: z.object({}),

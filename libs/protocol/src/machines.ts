@@ -12,6 +12,9 @@ export const machineName = z
     'a machine’s name is up to 40 letters, digits, dots, dashes and underscores',
   );
 
+/** The name of a container, of files or of a folder on a joined machine: no path, and no pattern of an engine. */
+export const nameOnMachine = z.string().regex(/^[A-Za-z0-9][\w-]{0,99}$/);
+
 /**
  * A machine’s description of itself: only shown, but for the kind, with which its user chooses who may start sessions on
  * it: an admin, or everyone who may start sessions.

@@ -19,6 +19,9 @@ export const agentPath = '/agent';
 /** The header with the id of the agent. */
 export const agentHeader = 'x-belay-agent';
 
+/** The header with the id of the container that dials, in the requests of a machine that relays its connections. */
+export const containerHeader = 'x-belay-container';
+
 /** Delays before reconnecting: doubled from the first to the maximum, with up to half of each added at random. */
 const reconnect = { firstDelayMs: 60, maxDelayMs: 1_000 };
 const handshakeTimeoutMs = 20_000;

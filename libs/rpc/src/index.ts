@@ -1,6 +1,6 @@
 export { inTime } from './in-time.js';
 export { jsonTextFault } from './json-text-fault.js';
-export { dialRpc, agentPath, type Dial } from './dial.js';
+export { dialRpc, agentPath, containerHeader, type Dial } from './dial.js';
 export { memoryConnections, type MemoryConnections } from './memory-connections.js';
 export * from './connection.js';
 export { outputPieceHead, outputPieces, type OutputPiece } from './output-pieces.js';

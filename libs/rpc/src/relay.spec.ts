@@ -52,7 +52,7 @@ describe('an agent behind a relay', () => {
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
     front = createServer();
-    relay = relayAgent({ server: front, url, token: 'the-token-of-the-agent' });
+    relay = relayAgent({ server: front, url, token: 'the-token-of-the-machine', container: 'c1' });
     await new Promise<void>((done) => front.listen(join(folder, 'agent.sock'), done));
   });
   afterEach(async () => {
@@ -73,7 +73,7 @@ describe('an agent behind a relay', () => {
     for (const socket of sockets) socket.destroy();
     await Promise.all(calls);
     expect(seen.toSorted()).toEqual(['0', '1', '2', '3', '4', '5']);
-    expect(callers.map(({ token }) => token)).toEqual(['the-token-of-the-agent']);
+    expect(callers.map(({ token }) => token)).toEqual(['the-token-of-the-machine']);
     await agent.close();
   });
 
@@ -122,7 +122,7 @@ describe('an agent behind a relay', () => {
       });
     expect(await upgrade('/live')).toBe(404);
     expect(await upgrade(agentPath)).toBe(101);
-    expect(paths).toEqual([`${agentPath} Bearer the-token-of-the-agent undefined`]);
+    expect(paths).toEqual([`${agentPath} Bearer the-token-of-the-machine undefined`]);
     // What is not a request for a connection is answered here.
     const plain = connect(join(folder, 'agent.sock'));
     plain.write('GET /api/sessions HTTP/1.1\r\nhost: x\r\n\r\n');

@@ -7,7 +7,7 @@ import {
 import { request as tlsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { AppError, errorFrom } from '@belay/protocol';
-import { agentHeader, agentPath } from './dial.js';
+import { agentHeader, agentPath, containerHeader } from './dial.js';
 import { refuse, WaitingConnections } from './waiting-connections.js';
 
 export interface RelayOptions {
@@ -15,8 +15,10 @@ export interface RelayOptions {
   server: HttpServer;
   /** The server that the agent belongs to: `https:` or, on this machine, `http:`. */
   url: URL;
-  /** The token that identifies the agent to the server. The sandbox never sees it. */
+  /** The token that identifies this machine to the server. The sandbox never sees it. */
   token: string;
+  /** The id of the sandbox’s container. */
+  container: string;
 }
 
 export interface Relay {
@@ -32,7 +34,7 @@ const maxConnections = 4;
 
 /**
  * Relays the connection of an agent that has only a Unix socket to its server, byte for byte; the server enforces the
- * limits. Of the agent’s request, only the handshake keys and its id are forwarded, with the token.
+ * limits. Of the agent’s request, only the handshake keys and its id are forwarded, with the token and the container.
  */
 export function relayAgent(options: RelayOptions): Relay {
   const waiting = new WaitingConnections(options.server);
@@ -71,7 +73,10 @@ export function relayAgent(options: RelayOptions): Relay {
   };
 }
 
-function connectOutward({ url, token }: RelayOptions, { headers }: IncomingMessage): ClientRequest {
+function connectOutward(
+  { url, token, container }: RelayOptions,
+  { headers }: IncomingMessage,
+): ClientRequest {
   const request = url.protocol === 'https:' ? tlsRequest : plainRequest;
   const outward = request(new URL(agentPath, url), {
     headers: {
@@ -80,6 +85,7 @@ function connectOutward({ url, token }: RelayOptions, { headers }: IncomingMessa
       'sec-websocket-version': headers['sec-websocket-version'] ?? '',
       'sec-websocket-key': headers['sec-websocket-key'] ?? '',
       [agentHeader]: headers[agentHeader],
+      [containerHeader]: container,
       authorization: `Bearer ${token}`,
     },
   });

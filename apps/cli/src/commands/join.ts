@@ -5,17 +5,17 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { AppError, errorFrom, pluralText } from '@belay/protocol';
 import { BackgroundServer } from '../background/background-server.js';
 import { AgentProcesses } from '../join/agent-processes.js';
-import type { Agents, OnEnded } from '../join/agents.js';
 import { prepareContainers, type ContainerSettings } from '../join/container-settings.js';
-import { checkedUrl, joinedAs, joinedFolder } from '../join/joined.js';
+import { checkedUrl, joinedAs, joinedFolder, type Joined } from '../join/joined.js';
 import { serveMachine } from '../join/serve-machine.js';
-import { outputTo } from '../output.js';
+import { outputTo, type LineOutput } from '../output.js';
 
 export interface JoinOptions {
   token?: string;
   ca?: string;
   container?: boolean;
   image?: string;
+  allowImage?: string[];
   memory?: number;
   cpus?: number;
   maxSandboxes?: number;
@@ -33,7 +33,9 @@ export async function joinServer(address: string, options: JoinOptions): Promise
   const join = () => joinedAs(url, folder, { token, kind }).catch(refusalHere);
   const known = token === undefined ? await join() : undefined;
   // Before the one-time token is used, because this may take minutes or fail.
-  const containers = options.container ? await prepareContainers(options) : undefined;
+  const containers = options.container
+    ? await prepareContainers({ ...options, allowedImages: options.allowImage })
+    : undefined;
   const joined = known ?? (await join());
   const self = new BackgroundServer({ data: folder });
   const other = self.running();
@@ -41,15 +43,19 @@ export async function joinServer(address: string, options: JoinOptions): Promise
     throw new AppError('conflict', `This machine has already joined, by process ${other.pid}.`);
   self.remember(process.pid);
   try {
-    const openAgents = containers
-      ? (ended: OnEnded) => openContainers({ ...containers, folder, url, ended })
-      : async (ended: OnEnded) =>
-          new AgentProcesses({ folder, ended, command: () => bareAgent(url, options) });
     output.line(
       containers ? containedBy(containers) : output.style('yellow', nothingConfined(url)),
     );
-    const { capacity } = containers ?? {};
-    await serveMachine({ joined, output, openAgents, capacity }).catch(refusalHere);
+    const serving = containers
+      ? serveContained({ ...containers, folder, joined }, output)
+      : serveMachine({
+          joined,
+          output,
+          capacity: undefined,
+          openAgents: async (news) =>
+            new AgentProcesses({ ...news, folder, command: () => bareAgent(url, options) }),
+        });
+    await serving.catch(refusalHere);
   } finally {
     self.forget();
   }
@@ -58,23 +64,37 @@ export async function joinServer(address: string, options: JoinOptions): Promise
 const nothingConfined = (url: URL): string =>
   `⚠ Nothing is confined: agents of ${url.origin} run commands on this machine with all permissions of ${userName()}, on its files and its network.`;
 
-const containedBy = ({ image, limits, capacity }: ContainerSettings): string =>
-  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a container of its own, with the image ${image} unless its session names another: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
+const containedBy = ({ image, allowedImages, limits, capacity }: ContainerSettings): string =>
+  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a container of its own, with the image ${image}${allowed(allowedImages)}: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
 
-/** The Docker client is loaded only when it is needed. */
-async function openContainers(
-  options: ContainerSettings & { folder: string; url: URL; ended: OnEnded },
-): Promise<Agents> {
-  const { AgentContainers } = await import('../join/agent-containers.js');
-  return AgentContainers.open(options);
+const allowed = (images: readonly string[]): string =>
+  images.length === 0 ? '' : ` unless its session names another of ${images.join(', ')}`;
+
+async function serveContained(
+  settings: ContainerSettings & { folder: string; joined: Joined },
+  output: LineOutput,
+): Promise<void> {
+  // The Docker client is loaded only when it is needed.
+  const { serveContainers } = await import('../join/contained-agents.js');
+  await serveMachine({
+    joined: settings.joined,
+    output,
+    capacity: settings.capacity,
+    openAgents: (news) => serveContainers({ ...settings, ...news }),
+  });
 }
 
-function assertOptionsFit({ container, image, memory, cpus, maxSandboxes }: JoinOptions): void {
+function assertOptionsFit(options: JoinOptions): void {
+  const { container, image, allowImage, memory, cpus, maxSandboxes } = options;
   if (container) return;
   const [name] =
-    Object.entries({ image, memory, cpus, 'max-sandboxes': maxSandboxes }).find(
-      ([, value]) => value !== undefined,
-    ) ?? [];
+    Object.entries({
+      image,
+      'allow-image': allowImage,
+      memory,
+      cpus,
+      'max-sandboxes': maxSandboxes,
+    }).find(([, value]) => value !== undefined) ?? [];
   if (name !== undefined)
     throw new AppError('invalid_input', `--${name} is for agents in containers: add --container.`);
 }

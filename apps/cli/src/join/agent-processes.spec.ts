@@ -34,10 +34,10 @@ describe('agents on a bare machine', () => {
         args: ['-c', leaves],
         env: { PATH: process.env['PATH'] },
       }),
+      started: () => undefined,
       ended: () => undefined,
     });
-    const container = { image: null, profile: 'hardened' as const, tools: {} };
-    const wanted = { session: 's', token: 't', state: 'state', container };
+    const wanted = { session: 's', token: 't', state: 'state' };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
     await agents.start({ ...wanted, sandbox: 'two', workspace: 'two' });
     const leftOf = (name: string) =>
@@ -57,10 +57,10 @@ describe('agents on a bare machine', () => {
     const agents = new AgentProcesses({
       folder,
       command: () => ({ file: '/bin/sleep', args: ['300'], env: {} }),
+      started: () => undefined,
       ended: (_, how) => said.push(how),
     });
-    const container = { image: null, profile: 'hardened' as const, tools: {} };
-    const wanted = { session: 's', token: 't', state: 'state', container };
+    const wanted = { session: 's', token: 't', state: 'state' };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
     const { pid } = JSON.parse(processFile(join(folder, 'agents', 'one.json')) ?? '') as {
       pid: number;
@@ -82,10 +82,10 @@ describe('agents on a bare machine', () => {
         args: ['-c', 'echo "$BELAY_RECORD" > "$BELAY_WORKSPACE/record"; sleep 300'],
         env: { PATH: process.env['PATH'] },
       }),
+      started: () => undefined,
       ended: () => undefined,
     });
-    const container = { image: null, profile: 'hardened' as const, tools: {} };
-    const wanted = { session: 's', token: 't', state: 'state', container };
+    const wanted = { session: 's', token: 't', state: 'state' };
     await agents.start({ ...wanted, sandbox: 'one', workspace: 'one' });
     const record = await until('it says where', () =>
       processFile(join(folder, 'sessions', 'one', 'record'))?.trim(),
@@ -114,6 +114,7 @@ describe('agents on a bare machine', () => {
       const agents = new AgentProcesses({
         folder,
         command: () => ({ file: '/bin/true', args: [], env: {} }),
+        started: () => undefined,
         ended: () => undefined,
       });
       expect(agents.sandboxes).toEqual([]);

@@ -10,12 +10,21 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { visibleText } from '@belay/protocol';
+import {
+  bareMachineCalls,
+  ignoreError,
+  visibleText,
+  type machineServerCalls,
+} from '@belay/protocol';
+import type { RpcConnection } from '@belay/rpc';
 import { z } from 'zod';
 import { readAllSaved } from '../saved-file.js';
 import { startOf } from '../background/process-start.js';
-import type { Agents, OnEnded, WantedAgent } from './agents.js';
 import { endLeftPrograms, sandboxMark } from './left-programs.js';
+import type { AgentNews, ServedAgents } from './served-agents.js';
+
+/** The server’s request for an agent. */
+export type WantedAgent = z.output<(typeof bareMachineCalls)['agents.start']['input']>;
 
 const recorded = z.object({
   sandbox: z.string(),
@@ -26,12 +35,13 @@ const recorded = z.object({
 });
 type RunningAgent = z.output<typeof recorded>;
 
-export interface AgentProcessesOptions {
+type Connection = RpcConnection<typeof bareMachineCalls, typeof machineServerCalls>;
+
+export interface AgentProcessesOptions extends AgentNews {
   /** The folder for all data of this server on this machine. */
   folder: string;
   /** An agent’s program and arguments, for a session’s folders. */
   command(agent: WantedAgent): { file: string; args: string[]; env: NodeJS.ProcessEnv };
-  ended: OnEnded;
 }
 
 const pollMs = 250;
@@ -43,13 +53,15 @@ const stopTimeoutMs = 3_000;
  * The agents on this machine, one process per session. They keep running when this process is killed: the next one
  * adopts them, by the file that identifies their processes.
  */
-export class AgentProcesses implements Agents {
+export class AgentProcesses implements ServedAgents<typeof bareMachineCalls> {
+  readonly contract = bareMachineCalls;
   readonly #options: AgentProcessesOptions;
   readonly #running = new Map<string, RunningAgent>();
   readonly #exits = new Map<string, string>();
   /** The agents that this process started itself. */
   readonly #children = new Map<string, ChildProcess>();
   readonly #timer: NodeJS.Timeout;
+  #connection: Connection | undefined;
   #touched = 0;
 
   constructor(options: AgentProcessesOptions) {
@@ -75,6 +87,29 @@ export class AgentProcesses implements Agents {
     return [...this.#running.values()].map(({ session }) => session);
   }
 
+  serve(connection: Connection): void {
+    this.#connection = connection;
+    connection.serve({
+      'agents.start': async (wanted) => {
+        await this.start(wanted);
+        this.#options.started(wanted.session);
+        return {};
+      },
+      'agents.stop': async ({ sandbox }) => {
+        await this.stop(sandbox);
+        return {};
+      },
+      'files.remove': async ({ folders }) => {
+        await this.#removeFiles(folders);
+        return {};
+      },
+    });
+  }
+
+  /**
+   * Resolves when the agent was started; it connects by itself. Does nothing if it is running. Two agents never use the
+   * same files.
+   */
   async start(wanted: WantedAgent): Promise<void> {
     if (this.#running.has(wanted.sandbox)) return;
     for (const { sandbox, workspace } of this.#running.values())
@@ -124,15 +159,16 @@ export class AgentProcesses implements Agents {
     this.#forget(agent);
   }
 
-  async removeFiles(names: readonly string[]): Promise<void> {
-    for (const { sandbox, workspace } of this.#running.values())
-      if (names.includes(workspace)) await this.stop(sandbox);
-    for (const name of names) rmSync(this.#folderOf(name), { recursive: true, force: true });
-  }
-
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.sandboxes.map((sandbox) => this.stop(sandbox)));
+  }
+
+  /** An agent that uses the files is ended. */
+  async #removeFiles(names: readonly string[]): Promise<void> {
+    for (const { sandbox, workspace } of this.#running.values())
+      if (names.includes(workspace)) await this.stop(sandbox);
+    for (const name of names) rmSync(this.#folderOf(name), { recursive: true, force: true });
   }
 
   #look(): void {
@@ -146,8 +182,17 @@ export class AgentProcesses implements Agents {
       void endLeftPrograms(agent.sandbox);
       const last = lastLineOf(this.#log(agent.sandbox));
       this.#forget(agent);
-      this.#options.ended(agent, `The agent ended: ${how}${last && `: ${last}`}`);
+      this.#tell(agent, `The agent ended: ${how}${last && `: ${last}`}`);
     }
+  }
+
+  #tell({ sandbox, session }: RunningAgent, reason: string): void {
+    this.#options.ended(session, reason);
+    const told = this.#connection?.call('agents.ended', {
+      sandbox,
+      reason: reason.slice(0, 1_000),
+    });
+    told?.catch(ignoreError('the next hello says so'));
   }
 
   #touch(): void {

@@ -9,7 +9,10 @@ import { z } from 'zod';
 
 export interface ContainerSettings {
   dockerHost: string;
+  /** The image for sessions that name none. */
   image: string;
+  /** Others that the server may use, with `*` for any characters. */
+  allowedImages: readonly string[];
   /** The volume with the agent. */
   runtime: string;
   limits: Limits;
@@ -25,11 +28,13 @@ const failed = z.object({ error: z.string() });
  */
 export async function prepareContainers({
   image,
+  allowedImages = [],
   memory = 2048,
   cpus = 2,
   maxSandboxes,
 }: {
   image?: string | undefined;
+  allowedImages?: readonly string[] | undefined;
   memory?: number | undefined;
   cpus?: number | undefined;
   maxSandboxes?: number | undefined;
@@ -48,7 +53,7 @@ export async function prepareContainers({
   const made = prepared.safeParse(reply);
   if (made.success) {
     const limits = { memoryMb: memory, cpus };
-    return { ...made.data, limits, capacity: capacityFor(limits, maxSandboxes) };
+    return { ...made.data, allowedImages, limits, capacity: capacityFor(limits, maxSandboxes) };
   }
   const why = failed.safeParse(reply).data?.error ?? 'Preparing this machine failed, see above.';
   throw new AppError(

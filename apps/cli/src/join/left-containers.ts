@@ -1,4 +1,4 @@
-import { DockerClient } from '@belay/containers';
+import { DockerClient, labels } from '@belay/containers';
 
 /**
  * Removes all containers and volumes that agents of one server have in these engines; returns how many. Throws
@@ -13,7 +13,9 @@ export async function removeLeftContainers(
     const docker = new DockerClient({ instance, dockerHost });
     const containers = await docker.list(docker.ownLabel);
     for (const { id } of containers) await docker.remove(id);
-    const volumes = await docker.volumes(docker.ownLabel);
+    const owners = [labels.instance, labels.agent, labels.login];
+    const found = await Promise.all(owners.map((label) => docker.volumes(`${label}=${instance}`)));
+    const volumes = [...new Set(found.flat())];
     for (const name of volumes) await docker.removeVolume(name);
     removed.containers += containers.length;
     removed.volumes += volumes.length;

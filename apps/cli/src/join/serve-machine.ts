@@ -1,20 +1,19 @@
 import {
   AppError,
   errorFrom,
-  ignoreError,
-  machineCalls,
   machineServerCalls,
+  type Contract,
   type PlaceCapacity,
 } from '@belay/protocol';
 import { dialRpc, inTime } from '@belay/rpc';
 import { singleLine, type LineOutput } from '../output.js';
-import type { Agents, OnEnded } from './agents.js';
 import { description, type Joined } from './joined.js';
+import type { AgentNews, ServedAgents } from './served-agents.js';
 
-export interface ServeMachineOptions {
+export interface ServeMachineOptions<S extends Contract> {
   joined: Joined;
   /** Adopts agents that are still running. */
-  openAgents(ended: OnEnded): Promise<Agents>;
+  openAgents(news: AgentNews): Promise<ServedAgents<S>>;
   output: LineOutput;
   /** What it has for agents in containers. */
   capacity: PlaceCapacity | undefined;
@@ -24,37 +23,25 @@ export interface ServeMachineOptions {
 const endTimeoutMs = 2_000;
 
 /** Serves the server’s calls until a signal or a refusal; a refusal rejects with its reason. */
-export async function serveMachine(options: ServeMachineOptions): Promise<void> {
+export async function serveMachine<S extends Contract>(
+  options: ServeMachineOptions<S>,
+): Promise<void> {
   const { joined, output, openAgents, capacity } = options;
   const { promise: over, resolve, reject } = Promise.withResolvers<void>();
-  const agents = await openAgents(({ sandbox, session }, reason) => {
-    output.line(`Session ${session}: ${singleLine(reason, Infinity)}`);
-    tell(sandbox, reason).catch(ignoreError('the next hello says so'));
+  const agents = await openAgents({
+    started: (session) => output.line(`Session ${session} is running here now.`),
+    ended: (session, reason) => output.line(`Session ${session}: ${singleLine(reason, Infinity)}`),
   });
   const connection = dialRpc({
     address: joined.url.replace(/^http/, 'ws'),
     token: joined.credential,
-    serves: machineCalls,
+    serves: agents.contract,
     calls: machineServerCalls,
   });
   const tell = (sandbox: string, reason: string) =>
     connection.call('agents.ended', { sandbox, reason: reason.slice(0, 1_000) });
   for (const session of agents.sessions) output.line(`Session ${session} is still running here.`);
-  connection.serve({
-    'agents.start': async (wanted) => {
-      await agents.start(wanted);
-      output.line(`Session ${wanted.session} is running here now.`);
-      return {};
-    },
-    'agents.stop': async ({ sandbox }) => {
-      await agents.stop(sandbox);
-      return {};
-    },
-    'files.remove': async ({ folders }) => {
-      await agents.removeFiles(folders);
-      return {};
-    },
-  });
+  agents.serve(connection);
   let greeted = false;
   const hello = async (): Promise<void> => {
     const running = agents.sandboxes;
@@ -98,7 +85,7 @@ export async function serveMachine(options: ServeMachineOptions): Promise<void> 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 async function leave(
-  agents: Agents,
+  agents: Pick<ServedAgents<Contract>, 'close' | 'sandboxes'>,
   tell: (sandbox: string, reason: string) => Promise<unknown>,
 ): Promise<void> {
   const { sandboxes } = agents;

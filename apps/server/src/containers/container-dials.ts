@@ -9,6 +9,11 @@ export class ContainerDials implements OnApplicationShutdown {
   readonly #takers = new Map<string, (dial: DialIn) => void>();
 
   constructor(private readonly host: ContainerHost) {
+    this.follow(host);
+  }
+
+  /** Passes on what the containers of this host dial. */
+  follow(host: ContainerHost): void {
     host.onDial((id, dial) => {
       const take = this.#takers.get(id);
       if (take) take(dial);

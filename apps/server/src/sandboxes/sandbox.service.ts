@@ -91,7 +91,7 @@ export class SandboxService {
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
     await this.#dispose(sandbox, { files: false });
-    await this.files.forgetToken(sandbox);
+    await this.files.recordEnd(sandbox);
   }
 
   /** Ends the container and deletes its files. */
@@ -146,8 +146,8 @@ export class SandboxService {
   ): Promise<Sandbox> {
     const { image, sandbox: profile, machine, mounts, agent } = settings;
     await reserved.alive(Promise.resolve());
-    const isPlain = !kept && !machine && mounts.length === 0 && !agent;
-    const warm = isPlain ? this.pool.claim({ image, profile }) : undefined;
+    const isPlain = !kept && mounts.length === 0 && !agent;
+    const warm = isPlain ? this.pool.claim({ image, profile }, reserved.machine) : undefined;
     if (warm) {
       this.sandboxes.replace(reserved, warm);
       this.containers.rename(warm);

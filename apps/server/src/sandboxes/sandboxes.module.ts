@@ -25,6 +25,7 @@ import { Sandboxes } from './lifecycle/sandboxes.js';
 import { ServerLifecycle } from './lifecycle/server-lifecycle.js';
 import { WarmPool } from './lifecycle/warm-pool.js';
 import { MachineAgents } from './machines/machine-agents.js';
+import { MachineHosts } from './machines/machine-hosts.js';
 import { MachineStore } from './machines/machine.store.js';
 import { Machines } from './machines/machines.js';
 import { Places } from './places/places.js';
@@ -48,6 +49,7 @@ import { SandboxService } from './sandbox.service.js';
     DeathWatch,
     HostFolders,
     MachineAgents,
+    MachineHosts,
     MachineStore,
     Machines,
     Reconciler,

@@ -1,6 +1,8 @@
 import { AppError, type Comparison, type MadeToken, type SessionSummary } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { AgentStore } from '../agents/agent.store.js';
+import type { StoredMachine } from '../sandboxes/machines/machine.store.js';
+import { Machines } from '../sandboxes/machines/machines.js';
 import { tarOfFile } from '../testing/fake-sandboxes.js';
 import { TestServer } from '../testing/server.js';
 
@@ -95,13 +97,23 @@ describe('comparisons', () => {
       { models: undefined, agents: [belay('scripted:a'), { name: 'none', model: 'openai:a' }] },
       'none',
     ],
-    [{ machine: 'mine', check: 'true' }, 'Leave out `check` or `machine`'],
+    [{ machine: 'mine' }, 'no machine mine'],
   ])('refuses %j before anything begins', async (more, sentence) => {
     const before = (await server.log.summaries()).length;
     const refused = await post('', { ...wanted, ...more });
     expect(refused.detail).toContain(sentence);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expect((await server.log.summaries()).length).toBe(before);
+  });
+
+  it('checks what is made on machines with containers, and refuses to on bare ones', async () => {
+    const known = (name: string) => ({ name, kind: name }) as StoredMachine;
+    const named = jest.spyOn(server.app.get(Machines), 'connectedNamed').mockImplementation(known);
+    const refused = await post('', { ...wanted, machine: 'bare', check: 'true' });
+    expect(refused).toMatchObject({ status: 400 });
+    expect(refused.detail).toContain('Leave out `check` or `machine`');
+    expect((await post('', { ...wanted, machine: 'container', check: 'true' })).failed).toEqual([]);
+    named.mockRestore();
   });
 
   it('begins nothing when one model cannot be called, and names one that fails later', async () => {

@@ -36,11 +36,6 @@ export class NewSettings {
    * reached.
    */
   async of(wanted: PlacedSession, caller: Caller) {
-    if (wanted.machine !== null && wanted.check !== null)
-      throw new AppError(
-        'invalid_input',
-        'A check command is run in sandboxes of the server. Leave out `check` or `machine`.',
-      );
     if (wanted.machine !== null && Object.keys(wanted.labels).length > 0)
       throw new AppError(
         'invalid_input',
@@ -48,6 +43,11 @@ export class NewSettings {
       );
     const defaults = changedDefaults(await this.defaults.read(), wanted);
     const machine = wanted.machine === null ? null : this.machines.chosenBy(caller, wanted.machine);
+    if (machine?.kind === 'bare' && wanted.check !== null)
+      throw new AppError(
+        'invalid_input',
+        'A check command is not run on a bare machine, where programs could forge it. Leave out `check` or `machine`.',
+      );
     const { agent: named, model } = wanted;
     const { budgets } = defaults;
     const agent = await this.choice.of({ agent: named, model, machine }, { caller, budgets });

@@ -259,8 +259,9 @@ export class FakeEngine implements Pick<DockerClient, keyof DockerClient> {
 
   async list(wanted: string): Promise<FoundContainer[]> {
     await this.#call('list');
-    const all = [...this.containers.values()].map(({ id, state, spec }) => ({
+    const all = [...this.containers.values()].map(({ id, name, state, spec }) => ({
       id,
+      name,
       running: state === 'running',
       labels: spec.Labels ?? {},
     }));

@@ -1,15 +1,10 @@
-import {
-  machineCalls,
-  machineServerCalls,
-  type MachineKind,
-  type PlaceLabels,
-} from '@belay/protocol';
+import { machineServerCalls, type MachineKind, type PlaceLabels } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
 import { MachineStore } from '../sandboxes/machines/machine.store.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import type { TestServer } from './server.js';
 
-/** A machine that joins a server and says hello; it starts no agents. */
+/** A machine that joins a server and says hello; it serves no calls. */
 export async function joinMachine(
   server: TestServer,
   name: string,
@@ -27,11 +22,10 @@ export async function joinMachine(
   const machine = dialRpc({
     address,
     token: credential,
-    serves: machineCalls,
+    serves: {},
     calls: machineServerCalls,
   });
-  const nothing = () => Promise.resolve({});
-  machine.serve({ 'agents.start': nothing, 'agents.stop': nothing, 'files.remove': nothing });
+  machine.serve({});
   const capacity = { sandboxes, memoryMb: 8_192, cpus: 4 };
   await machine.call('machine.hello', { description, running: [], capacity });
   return { id, close: () => machine.close() };

@@ -42,6 +42,7 @@ import { ServerLifecycle } from '../sandboxes/lifecycle/server-lifecycle.js';
 import { WarmPool } from '../sandboxes/lifecycle/warm-pool.js';
 import { SandboxService } from '../sandboxes/sandbox.service.js';
 import { MachineAgents } from '../sandboxes/machines/machine-agents.js';
+import { MachineHosts } from '../sandboxes/machines/machine-hosts.js';
 import { MachineStore } from '../sandboxes/machines/machine.store.js';
 import { Machines } from '../sandboxes/machines/machines.js';
 import { FakeEngine, type FakeContainer } from './fake-engine.js';
@@ -91,13 +92,15 @@ export class SandboxServer {
   copies!: StepCopies;
   agentStore!: AgentStore;
   signIns!: SignInStore;
+  listener!: AgentListener;
+  machines!: Machines;
   #lifecycle!: ServerLifecycle;
   #folder!: string;
 
   async open(env: Record<string, string> = {}): Promise<this> {
     this.#folder = await mkdtemp(join(tmpdir(), 'belay-'));
     await this.logs.open();
-    this.engine.onStart = (container) => this.#runAgent(container);
+    this.runAgentsIn(this.engine);
     await this.start(env);
     return this;
   }
@@ -109,10 +112,14 @@ export class SandboxServer {
     const host = dockerHostOf(config, this.engine as unknown as DockerClient);
     const { log, database } = this.logs;
     const unused = null as never;
-    const storage = this.#storage(config);
-    const approved = new ApprovedServices(unused, unused, unused, unused, unused, host);
-    const live = new TransientNotices();
     const documents = await Documents.load(config, database);
+    const store = new MachineStore(documents);
+    const dials = new ContainerDials(host);
+    this.dials = dials;
+    const hosts = new MachineHosts(config, host, dials, store);
+    const storage = this.#storage(config);
+    const approved = new ApprovedServices(unused, unused, unused, unused, unused, hosts);
+    const live = new TransientNotices();
     this.agentStore = new AgentStore(documents);
     this.signIns = new SignInStore(config, documents);
     const agents = new SessionAgents(
@@ -130,30 +137,22 @@ export class SandboxServer {
       unused,
       live,
     );
-    const listener = new AgentListener();
-    this.dials = new ContainerDials(host);
-    const connections = new SandboxConnections(listener, calls, this.dials);
+    this.listener = new AgentListener();
+    const connections = new SandboxConnections(this.listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    const machines = new Machines(config, new MachineStore(documents), listener, this.sandboxes);
+    this.machines = new Machines(config, store, this.listener, this.sandboxes, hosts);
     const containers = new SandboxContainers(
       config,
-      host,
+      hosts,
       new HostFolders(config, host),
       agents,
       connections,
-      new MachineAgents(machines, connections),
+      new MachineAgents(this.machines, connections),
     );
     this.records = new SandboxRecords(config);
-    const pool = new WarmPool(config, containers, this.sandboxes);
-    const deaths = new DeathWatch(config, host, containers, this.sandboxes, pool);
-    const reconciler = new Reconciler(
-      host,
-      containers,
-      this.records,
-      this.sandboxes,
-      log,
-      this.dials,
-    );
+    const pool = new WarmPool(config, containers, this.sandboxes, hosts);
+    const deaths = new DeathWatch(config, hosts, containers, this.sandboxes, pool);
+    const reconciler = new Reconciler(hosts, containers, this.records, this.sandboxes, log, dials);
     const restored = new RestoredCopies(this.copies, live);
     const files = new SandboxFiles(
       this.records,
@@ -169,7 +168,7 @@ export class SandboxServer {
       deaths,
       pool,
       connections,
-      machines,
+      this.machines,
       this.sandboxes,
     );
     this.service.onLost((session, reason) => this.lost.push([session, reason]));
@@ -213,7 +212,12 @@ export class SandboxServer {
     await this.service.start({ session, settings, events, epoch }, bytes ? openTar : undefined);
   }
 
-  #runAgent(container: FakeContainer): () => void {
+  /** Containers that start in this engine, of this server or of a machine, have agents. */
+  runAgentsIn(engine: FakeEngine): void {
+    engine.onStart = (container) => this.#runAgent(container, engine);
+  }
+
+  #runAgent(container: FakeContainer, engine: FakeEngine): () => void {
     if (!this.agent.connects) return () => {};
     const mount = container.spec.HostConfig?.Mounts?.find(({ Target }) => Target === '/run/belay');
     const address = `unix:${mount?.Source}/agent.sock`;
@@ -242,7 +246,7 @@ export class SandboxServer {
       },
       'check.run': () => Promise.reject(new Error('No check is run.')),
       shutdown: () => {
-        if (this.agent.exits) this.engine.kill(container, { code: 0 });
+        if (this.agent.exits) engine.kill(container, { code: 0 });
         return Promise.resolve({});
       },
     });

@@ -35,6 +35,9 @@ export function containerName(label: string, role: 'agent' | 'volumes' = 'agent'
   return role === 'agent' ? `belay-${owner}` : `belay-${owner}-${role}`;
 }
 
+/** What a container of this name belongs to, for people. */
+export const labelOf = (name: string): string => name.replace(/^belay-/, '');
+
 /** Where the first program of a container finds its socket. */
 export const connectionVariable = 'BELAY_CONNECTION=unix:/run/belay/agent.sock';
 

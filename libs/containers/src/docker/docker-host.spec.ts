@@ -23,7 +23,7 @@ class Engine {
 
   put(of: Record<string, string>, running = false): string {
     const id = `made-${++this.made}`;
-    this.containers.set(id, { id, running, labels: of });
+    this.containers.set(id, { id, name: `belay-${id}`, running, labels: of });
     return id;
   }
 
@@ -134,7 +134,7 @@ it('reports what there is and what changes, and removes what an earlier process 
     { action: 'destroy', labels: { [labels.sandbox]: 'a' } },
   );
   expect(await seen()).toEqual([
-    { id: 'a', state: 'running' },
+    { id: 'a', state: 'running', label: running },
     { id: 'b', state: 'ended' },
     'synced',
     { id: 'a', state: 'ended' },
@@ -157,7 +157,7 @@ it('leaves what a start is making alone', async () => {
   expect(engine.containers.has(owner)).toBe(true);
   started.resolve();
   await start;
-  expect(await seen()).toEqual([{ id: 'a', state: 'running' }, 'synced']);
+  expect(await seen()).toEqual([{ id: 'a', state: 'running', label: 'made-2' }, 'synced']);
   expect(engine.containers.has(owner)).toBe(false);
 });
 

@@ -18,6 +18,7 @@ import {
   agentContainer,
   containerName,
   hostFolder,
+  labelOf,
   hosts,
   labels,
   volume,
@@ -171,7 +172,7 @@ export class DockerHost extends ContainerHost {
     const container = await this.#containerOf(id);
     await this.#browsers?.forget(id);
     if (container !== undefined || this.#programs.hasServices(id))
-      for (const beside of await this.docker.list(`${labels.sidecar}=${id}`))
+      for (const beside of await this.docker.list(`${labels.sidecar}=${id}`, this.docker.ownLabel))
         await this.docker.remove(beside.id);
     if (container !== undefined) await this.docker.remove(container);
     this.#programs.forget(id);
@@ -277,7 +278,7 @@ export class DockerHost extends ContainerHost {
       shared: mountsOf(spec, socketFolder),
       limits: await this.#limitsOf(limits),
       tools: env,
-      labels: { ...this.options.labels, ...spec.labels, [labels.sandbox]: id },
+      labels: { ...spec.labels, ...this.options.labels, [labels.sandbox]: id },
     });
   }
 
@@ -285,12 +286,13 @@ export class DockerHost extends ContainerHost {
     return { memoryMb, cpus: Math.min(cpus, await this.docker.cpus()) };
   }
 
-  #seen({ id: container, running, labels: of }: FoundContainer): Seen {
+  #seen({ id: container, name, running, labels: of }: FoundContainer): Seen {
     const id = of[labels.sandbox] ?? '';
     if (this.#starts.has(id)) return { id, state: 'waiting' };
     this.#containers.set(id, container);
-    if (running) this.#started.add(id);
-    return { id, state: running ? 'running' : 'ended' };
+    if (!running) return { id, state: 'ended' };
+    this.#started.add(id);
+    return { id, state: 'running', label: labelOf(name) };
   }
 
   /** Removes services and browsers that nobody uses any more, and what set the owner of volumes. */
@@ -315,7 +317,8 @@ export class DockerHost extends ContainerHost {
 
   async #containerOf(id: string): Promise<string | undefined> {
     if (this.#containers.has(id)) return this.#containers.get(id);
-    const [found] = await this.docker.list(`${labels.sandbox}=${id}`);
+    // Others of the same engine may use the same id.
+    const [found] = await this.docker.list(`${labels.sandbox}=${id}`, this.docker.ownLabel);
     return found?.id;
   }
 }

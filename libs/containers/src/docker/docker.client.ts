@@ -15,6 +15,7 @@ import { VolumeMounts, type FolderInVolume } from './volume-mounts.js';
 
 export interface FoundContainer {
   id: string;
+  name: string;
   running: boolean;
   labels: Record<string, string>;
 }
@@ -247,11 +248,13 @@ export class DockerClient {
     await this.#exists(this.#docker.getContainer(container).remove({ force: true, v: true }));
   }
 
-  async list(label: string): Promise<FoundContainer[]> {
-    const filters = { label: [label] };
+  /** The containers with all of these labels. */
+  async list(...label: string[]): Promise<FoundContainer[]> {
+    const filters = { label };
     const found = await this.#ask(this.#docker.listContainers({ all: true, filters }));
-    return found.map(({ Id, State, Labels }) => ({
+    return found.map(({ Id, Names, State, Labels }) => ({
       id: Id,
+      name: Names[0]?.slice(1) ?? '',
       running: State === 'running' || State === 'paused',
       labels: Labels,
     }));

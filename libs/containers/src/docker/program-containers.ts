@@ -57,7 +57,7 @@ export class ProgramContainers {
       // The first one has the loopback that the others share.
       beside: services[0] ?? null,
       cpus,
-      labels: { ...this.options.labels, ...spec.labels, ...own },
+      labels: { ...spec.labels, ...this.options.labels, ...own },
     });
     for (const service of spec.services) {
       signal.throwIfAborted();

@@ -3,7 +3,14 @@ import type { Duplex } from 'node:stream';
 import { Injectable, Logger } from '@nestjs/common';
 import type { DialIn } from '@belay/containers';
 import { agentCalls, AppError, serverCalls, type Contract } from '@belay/protocol';
-import { agentPath, refuse, rpcServer, type RpcServer, type RpcServerOptions } from '@belay/rpc';
+import {
+  agentPath,
+  containerHeader,
+  refuse,
+  rpcServer,
+  type RpcServer,
+  type RpcServerOptions,
+} from '@belay/rpc';
 import { hashOfSecret } from '../../storage/secrets.js';
 import type { AgentConnection } from './agent-link.js';
 
@@ -21,7 +28,11 @@ interface Listening {
   connections: RpcServer;
   /** The hash of the token that connections from another machine need. */
   token?: string;
+  dialled?: DialTaker | undefined;
 }
+
+/** Takes a connection that another machine relays for a container, which the machine names. */
+type DialTaker = (container: string, dial: DialIn) => void;
 
 type RemoteOptions<S extends Contract, C extends Contract> = Omit<RpcServerOptions<S, C>, 'server'>;
 
@@ -39,10 +50,11 @@ export class AgentListener {
   readonly #logger = new Logger(AgentListener.name);
   readonly #listening = new Map<string, Listening>();
 
-  /** Admits the agent of a sandbox in a container. */
-  open(sandbox: string, listener: Listener): void {
+  /** Admits the agent of a sandbox in a container; `isFar` when its connection comes over a network. */
+  open(sandbox: string, listener: Listener, { isFar = false } = {}): void {
     const server = createServer();
-    const connections = rpcServer({ ...this.#optionsOf(sandbox, listener), server });
+    const options = this.#optionsOf(sandbox, listener);
+    const connections = rpcServer({ ...options, server, dropsSilent: isFar });
     this.#listening.set(sandbox, { server, connections });
   }
 
@@ -82,24 +94,30 @@ export class AgentListener {
     this.openRemote(sandbox, token, this.#optionsOf(sandbox, listener));
   }
 
-  /** Admits connections with the token of this hash at the server’s own port: see `upgrade`. */
+  /**
+   * Admits connections with the token of this hash at the server’s own port: see `upgrade`. `dialled` takes those that
+   * are relayed for a container.
+   */
   openRemote<S extends Contract, C extends Contract>(
     name: string,
     token: string,
-    options: RemoteOptions<S, C>,
+    { dialled, ...options }: RemoteOptions<S, C> & { dialled?: DialTaker | undefined },
   ): void {
     const server = createServer();
     const connections = rpcServer({ ...options, server, dropsSilent: true });
-    this.#listening.set(name, { server, connections, token });
+    this.#listening.set(name, { server, connections, token, dialled });
   }
 
   /** A connection from another machine, identified by its token. Without a valid token, nothing of it is read. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const token = /^Bearer (\S{20,200})$/.exec(request.headers.authorization ?? '')?.[1];
     const hash = token === undefined ? undefined : hashOfSecret(token, 'hex');
-    for (const listening of this.#listening.values())
-      if (hash !== undefined && listening.token === hash)
-        return void listening.server.emit('upgrade', request, socket, head);
+    const container = request.headers[containerHeader]?.toString();
+    for (const { token: known, server, dialled } of this.#listening.values()) {
+      if (hash === undefined || known !== hash) continue;
+      if (container === undefined) return void server.emit('upgrade', request, socket, head);
+      if (dialled) return dialled(container, { request, socket, head });
+    }
     refuse(socket, new AppError('unauthorized', 'This token is not valid, or was revoked.'));
   }
 

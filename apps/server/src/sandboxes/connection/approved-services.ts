@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ContainerHost } from '@belay/containers';
 import {
   AppError,
   operations,
@@ -13,6 +12,7 @@ import { ApprovedCalls, type ApprovedCall } from '../../approvals/approved-calls
 import { EgressService } from '../../egress/egress.service.js';
 import { McpCalls } from '../../mcp/mcp-calls.js';
 import { WebSearch } from '../../models/web-search.js';
+import { MachineHosts } from '../machines/machine-hosts.js';
 import type { ConnectedSandbox, SessionOf } from './connected-sandbox.js';
 
 export type ApprovedHandlers = Pick<
@@ -29,7 +29,7 @@ export class ApprovedServices {
     private readonly mcp: McpCalls,
     private readonly search: WebSearch,
     private readonly egress: EgressService,
-    private readonly host: ContainerHost,
+    private readonly hosts: MachineHosts,
   ) {}
 
   /** The services that this server is configured with. */
@@ -59,15 +59,12 @@ export class ApprovedServices {
       throw new AppError('forbidden', `${operation.name} needs no browser.`);
     }
     const needsPage = operation.risk === 'read' && source === 'agent';
-    if (needsPage && !(await this.host.hasBrowser(sandbox.id))) {
+    const host = this.hosts.of(sandbox.machine);
+    if (needsPage && !(await host?.hasBrowser(sandbox.id))) {
       throw new AppError('unavailable', 'No page is open. Open one first.');
     }
-    if (sandbox.machine !== undefined)
-      throw new AppError(
-        'unavailable',
-        'The machine, or the image on it, has no Chromium: install it there.',
-      );
-    return this.host.browser(sandbox.id);
+    if (!host) throw new AppError('unavailable', 'The machine has no Chromium: install it there.');
+    return host.browser(sandbox.id);
   }
 
   async #search(

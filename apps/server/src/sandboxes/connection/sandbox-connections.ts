@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError } from '@belay/protocol';
+import type { AppError } from '@belay/protocol';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { AgentCalls } from './agent-calls.js';
 import { AgentListener, type Listener } from './agent-listener.js';
@@ -7,7 +7,7 @@ import type { ConnectedSandbox } from './connected-sandbox.js';
 
 /** What must be known of a sandbox to admit its agent. */
 interface ListeningSandbox extends ConnectedSandbox {
-  /** The hash of the token of an agent on another machine; those in containers are identified by their host. */
+  /** The hash of the token of an agent on a bare machine; those in containers are identified by their host. */
   readonly token?: string | undefined;
   admits(agent: string): boolean;
 }
@@ -29,11 +29,9 @@ export class SandboxConnections {
       onConnection: (connection) => this.calls.serve(connection, sandbox),
       onBroken: (reason) => this.calls.reportBreach(sandbox, reason),
     };
-    if (machine === undefined) {
-      this.listener.open(id, agent);
-      this.dials.admit(id, (dial) => this.listener.dialled(id, dial));
-    } else if (token !== undefined) this.listener.openAgent(id, token, agent);
-    else throw new AppError('internal', 'An agent on a machine connects with a token.');
+    if (token !== undefined) return this.listener.openAgent(id, token, agent);
+    this.listener.open(id, agent, { isFar: machine !== undefined });
+    this.dials.admit(id, (dial) => this.listener.dialled(id, dial));
   }
 
   /** Stops admitting connections; pending calls fail with `reason`. */

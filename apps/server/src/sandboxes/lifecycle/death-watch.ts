@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { ContainerHost } from '@belay/containers';
-import { AppError, errorFrom } from '@belay/protocol';
+import type { Look } from '@belay/containers';
+import { AppError, errorFrom, ignoreError } from '@belay/protocol';
 import { Config } from '../../config.js';
+import { MachineHosts } from '../machines/machine-hosts.js';
 import type { Findings } from './reconciler.js';
 import type { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';
@@ -27,7 +28,7 @@ export class DeathWatch implements Findings {
 
   constructor(
     private readonly config: Config,
-    private readonly host: ContainerHost,
+    private readonly hosts: MachineHosts,
     private readonly containers: SandboxContainers,
     private readonly sandboxes: Sandboxes,
     private readonly pool: WarmPool,
@@ -91,17 +92,23 @@ export class DeathWatch implements Findings {
   }
 
   async #lookAfterBreak(sandbox: Sandbox): Promise<void> {
-    if (sandbox.machine !== undefined) return this.watchLease(sandbox);
+    if (sandbox.machine !== undefined) void this.watchLease(sandbox);
     await delay(breakTimeoutMs, undefined, { ref: false });
     if (sandbox.isEnding || this.#closing || sandbox.connection?.connected) return;
     // The reconciler checks an unresponsive host once it is back.
-    const seen = await this.host.look(sandbox.id).catch(() => undefined);
+    const seen = await this.#look(sandbox);
     if (seen && seen.state !== 'running') await this.died(sandbox);
   }
 
   async #reasonOf(sandbox: Sandbox): Promise<string> {
-    const seen = await this.host.look(sandbox.id).catch(() => undefined);
+    const seen = await this.#look(sandbox);
     return `${seen?.why ?? 'The sandbox ended.'} Its files are kept.`;
+  }
+
+  /** Undefined without a host that responds. */
+  async #look({ id, machine }: Sandbox): Promise<Look | undefined> {
+    const host = this.hosts.of(machine);
+    return host?.look(id).catch(ignoreError('its host is away'));
   }
 
   #report(session: string, reason: string): void {

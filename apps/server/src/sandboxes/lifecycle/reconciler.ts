@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { ContainerHost, followHost, type Seen } from '@belay/containers';
+import { followHost, type ContainerHost, type HostFollower, type Seen } from '@belay/containers';
 import { errorFrom } from '@belay/protocol';
 import { ContainerDials } from '../../containers/container-dials.js';
 import { EventLog } from '../../logs/event-log.js';
+import { MachineHosts, type SandboxHost } from '../machines/machine-hosts.js';
 import { Sandbox } from './sandbox.js';
 import { SandboxContainers } from './sandbox-containers.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
@@ -17,8 +18,9 @@ export interface Findings {
 }
 
 /**
- * Keeps the server’s state in sync with the host of its containers: adopts sandboxes of an earlier server, removes
- * unused containers and files, and detects exits. The check is repeated after the host was away.
+ * Keeps the server’s state in sync with the hosts of its containers, its own and those of joined machines: adopts
+ * sandboxes of an earlier server, removes unused containers and files, and detects exits. The check is repeated after a
+ * host was away. What a machine reports concerns sandboxes on it alone: it is not trusted.
  */
 @Injectable()
 export class Reconciler {
@@ -28,7 +30,7 @@ export class Reconciler {
   #adopted = false;
 
   constructor(
-    private readonly host: ContainerHost,
+    private readonly hosts: MachineHosts,
     private readonly containers: SandboxContainers,
     private readonly records: SandboxRecords,
     private readonly sandboxes: Sandboxes,
@@ -36,82 +38,123 @@ export class Reconciler {
     private readonly dials: ContainerDials,
   ) {}
 
-  /** Resolves after the first check, even if the host does not respond; then follows the host until `close`. */
+  /**
+   * Resolves after the first check of this server’s own host, even if that does not respond; then follows all hosts until
+   * `close`.
+   */
   async start(findings: Findings): Promise<void> {
     await this.#adoptOnMachines();
     const { promise: looked, resolve } = Promise.withResolvers<void>();
-    this.#following = followHost(this.host, {
-      signal: this.#closing.signal,
+    const { own } = this.hosts;
+    this.#following = this.#follow(own, {
       synced: async (found) => {
-        await (this.#adopted ? this.#check(found, findings) : this.#adoptAll(found, findings));
+        await (this.#adopted ? this.#check(own, found, findings) : this.#adoptAll(found, findings));
         resolve();
       },
-      changed: (seen) => this.#handle(seen, findings),
+      changed: (seen) => this.#handle(own, seen, findings),
       away: (error) => {
         this.#logger.warn(error.message);
         resolve();
       },
-      back: () => this.#logger.log(`${this.host.name} is back.`),
+      back: () => this.#logger.log(`${own.host.name} is back.`),
     });
     await looked;
+    this.hosts.onAdded((on) => {
+      void this.#follow(on, {
+        synced: async (found) => {
+          await this.#check(on, found, findings);
+          this.hosts.setChecked(on, true);
+        },
+        changed: (seen) => this.#handle(on, seen, findings),
+        away: (error) => {
+          this.#logger.debug(error.message);
+          this.hosts.setChecked(on, false);
+        },
+        back: () => {},
+      });
+    });
   }
 
+  /** Waits for no machine: one that does not respond would delay the end of the server. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#following;
   }
 
-  #handle({ id, state }: Seen, findings: Findings): void {
-    const sandbox = this.sandboxes.withId(id);
+  #follow({ host, signal }: SandboxHost, follower: Omit<HostFollower, 'signal'>): Promise<void> {
+    const ends = AbortSignal.any([this.#closing.signal, signal]);
+    return followHost(host, { ...follower, signal: ends });
+  }
+
+  #handle(on: SandboxHost, { id, state }: Seen, findings: Findings): void {
+    const sandbox = this.#on(on, id);
     const isOver = state === 'ended' || state === 'gone';
     if (isOver && sandbox && !sandbox.isEnding) void findings.died(sandbox);
   }
 
-  /** Agents on other machines reconnect by themselves; no host of containers here knows them. */
+  /** They are not reported before their machine has connected. */
   async #adoptOnMachines(): Promise<void> {
     for (const record of await this.#validRecords()) {
-      const { sandbox: id, session, machine, token } = record;
-      const isRunning = machine !== undefined && token !== undefined;
+      const { sandbox: id, session, machine, token, running } = record;
+      const isRunning = machine !== undefined && (running || token !== undefined);
       if (!isRunning || this.sandboxes.ofSession(session) || !(await this.#isCurrent(record)))
         continue;
-      const sandbox = this.sandboxes.add({ ...record, id });
+      // Earlier versions gave a token to agents in containers, too.
+      const sandbox = this.sandboxes.add({
+        ...record,
+        id,
+        token: this.hosts.of(machine) ? undefined : token,
+      });
       sandbox.adopt();
       await this.containers.adopt(sandbox);
     }
   }
 
   /** Checks after a time without news: reports sandboxes that have exited, and removes unowned containers. */
-  async #check(found: readonly Seen[], findings: Findings): Promise<void> {
+  async #check(on: SandboxHost, found: readonly Seen[], findings: Findings): Promise<void> {
+    const { host, machine } = on;
     const running = new Set(found.filter(({ state }) => state === 'running').map(({ id }) => id));
     for (const sandbox of this.sandboxes.all()) {
       // A sandbox that is being created may not run yet.
       const wasRunning = sandbox.hasBegun || sandbox.connection !== undefined;
-      if (sandbox.machine !== undefined) continue;
+      if (sandbox.machine !== machine) continue;
       if (!wasRunning || sandbox.isEnding || running.has(sandbox.id)) continue;
       // It may have begun since they were listed.
-      if ((await this.host.look(sandbox.id)).state !== 'running') await findings.died(sandbox);
+      if ((await host.look(sandbox.id)).state !== 'running') await findings.died(sandbox);
     }
-    for (const { id } of found) if (!this.#isUsed(id)) await this.host.remove(id);
+    for (const { id } of found) if (!this.#isUsed(on, id)) await host.remove(id);
     // Removes files of starts that failed in the host; containers being created may still use theirs.
-    if (this.containers.busy === 0) await this.#removeFiles();
+    if (this.containers.busy === 0 || machine !== undefined) await this.#removeFiles(host);
   }
 
-  /** The first check: adopts or removes what an earlier server left. */
+  /** The first check of this server’s own host: adopts or removes what an earlier server left. */
   async #adoptAll(found: readonly Seen[], findings: Findings): Promise<void> {
+    const { own } = this.hosts;
     const records = await this.#validRecords();
     for (const seen of found) {
-      if (this.#isUsed(seen.id)) continue;
-      const record = records.find(({ sandbox }) => sandbox === seen.id);
+      if (this.#isUsed(own, seen.id)) continue;
+      const record = records.find(
+        ({ sandbox, machine }) => sandbox === seen.id && machine === undefined,
+      );
       if (record && (await this.#isCurrent(record))) await this.#takeOver(seen, record, findings);
-      else await this.host.remove(seen.id);
+      else await own.host.remove(seen.id);
     }
-    await this.#removeFiles();
+    await this.#removeFiles(own.host);
     this.#adopted = true;
   }
 
-  /** By a sandbox, or by a program of this process; an earlier process’s programs are of no use. */
-  #isUsed(id: string): boolean {
-    return this.sandboxes.withId(id) !== undefined || this.dials.has(id);
+  /** The sandbox with this id, if it is on this host. */
+  #on({ machine }: SandboxHost, id: string): Sandbox | undefined {
+    const sandbox = this.sandboxes.withId(id);
+    return sandbox?.machine === machine ? sandbox : undefined;
+  }
+
+  /**
+   * By a sandbox, or by a program of this process, which all run on this server’s own host; an earlier process’s programs
+   * are of no use.
+   */
+  #isUsed(on: SandboxHost, id: string): boolean {
+    return this.#on(on, id) !== undefined || (on.machine === undefined && this.dials.has(id));
   }
 
   /** Records of existing sessions whose files are worth keeping; others are removed. */
@@ -148,11 +191,11 @@ export class Reconciler {
     await this.containers.adopt(sandbox);
   }
 
-  async #removeFiles(): Promise<void> {
+  async #removeFiles(host: ContainerHost): Promise<void> {
     // Listed first, because a sandbox is known before its files are created.
-    const stored = await this.host.storedFiles();
+    const stored = await host.storedFiles();
     const known = [...(await this.#validRecords()), ...this.sandboxes.all()];
     const needed = new Set(known.map(({ files }) => files));
-    for (const files of stored) if (!needed.has(files)) await this.host.removeFiles(files);
+    for (const files of stored) if (!needed.has(files)) await host.removeFiles(files);
   }
 }

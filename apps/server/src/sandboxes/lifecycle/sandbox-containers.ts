@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Injectable } from '@nestjs/common';
-import { ContainerHost, labels, type ContainerSpec, type SharedFolder } from '@belay/containers';
+import { Injectable, Logger } from '@nestjs/common';
+import { labels, type ContainerSpec, type SharedFolder } from '@belay/containers';
 import {
   AppError,
   ignoreError,
@@ -17,6 +17,7 @@ import { toolSettings } from '../../egress/tool-settings.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import { HostFolders } from '../host-folders.js';
 import { MachineAgents } from '../machines/machine-agents.js';
+import { MachineHosts } from '../machines/machine-hosts.js';
 import type { SandboxRecord } from './sandbox-records.store.js';
 import type { Sandbox } from './sandbox.js';
 
@@ -36,7 +37,7 @@ export interface Disposal {
   reason?: AppError;
 }
 
-/** Containers that are created concurrently: more would only slow each other down. */
+/** Containers of this server that are created concurrently: more would only slow each other down. */
 const parallelStarts = 4;
 /** From the claim of a warm sandbox to its renaming: longer than a session takes until its first output. */
 const renameDelayMs = 500;
@@ -51,13 +52,14 @@ const ended = new AppError('unavailable', 'The sandbox was ended.');
 /** Starts and ends sandboxes, in containers of this server or on joined machines. */
 @Injectable()
 export class SandboxContainers {
+  readonly #logger = new Logger(SandboxContainers.name);
   readonly #starts = new Semaphore(parallelStarts);
   #busy = 0;
   #tools: ReturnType<typeof toolSettings> | undefined;
 
   constructor(
     private readonly config: Config,
-    private readonly host: ContainerHost,
+    private readonly hosts: MachineHosts,
     private readonly folders: HostFolders,
     private readonly agents: SessionAgents,
     private readonly connections: SandboxConnections,
@@ -76,12 +78,12 @@ export class SandboxContainers {
 
   /** Resolves when the agent has said hello. After a rejection, `discard` removes what was created. */
   async launch(sandbox: Sandbox, launch: Launch): Promise<void> {
-    if (sandbox.machine !== undefined) {
+    if (this.#isBare(sandbox)) {
       await this.#stillWanted(sandbox);
-      const { image = null, profile } = launch;
-      await this.machines.launch(sandbox, { image, profile, tools: await this.#toolSettings() });
+      await this.machines.launch(sandbox);
       return greetedInTime(sandbox);
     }
+    if (sandbox.machine !== undefined) return this.#launch(sandbox, launch);
     this.#busy++;
     try {
       await this.#starts.runExclusive(() => this.#launch(sandbox, launch));
@@ -93,13 +95,14 @@ export class SandboxContainers {
   /** Admits the agent of a sandbox of an earlier server. */
   async adopt(sandbox: Sandbox): Promise<void> {
     this.connections.listen(sandbox);
-    if (sandbox.machine === undefined) await this.host.adopt(sandbox.id);
+    await this.hosts.of(sandbox.machine)?.adopt(sandbox.id);
   }
 
   /** Renames a warm sandbox after its session; delayed, because the session’s start needs the processor first. */
   rename(sandbox: Sandbox): void {
     const rename = async () => {
-      if (!sandbox.isEnding) await this.host.rename(sandbox.id, labelOf(sandbox));
+      const { id, machine, isEnding } = sandbox;
+      if (!isEnding) await this.hosts.of(machine)?.rename(id, labelOf(sandbox));
     };
     const late = () => void rename().catch(ignoreError('the name only helps readers of docker ps'));
     setTimeout(late, renameDelayMs).unref();
@@ -112,7 +115,7 @@ export class SandboxContainers {
     await sandbox.link.call('shutdown', {}, { signal }).catch(ignoreError('it is killed'));
     if (sandbox.machine !== undefined) return;
     const end = Date.now() + exitTimeoutMs;
-    while (Date.now() < end && (await this.host.look(sandbox.id)).state === 'running') {
+    while (Date.now() < end && (await this.hosts.own.host.look(sandbox.id)).state === 'running') {
       await delay(50);
     }
   }
@@ -123,11 +126,13 @@ export class SandboxContainers {
    */
   async dispose(sandbox: Sandbox, { files, reason = ended }: Disposal): Promise<void> {
     sandbox.startEnding();
-    if (sandbox.machine !== undefined) return this.machines.dispose(sandbox, { files, reason });
-    await this.host.remove(sandbox.id);
+    if (this.#isBare(sandbox)) return this.machines.dispose(sandbox, { files, reason });
+    if (sandbox.machine !== undefined) return this.#disposeFar(sandbox, { files, reason });
+    const { host } = this.hosts.own;
+    await host.remove(sandbox.id);
     sandbox.end(reason);
     this.connections.remove(sandbox.id, reason);
-    if (files) await this.host.removeFiles(sandbox.files);
+    if (files) await host.removeFiles(sandbox.files);
   }
 
   /** Like `dispose`, for an unused sandbox. If the engine is unavailable, the reconciler removes it later. */
@@ -137,12 +142,30 @@ export class SandboxContainers {
 
   /** Whether the files of a session’s earlier sandbox are still there; those on machines are taken to be. */
   async hasFiles({ files, machine }: SandboxRecord): Promise<boolean> {
-    return machine !== undefined || this.host.hasFiles(files);
+    const host = this.hosts.of(machine);
+    return host ? host.hasFiles(files) : machine !== undefined;
   }
 
-  removeFiles({ files, machine }: SandboxRecord): Promise<void> {
-    if (machine === undefined) return this.host.removeFiles(files);
-    return this.machines.removeFiles(machine, files);
+  async removeFiles({ files, machine }: SandboxRecord): Promise<void> {
+    const host = this.hosts.of(machine);
+    if (machine === undefined) await this.hosts.own.host.removeFiles(files);
+    else if (host) await host.removeFiles(files).catch(laterThere);
+    else await this.machines.removeFiles(machine, files);
+  }
+
+  /** Whether its machine has no containers, or was removed. */
+  #isBare({ machine }: Sandbox): boolean {
+    return machine !== undefined && this.hosts.of(machine) === undefined;
+  }
+
+  /** The machine may be away: its agent is refused from now on. */
+  async #disposeFar(sandbox: Sandbox, { files, reason }: Required<Disposal>): Promise<void> {
+    const { id, machine } = sandbox;
+    sandbox.end(reason);
+    this.connections.remove(id, reason);
+    const host = this.hosts.of(machine);
+    await host?.remove(id).catch(laterThere);
+    if (files) await host?.removeFiles(sandbox.files).catch(laterThere);
   }
 
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
@@ -152,7 +175,10 @@ export class SandboxContainers {
     this.connections.listen(sandbox);
     const folders = await this.folders.hold(launch.mounts ?? []);
     const spec = await this.#spec(sandbox, launch, { folders, agentMounts });
-    await this.host.start(spec, sandbox.signal);
+    const host = await sandbox.alive(this.hosts.ready(sandbox.machine));
+    if (sandbox.machine !== undefined && sandbox.session !== null)
+      this.#logger.log(`${host.name} runs the session ${sandbox.session}.`);
+    await host.start(spec, sandbox.signal);
     await greetedInTime(sandbox);
   }
 
@@ -189,6 +215,9 @@ export class SandboxContainers {
     return (this.#tools ??= toolSettings(this.config.environment));
   }
 }
+
+/** What a machine does not remove now, `Reconciler` lets it remove when it is back. */
+const laterThere = ignoreError('it is removed when the machine is back');
 
 /** A sandbox’s name for people, which is that of its session once it has one. */
 const labelOf = ({ id, session }: Sandbox): string => session ?? `warm-${id}`;

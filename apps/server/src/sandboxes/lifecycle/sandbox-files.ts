@@ -74,6 +74,7 @@ export class SandboxFiles {
       agent,
       machine,
       token,
+      running: machine !== undefined,
       begun,
     });
   }
@@ -109,10 +110,11 @@ export class SandboxFiles {
     await this.copies.remove(session);
   }
 
-  /** Removes the token, so that a later server does not wait for an agent that was ended. */
-  async forgetToken({ session, machine }: Sandbox): Promise<void> {
+  /** Records that its agent was ended, so that a later server does not wait for one on a machine. */
+  async recordEnd({ session, machine }: Sandbox): Promise<void> {
     const record = session === null ? undefined : await this.records.find(session);
-    if (record && machine !== undefined) await this.records.write({ ...record, token: undefined });
+    if (record && machine !== undefined)
+      await this.records.write({ ...record, token: undefined, running: false });
   }
 
   /** Tells user and model what was put back, and what was not. */

@@ -18,8 +18,10 @@ const fields = z.object({
   agent: z.string().optional(),
   /** The joined machine that has the files. */
   machine: z.string().optional(),
-  /** The hash of the agent’s token on that machine; absent once the agent was ended. */
+  /** The hash of the agent’s token on that machine, if it is bare; absent once the agent was ended. */
   token: z.string().optional(),
+  /** Whether the agent on that machine was not ended yet. */
+  running: z.boolean().optional(),
 });
 export type SandboxRecord = z.infer<typeof fields>;
 

@@ -3,9 +3,9 @@ import { AppError, type SessionMachine } from '@belay/protocol';
 import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
 import { SandboxConnections } from '../connection/sandbox-connections.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
-import { foldersOf, Machines, type WantedContainer } from './machines.js';
+import { foldersOf, Machines } from './machines.js';
 
-/** Runs the agents of sessions on joined machines instead of in containers of this server. */
+/** Runs the agents of sessions on bare machines, without containers. */
 @Injectable()
 export class MachineAgents {
   constructor(
@@ -14,11 +14,11 @@ export class MachineAgents {
   ) {}
 
   /** Makes the machine start the agent, which then says hello. */
-  async launch(sandbox: Sandbox, container: WantedContainer): Promise<void> {
+  async launch(sandbox: Sandbox): Promise<void> {
     const token = `agent-${randomSecret()}`;
     sandbox.token = hashOfSecret(token, 'hex');
     this.connections.listen(sandbox);
-    await sandbox.alive(this.machines.startAgent(sandbox, token, container));
+    await sandbox.alive(this.machines.startAgent(sandbox, token));
   }
 
   /** Revokes the agent’s token; the machine ends the agent now, or when it reconnects. */

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ContainerHost } from '@belay/containers';
 import { machineCalls, machineServerCalls } from '@belay/protocol';
 import { dialRpc } from '@belay/rpc';
 import { itLong, staysTrue, until } from '@belay/testing';
@@ -10,8 +11,10 @@ import { SessionWorkspaces } from '../../actions/containers/session-workspaces.j
 import { Database } from '../../storage/database.js';
 import { Documents } from '../../storage/documents.js';
 import { Config } from '../../config.js';
+import { ContainerDials } from '../../containers/container-dials.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
+import { MachineHosts } from './machine-hosts.js';
 import { MachineStore } from './machine.store.js';
 import { Machines } from './machines.js';
 
@@ -33,8 +36,10 @@ describe('the connections of machines', () => {
     listener = new AgentListener();
     sandboxes = new Sandboxes(config, new SessionWorkspaces());
     database = new Database(config);
-    const documents = await Documents.load(config, database);
-    machines = new Machines(config, new MachineStore(documents), listener, sandboxes);
+    const store = new MachineStore(await Documents.load(config, database));
+    const none = { onDial: () => {} } as unknown as ContainerHost;
+    const hosts = new MachineHosts(config, none, new ContainerDials(none), store);
+    machines = new Machines(config, store, listener, sandboxes, hosts);
     // Of this test alone: a lease of the one before may end now.
     const own: typeof ended = [];
     ended = own;

@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import type { RemoteHost } from '@belay/containers';
 import {
   AppError,
   machineCalls,
@@ -11,13 +12,13 @@ import {
   type SessionMachine,
 } from '@belay/protocol';
 import type { RpcConnection } from '@belay/rpc';
-import type { z } from 'zod';
 import { sees, seesAll, type Caller } from '../../access/caller.js';
 import { Config } from '../../config.js';
 import { AgentListener } from '../connection/agent-listener.js';
 import type { Sandbox } from '../lifecycle/sandbox.js';
 import { Sandboxes } from '../lifecycle/sandboxes.js';
 import { assertMayUseMachine, mayUseMachine } from './assert-may-use-machine.js';
+import { MachineHosts } from './machine-hosts.js';
 import { MachineStore, type StoredMachine } from './machine.store.js';
 
 type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
@@ -28,13 +29,8 @@ export interface MachineListener {
   ended(sandbox: Sandbox, reason: string): void;
 }
 
-/** What a machine that creates containers needs for an agent’s container. */
-export type WantedContainer = z.input<(typeof machineCalls)['agents.start']['input']>['container'];
-
 /** How long a machine may take to end an agent, or to start it. */
 const callTimeoutMs = 20_000;
-/** The timeout of calls in which the machine may have to pull an image. */
-const containerTimeoutMs = 10 * 60_000;
 /** The number of folders that one call may name. */
 const maxFolders = 10;
 
@@ -54,6 +50,7 @@ export class Machines {
     private readonly store: MachineStore,
     private readonly listener: AgentListener,
     private readonly sandboxes: Sandboxes,
+    private readonly hosts: MachineHosts,
   ) {}
 
   /** Admits joined machines; their agents must be known by now. */
@@ -176,19 +173,19 @@ export class Machines {
     this.#connections.delete(machine.id);
     this.#capacities.delete(machine.id);
     this.listener.remove(entryOf(machine.id), reason);
+    await this.hosts.remove(machine.id);
     for (const sandbox of this.#sandboxesOf(machine.id))
       this.#listener.ended(sandbox, `The machine ${machine.name} was removed.`);
     this.#logger.log(`The machine ${machine.name} was removed.`);
   }
 
-  /** Makes a machine start the agent of a sandbox, which connects with `token`. */
-  async startAgent(sandbox: Sandbox, token: string, container: WantedContainer): Promise<void> {
+  /** Makes a bare machine start the agent of a sandbox, which connects with `token`. */
+  async startAgent(sandbox: Sandbox, token: string): Promise<void> {
     const { id, session, files } = sandbox;
     if (session === null) throw new AppError('internal', 'A machine runs agents of sessions only.');
     this.#logger.log(`Session ${session} runs on the machine ${this.#nameOf(sandbox)}.`);
-    const isBare = this.#machineOf(sandbox)?.kind === 'bare';
-    const signal = AbortSignal.timeout(isBare ? callTimeoutMs : containerTimeoutMs);
-    const agent = { sandbox: id, session, token, ...foldersOf(files), container };
+    const signal = AbortSignal.timeout(callTimeoutMs);
+    const agent = { sandbox: id, session, token, ...foldersOf(files) };
     await this.#connectionOf(sandbox).call('agents.start', agent, { signal });
   }
 
@@ -232,10 +229,13 @@ export class Machines {
     );
   }
 
-  #letIn({ id, credential }: StoredMachine): void {
+  #letIn(machine: StoredMachine): void {
+    const { id, credential, kind } = machine;
+    const host = kind === 'container' ? this.hosts.add(machine) : undefined;
     this.listener.openRemote(entryOf(id), credential, {
       serves: machineServerCalls,
       calls: machineCalls,
+      dialled: host && ((container, dial) => host.dialled(container, dial)),
       authorize: async () => {
         if (this.isConnected(id))
           throw new AppError('conflict', 'This machine is connected already, by another process.');
@@ -243,14 +243,16 @@ export class Machines {
       onConnection: (connection) => {
         void this.#connections.get(id)?.close();
         this.#connections.set(id, connection);
-        this.#serve(id, connection);
+        host?.connect(connection);
+        this.#serve(id, connection, host);
       },
     });
   }
 
-  #serve(id: string, connection: Connection): void {
+  #serve(id: string, connection: Connection, host: RemoteHost | undefined): void {
     connection.on('disconnected', () => this.#watchLease(id));
     connection.serve({
+      'host.seen': async (seen, context) => host?.handlers['host.seen'](seen, context) ?? {},
       'machine.hello': async ({ description, running, capacity }) => {
         const machine = this.store.all().find((one) => one.id === id);
         if (!machine) throw new AppError('unauthorized', 'This machine was removed.');
@@ -259,7 +261,9 @@ export class Machines {
             'conflict',
             `This machine joined as ${machine.kind}: remove it and join again.`,
           );
-        if (capacity && machine.kind === 'container') this.#capacities.set(id, capacity);
+        if (host && capacity) this.#capacities.set(id, capacity);
+        // Its containers report themselves: see `Reconciler`.
+        if (host) return { name: machine.name, end: [] };
         void this.#removeLeftFiles(id).catch((error: unknown) => this.#logger.warn(error));
         return { name: machine.name, end: this.#compare(id, running) };
       },

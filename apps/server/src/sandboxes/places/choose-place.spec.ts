@@ -3,7 +3,6 @@ import { choosePlace, type Needs, type SandboxPlace } from './choose-place.js';
 const needs = (more: Partial<Needs> = {}): Needs => ({
   labels: {},
   mounts: [],
-  check: null,
   agent: undefined,
   actions: [],
   image: null,
@@ -55,7 +54,6 @@ describe('the place of a session', () => {
     const permissions = { workspace: 'read' } as never;
     for (const more of [
       { mounts: [{ folder: '/data', path: '/mnt/data', readOnly: true }] },
-      { check: 'npm test' },
       { agent: { name: 'codex', version: '1', protocol: 'terminal' } as const },
       { image: 'mine:1' },
       { actions: [{ permissions } as never] },

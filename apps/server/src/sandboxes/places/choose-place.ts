@@ -23,10 +23,7 @@ export interface SandboxPlace {
 }
 
 /** What decides where a session can run. */
-export type Needs = Pick<
-  SessionSettings,
-  'labels' | 'mounts' | 'check' | 'agent' | 'actions' | 'image'
->;
+export type Needs = Pick<SessionSettings, 'labels' | 'mounts' | 'agent' | 'actions' | 'image'>;
 
 /**
  * The least loaded place that fits, the first of those with the same load; undefined while all that fit are full. Throws
@@ -67,9 +64,8 @@ function unfit({ labels, closed, machine }: SandboxPlace, needs: Needs): string 
 }
 
 /** What a session has that is only known to work in sandboxes of the server. */
-function serverOnly({ labels, mounts, check, agent, actions, image }: Needs): string | null {
+function serverOnly({ labels, mounts, agent, actions, image }: Needs): string | null {
   if (mounts.length > 0) return 'does not have the folders of the server';
-  if (check !== null) return 'runs no check command';
   if (agent) return `does not have the agent ${agent.name}`;
   if (actions.some(({ permissions }) => permissions.workspace !== 'none'))
     return 'runs no actions that use the workspace';
