@@ -144,7 +144,7 @@ export class SandboxService {
     { settings }: StartPayload,
     kept: SandboxRecord | undefined,
   ): Promise<Sandbox> {
-    const { image, sandbox: profile, machine, mounts, agent } = settings;
+    const { image, sandbox: profile, mounts, agent } = settings;
     await reserved.alive(Promise.resolve());
     const isPlain = !kept && mounts.length === 0 && !agent;
     const warm = isPlain ? this.pool.claim({ image, profile }, reserved.machine) : undefined;
