@@ -81,7 +81,7 @@ async function check() {
 function filesOf() {
   if (isChosen) return ['--passWithNoTests', ...chosen];
   if (onlyLong) return ['--testPathPatterns', longFiles, '--testTimeout', String(longTimeout)];
-  return ['--ignoreProjects', 'agents', '--testPathIgnorePatterns', longFiles];
+  return ['--ignoreProjects', 'agents', 'kubernetes', '--testPathIgnorePatterns', longFiles];
 }
 
 async function jest(environment) {
