@@ -22,7 +22,13 @@ const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
   server: {
     entry: 'dist/main.js',
     file: 'main.cjs',
-    also: [{ entry: 'dist/telemetry/open-telemetry.js', file: 'open-telemetry.cjs' }],
+    also: [
+      { entry: 'dist/telemetry/open-telemetry.js', file: 'open-telemetry.cjs' },
+      {
+        entry: '../../node_modules/@kubernetes/client-node/dist/index.js',
+        file: 'kubernetes-client.cjs',
+      },
+    ],
   },
   agent: {
     entry: 'src/main.ts',
@@ -155,12 +161,16 @@ const lateTls: Plugin = {
   },
 };
 
-/** Keeps OpenTelemetry in a file of its own, so that a server without it does not read three megabytes more. */
-const lateTelemetry: Plugin = {
-  name: 'late-telemetry',
+/** Keeps what few servers use in files of their own, so that others do not read megabytes more. */
+const lateParts: Plugin = {
+  name: 'late-parts',
   setup(esbuild) {
     esbuild.onResolve({ filter: /^\.\/open-telemetry\.js$/ }, () => ({
       path: './open-telemetry.cjs',
+      external: true,
+    }));
+    esbuild.onResolve({ filter: /^@kubernetes\/client-node$/ }, () => ({
+      path: './kubernetes-client.cjs',
       external: true,
     }));
   },
@@ -182,7 +192,7 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateTelemetry],
+  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateParts],
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));
