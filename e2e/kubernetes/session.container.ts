@@ -92,4 +92,16 @@ describe('a server whose sandboxes are pods', () => {
     expect(JSON.stringify(end.args)).toContain('belay/there-is-no-such-image:1');
     session.close();
   });
+
+  it('starts no session in pods that no policy confines', async () => {
+    await cluster.removePolicy();
+    const session = await start(server, {
+      task: 'Begin',
+      model: script(server.data, [{ finish: 'Done.' }]),
+    });
+    const end = await session.ended();
+    expect(JSON.stringify(end.args)).toMatch(/pods can connect to .*NetworkPolicy/);
+    expect(await pods()).toEqual([]);
+    session.close();
+  });
 });

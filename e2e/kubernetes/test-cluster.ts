@@ -28,6 +28,7 @@ export class TestCluster {
     /** An address of this machine that pods can reach. */
     readonly address: string,
     readonly core: CoreV1Api,
+    private readonly objects: KubernetesObjectApi,
     private readonly folder: string,
   ) {}
 
@@ -41,7 +42,7 @@ export class TestCluster {
     const all = KubernetesObjectApi.makeApiClient(config);
     for (const one of objectsFor(name, address)) await all.create(one);
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    const opened = new TestCluster(name, address, core, folder);
+    const opened = new TestCluster(name, address, core, all, folder);
     await opened.#writeConfig(config);
     return opened;
   }
@@ -54,6 +55,13 @@ export class TestCluster {
   /** A port that pods can reach. */
   nextPort(): number {
     return (this.#lastPort += 1);
+  }
+
+  /** From then on, pods reach whatever the cluster’s network leads to. */
+  async removePolicy(): Promise<void> {
+    const { namespace } = this;
+    const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
+    await this.objects.delete({ ...policy, metadata: { name: 'belay', namespace } });
   }
 
   /** Everything in the namespace goes with it. */
