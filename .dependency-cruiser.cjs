@@ -99,6 +99,7 @@ module.exports = {
     ]),
     packages('evaluation', ['libs/protocol', 'libs/client', 'libs/containers', 'libs/host']),
     ...layers('apps/server/src', [
+      ['kubernetes-config.ts'],
       [
         'config.ts',
         's3-config.ts',

@@ -105,6 +105,11 @@ module.exports = {
     project('s3', 'apps/server/src', {
       testMatch: ['**/*.s3.ts'],
     }),
+    // A cluster that somebody else has made: `npm run test:kubernetes`.
+    project('kubernetes', 'e2e/kubernetes', {
+      testMatch: ['**/*.container.ts'],
+      globalSetup: '<rootDir>/e2e/kubernetes/load-images.cjs',
+    }),
     // The dashboard in a real Chromium.
     project('e2e', 'e2e/dashboard', {
       testMatch: ['**/*.e2e.ts'],

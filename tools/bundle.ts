@@ -25,6 +25,10 @@ const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
     also: [
       { entry: 'dist/telemetry/open-telemetry.js', file: 'open-telemetry.cjs' },
       { entry: 'dist/storage/s3-bucket.js', file: 's3-bucket.cjs' },
+      {
+        entry: '../../node_modules/@kubernetes/client-node/dist/index.js',
+        file: 'kubernetes-client.cjs',
+      },
     ],
   },
   agent: {
@@ -158,12 +162,16 @@ const lateTls: Plugin = {
   },
 };
 
-/** Keeps the SDKs of OpenTelemetry and S3 in files of their own, so that a server without them does not read megabytes more. */
-const lateSdks: Plugin = {
-  name: 'late-sdks',
+/** Keeps what few servers use in files of their own, so that others do not read megabytes more. */
+const lateParts: Plugin = {
+  name: 'late-parts',
   setup(esbuild) {
     esbuild.onResolve({ filter: /^\.\/(open-telemetry|s3-bucket)\.js$/ }, ({ path }) => ({
       path: path.replace(/js$/, 'cjs'),
+      external: true,
+    }));
+    esbuild.onResolve({ filter: /^@kubernetes\/client-node$/ }, () => ({
+      path: './kubernetes-client.cjs',
       external: true,
     }));
   },
@@ -185,7 +193,7 @@ const options = {
   legalComments: 'none',
   logLevel: 'warning',
   external,
-  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateSdks],
+  plugins: [nativeKoffi, dockerProtocols, evaluationAssets, englishZod, lateTls, lateParts],
 } satisfies BuildOptions;
 const banner = `const belayBundleUrl = require('node:url').pathToFileURL(__filename).href;`;
 const files = await (bundle.split ? inParts(bundle) : inOneFile(bundle));

@@ -96,6 +96,11 @@ export const exceptions: Exception[] = [
     line: /(?:is|are) no line/,
     why: '“there” stands before it',
   },
+  {
+    path: /\/kubernetes\/pod-parts\.ts$/,
+    line: /terminationGracePeriodSeconds/,
+    why: 'a field of Kubernetes',
+  },
   { path: /\/harbor\.spec\.ts$/, line: /door/, why: 'the story of a task in a test' },
 ];
 

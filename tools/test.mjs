@@ -81,7 +81,7 @@ async function check() {
 function filesOf() {
   if (isChosen) return ['--passWithNoTests', ...chosen];
   if (onlyLong) return ['--testPathPatterns', longFiles, '--testTimeout', String(longTimeout)];
-  return ['--ignoreProjects', 'agents', 's3', '--testPathIgnorePatterns', longFiles];
+  return ['--ignoreProjects', 'agents', 'kubernetes', 's3', '--testPathIgnorePatterns', longFiles];
 }
 
 async function jest(environment) {

@@ -47,6 +47,9 @@ export function prepareEcosystemsImage(docker, settings, say) {
   return ensureImage(docker, ecosystemsSpec(settings, imageSpecs().sandbox), say);
 }
 
+/** The name of the runtime’s image, for hosts that cannot mount its volume. */
+export const runtimeImage = () => runtimeSpec(imageSpecs().runtimeBase).tag;
+
 /** The runtime’s image and a volume filled from it; returns the volume’s name. */
 export async function prepareRuntime(docker, say) {
   const spec = runtimeSpec(imageSpecs().runtimeBase);

@@ -7,6 +7,7 @@ import {
   prepareSandboxImage,
   prepareSystemImage,
   prepareTestImages,
+  runtimeImage,
 } from './images.mjs';
 import { preparePackages } from './packages.mjs';
 import { preparePostgres } from './postgres.mjs';
@@ -39,6 +40,7 @@ async function prepareProduct(docker) {
     DOCKER_HOST: ended[0].host,
     BELAY_IMAGE: ended[1],
     BELAY_RUNTIME: ended[2],
+    BELAY_RUNTIME_IMAGE: runtimeImage(),
     BELAY_SITE: join(root, 'apps/web/dist/site'),
     BELAY_EXAMPLES: join(root, 'examples'),
     BELAY_CLI: join(root, 'apps/cli/bin/belay.mjs'),

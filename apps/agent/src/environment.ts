@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 const environment = z
@@ -7,6 +8,8 @@ const environment = z
       .string({ error: 'is not set' })
       .regex(/^(unix:|wss?:)/, 'must begin with “unix:”, “wss:” or “ws:”'),
     BELAY_TOKEN: z.string().optional(),
+    /** A file with the token, which programs cannot read. */
+    BELAY_TOKEN_FILE: z.string().optional(),
     /** The user that programs run as, in a sandbox whose agent starts as root. */
     BELAY_USER: z.coerce.number().int().nonnegative().optional(),
     BELAY_WORKSPACE: z.string().default('/workspace'),
@@ -21,7 +24,7 @@ const environment = z
   })
   .transform((values) => ({
     connection: values.BELAY_CONNECTION,
-    token: values.BELAY_TOKEN,
+    token: values.BELAY_TOKEN ?? tokenIn(values.BELAY_TOKEN_FILE),
     user: values.BELAY_USER,
     workspace: values.BELAY_WORKSPACE,
     state: values.BELAY_STATE,
@@ -30,6 +33,18 @@ const environment = z
     chromium: values.CHROMIUM,
     cargo: values.BELAY_CARGO_CONFIG,
   }));
+/** Throws one sentence for a file that cannot be read. */
+function tokenIn(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new Error(
+      `The token in BELAY_TOKEN_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+    );
+  }
+}
+
 export type AgentEnvironment = z.output<typeof environment> & {
   /** Variables that the sandbox’s shells inherit. */
   shell: Record<string, string>;

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { runtimeFolder } from '@belay/host';
 import { type Scope } from '@belay/protocol';
 import { z } from 'zod';
+import { kubernetesOf, kubernetesSettings, type KubernetesConfig } from './kubernetes-config.js';
 import { s3Of, s3Variables, type S3Config } from './s3-config.js';
 import { blankIsUnset, faulty, text } from './variables.js';
 
@@ -36,6 +37,7 @@ const listOf = (text: string): string[] =>
     .filter(Boolean);
 
 const environment = z.object({
+  ...kubernetesSettings,
   BELAY_HOST: z.preprocess(blankIsUnset, z.string().default('127.0.0.1')),
   BELAY_PORT: z.preprocess(blankIsUnset, z.coerce.number().int().min(0).max(65_535).default(4600)),
   BELAY_DATA: text,
@@ -205,6 +207,8 @@ export class Config {
   /** The key of the documents in the database, in Base64; undefined for the one in the data folder. */
   readonly secretKey: string | undefined;
   readonly dockerHost: string | undefined;
+  /** Where containers run instead of the engine of this machine. */
+  readonly kubernetes: KubernetesConfig | undefined;
   readonly providers: {
     readonly openai: ProviderConfig;
     readonly anthropic: ProviderConfig;
@@ -223,8 +227,10 @@ export class Config {
     const dataHome = set.XDG_DATA_HOME ?? join(homedir(), '.local', 'share');
     this.data = resolve(set.BELAY_DATA ?? join(dataHome, 'belay'));
     this.socketVolume = set.BELAY_SOCKET_VOLUME;
-    // In a container, every server has the same data folder; a volume’s name is unique on its engine.
-    const unique = this.socketVolume ?? this.data;
+    this.kubernetes = kubernetesIn(set);
+    // In a container, every server has the same data folder; a volume’s name is unique on its engine, and where agents
+    // connect is in a cluster.
+    const unique = this.kubernetes?.url ?? this.socketVolume ?? this.data;
     this.instance = createHash('sha256').update(unique).digest('hex').slice(0, 12);
     this.runtimeFolder = runtimeFolder(set.XDG_RUNTIME_DIR);
     this.image = set.BELAY_IMAGE;
@@ -282,6 +288,12 @@ export const hostEnvironment = ({ environment: all }: Config): Record<string, st
         ofTheHost.has(name) || !(/^(BELAY|OTEL)_/.test(name) || name in environment.shape),
     ),
   );
+
+function kubernetesIn(set: z.output<typeof environment>): KubernetesConfig | undefined {
+  const found = kubernetesOf(set);
+  if (found && 'fault' in found) throw faulty(found.fault);
+  return found;
+}
 
 function oidcOf(set: z.output<typeof environment>): OidcConfig | undefined {
   const { BELAY_OIDC_ISSUER: issuer, BELAY_OIDC_CLIENT_ID: clientId } = set;

@@ -92,8 +92,11 @@ function describeWrites(tests: HostTests): void {
     const program = await start({ rights: 'build', user: 0, writtenMb: 8 });
     const full = program.run('head -c 32000000 /dev/zero > /full; sleep 1000');
     full.catch(() => {});
-    await tests.user.sees(program.id, 'gone');
-    const { why, cause } = await tests.user.host.look(program.id);
+    const look = () => tests.user.host.look(program.id);
+    await until('it has ended', async () => (await look()).state !== 'running', {
+      timeoutMs: 120_000,
+    });
+    const { why, cause } = await look();
     expect([why, cause]).toEqual(['It wrote more than 8 MiB.', 'written']);
     await tests.user.host.remove(program.id);
   });

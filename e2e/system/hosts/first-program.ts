@@ -7,22 +7,26 @@ import type { DialIn } from '@belay/containers';
  * break, and runs what it is told, with the effective ids of the sandbox’s programs.
  */
 const source = `
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 const AsyncFunction = (async () => {}).constructor;
 const user = Number(process.env.BELAY_USER);
+const { BELAY_CONNECTION: address, BELAY_TOKEN_FILE: tokenFile } = process.env;
+const token = tokenFile === undefined ? '' : 'authorization: Bearer ' + readFileSync(tokenFile, 'utf8') + '\\r\\n';
 process.setgroups([]);
 process.setegid(user);
 process.seteuid(user);
 const started = Date.now();
-const path = process.env.BELAY_CONNECTION.slice('unix:'.length);
+const { hostname: host, port } = address.startsWith('unix:') ? {} : new URL(address);
+const target = host ? { host, port } : { path: address.slice('unix:'.length) };
 let socket;
 function dial() {
-  socket = connect(path);
+  socket = connect(target);
   const answers = socket;
   socket.on('error', () => {});
   socket.write('GET /agent HTTP/1.1\\r\\nhost: agent\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n' +
-    'x-belay-agent: ' + process.pid + '-' + started + '\\r\\n\\r\\n');
+    'x-belay-agent: ' + process.pid + '-' + started + '\\r\\n' + token + '\\r\\n');
   const lines = createInterface({ input: socket });
   lines.on('error', () => {});
   lines.on('line', async (line) => {

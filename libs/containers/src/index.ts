@@ -11,6 +11,8 @@ export {
   type ServiceSpec,
   type SharedFolder,
 } from './container-host.js';
+export { openKubernetes } from './kubernetes/open-kubernetes.js';
+export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';
 export { followHost, type HostFollower } from './follow-host.js';
 export { RemoteHost, type HostConnection } from './remote/remote-host.js';
 export { ServedHost, type ServedHostOptions } from './remote/served-host.js';
@@ -33,4 +35,4 @@ export type { ContainerCreateOptions } from 'dockerode';
 export { DockerClient, type CommittedImage, type FoundContainer } from './docker/docker.client.js';
 export type { EngineAgent } from './docker/engine-agent.js';
 export type { EngineEvent } from './docker/engine-events.js';
-export type { Exit } from './docker/exit-reason.js';
+export type { Exit } from './exit-reason.js';

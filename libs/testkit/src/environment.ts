@@ -18,3 +18,6 @@ export function built(path: string): string {
   if (!existsSync(file)) throw new Error(`${path} is not built: run npm run build first.`);
   return file;
 }
+
+/** An environment variable that whoever runs the tests may set. */
+export const chosen = (name: string): string | undefined => process.env[name] || undefined;

@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { Config } from '../config.js';
 import { ContainerDials } from './container-dials.js';
 import { dockerHostOf } from './docker-host-of.js';
+import { kubernetesHostOf } from './kubernetes-host-of.js';
 
 /** Where containers run. All else knows `ContainerHost` alone. */
 @Module({
@@ -23,7 +24,14 @@ import { dockerHostOf } from './docker-host-of.js';
       },
       inject: [Config],
     },
-    { provide: ContainerHost, useFactory: dockerHostOf, inject: [Config, DockerClient] },
+    {
+      provide: ContainerHost,
+      useFactory: (config: Config, docker: DockerClient) =>
+        config.kubernetes
+          ? kubernetesHostOf(config, config.kubernetes)
+          : dockerHostOf(config, docker),
+      inject: [Config, DockerClient],
+    },
     ContainerDials,
   ],
   exports: [ContainerDials, ContainerHost],

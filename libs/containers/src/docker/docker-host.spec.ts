@@ -7,7 +7,7 @@ import { labels } from './container-spec.js';
 import type { DockerClient, FoundContainer } from './docker.client.js';
 import { DockerHost } from './docker-host.js';
 import type { EngineEvent } from './engine-events.js';
-import type { Exit } from './exit-reason.js';
+import type { Exit } from '../exit-reason.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'belay-host-'));
 afterAll(() => rmSync(folder, { recursive: true }));

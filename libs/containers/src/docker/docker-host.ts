@@ -27,7 +27,7 @@ import { ContainerSockets } from './container-sockets.js';
 import type { DockerClient, FoundContainer } from './docker.client.js';
 import { DockerImages } from './docker-images.js';
 import { engineChecks } from './engine-checks.js';
-import { exitReason } from './exit-reason.js';
+import { exitReason } from '../exit-reason.js';
 import { KeptVolumes } from './kept-volumes.js';
 import { ProgramContainers } from './program-containers.js';
 import { StoredVolumes, volumesOf, type StoredVolumesOptions } from './stored-volumes.js';

@@ -6,7 +6,7 @@ import { labels, withVolumesInMemory } from './container-spec.js';
 import { engineAgent, type EngineAgent } from './engine-agent.js';
 import { readEvents, type EngineEvent } from './engine-events.js';
 import { dockerError, isConflict, isGone, isMalformed } from './errors.js';
-import type { Exit } from './exit-reason.js';
+import type { Exit } from '../exit-reason.js';
 import { ImagePulls } from './image-pulls.js';
 import { imageName } from './image-registry.js';
 import { otherNameIfTaken } from './other-name-if-taken.js';

@@ -63,7 +63,7 @@ export function pullFailed(image: string, error: unknown): AppError {
 }
 
 /** The engine’s own words quote what the registry, or whatever is at its address, has answered: they are not repeated. */
-function pullFault(words: string): string {
+export function pullFault(words: string): string {
   const known = pullFaults.find(([pattern]) => pattern.test(words));
   return known?.[1] ?? 'its registry cannot be reached, or did not answer like one.';
 }

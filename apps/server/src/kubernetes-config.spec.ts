@@ -1,0 +1,46 @@
+import { Config } from './config.js';
+
+const needed = {
+  BELAY_ENGINE: 'kubernetes',
+  BELAY_RUNTIME_IMAGE: 'registry.example.com/belay/runtime:1',
+  BELAY_AGENT_URL: 'ws://192.0.2.1:4601',
+};
+
+describe('the settings of Kubernetes', () => {
+  it('are off unless they are asked for', () => {
+    const { BELAY_ENGINE: _, ...others } = needed;
+    expect(new Config(others).kubernetes).toBeUndefined();
+  });
+
+  it('name the cluster, and where pods connect', () => {
+    const set = { ...needed, KUBECONFIG: '/etc/belay/kubeconfig', BELAY_NAMESPACE: 'agents' };
+    expect(new Config(set).kubernetes).toEqual({
+      kubeconfig: '/etc/belay/kubeconfig',
+      namespace: 'agents',
+      runtimeImage: needed.BELAY_RUNTIME_IMAGE,
+      listen: { host: '0.0.0.0', port: 4601 },
+      url: needed.BELAY_AGENT_URL,
+      filesMb: 10_240,
+      storageClass: undefined,
+    });
+  });
+
+  it.each([
+    [{ BELAY_AGENT_URL: '' }, 'needs BELAY_RUNTIME_IMAGE and BELAY_AGENT_URL'],
+    [{ BELAY_RUNTIME_IMAGE: '' }, 'needs BELAY_RUNTIME_IMAGE and BELAY_AGENT_URL'],
+    [{ BELAY_AGENT_URL: 'ws://192.0.2.1' }, 'BELAY_AGENT_URL: write it with a port'],
+    [{ BELAY_AGENT_URL: 'https://192.0.2.1:4601' }, 'BELAY_AGENT_URL: write ws://HOST:PORT'],
+    [{ BELAY_ENGINE: 'podman' }, 'BELAY_ENGINE'],
+  ])('refuse %j', (wrong: Record<string, string>, fault) => {
+    expect(() => new Config({ ...needed, ...wrong })).toThrow(fault);
+  });
+
+  it('distinguish servers by where their pods connect', () => {
+    const ports = ['4601', '4602'].map(
+      (port) =>
+        new Config({ ...needed, BELAY_DATA: '/data', BELAY_AGENT_URL: `ws://192.0.2.1:${port}` })
+          .instance,
+    );
+    expect(new Set(ports).size).toBe(2);
+  });
+});

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+const blankIsUnset = (value: unknown): unknown => (value === '' ? undefined : value);
+const text = z.preprocess(blankIsUnset, z.string().optional());
+
+/** The settings of a server whose containers run in Kubernetes. */
+export const kubernetesSettings = {
+  BELAY_ENGINE: z.preprocess(blankIsUnset, z.enum(['docker', 'kubernetes']).default('docker')),
+  BELAY_NAMESPACE: z.preprocess(blankIsUnset, z.string().default('belay-sandboxes')),
+  BELAY_RUNTIME_IMAGE: text,
+  BELAY_AGENT_HOST: z.preprocess(blankIsUnset, z.string().default('0.0.0.0')),
+  BELAY_AGENT_URL: z.preprocess(
+    blankIsUnset,
+    z
+      .url({ protocol: /^ws$/, error: 'write ws://HOST:PORT, as pods reach this server' })
+      .refine((url) => /^ws:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: ws://HOST:PORT')
+      .optional(),
+  ),
+  BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
+  BELAY_STORAGE_CLASS: text,
+  KUBECONFIG: text,
+};
+
+/** A cluster in whose namespace the containers of this server run. */
+export interface KubernetesConfig {
+  /** The file with its address and credentials; undefined for the cluster that the server itself runs in. */
+  readonly kubeconfig: string | undefined;
+  readonly namespace: string;
+  readonly runtimeImage: string;
+  /** Where the server listens for agents alone, and how pods reach that. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly url: string;
+  /** The size of a sandbox’s files. */
+  readonly filesMb: number;
+  readonly storageClass: string | undefined;
+}
+
+type Settings = z.output<z.ZodObject<typeof kubernetesSettings>>;
+
+/** Undefined for a server with an engine of its own; the fault, in words without a period, for one that lacks a setting. */
+export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string } | undefined {
+  if (set.BELAY_ENGINE !== 'kubernetes') return undefined;
+  const { BELAY_RUNTIME_IMAGE: runtimeImage, BELAY_AGENT_URL: url } = set;
+  if (runtimeImage === undefined || url === undefined)
+    return {
+      fault:
+        'BELAY_ENGINE=kubernetes needs BELAY_RUNTIME_IMAGE and BELAY_AGENT_URL: see docs/kubernetes.md',
+    };
+  return {
+    kubeconfig: set.KUBECONFIG,
+    namespace: set.BELAY_NAMESPACE,
+    runtimeImage,
+    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port) },
+    url,
+    filesMb: set.BELAY_FILES_MB,
+    storageClass: set.BELAY_STORAGE_CLASS,
+  };
+}

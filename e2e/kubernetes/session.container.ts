@@ -1,0 +1,107 @@
+import { isEvent, resultOf, type Event } from '@belay/protocol';
+import { BelayServer, prepared, run, script, start } from '@belay/testkit';
+import { until } from '@belay/testing';
+import { TestCluster } from './test-cluster.js';
+
+const isRun = (event: Event): boolean =>
+  isEvent(event, 'result') && event.args.operation === 'terminal.run';
+
+const isAsked = (event: Event): boolean => isEvent(event, 'approval');
+
+describe('a server whose sandboxes are pods', () => {
+  let cluster: TestCluster;
+  let server: BelayServer;
+
+  beforeAll(async () => {
+    cluster = await TestCluster.open();
+    const port = cluster.nextPort();
+    server = new BelayServer({
+      BELAY_ENGINE: 'kubernetes',
+      KUBECONFIG: cluster.kubeconfig,
+      BELAY_NAMESPACE: cluster.namespace,
+      BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
+      BELAY_AGENT_HOST: cluster.address,
+      BELAY_AGENT_URL: `ws://${cluster.address}:${port}`,
+      BELAY_FILES_MB: '64',
+      BELAY_MEMORY_MB: '512',
+      BELAY_CPUS: '1',
+    });
+    await server.start();
+  });
+  afterAll(async () => {
+    await server.dispose();
+    await cluster.remove();
+  });
+
+  const pods = async () =>
+    (await cluster.core.listNamespacedPod({ namespace: cluster.namespace })).items;
+
+  it('runs a session that is confined, and adopts it after a restart', async () => {
+    const look = [
+      'id -u; touch /usr/x; echo still',
+      'env | grep -c BELAY',
+      'cat /run/belay/token',
+      'for port in 443 6443; do (echo > /dev/tcp/$KUBERNETES_SERVICE_HOST/$port) 2>/dev/null && echo "open $port"; done',
+      'ls /var/run/secrets 2>/dev/null; echo kept > kept.txt; echo done',
+    ].join('; ');
+    const model = script(server.data, [
+      { calls: [run(look)] },
+      { calls: [run('cat kept.txt')] },
+      { finish: 'Done.' },
+    ]);
+    const session = await start(server, { task: 'Look around', model, approvals: 'ask' });
+    const approve = async (event: Event) =>
+      server.client.sessions.answer(session.id, String(event.args['id']), { verdict: 'approved' });
+    await approve(await session.event(isAsked));
+    const seen = await session.event(isRun);
+    const text = resultOf(seen, 'terminal.run')?.text ?? '';
+    expect(text).toMatch(/^1000\s+touch: .*Read-only file system\s+still\s+0\s/);
+    expect(text).toContain('/run/belay/token: Permission denied');
+    expect(text).not.toContain('open ');
+    expect(text.trim().endsWith('done')).toBe(true);
+    await session.state('waiting');
+    const [pod] = await pods();
+    expect(pod?.spec?.automountServiceAccountToken).toBe(false);
+    expect(pod?.metadata?.annotations?.['belay.label']).toContain(session.id);
+
+    const second = await session.event((event) => isAsked(event) && event.seq > seen.seq);
+    await server.end('SIGKILL');
+    await server.start();
+    session.follow();
+    await approve(second);
+    const kept = await session.event((event) => isRun(event) && event.seq > second.seq);
+    expect(resultOf(kept, 'terminal.run')?.text).toContain('kept');
+    await session.finished();
+    expect((await pods()).map(({ metadata }) => metadata?.uid)).toContain(pod?.metadata?.uid);
+    await server.client.sessions.remove(session.id);
+    session.close();
+    await until('its pod is removed', async () => (await pods()).length === 0);
+  });
+
+  it('says what keeps it from starting a session', async () => {
+    const checks = await server.client.server.checks();
+    expect(checks.find(({ name }) => name === 'Rights in the namespace')).toMatchObject({
+      ok: true,
+    });
+    const session = await start(server, {
+      task: 'Begin',
+      model: script(server.data, [{ finish: 'Done.' }]),
+      image: 'belay/there-is-no-such-image:1',
+    });
+    const end = await session.ended();
+    expect(JSON.stringify(end.args)).toContain('belay/there-is-no-such-image:1');
+    session.close();
+  });
+
+  it('starts no session in pods that no policy confines', async () => {
+    await cluster.removePolicy();
+    const session = await start(server, {
+      task: 'Begin',
+      model: script(server.data, [{ finish: 'Done.' }]),
+    });
+    const end = await session.ended();
+    expect(JSON.stringify(end.args)).toMatch(/pods can connect to .*NetworkPolicy/);
+    expect(await pods()).toEqual([]);
+    session.close();
+  });
+});

@@ -1,0 +1,106 @@
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CoreV1Api,
+  KubeConfig,
+  KubernetesObjectApi,
+  loadAllYaml,
+  type KubernetesObject,
+  type V1NetworkPolicy,
+} from '@kubernetes/client-node';
+import { chosen, prepared, repositoryRoot } from '@belay/testkit';
+
+/** The ports of hosts under test. */
+const ports = { first: 20_000, last: 29_999 };
+const namespaceInFile = 'belay-sandboxes';
+const addressInFile = '192.0.2.1';
+
+/** The cluster of a test, with a namespace of its own as docs/kubernetes.md makes it. */
+export class TestCluster {
+  #lastPort = ports.first + (process.pid % (ports.last - ports.first - 100));
+
+  private constructor(
+    readonly namespace: string,
+    /** An address of this machine that pods can reach. */
+    readonly address: string,
+    readonly core: CoreV1Api,
+    private readonly objects: KubernetesObjectApi,
+    private readonly folder: string,
+  ) {}
+
+  static async open(): Promise<TestCluster> {
+    const config = new KubeConfig();
+    config.loadFromFile(prepared('BELAY_TEST_CLUSTER'));
+    const core = config.makeApiClient(CoreV1Api);
+    const name = `belay-test-${randomBytes(4).toString('hex')}`;
+    const server = new URL(config.getCurrentCluster()?.server ?? '');
+    const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
+    const all = KubernetesObjectApi.makeApiClient(config);
+    for (const one of objectsFor(name, address)) await all.create(one);
+    const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
+    const opened = new TestCluster(name, address, core, all, folder);
+    await opened.#writeConfig(config);
+    return opened;
+  }
+
+  /** The access of the server’s own account. */
+  get kubeconfig(): string {
+    return join(this.folder, 'config');
+  }
+
+  /** A port that pods can reach. */
+  nextPort(): number {
+    return (this.#lastPort += 1);
+  }
+
+  /** From then on, pods reach whatever the cluster’s network leads to. */
+  async removePolicy(): Promise<void> {
+    const { namespace } = this;
+    const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
+    await this.objects.delete({ ...policy, metadata: { name: 'belay', namespace } });
+  }
+
+  /** Everything in the namespace goes with it. */
+  async remove(): Promise<void> {
+    await this.core.deleteNamespace({ name: this.namespace });
+    rmSync(this.folder, { recursive: true });
+  }
+
+  async #writeConfig(admin: KubeConfig): Promise<void> {
+    const { status } = await this.core.createNamespacedServiceAccountToken({
+      name: 'belay',
+      namespace: this.namespace,
+      body: { spec: { audiences: [], expirationSeconds: 7200 } },
+    });
+    const own = new KubeConfig();
+    const cluster = admin.getCurrentCluster();
+    if (!cluster) throw new Error('BELAY_TEST_CLUSTER has no current context.');
+    own.loadFromClusterAndUser(cluster, { name: 'belay', token: status?.token ?? '' });
+    writeFileSync(this.kubeconfig, own.exportConfig(), { mode: 0o600 });
+  }
+}
+
+/** Those of docker/kubernetes/sandboxes.yaml, with the ports of several servers. */
+function objectsFor(namespace: string, address: string): KubernetesObject[] {
+  const text = readFileSync(join(repositoryRoot, 'docker/kubernetes/sandboxes.yaml'), 'utf8')
+    .replaceAll(namespaceInFile, namespace)
+    .replaceAll(addressInFile, address);
+  const objects = loadAllYaml(text) as KubernetesObject[];
+  const policy = objects.find(({ kind }) => kind === 'NetworkPolicy') as V1NetworkPolicy;
+  for (const { ports: open } of policy.spec?.egress ?? [])
+    open?.splice(0, open.length, { protocol: 'TCP', port: ports.first, endPort: ports.last });
+  return objects;
+}
+
+/** The address of this machine from which a server is reached. */
+async function localAddress({ hostname, port }: URL): Promise<string> {
+  const socket = connect({ host: hostname, port: Number(port || 443) });
+  await once(socket, 'connect');
+  const { localAddress: address = '' } = socket;
+  socket.destroy();
+  return address;
+}

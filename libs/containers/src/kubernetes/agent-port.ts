@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { AppError } from '@belay/protocol';
+import { refuse, WaitingConnections } from '@belay/rpc';
+import type { DialIn } from '../container-host.js';
+
+export interface ListenAddress {
+  host: string;
+  port: number;
+}
+
+interface Admitted {
+  id: string;
+  connections: Set<Duplex>;
+}
+
+/** How long the rate of an address without connections is remembered, in ms. */
+const forgetMs = 10_000;
+
+/** What a token is compared and stored by. */
+export const hashOfToken = (token: string): string =>
+  createHash('sha256').update(token).digest('hex');
+
+/**
+ * A port that serves connections of containers and nothing else: the token of each stands for one container. Connections
+ * that are not accepted yet are limited for each address, so that no container delays another one.
+ */
+export class AgentPort {
+  readonly #server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+  readonly #open = new Set<Socket>();
+  readonly #sources = new Map<string, { http: Server; open: number; forget?: NodeJS.Timeout }>();
+  /** By the hash of their tokens. */
+  readonly #admitted = new Map<string, Admitted>();
+
+  private constructor(private readonly onDial: (id: string, dial: DialIn) => void) {}
+
+  /** Throws `unavailable` for an address where this process cannot listen. */
+  static async open(
+    { host, port }: ListenAddress,
+    onDial: (id: string, dial: DialIn) => void,
+  ): Promise<AgentPort> {
+    const opened = new AgentPort(onDial);
+    try {
+      opened.#server.listen({ host, port });
+      await once(opened.#server, 'listening');
+    } catch (error) {
+      throw new AppError(
+        'unavailable',
+        `The port for agents cannot be opened at ${host}:${port}: ${(error as Error).message}.`,
+      );
+    }
+    // For example when no descriptors are left; without a listener, the error would end the process.
+    opened.#server.on('error', () => {});
+    return opened;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Admits the dials with the token of this hash. */
+  admit(id: string, tokenHash: string): void {
+    if (!this.#admitted.has(tokenHash))
+      this.#admitted.set(tokenHash, { id, connections: new Set() });
+  }
+
+  /** Ends a container’s connections and admits no more. */
+  remove(id: string): void {
+    for (const [hash, one] of this.#admitted) {
+      if (one.id !== id) continue;
+      this.#admitted.delete(hash);
+      for (const socket of one.connections) socket.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { id } of this.#admitted.values()) this.remove(id);
+    for (const socket of this.#open) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? '';
+    const source = this.#sources.get(address) ?? { http: this.#serve(), open: 0 };
+    this.#sources.set(address, source);
+    clearTimeout(source.forget);
+    source.open += 1;
+    this.#open.add(socket);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      source.open -= 1;
+      if (source.open > 0) return;
+      source.forget = setTimeout(() => this.#sources.delete(address), forgetMs).unref();
+    });
+    source.http.emit('connection', socket);
+  }
+
+  /** Of one address. */
+  #serve(): Server {
+    const http = createHttpServer();
+    const waiting = new WaitingConnections(http);
+    http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy());
+      const token = /^Bearer (\S+)$/.exec(request.headers.authorization ?? '')?.[1];
+      const admitted = this.#admitted.get(hashOfToken(token ?? ''));
+      // Its container may be adopted later.
+      if (!admitted)
+        return refuse(socket, new AppError('unavailable', 'Nobody listens to this container.'));
+      waiting.leave(socket);
+      admitted.connections.add(socket);
+      socket.once('close', () => admitted.connections.delete(socket));
+      this.onDial(admitted.id, { request, socket, head });
+    });
+    return http;
+  }
+}

@@ -1,0 +1,244 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  AuthorizationV1Api,
+  CoreV1Api,
+  createConfiguration,
+  KubeConfig,
+  ServerConfiguration,
+  Watch,
+  type RequestContext,
+  type ResponseContext,
+  type V1PersistentVolumeClaim,
+  type V1Pod,
+  type V1Secret,
+  type V1Status,
+} from '@kubernetes/client-node';
+import { AppError } from '@belay/protocol';
+import { clusterError, isAlreadyThere, isMissing, isOutdated } from './cluster-errors.js';
+import { Buffered } from './buffered.js';
+
+export interface ClusterOptions {
+  /** A file with the address and the credentials of a cluster; undefined for the cluster that this process runs in. */
+  kubeconfig: string | undefined;
+  /** All objects are there. */
+  namespace: string;
+}
+
+/** A change of a pod, with the pod as it is after it, or as it was before it was deleted. */
+export interface PodChange {
+  isDeleted: boolean;
+  pod: V1Pod;
+}
+
+interface WatchEvent {
+  type: string;
+  object: V1Pod & V1Status;
+}
+
+/** How long a watch lasts: less than the 30 s after which the client takes a silent one for broken. */
+const watchSeconds = 25;
+const watchDelayMs = 50;
+/** The time limits of a request, and of the end of a deleted pod, in ms. */
+const requestTimeoutMs = 20_000;
+const removalTimeoutMs = 60_000;
+const removalLookMs = 150;
+const logBytes = 2 ** 14;
+
+/** The objects of one namespace. All methods throw `AppError` with one sentence. */
+export class Cluster {
+  readonly namespace: string;
+  readonly #config = new KubeConfig();
+  readonly #core: CoreV1Api;
+  readonly #authorization: AuthorizationV1Api;
+
+  /** Throws `invalid_input` for a file that cannot be read. */
+  constructor({ kubeconfig, namespace }: ClusterOptions) {
+    this.namespace = namespace;
+    try {
+      if (kubeconfig === undefined) this.#config.loadFromCluster();
+      else this.#config.loadFromFile(kubeconfig);
+    } catch (error) {
+      const from = kubeconfig ?? 'the service account of this pod';
+      throw new AppError(
+        'invalid_input',
+        `The access to Kubernetes cannot be read from ${from}: ${(error as Error).message}.`,
+      );
+    }
+    const server = this.#config.getCurrentCluster()?.server;
+    if (server === undefined)
+      throw new AppError('invalid_input', `The file ${kubeconfig} has no current context.`);
+    const configuration = createConfiguration({
+      baseServer: new ServerConfiguration(server, {}),
+      authMethods: { default: this.#config },
+      promiseMiddleware: [{ pre: limitTime, post: asIs }],
+    });
+    this.#core = new CoreV1Api(configuration);
+    this.#authorization = new AuthorizationV1Api(configuration);
+  }
+
+  /** False for one whose name is taken. */
+  createPod(body: V1Pod): Promise<V1Pod | undefined> {
+    return ifFree(() => this.#core.createNamespacedPod({ namespace: this.namespace, body }));
+  }
+
+  pod(name: string): Promise<V1Pod | undefined> {
+    return ifThere(() => this.#core.readNamespacedPod({ namespace: this.namespace, name }));
+  }
+
+  async pods(labelSelector: string): Promise<{ pods: V1Pod[]; version: string }> {
+    const { namespace } = this;
+    const found = await asked(() => this.#core.listNamespacedPod({ namespace, labelSelector }));
+    return { pods: found.items, version: found.metadata?.resourceVersion ?? '' };
+  }
+
+  /** The changes since a version, until the signal aborts or the cluster has forgotten those since then. */
+  async *changes(
+    labelSelector: string,
+    since: string,
+    signal: AbortSignal,
+  ): AsyncIterable<PodChange> {
+    let resourceVersion = since;
+    try {
+      while (!signal.aborted) {
+        for await (const { type, object } of this.#watch(
+          { labelSelector, resourceVersion },
+          signal,
+        )) {
+          if (type === 'ERROR') throw object;
+          resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
+          if (type !== 'BOOKMARK') yield { isDeleted: type === 'DELETED', pod: object };
+        }
+        await delay(watchDelayMs, undefined, { signal, ref: false });
+      }
+    } catch (error) {
+      if (!signal.aborted && !isOutdated(error)) throw clusterError(error);
+    }
+  }
+
+  /** Ends a pod’s programs and waits until its node has removed it. Does nothing for one that is not there. */
+  async removePod(name: string): Promise<void> {
+    const { namespace } = this;
+    const first = await ifThere(() => this.#core.deleteNamespacedPod({ namespace, name }));
+    if (!first) return;
+    await this.#untilGone(() => this.pod(name), `the pod ${name}; its node may be away`);
+  }
+
+  /** The end of what a container of a pod has printed; empty when nothing is known of it. */
+  async lastLines(name: string, container: string, tailLines: number): Promise<string> {
+    const { namespace } = this;
+    const of = { namespace, name, container, tailLines, limitBytes: logBytes };
+    return (await this.#core.readNamespacedPodLog(of).catch(() => '')) ?? '';
+  }
+
+  async createSecret(body: V1Secret): Promise<void> {
+    await asked(() => this.#core.createNamespacedSecret({ namespace: this.namespace, body }));
+  }
+
+  /** Does nothing for one whose name is taken. */
+  async createClaim(body: V1PersistentVolumeClaim): Promise<void> {
+    const { namespace } = this;
+    await ifFree(() => this.#core.createNamespacedPersistentVolumeClaim({ namespace, body }));
+  }
+
+  claim(name: string): Promise<V1PersistentVolumeClaim | undefined> {
+    const { namespace } = this;
+    return ifThere(() => this.#core.readNamespacedPersistentVolumeClaim({ namespace, name }));
+  }
+
+  async claims(labelSelector: string): Promise<V1PersistentVolumeClaim[]> {
+    const of = { namespace: this.namespace, labelSelector };
+    return (await asked(() => this.#core.listNamespacedPersistentVolumeClaim(of))).items;
+  }
+
+  /** Removes a claim with its files. Does nothing for one that is not there. */
+  async removeClaim(name: string): Promise<void> {
+    const { namespace } = this;
+    await ifThere(() => this.#core.deleteNamespacedPersistentVolumeClaim({ namespace, name }));
+    await this.#untilGone(() => this.claim(name), `the claim ${name}; a pod may still use it`);
+  }
+
+  /** Whether this process may do something with a kind of objects in the namespace. */
+  async may({ verb, resource, group = '', subresource = '' }: Right): Promise<boolean> {
+    const { namespace } = this;
+    const review = await asked(() =>
+      this.#authorization.createSelfSubjectAccessReview({
+        body: { spec: { resourceAttributes: { namespace, verb, resource, group, subresource } } },
+      }),
+    );
+    return review.status?.allowed ?? false;
+  }
+
+  /** One request, which the cluster ends after a while. */
+  async *#watch(
+    query: { labelSelector: string; resourceVersion: string },
+    signal: AbortSignal,
+  ): AsyncIterable<WatchEvent> {
+    const events = new Buffered<WatchEvent>();
+    const running = await new Watch(this.#config).watch(
+      `/api/v1/namespaces/${this.namespace}/pods`,
+      { ...query, allowWatchBookmarks: true, timeoutSeconds: watchSeconds },
+      (type: string, object: V1Pod & V1Status) => events.push({ type, object }),
+      (error: unknown) => events.end(error),
+    );
+    const stop = (): void => running.abort();
+    signal.addEventListener('abort', stop);
+    if (signal.aborted) stop();
+    try {
+      yield* events;
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+    }
+  }
+
+  async #untilGone(look: () => Promise<object | undefined>, what: string): Promise<void> {
+    const end = Date.now() + removalTimeoutMs;
+    while (await look()) {
+      if (Date.now() > end)
+        throw new AppError('unavailable', `Kubernetes does not remove ${what}.`);
+      await delay(removalLookMs);
+    }
+  }
+}
+
+/** As in a Role. */
+export interface Right {
+  verb: string;
+  resource: string;
+  subresource?: string;
+  group?: string;
+}
+
+const asIs = async (response: ResponseContext): Promise<ResponseContext> => response;
+
+async function limitTime(request: RequestContext): Promise<RequestContext> {
+  request.setSignal(AbortSignal.timeout(requestTimeoutMs));
+  return request;
+}
+
+async function asked<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (error) {
+    throw clusterError(error);
+  }
+}
+
+const ifThere = <T>(request: () => Promise<T>): Promise<T | undefined> =>
+  without(isMissing, request);
+
+const ifFree = <T>(request: () => Promise<T>): Promise<T | undefined> =>
+  without(isAlreadyThere, request);
+
+/** Undefined for an expected error. */
+async function without<T>(
+  isExpected: (error: unknown) => boolean,
+  request: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await request();
+  } catch (error) {
+    if (isExpected(error)) return undefined;
+    throw clusterError(error);
+  }
+}

@@ -1,0 +1,310 @@
+import { AppError, ignoreError, visibleText, type Check } from '@belay/protocol';
+import { refuse } from '@belay/rpc';
+import type { V1Pod } from '@kubernetes/client-node';
+import {
+  ContainerHost,
+  type ContainerSpec,
+  type DialIn,
+  type KeptFiles,
+  type Labels,
+  type Look,
+  type ProgramSpec,
+  type Seen,
+} from '../container-host.js';
+import { assertOpenRegistry, registryHostOf } from '../docker/image-registry.js';
+import { AgentPort, type ListenAddress } from './agent-port.js';
+import { Claims } from './claims.js';
+import { Cluster, type ClusterOptions } from './cluster.js';
+import { clusterChecks } from './cluster-checks.js';
+import { ClusterImages } from './cluster-images.js';
+import { KeptClaims } from './kept-claims.js';
+import { keys } from './names.js';
+import { firstContainer, podName } from './pod-parts.js';
+import { agentPod, imagePod, programPod } from './pod-spec.js';
+import { PodStarts } from './pod-starts.js';
+import { lookAtPod, stateOf } from './pod-state.js';
+
+export interface KubernetesHostOptions extends ClusterOptions {
+  /** Unique for each server of a namespace. */
+  instance: string;
+  /** Of everything that the owner creates. */
+  labels: Labels;
+  /** The default image; it and the runtime’s image may be of any registry. */
+  image: string;
+  /** The image with `/opt/belay`. */
+  runtimeImage: string;
+  /** Where this process listens for containers, and the URL by which they reach it; the port is added to it. */
+  listen: ListenAddress;
+  /** `ws://HOST:PORT`, as containers reach the port; the port that is listened at if it ends with none. */
+  address: string;
+  filesMb: number;
+  storageClass: string | undefined;
+  /** The user’s name of the memory setting. */
+  memorySetting: string;
+}
+
+/**
+ * Containers as pods in one namespace of a cluster. Each dials the port of this host with a token of its own, and has its
+ * files in a persistent volume claim. A pod’s name has its id, and its annotations the hash of its token, so that the
+ * next process can adopt it.
+ */
+export class KubernetesHost extends ContainerHost {
+  readonly name = 'Kubernetes';
+  readonly can = { folders: false, images: false };
+  readonly closedPaths: readonly string[] = [];
+  readonly images: ClusterImages;
+  readonly keptFiles: KeptClaims;
+  readonly #cluster: Cluster;
+  readonly #claims: Claims;
+  #port!: AgentPort;
+  #pods!: PodStarts;
+  readonly #starts = new Map<string, Promise<void>>();
+  readonly #started = new Set<string>();
+  readonly #programs = new Set<string>();
+  /** Pods that no owner knows, by their id, with who takes their dials. */
+  readonly #own = new Map<string, ((dial: DialIn) => void) | null>();
+  #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
+    refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
+
+  private constructor(private readonly options: KubernetesHostOptions) {
+    super();
+    this.#cluster = new Cluster(options);
+    this.#claims = new Claims(this.#cluster, options);
+    this.images = new ClusterImages((spec) => this.#runInImage(spec));
+    this.keptFiles = new KeptClaims(
+      this.#claims,
+      {
+        start: (spec, keptFiles, take) => this.#startOwn(spec, keptFiles, take),
+        remove: (id) => this.#removeOwn(id),
+      },
+      options.runtimeImage,
+    );
+  }
+
+  /** Throws one sentence when the access to the cluster cannot be read, or the port not be opened. */
+  static async open(options: KubernetesHostOptions): Promise<KubernetesHost> {
+    const host = new KubernetesHost(options);
+    const port = await AgentPort.open(options.listen, (id, dial) => {
+      const own = host.#own.get(id);
+      if (own) own(dial);
+      else host.#onDial(id, dial);
+    });
+    const { instance, labels, runtimeImage, address } = options;
+    const url = new URL(address);
+    if (url.port === '') url.port = `${port.port}`;
+    host.#port = port;
+    host.#pods = new PodStarts(host.#cluster, port, {
+      instance,
+      labels,
+      runtimeImage,
+      address: `${url.protocol}//${url.host}`,
+    });
+    return host;
+  }
+
+  checks(): Promise<Check[]> {
+    return clusterChecks(this.#cluster);
+  }
+
+  start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
+    return this.#startOnce(spec.id, () => this.#start(spec, signal));
+  }
+
+  startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
+    return this.#startOnce(spec.id, () => this.#startProgram(spec, signal));
+  }
+
+  onDial(listener: (id: string, dial: DialIn) => void): void {
+    this.#onDial = listener;
+  }
+
+  async adopt(id: string): Promise<void> {
+    const pod = await this.#cluster.pod(this.#podName(id));
+    const hash = pod?.metadata?.annotations?.[keys.token];
+    if (hash !== undefined) this.#port.admit(id, hash);
+  }
+
+  async *watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'> {
+    const selector = `${keys.instance}=${this.options.instance},${keys.container}`;
+    const { pods, version } = await this.#cluster.pods(selector);
+    const isOwn = (pod: V1Pod): boolean => pod.metadata?.labels?.[keys.own] !== undefined;
+    for (const pod of pods)
+      if (isOwn(pod) && !this.#own.has(idOf(pod)))
+        await this.#cluster.removePod(pod.metadata?.name ?? '');
+    const ended = new Set<string>();
+    for (const pod of pods.filter((one) => !isOwn(one))) {
+      const seen = { id: idOf(pod), state: stateOf(pod) };
+      if (seen.state === 'ended') ended.add(seen.id);
+      yield seen;
+    }
+    yield 'synced';
+    for await (const { pod, isDeleted } of this.#cluster.changes(selector, version, signal)) {
+      const id = idOf(pod);
+      if (isOwn(pod)) continue;
+      if (isDeleted) yield { id, state: 'gone' };
+      else if (stateOf(pod) === 'ended' && !ended.has(id)) {
+        ended.add(id);
+        yield { id, state: 'ended' };
+      }
+    }
+  }
+
+  async look(id: string): Promise<Look> {
+    const name = this.#podName(id);
+    const pod = await this.#cluster.pod(name);
+    const isProgram = this.#programs.has(id);
+    if (isProgram) return lookAtPod(pod, null);
+    const hasEnded = pod !== undefined && stateOf(pod) === 'ended';
+    const printed = hasEnded ? await this.#cluster.lastLines(name, firstContainer, 3) : '';
+    const lastLine = visibleText(printed.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? '');
+    return lookAtPod(pod, { lastLine, setting: this.options.memorySetting });
+  }
+
+  /** Pods cannot be renamed. */
+  async rename(): Promise<void> {}
+
+  async browser(): Promise<string> {
+    throw new AppError('unavailable', 'There is no browser beside this sandbox.');
+  }
+
+  async hasBrowser(): Promise<boolean> {
+    return false;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#starts.get(id)?.catch(ignoreError('what it has made is removed below'));
+    await this.#removePod(id);
+    this.#started.delete(id);
+    this.#programs.delete(id);
+  }
+
+  hasFiles(files: string): Promise<boolean> {
+    return this.#claims.has('files', files);
+  }
+
+  storedFiles(): Promise<string[]> {
+    return this.#claims.list('files');
+  }
+
+  removeFiles(files: string): Promise<void> {
+    return this.#claims.remove('files', files);
+  }
+
+  close(): Promise<void> {
+    return this.#port.close();
+  }
+
+  async #startOnce(id: string, start: () => Promise<void>): Promise<void> {
+    const before = this.#starts.get(id);
+    if (before) return before;
+    if (this.#started.has(id)) return;
+    const started = start()
+      .then(() => void this.#started.add(id))
+      .finally(() => this.#starts.delete(id));
+    this.#starts.set(id, started);
+    await started;
+  }
+
+  async #start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
+    const { id, files, folders, keptFiles, placedFiles } = spec;
+    signal.throwIfAborted();
+    assertNoFolders(folders);
+    await this.#assertAllowed([spec.image]);
+    for (const { name, readOnly } of keptFiles)
+      if (!readOnly) await this.#claims.make('home', name);
+    await this.#claims.make('files', files);
+    const placed = placedFiles.map(({ text }) => text);
+    await this.#startPod(id, { pod: (place) => agentPod(spec, place), placed, signal });
+  }
+
+  async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
+    const { id, workspace, folders, services, image, archive } = spec;
+    signal.throwIfAborted();
+    assertNoFolders(folders);
+    if (archive)
+      throw new AppError('unavailable', 'Kubernetes cannot unpack an archive over an image.');
+    await this.#assertAllowed([image, ...services.map((one) => one.image)]);
+    if (workspace && !(await this.hasFiles(workspace.files)))
+      throw new AppError('not_found', 'The workspace is not there any more.');
+    this.#programs.add(id);
+    await this.#startPod(id, { pod: (place) => programPod(spec, place), signal });
+  }
+
+  /** Leaves no pod behind that will not run. */
+  async #startPod(
+    id: string,
+    start: Omit<Parameters<PodStarts['start']>[0], 'id'>,
+  ): Promise<V1Pod> {
+    try {
+      return await this.#pods.start({ id, ...start });
+    } catch (error) {
+      await this.#removePod(id).catch(ignoreError('the first error says more'));
+      throw error;
+    }
+  }
+
+  async #startOwn(
+    spec: ProgramSpec,
+    keptFiles: readonly KeptFiles[],
+    take: (dial: DialIn) => void,
+  ): Promise<void> {
+    this.#own.set(spec.id, take);
+    const own = { ...spec, labels: { [keys.own]: '' } };
+    const pod = (place: Parameters<typeof programPod>[1]) => programPod(own, place, keptFiles);
+    await this.#startPod(spec.id, { pod, signal: never });
+  }
+
+  async #removeOwn(id: string): Promise<void> {
+    await this.#removePod(id);
+    this.#own.delete(id);
+  }
+
+  async #runInImage(spec: {
+    id: string;
+    image: string;
+    command: readonly string[];
+  }): Promise<V1Pod> {
+    const { id, image } = spec;
+    await this.#assertAllowed([image]);
+    this.#own.set(id, null);
+    try {
+      let pod = await this.#startPod(id, {
+        pod: (place) => imagePod({ ...spec, labels: { [keys.own]: '' } }, place),
+        signal: never,
+      });
+      while (stateOf(pod) !== 'ended') pod = (await this.#cluster.pod(this.#podName(id))) ?? pod;
+      return pod;
+    } finally {
+      await this.#removeOwn(id);
+    }
+  }
+
+  async #removePod(id: string): Promise<void> {
+    await this.#cluster.removePod(this.#podName(id));
+    this.#port.remove(id);
+  }
+
+  /**
+   * Nodes pull images with their own credentials and network: of registries in private networks, only those of the
+   * operator’s own images are asked.
+   */
+  async #assertAllowed(images: readonly string[]): Promise<void> {
+    const { image: own, runtimeImage } = this.options;
+    const trusted = [own, runtimeImage].map(registryHostOf);
+    for (const image of images)
+      if (!trusted.includes(registryHostOf(image))) await assertOpenRegistry(image);
+  }
+
+  #podName(id: string): string {
+    return podName(this.options.instance, id);
+  }
+}
+
+const never = new AbortController().signal;
+
+const idOf = ({ metadata }: V1Pod): string => metadata?.labels?.[keys.container] ?? '';
+
+function assertNoFolders(folders: readonly unknown[]): void {
+  if (folders.length > 0)
+    throw new AppError('unavailable', 'Kubernetes cannot share folders of this machine.');
+}

@@ -1,0 +1,11 @@
+import type { ContainerHost } from '../container-host.js';
+import type { KubernetesHostOptions } from './kubernetes-host.js';
+
+/**
+ * Pods of a cluster as a host of containers. Its client takes a second and 90 MB, so it is loaded here and nowhere else.
+ * Throws one sentence when the access to the cluster cannot be read, or the port for agents not be opened.
+ */
+export async function openKubernetes(options: KubernetesHostOptions): Promise<ContainerHost> {
+  const { KubernetesHost } = await import('./kubernetes-host.js');
+  return KubernetesHost.open(options);
+}

@@ -1,0 +1,281 @@
+import type {
+  V1Container,
+  V1EnvVar,
+  V1Pod,
+  V1ResourceRequirements,
+  V1Secret,
+  V1Volume,
+  V1VolumeMount,
+} from '@kubernetes/client-node';
+import type { ContainerSpec, Labels, Limits, ServiceSpec } from '../container-host.js';
+import { rootCapabilities } from '../docker/container-spec.js';
+import { keys, metadataOf, objectName } from './names.js';
+import type { Folder } from './pod-folders.js';
+
+/** What a pod gets beside what is asked for. */
+export interface PodPlace {
+  /** Of the owner, as `keys.instance`. */
+  instance: string;
+  /** Of everything that the owner creates. */
+  labels: Labels;
+  /** The image with `/opt/belay`. */
+  runtimeImage: string;
+  /** What the first program dials, with a token from a file. */
+  address: string;
+  tokenHash: string;
+}
+
+/** What differs between pods. */
+export interface Parts {
+  spec: Pick<ContainerSpec, 'id' | 'label' | 'labels' | 'image'>;
+  first: Pick<V1Container, 'command' | 'env' | 'workingDir' | 'securityContext' | 'resources'>;
+  folders: readonly Folder[];
+  services: readonly ServiceSpec[];
+  placed: readonly string[];
+  writtenMb: number;
+  /** Names the files of the container whose node is preferred. */
+  near: string | null;
+  metadata: Labels;
+}
+
+/** The container that everything else of a pod is for. */
+export const firstContainer = 'first';
+/** Runs before all others, see docker/agent/prepare-pod.cjs. */
+export const preparingContainer = 'prepare';
+
+/** The size of the runtime, which each pod has a copy of. */
+const runtimeMb = 512;
+const folderOfToken = '/run/belay';
+export const folderOfRuntime = '/opt/belay';
+
+/** The name of a container’s pod, and of the secret with its token. */
+export const podName = (instance: string, id: string): string => objectName(instance, id);
+
+/** A whole pod. */
+export function podOf(parts: Parts, place: PodPlace): V1Pod {
+  const { spec, folders, services } = parts;
+  const name = podName(place.instance, spec.id);
+  const isConnected = parts.first.env?.some((one) => one.name === tokenVariable) ?? false;
+  const volumes = new Map(folders.map(({ volume }) => [volume.name, volume]));
+  const { labels, annotations } = metadataOf({
+    ...place.labels,
+    ...spec.labels,
+    ...parts.metadata,
+    [keys.instance]: place.instance,
+    [keys.container]: spec.id,
+  });
+  return {
+    metadata: {
+      name,
+      labels: { ...labels, 'app.kubernetes.io/managed-by': 'belay' },
+      annotations: {
+        ...annotations,
+        ...undisturbed,
+        [keys.label]: spec.label,
+        ...(isConnected && { [keys.token]: place.tokenHash }),
+      },
+    },
+    spec: {
+      ...confined,
+      ...(services.length > 0 && { hostAliases: services.map((one) => loopback(one.name)) }),
+      ...(parts.near !== null && { affinity: nearTo(parts.near) }),
+      initContainers: [preparation(parts, place)],
+      containers: [...services.map((one, index) => service(one, index, parts)), first(parts)],
+      volumes: [
+        { name: 'runtime', emptyDir: { sizeLimit: `${runtimeMb}Mi` } },
+        ...(isConnected ? secretVolumes(name, parts.placed) : []),
+        ...volumes.values(),
+      ],
+    },
+  };
+}
+
+/** No token of the cluster, no names of the cluster, and no second start. */
+const confined = {
+  restartPolicy: 'Never',
+  // Their programs get no time of their own: agents are asked to end before.
+  terminationGracePeriodSeconds: 1,
+  automountServiceAccountToken: false,
+  enableServiceLinks: false,
+  dnsPolicy: 'None',
+  dnsConfig: { nameservers: ['127.0.0.1'] },
+  securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+};
+
+/** Nobody moves a pod or puts containers into it. */
+const undisturbed = {
+  'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
+  'sidecar.istio.io/inject': 'false',
+  'linkerd.io/inject': 'disabled',
+};
+
+const loopback = (name: string) => ({ ip: '127.0.0.1', hostnames: [name] });
+
+/** A volume of a node can be used by several pods of that node alone. */
+const nearTo = (files: string) => ({
+  podAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 100,
+        podAffinityTerm: {
+          topologyKey: 'kubernetes.io/hostname',
+          labelSelector: { matchLabels: { [keys.files]: files } },
+        },
+      },
+    ],
+  },
+});
+
+/** Brings the runtime, makes the folders, and ends the pod unless its network is confined. */
+function preparation({ folders, writtenMb, services }: Parts, place: PodPlace): V1Container {
+  const made = folders.filter(({ readOnly, volume }) => !readOnly || volume.emptyDir);
+  const volumes = new Set(made.map(({ volume }) => volume.name));
+  const instructions = {
+    runtime: '/runtime',
+    // Clouds give credentials to whoever asks there.
+    closed: [{ host: '169.254.169.254', port: 80 }],
+    folders: made.map(({ volume, name, owner, mode }) => ({
+      path: `/volumes/${volume.name}/${name}`,
+      owner,
+      mode,
+    })),
+  };
+  return {
+    name: preparingContainer,
+    image: place.runtimeImage,
+    imagePullPolicy: 'IfNotPresent',
+    command: [
+      `${folderOfRuntime}/node`,
+      `${folderOfRuntime}/prepare-pod.cjs`,
+      JSON.stringify(instructions),
+    ],
+    securityContext: asRoot(['CHOWN'], true),
+    // The limit of all that the pod writes is this one if that is more than those of its containers together.
+    resources: resourcesOf(
+      { memoryMb: 256, cpus: 2 },
+      runtimeMb + writtenMb * (services.length + 1),
+    ),
+    volumeMounts: [
+      { name: 'runtime', mountPath: '/runtime' },
+      ...[...volumes].map((name) => ({ name, mountPath: `/volumes/${name}` })),
+    ],
+  };
+}
+
+const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
+  name: firstContainer,
+  image: spec.image,
+  imagePullPolicy: 'IfNotPresent',
+  args: [],
+  ...own,
+  env: [...(own.env ?? []), variable('NODE_COMPILE_CACHE', '')],
+  volumeMounts: [
+    { name: 'runtime', mountPath: folderOfRuntime, readOnly: true },
+    ...folders.map(({ volume, name, path, readOnly }): V1VolumeMount => ({
+      name: volume.name,
+      subPath: name,
+      mountPath: path,
+      readOnly,
+    })),
+    ...(own.env?.some((one) => one.name === tokenVariable)
+      ? [{ name: 'connection', mountPath: folderOfToken, readOnly: true }]
+      : []),
+    ...placed.map((path, index): V1VolumeMount => ({
+      name: 'placed',
+      subPath: placedKey(index),
+      mountPath: path,
+      readOnly: true,
+    })),
+  ],
+});
+
+/**
+ * A service on the loopback of a program. Its image is as untrusted as the program. Many images start as root and switch
+ * to another user, so it has the rights for that, and a writable file system.
+ */
+const service = (
+  { image, command, env, limits }: ServiceSpec,
+  index: number,
+  { writtenMb }: Parts,
+): V1Container => ({
+  name: `service-${index}`,
+  image,
+  imagePullPolicy: 'IfNotPresent',
+  ...(command && { args: [...command] }),
+  env: Object.entries(env).map(([name, value]) => variable(name, value)),
+  securityContext: hardened(rootCapabilities, false),
+  resources: resourcesOf(limits, writtenMb),
+});
+
+/** A pod’s token and placed files; removed with the pod. */
+export function podSecret(
+  pod: V1Pod,
+  { token, placed }: { token: string; placed: readonly string[] },
+): V1Secret {
+  const { name = '', uid = '', labels = {} } = pod.metadata ?? {};
+  const texts = placed.map((text, index) => [placedKey(index), text]);
+  return {
+    metadata: { name, labels, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }] },
+    stringData: { token, ...(Object.fromEntries(texts) as Record<string, string>) },
+  };
+}
+
+const hardened = (add: readonly string[], readOnly: boolean) => ({
+  allowPrivilegeEscalation: false,
+  readOnlyRootFilesystem: readOnly,
+  capabilities: { drop: ['ALL'], add: [...add] },
+});
+
+/** For the agent and the starter: see `separateFromPrograms` there. */
+export const asRoot = (add: readonly string[], readOnly: boolean) => ({
+  ...hardened(add, readOnly),
+  runAsUser: 0,
+  runAsGroup: 0,
+});
+
+/** A node reserves less than the limits: most containers wait most of the time. */
+export const resourcesOf = (
+  { memoryMb, cpus }: Limits,
+  writtenMb: number,
+): V1ResourceRequirements => ({
+  requests: {
+    cpu: `${Math.min(0.1, cpus)}`,
+    memory: `${Math.min(128, memoryMb)}Mi`,
+    'ephemeral-storage': `${Math.min(16, writtenMb)}Mi`,
+  },
+  limits: { cpu: `${cpus}`, memory: `${memoryMb}Mi`, 'ephemeral-storage': `${writtenMb}Mi` },
+});
+
+export const variable = (name: string, value: string): V1EnvVar => ({ name, value });
+
+const tokenVariable = 'BELAY_TOKEN_FILE';
+
+export const connectionOf = ({ address }: PodPlace): V1EnvVar[] => [
+  variable('BELAY_CONNECTION', address),
+  variable(tokenVariable, `${folderOfToken}/token`),
+];
+
+const placedKey = (index: number): string => `placed-${index}`;
+
+/** Only root reads the token. */
+const secretVolumes = (secretName: string, placed: readonly string[]): V1Volume[] => [
+  {
+    name: 'connection',
+    secret: { secretName, items: [{ key: 'token', path: 'token', mode: 0o400 }] },
+  },
+  ...(placed.length > 0
+    ? [
+        {
+          name: 'placed',
+          secret: {
+            secretName,
+            items: placed.map((_, index) => ({
+              key: placedKey(index),
+              path: placedKey(index),
+              mode: 0o444,
+            })),
+          },
+        },
+      ]
+    : []),
+];

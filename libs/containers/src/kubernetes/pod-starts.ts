@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { V1Pod } from '@kubernetes/client-node';
+import { AppError, visibleText } from '@belay/protocol';
+import { hashOfToken, type AgentPort } from './agent-port.js';
+import type { Cluster } from './cluster.js';
+import { keys } from './names.js';
+import { podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
+import { isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
+
+export interface PodStart {
+  id: string;
+  /** The pod, for a place with the hash of its token. */
+  pod(place: PodPlace): V1Pod;
+  /** The texts of its placed files. */
+  placed?: readonly string[];
+  signal: AbortSignal;
+}
+
+/** How often a pod that starts is looked at, and how long it may wait for a node, its volumes and its images, in ms. */
+const lookMs = 300;
+const startTimeoutMs = 120_000;
+
+/** Makes pods, and waits until they run. */
+export class PodStarts {
+  constructor(
+    private readonly cluster: Cluster,
+    private readonly port: AgentPort,
+    private readonly place: Omit<PodPlace, 'tokenHash'>,
+  ) {}
+
+  /**
+   * Resolves when the first container runs or has ended. Does nothing more for a pod that is there. Throws one sentence,
+   * or the signal’s reason; what was made stays.
+   */
+  async start({ id, pod, placed = [], signal }: PodStart): Promise<V1Pod> {
+    const token = randomBytes(32).toString('base64url');
+    const wanted = pod({ ...this.place, tokenHash: hashOfToken(token) });
+    const { name = '', annotations } = wanted.metadata ?? {};
+    const isConnected = annotations?.[keys.token] !== undefined;
+    if (isConnected) this.port.admit(id, hashOfToken(token));
+    const made = await this.cluster.createPod(wanted);
+    // Of the pod, so that it goes with it; a node waits for it.
+    if (made && isConnected) await this.cluster.createSecret(podSecret(made, { token, placed }));
+    return this.#untilBegun(name, signal);
+  }
+
+  async #untilBegun(name: string, signal: AbortSignal): Promise<V1Pod> {
+    const end = Date.now() + startTimeoutMs;
+    for (;;) {
+      const pod = await this.cluster.pod(name);
+      signal.throwIfAborted();
+      if (!pod) throw new AppError('unavailable', 'The container was deleted in the cluster.');
+      if (isUnprepared(pod)) throw await this.#unprepared(name);
+      if (stateOf(pod) !== 'waiting') return pod;
+      const fault = startFault(pod);
+      if (fault) throw fault;
+      if (Date.now() > end) throw notBegun(pod);
+      await delay(lookMs, undefined, { signal });
+    }
+  }
+
+  async #unprepared(name: string): Promise<AppError> {
+    const printed = await this.cluster.lastLines(name, preparingContainer, 20);
+    const fault = /^\w*Error: .*$/m.exec(printed)?.[0] ?? 'it said nothing';
+    return new AppError(
+      'unavailable',
+      `The pod could not be prepared with the image ${this.place.runtimeImage}: ${visibleText(fault)}.`,
+    );
+  }
+}
+
+function notBegun(pod: V1Pod): AppError {
+  const words = withoutNode(pod);
+  const why = words === undefined ? 'see kubectl describe pod' : `no node takes it: ${words}`;
+  return new AppError(
+    'unavailable',
+    `The container did not begin within ${startTimeoutMs / 1000} s; ${why}.`,
+  );
+}
