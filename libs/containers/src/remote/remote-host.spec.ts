@@ -187,6 +187,31 @@ describe('attacks: a machine', () => {
     await expect(following).rejects.toMatchObject(away('lost its connection meanwhile.'));
   });
 
+  it('that reports without end is away, and takes no memory for it', async () => {
+    const watched = Promise.withResolvers<string>();
+    await answer({
+      'host.watch': ({ watch }: { watch: string }) => {
+        watched.resolve(watch);
+        return new Promise(() => {});
+      },
+    });
+    const reports = remote.watch(never)[Symbol.asyncIterator]();
+    const read = reports.next();
+    const watch = await watched.promise;
+    const report = { watch, seen: { id: 'a', state: 'running' as const } };
+    const send = async (count: number) => {
+      for (let sent = 0; sent < count; sent++)
+        await remote.handlers['host.seen'](report, { signal: never });
+    };
+    await send(1_000);
+    expect(await read).toEqual({ done: false, value: report.seen });
+    // Nobody reads meanwhile.
+    await send(10_000);
+    await expect(reports.next()).rejects.toMatchObject(
+      away('reports more containers than anyone can use.'),
+    );
+  });
+
   it('cannot pass off a refusal as one of the server, or write to a terminal', async () => {
     await answer({
       'host.remove': () =>
