@@ -27,8 +27,7 @@ export class TestCluster {
     readonly namespace: string,
     /** An address of this machine that pods can reach. */
     readonly address: string,
-    readonly core: CoreV1Api,
-    private readonly objects: KubernetesObjectApi,
+    private readonly apis: { core: CoreV1Api; objects: KubernetesObjectApi },
     private readonly folder: string,
   ) {}
 
@@ -39,12 +38,16 @@ export class TestCluster {
     const name = `belay-test-${randomBytes(4).toString('hex')}`;
     const server = new URL(config.getCurrentCluster()?.server ?? '');
     const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
-    const all = KubernetesObjectApi.makeApiClient(config);
-    for (const one of objectsFor(name, address)) await all.create(one);
+    const objects = KubernetesObjectApi.makeApiClient(config);
+    for (const one of objectsFor(name, address)) await objects.create(one);
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    const opened = new TestCluster(name, address, core, all, folder);
+    const opened = new TestCluster(name, address, { core, objects }, folder);
     await opened.#writeConfig(config);
     return opened;
+  }
+
+  get core(): CoreV1Api {
+    return this.apis.core;
   }
 
   /** The access of the server’s own account. */
@@ -61,7 +64,7 @@ export class TestCluster {
   async removePolicy(): Promise<void> {
     const { namespace } = this;
     const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
-    await this.objects.delete({ ...policy, metadata: { name: 'belay', namespace } });
+    await this.apis.objects.delete({ ...policy, metadata: { name: 'belay', namespace } });
   }
 
   /** Everything in the namespace goes with it. */

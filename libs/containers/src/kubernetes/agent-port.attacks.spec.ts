@@ -22,7 +22,8 @@ describe('attacks: the port for agents', () => {
   const dialled = (id: string) => until(`${id} dials`, () => dials.find(([of]) => of === id));
   beforeEach(async () => {
     dials = [];
-    port = await AgentPort.open({ host: '127.0.0.1', port: 0 }, (id, one) => dials.push([id, one]));
+    port = await AgentPort.open({ host: '127.0.0.1', port: 0 });
+    port.onDial((id, one) => dials.push([id, one]));
   });
   afterEach(() => port.close());
 

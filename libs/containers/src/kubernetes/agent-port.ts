@@ -35,14 +35,14 @@ export class AgentPort {
   /** By the hash of their tokens. */
   readonly #admitted = new Map<string, Admitted>();
 
-  private constructor(private readonly onDial: (id: string, dial: DialIn) => void) {}
+  #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
+    refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
+
+  private constructor() {}
 
   /** Throws `unavailable` for an address where this process cannot listen. */
-  static async open(
-    { host, port }: ListenAddress,
-    onDial: (id: string, dial: DialIn) => void,
-  ): Promise<AgentPort> {
-    const opened = new AgentPort(onDial);
+  static async open({ host, port }: ListenAddress): Promise<AgentPort> {
+    const opened = new AgentPort();
     try {
       opened.#server.listen({ host, port });
       await once(opened.#server, 'listening');
@@ -59,6 +59,11 @@ export class AgentPort {
 
   get port(): number {
     return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Called with each connection of a container that was admitted. */
+  onDial(listener: (id: string, dial: DialIn) => void): void {
+    this.#onDial = listener;
   }
 
   /** Admits the dials with the token of this hash. */
@@ -112,7 +117,7 @@ export class AgentPort {
       waiting.leave(socket);
       admitted.connections.add(socket);
       socket.once('close', () => admitted.connections.delete(socket));
-      this.onDial(admitted.id, { request, socket, head });
+      this.#onDial(admitted.id, { request, socket, head });
     });
     return http;
   }

@@ -15,8 +15,8 @@ export const neededRights: readonly Right[] = [
 /** Whether the cluster can run containers: the first check is whether it responds. */
 export async function clusterChecks(cluster: Cluster): Promise<Check[]> {
   try {
-    const missing: string[] = [];
-    for (const right of neededRights) if (!(await cluster.may(right))) missing.push(nameOf(right));
+    const allowed = await Promise.all(neededRights.map((right) => cluster.may(right)));
+    const missing = neededRights.filter((_, index) => !allowed[index]).map(nameOf);
     return [
       { name: 'Kubernetes', ok: true, detail: 'The cluster responds.', remedy: null },
       {

@@ -33,9 +33,8 @@ export interface KubernetesHostOptions extends ClusterOptions {
   image: string;
   /** The image with `/opt/belay`. */
   runtimeImage: string;
-  /** Where this process listens for containers, and the URL by which they reach it; the port is added to it. */
+  /** Where this process listens for containers, and `ws://HOST:PORT` as they reach it. */
   listen: ListenAddress;
-  /** `ws://HOST:PORT`, as containers reach the port; the port that is listened at if it ends with none. */
   address: string;
   filesMb: number;
   storageClass: string | undefined;
@@ -54,10 +53,8 @@ export class KubernetesHost extends ContainerHost {
   readonly closedPaths: readonly string[] = [];
   readonly images: ClusterImages;
   readonly keptFiles: KeptClaims;
-  readonly #cluster: Cluster;
   readonly #claims: Claims;
-  #port!: AgentPort;
-  #pods!: PodStarts;
+  readonly #pods: PodStarts;
   readonly #starts = new Map<string, Promise<void>>();
   readonly #started = new Set<string>();
   readonly #programs = new Set<string>();
@@ -66,10 +63,20 @@ export class KubernetesHost extends ContainerHost {
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
 
-  private constructor(private readonly options: KubernetesHostOptions) {
+  private constructor(
+    private readonly options: KubernetesHostOptions,
+    private readonly cluster: Cluster,
+    private readonly port: AgentPort,
+  ) {
     super();
-    this.#cluster = new Cluster(options);
-    this.#claims = new Claims(this.#cluster, options);
+    const { instance, labels, runtimeImage, address } = options;
+    port.onDial((id, dial) => {
+      const own = this.#own.get(id);
+      if (own) own(dial);
+      else this.#onDial(id, dial);
+    });
+    this.#pods = new PodStarts(this.cluster, port, { instance, labels, runtimeImage, address });
+    this.#claims = new Claims(this.cluster, options);
     this.images = new ClusterImages((spec) => this.#runInImage(spec));
     this.keptFiles = new KeptClaims(
       this.#claims,
@@ -77,33 +84,18 @@ export class KubernetesHost extends ContainerHost {
         start: (spec, keptFiles, take) => this.#startOwn(spec, keptFiles, take),
         remove: (id) => this.#removeOwn(id),
       },
-      options.runtimeImage,
+      runtimeImage,
     );
   }
 
   /** Throws one sentence when the access to the cluster cannot be read, or the port not be opened. */
   static async open(options: KubernetesHostOptions): Promise<KubernetesHost> {
-    const host = new KubernetesHost(options);
-    const port = await AgentPort.open(options.listen, (id, dial) => {
-      const own = host.#own.get(id);
-      if (own) own(dial);
-      else host.#onDial(id, dial);
-    });
-    const { instance, labels, runtimeImage, address } = options;
-    const url = new URL(address);
-    if (url.port === '') url.port = `${port.port}`;
-    host.#port = port;
-    host.#pods = new PodStarts(host.#cluster, port, {
-      instance,
-      labels,
-      runtimeImage,
-      address: `${url.protocol}//${url.host}`,
-    });
-    return host;
+    const cluster = new Cluster(options);
+    return new KubernetesHost(options, cluster, await AgentPort.open(options.listen));
   }
 
   checks(): Promise<Check[]> {
-    return clusterChecks(this.#cluster);
+    return clusterChecks(this.cluster);
   }
 
   start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
@@ -119,18 +111,18 @@ export class KubernetesHost extends ContainerHost {
   }
 
   async adopt(id: string): Promise<void> {
-    const pod = await this.#cluster.pod(this.#podName(id));
+    const pod = await this.cluster.pod(this.#podName(id));
     const hash = pod?.metadata?.annotations?.[keys.token];
-    if (hash !== undefined) this.#port.admit(id, hash);
+    if (hash !== undefined) this.port.admit(id, hash);
   }
 
   async *watch(signal: AbortSignal): AsyncIterable<Seen | 'synced'> {
     const selector = `${keys.instance}=${this.options.instance},${keys.container}`;
-    const { pods, version } = await this.#cluster.pods(selector);
+    const { pods, version } = await this.cluster.pods(selector);
     const isOwn = (pod: V1Pod): boolean => pod.metadata?.labels?.[keys.own] !== undefined;
     for (const pod of pods)
       if (isOwn(pod) && !this.#own.has(idOf(pod)))
-        await this.#cluster.removePod(pod.metadata?.name ?? '');
+        await this.cluster.removePod(pod.metadata?.name ?? '');
     const ended = new Set<string>();
     for (const pod of pods.filter((one) => !isOwn(one))) {
       const seen = { id: idOf(pod), state: stateOf(pod) };
@@ -138,7 +130,7 @@ export class KubernetesHost extends ContainerHost {
       yield seen;
     }
     yield 'synced';
-    for await (const { pod, isDeleted } of this.#cluster.changes(selector, version, signal)) {
+    for await (const { pod, isDeleted } of this.cluster.changes(selector, version, signal)) {
       const id = idOf(pod);
       if (isOwn(pod)) continue;
       if (isDeleted) yield { id, state: 'gone' };
@@ -151,11 +143,11 @@ export class KubernetesHost extends ContainerHost {
 
   async look(id: string): Promise<Look> {
     const name = this.#podName(id);
-    const pod = await this.#cluster.pod(name);
+    const pod = await this.cluster.pod(name);
     const isProgram = this.#programs.has(id);
     if (isProgram) return lookAtPod(pod, null);
     const hasEnded = pod !== undefined && stateOf(pod) === 'ended';
-    const printed = hasEnded ? await this.#cluster.lastLines(name, firstContainer, 3) : '';
+    const printed = hasEnded ? await this.cluster.lastLines(name, firstContainer, 3) : '';
     const lastLine = visibleText(printed.trim().split('\n').at(-1)?.trim().slice(0, 300) ?? '');
     return lookAtPod(pod, { lastLine, setting: this.options.memorySetting });
   }
@@ -191,7 +183,7 @@ export class KubernetesHost extends ContainerHost {
   }
 
   close(): Promise<void> {
-    return this.#port.close();
+    return this.port.close();
   }
 
   async #startOnce(id: string, start: () => Promise<void>): Promise<void> {
@@ -268,20 +260,19 @@ export class KubernetesHost extends ContainerHost {
     await this.#assertAllowed([image]);
     this.#own.set(id, null);
     try {
-      let pod = await this.#startPod(id, {
+      return await this.#pods.run({
+        id,
         pod: (place) => imagePod({ ...spec, labels: { [keys.own]: '' } }, place),
         signal: never,
       });
-      while (stateOf(pod) !== 'ended') pod = (await this.#cluster.pod(this.#podName(id))) ?? pod;
-      return pod;
     } finally {
       await this.#removeOwn(id);
     }
   }
 
   async #removePod(id: string): Promise<void> {
-    await this.#cluster.removePod(this.#podName(id));
-    this.#port.remove(id);
+    await this.cluster.removePod(this.#podName(id));
+    this.port.remove(id);
   }
 
   /**

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { V1Pod } from '@kubernetes/client-node';
-import { AppError, visibleText } from '@belay/protocol';
+import { AppError, ignoreError, visibleText } from '@belay/protocol';
+import type { SeenState } from '../container-host.js';
 import { hashOfToken, type AgentPort } from './agent-port.js';
 import type { Cluster } from './cluster.js';
 import { keys } from './names.js';
@@ -42,21 +43,27 @@ export class PodStarts {
     const made = await this.cluster.createPod(wanted);
     // Of the pod, so that it goes with it; a node waits for it.
     if (made && isConnected) await this.cluster.createSecret(podSecret(made, { token, placed }));
-    return this.#untilBegun(name, signal);
+    return this.#until(name, ['running', 'ended'], signal);
   }
 
-  async #untilBegun(name: string, signal: AbortSignal): Promise<V1Pod> {
+  /** Like `start`, but resolves when the first container has ended. */
+  async run(start: PodStart): Promise<V1Pod> {
+    const begun = await this.start(start);
+    return this.#until(begun.metadata?.name ?? '', ['ended'], start.signal);
+  }
+
+  async #until(name: string, states: readonly SeenState[], signal: AbortSignal): Promise<V1Pod> {
     const end = Date.now() + startTimeoutMs;
     for (;;) {
       const pod = await this.cluster.pod(name);
       signal.throwIfAborted();
       if (!pod) throw new AppError('unavailable', 'The container was deleted in the cluster.');
       if (isUnprepared(pod)) throw await this.#unprepared(name);
-      if (stateOf(pod) !== 'waiting') return pod;
+      if (states.includes(stateOf(pod))) return pod;
       const fault = startFault(pod);
       if (fault) throw fault;
-      if (Date.now() > end) throw notBegun(pod);
-      await delay(lookMs, undefined, { signal });
+      if (Date.now() > end) throw late(pod);
+      await delay(lookMs, undefined, { signal }).catch(ignoreError('it is thrown above'));
     }
   }
 
@@ -70,11 +77,11 @@ export class PodStarts {
   }
 }
 
-function notBegun(pod: V1Pod): AppError {
+function late(pod: V1Pod): AppError {
   const words = withoutNode(pod);
   const why = words === undefined ? 'see kubectl describe pod' : `no node takes it: ${words}`;
   return new AppError(
     'unavailable',
-    `The container did not begin within ${startTimeoutMs / 1000} s; ${why}.`,
+    `The container did not get ready within ${startTimeoutMs / 1000} s; ${why}.`,
   );
 }
