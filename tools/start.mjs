@@ -68,6 +68,14 @@ function portSentence(error, host, port) {
   return `Belay cannot listen on ${host}:${port} (${error.code}).`;
 }
 
+/** The user’s own, in the place of those that were built. */
+function chosenImages({ BELAY_IMAGE, BELAY_RUNTIME_IMAGE }) {
+  return {
+    ...(BELAY_IMAGE && { BELAY_IMAGE }),
+    ...(BELAY_RUNTIME_IMAGE && { BELAY_RUNTIME_IMAGE }),
+  };
+}
+
 /**
  * The command to run: the built server, or the program that runs server and dashboard from their
  * sources.
@@ -86,7 +94,7 @@ function commandOf({ port, folder, environment, tunnel, dev, inspect, types }) {
     env: productEnvironment({
       BELAY_LOG_LEVEL: process.env.BELAY_LOG_LEVEL || 'warn',
       ...environment,
-      ...(process.env.BELAY_IMAGE && { BELAY_IMAGE: process.env.BELAY_IMAGE }),
+      ...chosenImages(process.env),
       BELAY_PORT: String(port),
       BELAY_DATA: folder,
       ...(tunnel && { BELAY_TUNNEL: tunnel }),
