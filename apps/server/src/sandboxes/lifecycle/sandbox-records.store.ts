@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Config } from '../../config.js';
 import { writeWhole } from '../../storage/write-whole.js';
 
-const fields = z.object({
+const ofOneMachine = z.object({
   session: z.string(),
   /** The session’s current or last sandbox. */
   sandbox: z.string(),
@@ -20,6 +20,10 @@ const fields = z.object({
   machine: z.string().optional(),
   /** The hash of the agent’s token on that machine; absent once the agent was ended. */
   token: z.string().optional(),
+});
+const fields = ofOneMachine.extend({
+  /** The files that the session had on another machine, until they are removed. */
+  before: ofOneMachine.optional(),
 });
 export type SandboxRecord = z.infer<typeof fields>;
 
