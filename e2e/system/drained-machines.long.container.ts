@@ -56,16 +56,29 @@ describeSystem('a machine that is drained', (server) => {
     await server.client.sessions.remove(session.id);
   };
 
-  it('keeps a session for which no other place has the label, and says so', async () => {
+  it('keeps a session for which no other place has the label, and moves one without steps', async () => {
     const session = await working(1, { labels: { kind: 'test' } });
     expect(await placeOf(session)).toBe('box');
     const { stdout } = await machines('list');
     expect(stdout).toMatch(/box +connected .* · 1 of 3 sandboxes, .* · kind=test · /);
     expect(stdout).toMatch(/This server itself has 0 of \d+ sandboxes, /);
-    expect(await machines('drain', 'box')).toMatchObject({
+    const model = script(server.data, [
+      { calls: [run('sleep 300')] },
+      { calls: [run('sleep 300')] },
+    ]);
+    const other = await start(server, { task: 'Wait', model, machine: 'box' });
+    await other.event(({ action }) => action === 'terminal.run');
+    const drained = await machines('drain', 'box');
+    expect(drained).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/ kept +No place fits this session: this server does not/),
+      stdout: expect.stringContaining(
+        `${session.id}  kept  No place fits this session: this server does not have kind=test`,
+      ),
     });
+    expect(drained.stdout).toContain(`${other.id}  moved  `);
+    await other.event((event) => isEvent(event, 'placed'));
+    await until('it runs elsewhere', async () => (await placeOf(other)) === 'server');
+    await remove(other);
     expect(await containersOf(session)).toBe(1);
     expect(await machines('use', 'box')).toMatchObject({
       code: 0,
@@ -92,15 +105,15 @@ describeSystem('a machine that is drained', (server) => {
       expect(restored.args['commit']).not.toBeNull();
       await session.until(() => reading(session, at + 1) > 1, 'its work elsewhere');
       expect(await placeOf(session)).toBe('server');
-      expect(await containersOf(session)).toBe(1);
+      await until('it has one sandbox', async () => (await containersOf(session)) === 1);
     }
-    const left = async () => JSON.stringify(await leftOf(home));
-    const nothing = JSON.stringify({ containers: 0, volumes: 0 });
-    await until('nothing is left there', async () => (await left()) === nothing, { state: left });
     expect(await machines('drain', 'box')).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('It runs none now.'),
     });
     for (const session of sessions) await remove(session);
+    const left = async () => JSON.stringify(await leftOf(home));
+    const nothing = JSON.stringify({ containers: 0, volumes: 0 });
+    await until('nothing is left there', async () => (await left()) === nothing, { state: left });
   });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type StartPayload } from '@belay/protocol';
+import { AppError, ignoreError, type StartPayload } from '@belay/protocol';
 import { AgentCalls, type OpenTar } from './connection/agent-calls.js';
 import type { AgentLink } from './connection/agent-link.js';
 import { DeathWatch, type LostListener } from './lifecycle/death-watch.js';
@@ -45,14 +45,17 @@ export class SandboxService {
     });
     try {
       const sandbox = await this.#withAgent(reserved, startPayload, kept);
-      await this.files.record(sandbox, session, { begun: kept !== undefined });
+      await this.files.record(sandbox, session, { begun: kept !== undefined, before: left });
       const filled = kept ? startPayload : await this.files.fill(sandbox, startPayload, openTar);
       await this.calls.begin(sandbox, filled, () =>
-        this.files.record(sandbox, session, { begun: true }),
+        this.files.record(sandbox, session, { begun: true, before: left }),
       );
       await sandbox.begin();
       this.#totals.started++;
-      if (left) void this.files.removeLeft(left);
+      if (left)
+        void this.files
+          .forgetLeft(sandbox, session)
+          .catch(ignoreError('the next start removes the files'));
     } catch (error) {
       this.#totals.failed++;
       await this.#giveUp(session, reserved, { kept, left });

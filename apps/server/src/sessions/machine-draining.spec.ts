@@ -33,10 +33,10 @@ describe('draining a machine', () => {
   });
 
   const on = (more = {}) => server.session({ machine: 'box', ...more });
-  const step = (session: string, n = 1) =>
+  const step = (session: string, n = 1, parent: string | null = commit(0)) =>
     server.log.append(session, [
       newEvent('agent', 'commit', {
-        args: { commit: commit(n), parent: commit(0), files: [] },
+        args: { commit: commit(n), parent, files: [] },
         message: 'Step.',
       }),
     ]);
@@ -89,6 +89,7 @@ describe('draining a machine', () => {
     await start();
     const [whole, late, uncopied] = [await on(), await on(), await on()];
     const untouched = await on();
+    await step(untouched, 3, null);
     await step(late, 2);
     const full = new AppError('limit_reached', 'The copies have reached their limit.');
     server.sandboxes.flush = (session) => {

@@ -21,11 +21,14 @@ import { StartQueue } from './start-queue.js';
 
 /** More would only slow each other down. */
 const parallelMoves = 4;
-/** How long an agent may take to connect, after a start of the server. */
+/** How long an agent and its machine may take to connect, after a start of the server. */
 const connectTimeoutMs = 15_000;
 const pollMs = 100;
 
 type Outcome = Pick<MachineMove, 'state' | 'detail'>;
+
+/** Where it is now is told when that is asked for. */
+const left: Outcome = { state: 'moved', detail: '' };
 
 /**
  * Empties machines: no session begins there any more, and those that run there go on elsewhere with the files of their
@@ -89,15 +92,24 @@ export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy 
       if (moves.get(session)?.state === 'moving') continue;
       moves.set(session, { state: 'moving', detail: 'Its files are being copied.' });
       void this.#turns
-        .runExclusive(() => this.#move(session))
-        .catch((error: unknown): Outcome => ({ state: 'kept', detail: errorFrom(error).message }))
+        .runExclusive(() => this.#move(session, machine))
+        .catch((error: unknown): Outcome => {
+          // Its agent may have ended meanwhile: then it starts elsewhere, too.
+          const isThere = this.machines.sessionsOn(machine).includes(session);
+          return isThere ? { state: 'kept', detail: errorFrom(error).message } : left;
+        })
         .then((outcome) => moves.set(session, outcome));
     }
   }
 
-  async #move(session: string): Promise<Outcome> {
+  async #move(session: string, machine: string): Promise<Outcome> {
     // After a start that is under way.
-    await this.slots.inOrder(session, () => this.#untilConnected(session));
+    await this.slots.inOrder(session, () => this.#untilConnected(session, machine));
+    if (!this.machines.isConnected(machine))
+      return {
+        state: 'kept',
+        detail: 'The machine is not connected, so nothing would end it there.',
+      };
     await this.sandboxes.flush(session);
     const stays = await this.places.staysBecause(session);
     if (stays) return { state: 'kept', detail: stays };
@@ -107,12 +119,14 @@ export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy 
       throw error;
     });
     await this.queue.leave(session);
-    return { state: 'moved', detail: '' };
+    return left;
   }
 
-  async #untilConnected(session: string): Promise<void> {
+  async #untilConnected(session: string, machine: string): Promise<void> {
     const end = Date.now() + connectTimeoutMs;
-    while (this.sandboxes.state(session) === 'lost' && Date.now() < end && !this.#closing)
+    const isAway = () =>
+      this.sandboxes.state(session) === 'lost' || !this.machines.isConnected(machine);
+    while (isAway() && Date.now() < end && !this.#closing)
       await delay(pollMs, undefined, { ref: false });
   }
 

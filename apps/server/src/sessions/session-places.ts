@@ -5,6 +5,7 @@ import {
   isEnded,
   isEvent,
   newEvent,
+  type EventArgs,
   type SessionMachine,
   type SessionSettings,
 } from '@belay/protocol';
@@ -117,9 +118,9 @@ export class SessionPlaces {
       this.store.latest(session, 'commit'),
       this.store.latest(session, 'fork'),
     ]);
-    const isOwn = last !== undefined && isEvent(last, 'commit') && last.seq > (fork?.seq ?? 0);
-    // A folder that was always empty has no copy.
-    if (!isOwn) return copied !== undefined || workspace === null;
+    if (!last || !isEvent(last, 'commit') || last.seq <= (fork?.seq ?? 0) || isOfNothing(last.args))
+      // A folder that was always empty has no copy.
+      return copied !== undefined || workspace === null;
     return last.args.commit === copied;
   }
 
@@ -143,3 +144,7 @@ export class SessionPlaces {
     return this.places.all((place) => this.slots.working(place, except));
   }
 }
+
+/** The first commit of an empty folder, which has no copy. */
+const isOfNothing = ({ parent, files }: EventArgs<'commit'>): boolean =>
+  parent === null && files.length === 0;

@@ -164,9 +164,15 @@ export class Reconciler {
       if (this.sandboxes.ofSession(record.session)) valid.push(record);
       else if (record.begun && (await this.#epoch(record.session)) !== undefined)
         valid.push(record);
-      else await this.records.remove(record.session);
+      else await this.#undo(record);
     }
     return valid;
+  }
+
+  /** After a start that its server did not finish, a session has what it had before on another machine. */
+  async #undo({ session, before }: SandboxRecord): Promise<void> {
+    const isKept = before && (await this.#epoch(session)) !== undefined;
+    await (isKept ? this.records.write(before) : this.records.remove(session));
   }
 
   async #isCurrent(record: SandboxRecord): Promise<boolean> {

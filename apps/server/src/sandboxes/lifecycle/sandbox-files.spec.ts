@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError, newEvent } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { MachineAgents } from '../machines/machine-agents.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
 
@@ -129,8 +130,23 @@ describe('files that are gone', () => {
     server.agent.restore = async (_kind, bytes) => void received.push(String(bytes));
     await server.startSession('one');
     expect(received).toEqual(['steps 1']);
+    await until('it is forgotten', async () => !(await server.records.find('one'))?.before);
     expect(removed.mock.calls).toEqual([['other', record.files]]);
     expect(await server.service.filesAt('one')).toBeNull();
+  });
+
+  it('that are on another machine are still its files after a start that a killed server did not finish', async () => {
+    const record = await server.records.find('one');
+    const before = { ...record!, machine: 'other' };
+    await server.records.write({ ...record!, sandbox: 'half', begun: false, before });
+    await server.stop();
+    await server.start();
+    expect(await server.records.find('one')).toEqual(before);
+    const half = { ...record!, session: 'deleted', begun: false, before };
+    await server.records.write(half);
+    await server.stop();
+    await server.start();
+    expect(await server.records.find('deleted')).toBeUndefined();
   });
 
   it('that are still there are used as they are', async () => {

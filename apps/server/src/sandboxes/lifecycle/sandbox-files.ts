@@ -44,7 +44,9 @@ export class SandboxFiles {
   async find(session: string, machine: string | undefined): Promise<FoundFiles> {
     const record = await this.records.find(session);
     if (!record) return {};
-    if (record.begun && record.machine !== machine) return { left: record };
+    const { before, ...own } = record;
+    if (before && record.begun) await this.#removeLeft(before);
+    if (record.begun && record.machine !== machine) return { left: own };
     if (record.begun && (await this.containers.hasFiles(record))) return { kept: record };
     await this.containers.removeFiles(record);
     return {};
@@ -56,15 +58,29 @@ export class SandboxFiles {
     return record?.begun ? (record.machine ?? null) : undefined;
   }
 
-  /** Removes the files that a session has left behind on another machine. Never rejects. */
-  async removeLeft(record: SandboxRecord): Promise<void> {
+  /** Removes what a session has left on another machine, once its next sandbox has begun. Rejects if it cannot be recorded. */
+  async forgetLeft(sandbox: Sandbox, session: string): Promise<void> {
+    const { before } = (await this.records.find(session)) ?? {};
+    if (before) await this.#removeLeft(before);
+    const now = await this.records.find(session);
+    if (now?.sandbox === sandbox.id) await this.records.write({ ...now, before: undefined });
+  }
+
+  async #removeLeft(record: SandboxRecord): Promise<void> {
     await this.containers
       .removeFiles(record)
       .catch(ignoreError('files in no record are removed once the host responds'));
   }
 
-  /** Records that the session has this sandbox; `begun` once its files are worth keeping. */
-  async record(sandbox: Sandbox, session: string, { begun }: { begun: boolean }): Promise<void> {
+  /**
+   * Records that the session has this sandbox; `begun` once its files are worth keeping. Those that it had `before` on
+   * another machine are its files until then.
+   */
+  async record(
+    sandbox: Sandbox,
+    session: string,
+    { begun, before }: { begun: boolean; before: SandboxRecord | undefined },
+  ): Promise<void> {
     const { id, files, epoch, agent, machine, token } = sandbox;
     await this.records.write({
       session,
@@ -76,6 +92,7 @@ export class SandboxFiles {
       token,
       running: machine !== undefined,
       begun,
+      before,
     });
   }
 
@@ -105,7 +122,7 @@ export class SandboxFiles {
 
   async remove(session: string): Promise<void> {
     const record = await this.records.find(session);
-    if (record) await this.containers.removeFiles(record);
+    for (const one of [record, record?.before]) if (one) await this.containers.removeFiles(one);
     await this.records.remove(session);
     await this.copies.remove(session);
   }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { Config } from '../../config.js';
 import { writeWhole } from '../../storage/write-whole.js';
 
-const fields = z.object({
+const ofOneMachine = z.object({
   session: z.string(),
   /** The session’s current or last sandbox. */
   sandbox: z.string(),
@@ -22,6 +22,10 @@ const fields = z.object({
   token: z.string().optional(),
   /** Whether the agent on that machine was not ended yet. */
   running: z.boolean().optional(),
+});
+const fields = ofOneMachine.extend({
+  /** The files that the session had on another machine, until they are removed. */
+  before: ofOneMachine.optional(),
 });
 export type SandboxRecord = z.infer<typeof fields>;
 
