@@ -42,7 +42,10 @@ export class WarmPool {
     private readonly sandboxes: Sandboxes,
     private readonly hosts: MachineHosts,
   ) {
-    hosts.onReady((machine) => this.refill(machine));
+    hosts.onChanged((machine) => {
+      if (hosts.isReady(machine)) this.refill(machine);
+      else void this.#empty(machine);
+    });
   }
 
   get size(): number {
@@ -86,8 +89,19 @@ export class WarmPool {
     // A machine may pull an image first, which takes minutes.
     for (const [machine, { starting }] of pools) if (machine !== undefined) starting?.end(closed);
     await Promise.all(pools.map(async ([, { filling }]) => filling));
-    const idle = pools.flatMap(([, pool]) => pool.idle.splice(0));
-    await Promise.all(idle.map((sandbox) => this.containers.dispose(sandbox, { files: true })));
+    await Promise.all(pools.map(([, { idle }]) => this.#endAll(idle)));
+  }
+
+  /** The machine is being drained. */
+  async #empty(machine: string): Promise<void> {
+    const { idle, starting } = this.#poolOf(machine);
+    starting?.end(new AppError('cancelled', 'The machine is being drained.'));
+    await this.#endAll(idle).catch((error: Error) => this.#logger.warn(error.message));
+  }
+
+  async #endAll(idle: Sandbox[]): Promise<void> {
+    const ended = idle.splice(0);
+    await Promise.all(ended.map((sandbox) => this.containers.dispose(sandbox, { files: true })));
   }
 
   #poolOf(machine: string | undefined): HostPool {

@@ -126,6 +126,15 @@ describe('with sandboxes that are kept ready', () => {
     await box.isEmpty();
   });
 
+  it('leaves none on a machine that is being drained', async () => {
+    await until('one is warm here and there', () => server.service.counts.warm === 2);
+    await server.machines.change(box.id, { draining: true });
+    await box.isEmpty();
+    expect(server.service.counts.warm).toBe(1);
+    await server.machines.change(box.id, { draining: false });
+    await until('one is warm again', () => server.service.counts.warm === 2);
+  });
+
   it('begins none while the machine is away', async () => {
     await until('one is warm here and there', () => server.service.counts.warm === 2);
     await box.kill();

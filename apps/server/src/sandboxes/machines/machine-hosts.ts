@@ -34,13 +34,13 @@ export class MachineHosts {
   readonly own: SandboxHost;
   readonly #machines = new Map<string, MachineHost>();
   #onAdded: (host: SandboxHost) => void = () => {};
-  #onReady: (machine: string) => void = () => {};
+  #onChanged: (machine: string) => void = () => {};
 
   constructor(
     private readonly config: Config,
     host: ContainerHost,
     private readonly dials: ContainerDials,
-    store: MachineStore,
+    private readonly store: MachineStore,
   ) {
     this.own = { host, machine: undefined, signal: new AbortController().signal };
     for (const machine of store.all()) if (machine.kind === 'container') this.add(machine);
@@ -57,9 +57,14 @@ export class MachineHosts {
     for (const machine of this.#machines.values()) listener(machine);
   }
 
-  /** Called with each machine that can begin containers, again after it was away. */
-  onReady(listener: (machine: string) => void): void {
-    this.#onReady = listener;
+  /** Called with each machine that can begin containers, again after it was away, and when it begins or ends draining. */
+  onChanged(listener: (machine: string) => void): void {
+    this.#onChanged = listener;
+  }
+
+  /** The machine takes sessions again, or no longer. */
+  changed(machine: string): void {
+    this.#onChanged(machine);
   }
 
   /** The host of a machine with containers. */
@@ -91,13 +96,15 @@ export class MachineHosts {
     found.isChecked = isChecked;
     if (isChecked) {
       found.checked.resolve();
-      this.#onReady(found.machine);
+      this.#onChanged(found.machine);
     } else found.checked = Promise.withResolvers();
   }
 
-  /** Whether containers can begin there now; see `ready`. */
+  /** Whether containers for later sessions can begin there now. */
   isReady(machine: string | undefined): boolean {
-    return machine === undefined || (this.#machines.get(machine)?.isChecked ?? false);
+    if (machine === undefined) return true;
+    const isDraining = this.store.all().find(({ id }) => id === machine)?.draining ?? false;
+    return !isDraining && (this.#machines.get(machine)?.isChecked ?? false);
   }
 
   /**

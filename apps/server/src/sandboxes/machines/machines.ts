@@ -159,11 +159,13 @@ export class Machines {
   }
 
   /** By id or name. Throws `not_found`. */
-  change(
+  async change(
     machine: string,
     change: Partial<Pick<StoredMachine, 'labels' | 'draining'>>,
   ): Promise<StoredMachine> {
-    return this.store.change(machine, change);
+    const changed = await this.store.change(machine, change);
+    if (change.draining !== undefined) this.hosts.changed(changed.id);
+    return changed;
   }
 
   /** Revokes its credential and those of its agents. */
