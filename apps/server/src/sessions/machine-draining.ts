@@ -93,11 +93,7 @@ export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy 
       moves.set(session, { state: 'moving', detail: 'Its files are being copied.' });
       void this.#turns
         .runExclusive(() => this.#move(session, machine))
-        .catch((error: unknown): Outcome => {
-          // Its agent may have ended meanwhile: then it starts elsewhere, too.
-          const isThere = this.machines.sessionsOn(machine).includes(session);
-          return isThere ? { state: 'kept', detail: errorFrom(error).message } : left;
-        })
+        .catch((error: unknown): Outcome => ({ state: 'kept', detail: errorFrom(error).message }))
         .then((outcome) => moves.set(session, outcome));
     }
   }
@@ -134,11 +130,14 @@ export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy 
     const moves = [...(this.#moves.get(machine) ?? [])].filter(([session]) =>
       sees(caller, session),
     );
+    const there = new Set(this.machines.sessionsOn(machine));
     const known = await Promise.all(
       moves.map(async ([session, { state, detail }]) => {
+        // One that was kept leaves when its agent ends.
+        const isThere = state === 'moving' || (state === 'kept' && there.has(session));
+        if (isThere) return { session, state, detail };
         const summary = await this.log.summary(session).catch(ignoreError('it was deleted'));
-        if (!summary) return [];
-        return { session, state, detail: state === 'moved' ? whereNow(summary) : detail };
+        return summary ? { session, state: 'moved' as const, detail: whereNow(summary) } : [];
       }),
     );
     return known.flat();
