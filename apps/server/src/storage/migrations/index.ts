@@ -11,8 +11,8 @@ import { comparisons } from './0009-comparisons.js';
 import { linksTemplates } from './0010-links-templates.js';
 import { backgroundResults } from './0011-background-results.js';
 import { tokenSandboxes } from './0012-token-sandboxes.js';
-import { documents } from './0014-documents.js';
-import { sessionTerms } from './0015-session-terms.js';
+import { documents } from './0013-documents.js';
+import { sessionTerms } from './0014-session-terms.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -29,7 +29,7 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0010-links-templates': linksTemplates,
     '0011-background-results': backgroundResults,
     '0012-token-sandboxes': tokenSandboxes,
-    '0014-documents': documents,
-    '0015-session-terms': sessionTerms,
+    '0013-documents': documents,
+    '0014-session-terms': sessionTerms,
   };
 }
