@@ -1,7 +1,5 @@
 import { z } from 'zod';
-
-const blankIsUnset = (value: unknown): unknown => (value === '' ? undefined : value);
-const text = z.preprocess(blankIsUnset, z.string().optional());
+import { blankIsUnset, text } from './variables.js';
 
 /** The settings of a server whose containers run in Kubernetes. */
 export const kubernetesSettings = {
