@@ -11,10 +11,11 @@ const isAsked = (event: Event): boolean => isEvent(event, 'approval');
 describe('a server whose sandboxes are pods', () => {
   let cluster: TestCluster;
   let server: BelayServer;
+  let port: number;
 
   beforeAll(async () => {
     cluster = await TestCluster.open();
-    const port = cluster.nextPort();
+    port = cluster.nextPort();
     server = new BelayServer({
       BELAY_ENGINE: 'kubernetes',
       KUBECONFIG: cluster.kubeconfig,
@@ -73,6 +74,24 @@ describe('a server whose sandboxes are pods', () => {
     expect(resultOf(kept, 'terminal.run')?.text).toContain('kept');
     await session.finished();
     expect((await pods()).map(({ metadata }) => metadata?.uid)).toContain(pod?.metadata?.uid);
+    await server.client.sessions.remove(session.id);
+    session.close();
+    await until('its pod is removed', async () => (await pods()).length === 0);
+  });
+
+  it('refuses a second program with the agent’s token, which root of the sandbox can read', async () => {
+    const { address } = cluster;
+    const dial = [
+      `exec 3<>/dev/tcp/${address}/${port}`,
+      String.raw`printf 'GET /agent HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nx-belay-agent: 00000000-0000-4000-8000-000000000000\r\nauthorization: Bearer %s\r\n\r\n' "$(cat /run/belay/token)" >&3`,
+      'timeout 5 head -n 1 <&3',
+    ].join('; ');
+    const model = script(server.data, [{ calls: [run(dial)] }, { finish: 'Done.' }]);
+    const session = await start(server, { task: 'Dial', model, sandbox: 'root' });
+    const seen = await session.event(isRun);
+    expect(resultOf(seen, 'terminal.run')?.text).toMatch(/HTTP\/1\.1 403/);
+    // The agent itself goes on.
+    await session.finished();
     await server.client.sessions.remove(session.id);
     session.close();
     await until('its pod is removed', async () => (await pods()).length === 0);
