@@ -29,6 +29,8 @@ export class ServedHost {
   readonly #relays: ContainerRelays;
   /** The names for people of the containers that run, by id. */
   readonly #labels = new Map<string, string>();
+  /** Also those that the server has broken off, while what they began is removed. */
+  readonly #fills = new Set<Promise<void>>();
   readonly #closing = new AbortController();
 
   /** Throws `unavailable` when the host cannot be asked. */
@@ -60,6 +62,8 @@ export class ServedHost {
       // The stream stays open for the answer.
       const tar = Readable.from(stream.iterator({ destroyOnReturn: false }));
       const filled = this.#options.host.keptFiles.fill(this.#rules.keptFiles(name), tar);
+      this.#fills.add(filled);
+      filled.finally(() => this.#fills.delete(filled)).catch(ignoreError('its stream says why'));
       filled.then(
         () => stream.end(),
         (error: Error) => stream.destroy(error),
@@ -112,10 +116,14 @@ export class ServedHost {
         return { files: stored.flatMap((files) => rules.nameOf(files) ?? []) };
       },
       'host.removeFiles': async ({ files }) => done(host.removeFiles(rules.files(files))),
-      'host.removeKeptFiles': async ({ name }) =>
-        done(host.keptFiles.remove(rules.keptFiles(name))),
-      'host.keepOnlyFiles': async ({ names }) =>
-        done(host.keptFiles.keepOnly(names.map((name) => rules.keptFiles(name)))),
+      'host.removeKeptFiles': async ({ name }) => {
+        await Promise.allSettled(this.#fills);
+        return done(host.keptFiles.remove(rules.keptFiles(name)));
+      },
+      'host.keepOnlyFiles': async ({ names }) => {
+        await Promise.allSettled(this.#fills);
+        return done(host.keptFiles.keepOnly(names.map((name) => rules.keptFiles(name))));
+      },
       'host.imageId': async ({ image }) => ({
         id: (rules.allows(image) && (await host.images.id(rules.image(image)))) || null,
       }),
