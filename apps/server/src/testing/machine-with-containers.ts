@@ -13,7 +13,7 @@ import type { SandboxServer } from './sandbox-server.js';
 type Connection = RpcConnection<typeof hostCalls, typeof machineServerCalls>;
 
 /** The port of a server for agents and machines; it stays when the server is restarted. */
-export class AgentPort {
+export class ServerPort {
   readonly #http: Server = createServer();
 
   async open(server: SandboxServer): Promise<this> {
@@ -49,7 +49,7 @@ export class MachineWithContainers {
 
   constructor(
     private readonly server: SandboxServer,
-    private readonly agents: AgentPort,
+    private readonly agents: ServerPort,
     name = 'box',
   ) {
     this.chosen = { name, kind: 'container' };

@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { until } from '@belay/testing';
-import { AgentPort, MachineWithContainers } from '../../testing/machine-with-containers.js';
+import { ServerPort, MachineWithContainers } from '../../testing/machine-with-containers.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
 
 describe('attacks: a machine with containers', () => {
   let server: SandboxServer;
-  let port: AgentPort;
+  let port: ServerPort;
   let evil: MachineWithContainers;
   let honest: MachineWithContainers;
   beforeAll(async () => {
     server = await new SandboxServer().open();
-    port = await new AgentPort().open(server);
+    port = await new ServerPort().open(server);
     evil = await new MachineWithContainers(server, port, 'evil').join();
     honest = await new MachineWithContainers(server, port, 'honest').join();
     await server.startSession('here');

@@ -1,16 +1,16 @@
 import { labels } from '@belay/containers';
 import { until } from '@belay/testing';
-import { AgentPort, MachineWithContainers } from '../../testing/machine-with-containers.js';
+import { ServerPort, MachineWithContainers } from '../../testing/machine-with-containers.js';
 import { SandboxServer } from '../../testing/sandbox-server.js';
 
 let server: SandboxServer;
-let port: AgentPort;
+let port: ServerPort;
 let box: MachineWithContainers;
 /** Of sandboxes that are kept ready on each host. */
 let pool = '0';
 beforeEach(async () => {
   server = await new SandboxServer().open({ BELAY_POOL: pool });
-  port = await new AgentPort().open(server);
+  port = await new ServerPort().open(server);
   box = await new MachineWithContainers(server, port).join();
 });
 afterEach(async () => {
