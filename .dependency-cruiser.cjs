@@ -99,9 +99,9 @@ module.exports = {
     ]),
     packages('evaluation', ['libs/protocol', 'libs/client', 'libs/containers', 'libs/host']),
     ...layers('apps/server/src', [
-      ['kubernetes-config.ts'],
       [
         'config.ts',
+        'kubernetes-config.ts',
         's3-config.ts',
         'variables.ts',
         'data-lock.ts',
