@@ -62,7 +62,7 @@ function describeRuns(tests: HostTests): void {
     );
     expect(ended).toMatchObject({ code: 0, left: 0 });
     expect(ended.out).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
-    expect(program.files).toEqual(['{"name":"file","bytes":5}\nmade\n']);
+    expect(await Promise.all(program.files)).toEqual(['{"name":"file","bytes":5}\nmade\n']);
     const again = await program.run('ls /output | wc -l; ps 2>/dev/null | grep -c "[s]leep 1000"');
     expect(again.out.startsWith('0\n')).toBe(true);
     await tests.user.host.remove(program.id);

@@ -10,15 +10,13 @@ type Starter = RpcConnection<typeof programServerCalls, typeof programCalls>;
 /** A container for programs, in which the real starter runs them. */
 export class HostProgram {
   /** The contents of the streams of files that were sent. */
-  readonly files: string[] = [];
+  readonly files: Promise<string>[] = [];
 
   private constructor(
     readonly id: string,
     private readonly starter: Starter,
   ) {
-    starter.accept('files', async (_, stream) => {
-      void text(stream).then((sent) => this.files.push(sent));
-    });
+    starter.accept('files', async (_, stream) => void this.files.push(text(stream)));
     starter.accept('egress', async (_, stream) => void stream.end('from outside'));
   }
 
