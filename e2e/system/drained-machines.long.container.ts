@@ -87,6 +87,31 @@ describeSystem('a machine that is drained', (server) => {
     await remove(session);
   });
 
+  it('moves a session that waits for an answer with its question', async () => {
+    const question = { question: 'Which colour?' };
+    const model = script(server.data, [
+      { calls: [{ operation: 'ask', input: question }] },
+      { finish: 'Painted.' },
+    ]);
+    const session = await start(server, { task: 'Paint', model, machine: 'box' });
+    const asked = await session.state('waiting');
+    expect(await machines('drain', 'box')).toMatchObject({ code: 0 });
+    await session.event((event) => isEvent(event, 'restored'), asked.seq);
+    const now = () => server.client.sessions.get(session.id);
+    const waits = async () => {
+      const { state, question: open, machine } = await now();
+      return state === 'waiting' && open === question.question && machine === null;
+    };
+    await until('it waits there', waits, {
+      state: async () => JSON.stringify(await now()) + session.words(),
+    });
+    expect(session.events.some((event) => isEvent(event, 'result'))).toBe(false);
+    await server.client.sessions.message(session.id, { text: 'Blue.' });
+    await session.finished();
+    await machines('use', 'box');
+    await remove(session);
+  });
+
   it('is empty in the end also when its server is killed meanwhile, with each session in one place', async () => {
     const sessions = await Promise.all([1, 2, 3].map((n) => working(n, { machine: 'box' })));
     const before = sessions.map((session) => session.events.at(-1)?.seq ?? 0);

@@ -85,7 +85,7 @@ export async function drainMachine(name: string, options: PrintOptions): Promise
     }
     const kept = machine.moves.filter(({ state }) => state === 'kept').length;
     const rest =
-      kept === 0 ? 'It runs none now.' : `${pluralText(kept, 'session')} still run there.`;
+      kept === 0 ? 'It runs none now.' : `It still runs ${pluralText(kept, 'session')}.`;
     printResult(options, machine, rest, `To use it again: belay machines use ${called}`);
     return kept === 0 ? 0 : 1;
   }

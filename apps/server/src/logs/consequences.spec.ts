@@ -37,6 +37,10 @@ const running = newEvent('server', 'state', {
   args: { state: 'running', reason: null },
   message: 'Works',
 });
+const failed = newEvent('server', 'state', {
+  args: { state: 'failed', reason: 'Its sandbox was gone.' },
+  message: 'Lost',
+});
 const approval = (id: string, mode: 'ask' | 'delay' = 'ask') => {
   const request = { id, operation: 'terminal.run', input: {}, risk: 'execute' as const };
   const args = { ...request, subject: 'make', mode, until: null };
@@ -152,8 +156,19 @@ describe('the state of a session', () => {
       question: 'Which colour?',
       options: ['Blue', 'Amber'],
     });
-    const answered = fold(empty, [running, asked, message]).record.summary;
-    expect(answered).toMatchObject({ question: null, options: [] });
+    const lost = [running, asked, failed, start(true)];
+    expect(fold(empty, lost).record.summary).toMatchObject({
+      state: 'starting',
+      question: 'Which colour?',
+      options: ['Blue', 'Amber'],
+    });
+    for (const events of [
+      [running, asked, message],
+      [...lost, message],
+      [running, asked, bare('stop'), start(true)],
+      [running, asked, start()],
+    ])
+      expect(fold(empty, events).record.summary).toMatchObject({ question: null, options: [] });
   });
 
   it('counts what models used, the plan and what is done now', () => {

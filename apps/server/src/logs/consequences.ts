@@ -43,7 +43,7 @@ const nextStates: EventCases<NextState | undefined> = {
   start: () => ({ state: 'starting', reason: null }),
   stop: () => ({ state: 'stopped', reason: 'Stopped by the user.' }),
   pause: () => ({ state: 'paused', reason: null }),
-  resume: (_, summary) => working(summary),
+  resume: (_, summary) => workingState(summary),
   rewind: ({ args: { what, seq } }) =>
     what === 'files'
       ? undefined
@@ -71,7 +71,7 @@ const nextStates: EventCases<NextState | undefined> = {
 };
 
 const resumed = (summary: SessionSummary): NextState | undefined =>
-  summary.state === 'waiting' ? working(summary) : undefined;
+  summary.state === 'waiting' ? workingState(summary) : undefined;
 
 /** A refused finish does not end the session. */
 function finished(result: EventArgs<'result'>): NextState | undefined {
@@ -82,10 +82,15 @@ function finished(result: EventArgs<'result'>): NextState | undefined {
 }
 
 const unlessPaused = (summary: SessionSummary): NextState | undefined =>
-  summary.state === 'paused' ? undefined : working(summary);
+  summary.state === 'paused' ? undefined : workingState(summary);
 
 /** Running, or waiting for the user or for the model. */
-function working({ waitingFor, question, modelError, attention }: SessionSummary): NextState {
+export function workingState({
+  waitingFor,
+  question,
+  modelError,
+  attention,
+}: SessionSummary): NextState {
   const call = waitingFor[0];
   if (call) return { state: 'waiting', reason: `May ${call.operation} run? ${call.subject}` };
   if (question !== null) return { state: 'waiting', reason: question };

@@ -83,7 +83,10 @@ export function summaryAfter(summary: SessionSummary, event: Event): SessionSumm
 }
 
 const eventChanges: EventCases<Partial<SessionSummary>> = {
-  start: ({ args: { model, image, approvals, egress, machine } }, { check }) => ({
+  start: (
+    { args: { model, image, approvals, egress, machine, again } },
+    { check, question, options },
+  ) => ({
     machine,
     model,
     image,
@@ -91,6 +94,8 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
     network: egress.profile,
     check: check && { ...check, ...waitingCheck },
     ...nothingUnderWay,
+    // The next agent waits for the answer to what an earlier one asked.
+    ...(again && { question, options }),
   }),
   state: ({ args: { state, reason } }) => ({
     state,

@@ -93,8 +93,18 @@ export class SandboxService {
     }
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
-    await this.#dispose(sandbox, { files: false });
-    await this.files.recordEnd(sandbox);
+    await this.#end(sandbox);
+  }
+
+  /**
+   * Like `stop`, without a word to the agent: what it has asked its user stays asked, and the next agent waits for the
+   * answer.
+   */
+  async cutOff(session: string): Promise<void> {
+    const sandbox = this.sandboxes.ofSession(session);
+    if (!sandbox?.hasBegun) return this.stop(session);
+    sandbox.startEnding();
+    await this.#end(sandbox);
   }
 
   /** Ends the container and deletes its files. */
@@ -176,6 +186,11 @@ export class SandboxService {
     } finally {
       this.sandboxes.remove(sandbox);
     }
+  }
+
+  async #end(sandbox: Sandbox): Promise<void> {
+    await this.#dispose(sandbox, { files: false });
+    await this.files.recordEnd(sandbox);
   }
 
   async #dispose(sandbox: Sandbox, what: { files: boolean }): Promise<void> {

@@ -54,17 +54,22 @@ describe('draining a machine', () => {
 
   it('moves its sessions as they are, refuses new ones until it is used again', async () => {
     await start();
-    const [running, paused, ended] = [await on(), await on(), await on()];
+    const [running, paused, ended, asking] = [await on(), await on(), await on(), await on()];
     await step(running);
+    await server.reaches(asking, 'running');
+    const ask = { source: 'agent', action: 'ask', args: { question: 'Which?' } } as const;
+    await server.log.append(asking, [{ ...ask, message: 'Which?', id: 'a' }]);
     await server.json('POST', `/api/sessions/${paused}/pause`, {});
     await server.sandboxes.finishes(server.log, ended);
     const moves = await drained();
-    expect(moves).toHaveLength(3);
-    expect(moves.map(({ state }) => state)).toEqual(['moved', 'moved', 'moved']);
+    expect(moves).toHaveLength(4);
+    expect(moves.map(({ state }) => state)).toEqual(['moved', 'moved', 'moved', 'moved']);
     await server.reaches(running, 'running');
-    await until('both run', () => server.sandboxes.starts.length === 5);
+    await server.reaches(asking, 'waiting');
+    await until('they run', () => server.sandboxes.starts.length === 7);
     expect(await summary(running)).toMatchObject({ state: 'running', machine: null });
     expect(await summary(paused)).toMatchObject({ state: 'paused', machine: null });
+    expect(await summary(asking)).toMatchObject({ question: 'Which?', machine: null });
     expect(await summary(ended)).toMatchObject({ state: 'finished' });
     expect(server.sandboxes.agents.has(ended)).toBe(false);
     const placed = (await server.log.read(running, { after: 0 })).findLast((event) =>

@@ -109,7 +109,10 @@ export class MachineDraining implements OnApplicationBootstrap, OnModuleDestroy 
     await this.sandboxes.flush(session);
     const stays = await this.places.staysBecause(session);
     if (stays) return { state: 'kept', detail: stays };
-    await this.queue.halt(session).catch((error: unknown) => {
+    const { question } = await this.log.summary(session);
+    // An agent that is told to stop takes its question back.
+    const cutOff = question === null ? undefined : () => this.sandboxes.cutOff(session);
+    await this.queue.halt(session, cutOff).catch((error: unknown) => {
       // It goes on there.
       this.slots.keep(session);
       throw error;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { newEvent, type SessionState } from '@belay/protocol';
-import { stateMessage } from '../logs/consequences.js';
+import { stateMessage, workingState } from '../logs/consequences.js';
 import { EventLog } from '../logs/event-log.js';
 
 /** Writes the progress of a start to the log: queued, running, or failed with a reason. */
@@ -10,11 +10,11 @@ export class StartStatus {
 
   /** Changes only a session that is still starting: the user may have stopped it meanwhile. */
   async report(session: string, state: SessionState, reason: string | null): Promise<void> {
-    const args = { state, reason };
     const report = () =>
       this.log.append(session, (summary) => {
         if (summary.state !== 'starting') return [];
         if (summary.state === state && summary.reason === reason) return [];
+        const args = state === 'running' ? workingState(summary) : { state, reason };
         return [newEvent('server', 'state', { args, message: stateMessage(args) })];
       });
     await this.log.stalls.whenSpace(session, report);

@@ -109,6 +109,10 @@ export class FakeSandboxes {
     return Promise.resolve();
   }
 
+  cutOff(session: string): Promise<void> {
+    return this.stop(session);
+  }
+
   remove(session: string): Promise<void> {
     this.agents.delete(session);
     this.removed.push(session);
