@@ -145,6 +145,8 @@ export interface Look {
 export interface Can {
   /** Whether containers may have folders of the host. */
   folders: boolean;
+  /** Whether containers dial over sockets of this machine, of which none is half-open. */
+  local: boolean;
   /** Whether images can be made of what a container has written. */
   images: boolean;
 }

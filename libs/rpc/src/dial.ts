@@ -5,7 +5,7 @@ import { AppError, errorShape, type Contract } from '@belay/protocol';
 import { WebSocket, type ClientOptions } from 'ws';
 import type { RpcConnection } from './connection.js';
 import { RpcEndpoint, type EndpointContracts } from './endpoint.js';
-import { pings, socketOptions, socketWire } from './wire.js';
+import { nearPings, socketOptions, socketWire } from './wire.js';
 
 export interface Dial {
   /** `unix:PATH` of a socket, or a `wss:` or `ws:` URL. */
@@ -102,12 +102,13 @@ function target({ address, token }: Dial): { url: string; options: ClientOptions
   };
 }
 
+/** Until its first ping, a server may be silent as long as one on the same machine. */
 function dropWhenSilent(socket: WebSocket): void {
   const drop = (): void => socket.terminate();
-  let timer = setTimeout(drop, pings.timeoutMs);
-  socket.on('ping', () => {
+  let timer = setTimeout(drop, nearPings.serverTimeoutMs);
+  socket.on('ping', (data) => {
     clearTimeout(timer);
-    timer = setTimeout(drop, pings.timeoutMs);
+    timer = setTimeout(drop, Number(data.toString()) || nearPings.serverTimeoutMs);
   });
   socket.once('close', () => clearTimeout(timer));
 }

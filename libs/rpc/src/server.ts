@@ -11,7 +11,7 @@ import { expireAfterReading } from './expire-after-reading.js';
 import { within } from './frame-channel.js';
 import { limits } from './limits.js';
 import { refuse, WaitingConnections } from './waiting-connections.js';
-import { pings, socketOptions, socketWire } from './wire.js';
+import { farPings, nearPings, socketOptions, socketWire, type Pings } from './wire.js';
 
 export interface RpcServerOptions<S extends Contract, C extends Contract> extends EndpointContracts<
   S,
@@ -32,8 +32,9 @@ export interface RpcServerOptions<S extends Contract, C extends Contract> extend
   /** An agent broke the protocol, as a clause; its connection is closed. */
   onBroken?(reason: string, caller: RpcCaller): void;
   /**
-   * For connections over a network, which can fail silently: a connection that does not answer is replaced by the next
-   * one, which is already authenticated. On a Unix socket, which is never half-open, none is replaced.
+   * For connections over a network, which can fail silently: one that does not answer is closed after seconds, and is
+   * replaced by the next one, which is already authenticated. On a Unix socket, which is never half-open, none is
+   * replaced.
    */
   dropsSilent?: boolean;
 }
@@ -146,7 +147,7 @@ class Agents<S extends Contract, C extends Contract> {
   #connect(socket: WebSocket, caller: RpcCaller): void {
     const known = this.#known.get(caller.id) ?? this.#add(caller);
     known.socket = socket;
-    keepAlive(socket);
+    keepAlive(socket, this.#options.dropsSilent ? farPings : nearPings);
     known.endpoint.attach(socketWire(socket, { bounded: true }));
   }
 
@@ -194,14 +195,20 @@ function callerOf({ url, headers }: IncomingMessage): RpcCaller {
   return { id: caller.data.id, token: caller.data.token };
 }
 
-function keepAlive(socket: WebSocket): void {
-  let receivedAt = Date.now();
+function keepAlive(socket: WebSocket, { intervalMs, timeoutMs, serverTimeoutMs }: Pings): void {
+  let receivedAt = performance.now();
+  // One that exceeds its rate is not read for a while.
+  const isSilent = (): boolean => !socket.isPaused && performance.now() - receivedAt > timeoutMs;
+  const dropIfSilent = (): void => void (isSilent() && socket.terminate());
+  const ping = (): void => socket.ping(`${serverTimeoutMs}`);
   const timer = setInterval(() => {
-    if (Date.now() - receivedAt > pings.timeoutMs) socket.terminate();
-    else socket.ping();
-  }, pings.intervalMs);
-  socket.on('pong', () => (receivedAt = Date.now()));
-  socket.on('message', () => (receivedAt = Date.now()));
+    // If this process was busy, an answer may have arrived unread: see `expireAfterReading`.
+    if (isSilent()) setImmediate(dropIfSilent);
+    else ping();
+  }, intervalMs);
+  ping();
+  socket.on('pong', () => (receivedAt = performance.now()));
+  socket.on('message', () => (receivedAt = performance.now()));
   socket.once('close', () => clearInterval(timer));
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pause, sampled } from '@belay/testing';
+import { itLong, pause, sampled } from '@belay/testing';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { dialRpc } from './dial.js';
@@ -65,8 +65,15 @@ function dial(path: string, token?: string): AgentConnection {
   return connection;
 }
 
-/** A relay whose connections can be cut. */
-async function relay(to: string, name = 'relay.sock'): Promise<{ path: string; cut(): void }> {
+interface Relay {
+  path: string;
+  /** Ends its connections. */
+  cut(): void;
+  /** From now on, nothing more arrives over its connections, and nothing says so. */
+  freeze(): void;
+}
+
+async function relay(to: string, name = 'relay.sock'): Promise<Relay> {
   const path = join(folder, name);
   const sockets = new Set<Socket>();
   const server: TcpServer = createTcp((socket) => {
@@ -82,8 +89,16 @@ async function relay(to: string, name = 'relay.sock'): Promise<{ path: string; c
     socket.pipe(onward).pipe(socket);
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  cleanUps.push(() => new Promise((resolve) => server.close(resolve)));
-  return { path, cut: () => sockets.forEach((socket) => socket.destroy()) };
+  const cut = (): void => sockets.forEach((socket) => socket.destroy());
+  cleanUps.push(() => {
+    cut();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return {
+    path,
+    cut,
+    freeze: () => sockets.forEach((socket) => socket.unpipe().pause()),
+  };
 }
 
 /** `size` bytes whose content tells their offset. */
@@ -120,6 +135,24 @@ it('calls both ways and streams over a Unix socket', async () => {
   const sent = randomBytes(5 * 2 ** 20);
   stream.end(sent);
   expect((await bytes.promise).equals(sent)).toBe(true);
+});
+
+itLong('notices on both sides that a network has failed silently, and goes on', async () => {
+  const path = join(folder, 'agent.sock');
+  const connections = Promise.withResolvers<ServerConnection>();
+  await listen(path, { dropsSilent: true, onConnection: connections.resolve });
+  const between = await relay(path);
+  const agent = dial(between.path);
+  agent.serve({ twice: async ({ n }) => ({ n: 2 * n }) });
+  const server = await connections.promise;
+  expect(await server.call('twice', { n: 1 })).toEqual({ n: 2 });
+  const lost = Promise.all(
+    [server, agent].map((one) => new Promise<void>((resolve) => one.on('disconnected', resolve))),
+  );
+  between.freeze();
+  const late = server.call('twice', { n: 2 });
+  await lost;
+  expect(await late).toEqual({ n: 4 });
 });
 
 it('may be dialled before the server listens', async () => {

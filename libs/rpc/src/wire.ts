@@ -32,8 +32,24 @@ export const socketOptions = {
   closeTimeout: 2_000,
 } as const;
 
-/** Milliseconds. A busy peer may answer late; a closed socket is noticed at once, without pings. */
-export const pings = { intervalMs: 25_000, timeoutMs: 145_000 };
+/** How a server finds out that an agent is gone, in milliseconds. */
+export interface Pings {
+  intervalMs: number;
+  /** How long an agent may be silent. */
+  timeoutMs: number;
+  /** How long the server may be silent, which each ping says to the agent. */
+  serverTimeoutMs: number;
+}
+
+/** A busy peer may answer late; on one machine a closed socket is noticed at once, without pings. */
+export const nearPings: Pings = {
+  intervalMs: 25_000,
+  timeoutMs: 145_000,
+  serverTimeoutMs: 145_000,
+};
+
+/** A cut network closes no socket. A server that is busy for a while should not lose all of its agents at once. */
+export const farPings: Pings = { intervalMs: 2_000, timeoutMs: 6_000, serverTimeoutMs: 20_000 };
 
 /** Wraps an open WebSocket. A `bounded` one is read no faster than the limits allow. */
 export function socketWire(socket: WebSocket, { bounded }: { bounded: boolean }): Wire {

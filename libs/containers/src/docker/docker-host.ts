@@ -47,7 +47,7 @@ export interface DockerHostOptions extends StoredVolumesOptions {
  */
 export class DockerHost extends ContainerHost {
   readonly name = 'Docker';
-  readonly can = { folders: true, images: true };
+  readonly can = { folders: true, local: true, images: true };
   readonly images: DockerImages;
   readonly closedPaths: readonly string[];
   readonly keptFiles: KeptVolumes;

@@ -49,7 +49,7 @@ export interface KubernetesHostOptions extends ClusterOptions {
  */
 export class KubernetesHost extends ContainerHost {
   readonly name = 'Kubernetes';
-  readonly can = { folders: false, images: false };
+  readonly can = { folders: false, local: false, images: false };
   readonly closedPaths: readonly string[] = [];
   readonly images: ClusterImages;
   readonly keptFiles: KeptClaims;

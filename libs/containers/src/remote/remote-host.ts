@@ -65,7 +65,7 @@ const codes: ReadonlySet<ErrorCode> = new Set([
  */
 export class RemoteHost extends ContainerHost {
   readonly name: string;
-  readonly can = { folders: false, images: false };
+  readonly can = { folders: false, local: false, images: false };
   readonly closedPaths = [];
   readonly images: HostImages;
   readonly keptFiles: HostKeptFiles;

@@ -21,16 +21,16 @@ export class SandboxConnections {
     private readonly dials: ContainerDials,
   ) {}
 
-  /** Admits the agent of a sandbox, and no other program. */
-  listen(sandbox: ListeningSandbox): void {
-    const { id, machine, token } = sandbox;
+  /** Admits the agent of a sandbox, and no other program; `isFar` when its connection comes over a network. */
+  listen(sandbox: ListeningSandbox, { isFar = true } = {}): void {
+    const { id, token } = sandbox;
     const agent: Listener = {
       admits: (program) => sandbox.admits(program),
       onConnection: (connection) => this.calls.serve(connection, sandbox),
       onBroken: (reason) => this.calls.reportBreach(sandbox, reason),
     };
     if (token !== undefined) return this.listener.openAgent(id, token, agent);
-    this.listener.open(id, agent, { isFar: machine !== undefined });
+    this.listener.open(id, agent, { isFar });
     this.dials.admit(id, (dial) => this.listener.dialled(id, dial));
   }
 

@@ -94,7 +94,7 @@ export class SandboxContainers {
 
   /** Admits the agent of a sandbox of an earlier server. */
   async adopt(sandbox: Sandbox): Promise<void> {
-    this.connections.listen(sandbox);
+    this.#listen(sandbox);
     await this.hosts.of(sandbox.machine)?.adopt(sandbox.id);
   }
 
@@ -168,11 +168,16 @@ export class SandboxContainers {
     if (files) await host?.removeFiles(sandbox.files).catch(laterThere);
   }
 
+  #listen(sandbox: Sandbox): void {
+    const isFar = !this.hosts.of(sandbox.machine)?.can.local;
+    this.connections.listen(sandbox, { isFar });
+  }
+
   async #launch(sandbox: Sandbox, launch: Launch): Promise<void> {
     await this.#stillWanted(sandbox);
     const { image = null, agent } = launch;
     const agentMounts = await this.agents.mounts({ session: sandbox.session, image, agent });
-    this.connections.listen(sandbox);
+    this.#listen(sandbox);
     const folders = await this.folders.hold(launch.mounts ?? []);
     const spec = await this.#spec(sandbox, launch, { folders, agentMounts });
     const host = await sandbox.alive(this.hosts.ready(sandbox.machine));
