@@ -23,6 +23,7 @@ import { QueuedMessages } from './queued-messages.js';
 import type { SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
 import { SessionsStore } from './sessions.store.js';
+import { Absences } from './absences.js';
 import { isDiskFull, Stalls } from './stalls.js';
 import { firstSummary } from './session-summary.js';
 import { UserCalls, type UserCall } from './user-calls.js';
@@ -54,6 +55,7 @@ interface Job {
 @Injectable()
 export class EventLog implements OnApplicationShutdown {
   readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
+  readonly absences = new Absences((session) => this.#shownChanged(session));
   readonly messages: QueuedMessages;
   readonly #records: SessionRecords;
   readonly #fence: Fence;
@@ -171,11 +173,11 @@ export class EventLog implements OnApplicationShutdown {
 
   /** The session’s summary, computed from its log; `not_found` when the session does not exist. */
   async summary(session: string): Promise<SessionSummary> {
-    return this.stalls.shown((await this.#records.get(session)).summary);
+    return this.#shown(await this.#records.get(session));
   }
 
   async summaries(): Promise<SessionSummary[]> {
-    return (await this.#records.all()).map((record) => this.stalls.shown(record.summary));
+    return (await this.#records.all()).map((record) => this.#shown(record));
   }
 
   /** The session’s settings at its start, with later changes applied. */
@@ -331,15 +333,22 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   #publishToFleet(record: SessionRecord, events: Event[]): void {
-    const summary = this.stalls.shown(record.summary);
-    this.#listeners.publishToFleet(record.id, events, summary);
+    this.#listeners.publishToFleet(record.id, events, this.#shown(record));
+  }
+
+  /** With what keeps the session from going on, which is not in its log. */
+  #shown({ summary }: SessionRecord): SessionSummary {
+    return this.stalls.shown(this.absences.shown(summary));
+  }
+
+  #shownChanged(session: string): void {
+    const record = this.#records.known(session);
+    if (record) this.#publishToFleet(record, []);
   }
 
   #stalled(session: string, seconds: number | null): void {
-    const record = this.#records.known(session);
-    if (!record) return;
-    this.#publishToFleet(record, []);
-    if (seconds === null) return;
+    this.#shownChanged(session);
+    if (seconds === null || !this.#records.known(session)) return;
     const message = `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`;
     void this.append(session, [
       newEvent('server', 'stalled', { args: { seconds }, message }),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { labels } from '@belay/containers';
-import { AppError } from '@belay/protocol';
+import { AppError, newEvent, type SessionSummary } from '@belay/protocol';
 import { itLong, sampled, until } from '@belay/testing';
 import { engineAway } from '../testing/fake-engine.js';
 import { SandboxServer } from '../testing/sandbox-server.js';
@@ -259,6 +259,44 @@ describe('a container that dies', () => {
     await stateIs('one', 'lost');
     await until('the report', () => server.lost.length === 1);
     expect(server.lost[0]?.[1]).toContain('was killed (SIGKILL)');
+  });
+});
+
+describe('an agent that cannot be reached', () => {
+  it('is shown as the state of its session, until the sandbox is gone', async () => {
+    const { log } = server.logs;
+    await server.startSession('one');
+    const args = { state: 'running' as const, reason: null };
+    await log.append('one', [newEvent('server', 'state', { args, message: 'It runs.' })]);
+    const shown: SessionSummary[] = [];
+    log.subscribeAll((_session, _events, summary) => shown.push(summary));
+    const container = server.engine.only();
+    container.stop();
+    await until('the state is shown', () => shown.length === 1);
+    expect(shown[0]).toMatchObject({
+      state: 'waiting',
+      reason: 'Its sandbox cannot be reached. The session continues once it can.',
+    });
+    expect(await log.summary('one')).toEqual(shown[0]);
+    expect(server.lost).toEqual([]);
+    server.engine.kill(container);
+    await until('the report', () => server.lost.length === 1);
+    await until('the end of the absence', () => shown.length === 2);
+    expect(shown[1]).toMatchObject({ state: 'running', reason: null });
+  });
+
+  it('is back when it has connected again', async () => {
+    const { log } = server.logs;
+    await server.logs.session('one');
+    const args = { state: 'running' as const, reason: null };
+    await log.append('one', [newEvent('server', 'state', { args, message: 'It runs.' })]);
+    const sandbox = server.sandboxes.add({ session: 'one' });
+    sandbox.adopt();
+    const stateOf = async () => (await log.summary('one')).state;
+    await until('the state is shown', async () => (await stateOf()) === 'waiting');
+    sandbox.connected();
+    expect(await stateOf()).toBe('running');
+    server.sandboxes.remove(sandbox);
   });
 });
 

@@ -15,6 +15,7 @@ import { ModelCalls } from './connection/model-calls.js';
 import { RestoredCopies } from './connection/restored-copies.js';
 import { StorageCalls } from './connection/storage-calls.js';
 import { HostFolders } from './host-folders.js';
+import { AbsenceWatch } from './lifecycle/absence-watch.js';
 import { CheckRunner } from './lifecycle/check-runner.js';
 import { DeathWatch } from './lifecycle/death-watch.js';
 import { Reconciler } from './lifecycle/reconciler.js';
@@ -42,6 +43,7 @@ import { SandboxService } from './sandbox.service.js';
     ModelsModule,
   ],
   providers: [
+    AbsenceWatch,
     AgentCalls,
     AgentListener,
     CheckRunner,

@@ -32,6 +32,7 @@ import { ApprovedServices } from '../sandboxes/connection/approved-services.js';
 import { ModelCalls } from '../sandboxes/connection/model-calls.js';
 import { RestoredCopies } from '../sandboxes/connection/restored-copies.js';
 import { StorageCalls } from '../sandboxes/connection/storage-calls.js';
+import { AbsenceWatch } from '../sandboxes/lifecycle/absence-watch.js';
 import { DeathWatch } from '../sandboxes/lifecycle/death-watch.js';
 import { Reconciler } from '../sandboxes/lifecycle/reconciler.js';
 import { SandboxContainers } from '../sandboxes/lifecycle/sandbox-containers.js';
@@ -152,6 +153,7 @@ export class SandboxServer {
     this.records = new SandboxRecords(config);
     const pool = new WarmPool(config, containers, this.sandboxes, hosts);
     const deaths = new DeathWatch(config, hosts, containers, this.sandboxes, pool);
+    new AbsenceWatch(this.sandboxes, log);
     const reconciler = new Reconciler(hosts, containers, this.records, this.sandboxes, log, dials);
     const restored = new RestoredCopies(this.copies, live);
     const files = new SandboxFiles(

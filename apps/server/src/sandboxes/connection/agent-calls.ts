@@ -65,6 +65,7 @@ export class AgentCalls {
         return reply;
       },
     });
+    connection.on('connected', () => sandbox.connected());
     connection.on('disconnected', () => sandbox.disconnected());
     connection.accept('terminal', async ({ terminal, offset }, stream) =>
       this.storage.takeTerminal({ session: await session(), terminal, offset }, stream),

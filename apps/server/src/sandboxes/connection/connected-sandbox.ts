@@ -21,6 +21,8 @@ export interface ConnectedSandbox {
   publish(): void;
   /** Rejects with the cause if the sandbox ends meanwhile. */
   alive<T>(work: Promise<T>): Promise<T>;
+  /** The agent has connected, for the first time or again. */
+  connected(): void;
   /** The connection was lost, which may be the first sign of the sandbox’s end. */
   disconnected(): void;
 }

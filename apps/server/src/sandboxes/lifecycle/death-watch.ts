@@ -33,7 +33,7 @@ export class DeathWatch implements Findings {
     private readonly sandboxes: Sandboxes,
     private readonly pool: WarmPool,
   ) {
-    sandboxes.onDisconnect((sandbox) => void this.#lookAfterBreak(sandbox));
+    sandboxes.on('disconnected', (sandbox) => void this.#lookAfterBreak(sandbox));
   }
 
   /** The server ends: later exits are found at its next start. */

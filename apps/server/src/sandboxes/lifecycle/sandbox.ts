@@ -10,6 +10,9 @@ import type { ConnectedSandbox } from '../connection/connected-sandbox.js';
  */
 export type SandboxState = 'starting' | 'warm' | 'connected' | 'lost' | 'ending' | 'gone';
 
+/** `awaited`: the agent of an earlier server’s sandbox has not connected to this one yet. */
+export type ConnectionChange = 'awaited' | 'connected' | 'disconnected';
+
 type Phase = 'starting' | 'warm' | 'begun' | 'ending' | 'gone';
 
 const next: Record<Phase, readonly Phase[]> = {
@@ -44,8 +47,8 @@ export class Sandbox implements ConnectedSandbox {
   token: string | undefined;
   /** How often its agent’s connection broke. */
   breaks = 0;
-  /** Called when the agent’s connection breaks. */
-  onDisconnect: () => void = () => {};
+  /** Called with what happens to the agent’s connection. */
+  onChange: (change: ConnectionChange) => void = () => {};
   #session: string | null;
   #epoch: number;
   #phase: Phase = 'starting';
@@ -132,9 +135,13 @@ export class Sandbox implements ConnectedSandbox {
     }
   }
 
+  connected(): void {
+    this.onChange('connected');
+  }
+
   disconnected(): void {
     this.breaks += 1;
-    this.onDisconnect();
+    this.onChange('disconnected');
   }
 
   /** Resolves when the agent has said hello. */
@@ -165,6 +172,7 @@ export class Sandbox implements ConnectedSandbox {
   adopt(): void {
     this.#begun = true;
     this.#enter('begun');
+    this.onChange('awaited');
   }
 
   /** From now on its end is expected. */

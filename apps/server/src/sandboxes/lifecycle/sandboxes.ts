@@ -1,20 +1,25 @@
+import { EventEmitter } from 'node:events';
 import { Injectable } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { SessionWorkspaces } from '../../actions/containers/session-workspaces.js';
 import { Config } from '../../config.js';
-import { Sandbox, type SandboxOptions } from './sandbox.js';
+import { Sandbox, type ConnectionChange, type SandboxOptions } from './sandbox.js';
+
+/** What happens to a sandbox; `removed` is the last. */
+type SandboxEvents = Record<ConnectionChange | 'removed', [sandbox: Sandbox]>;
 
 /** All sandboxes of this server: those of sessions, warm ones, and those being created. */
 @Injectable()
-export class Sandboxes {
+export class Sandboxes extends EventEmitter<SandboxEvents> {
   readonly #byId = new Map<string, Sandbox>();
   readonly #bySession = new Map<string, Sandbox>();
-  #onDisconnect: (sandbox: Sandbox) => void = () => {};
 
   constructor(
     private readonly config: Config,
     private readonly workspaces: SessionWorkspaces,
-  ) {}
+  ) {
+    super();
+  }
 
   all(): Sandbox[] {
     return [...this.#byId.values()];
@@ -32,14 +37,9 @@ export class Sandboxes {
     return [...this.#bySession.values()];
   }
 
-  /** Called with each sandbox whose agent’s connection breaks. */
-  onDisconnect(listener: (sandbox: Sandbox) => void): void {
-    this.#onDisconnect = listener;
-  }
-
   add(options: SandboxOptions = {}): Sandbox {
     const sandbox = new Sandbox(options);
-    sandbox.onDisconnect = () => this.#onDisconnect(sandbox);
+    sandbox.onChange = (change) => this.emit(change, sandbox);
     this.#byId.set(sandbox.id, sandbox);
     if (sandbox.session !== null) this.#give(sandbox.session, sandbox);
     return sandbox;
@@ -81,6 +81,7 @@ export class Sandboxes {
       this.workspaces.delete(session);
     }
     sandbox.leave();
+    this.emit('removed', sandbox);
   }
 
   #give(session: string, sandbox: Sandbox): void {
