@@ -1,6 +1,7 @@
 import { isEvent, resultOf, type Event } from '@belay/protocol';
-import { BelayServer, prepared, run, script, start } from '@belay/testkit';
+import { run, script, start, type BelayServer } from '@belay/testkit';
 import { until } from '@belay/testing';
+import { clusterServer } from './cluster-server.js';
 import { TestCluster } from './test-cluster.js';
 
 const isRun = (event: Event): boolean =>
@@ -16,17 +17,7 @@ describe('a server whose sandboxes are pods', () => {
   beforeAll(async () => {
     cluster = await TestCluster.open();
     port = cluster.nextPort();
-    server = new BelayServer({
-      BELAY_ENGINE: 'kubernetes',
-      KUBECONFIG: cluster.kubeconfig,
-      BELAY_NAMESPACE: cluster.namespace,
-      BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
-      BELAY_AGENT_HOST: cluster.address,
-      BELAY_AGENT_URL: `ws://${cluster.address}:${port}`,
-      BELAY_FILES_MB: '64',
-      BELAY_MEMORY_MB: '512',
-      BELAY_CPUS: '1',
-    });
+    server = clusterServer(cluster, port);
     await server.start();
   });
   afterAll(async () => {
