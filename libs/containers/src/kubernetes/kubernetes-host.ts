@@ -1,4 +1,4 @@
-import { AppError, ignoreError, visibleText, type Check } from '@belay/protocol';
+import { AppError, visibleText, type Check } from '@belay/protocol';
 import { refuse } from '@belay/rpc';
 import type { V1Pod } from '@kubernetes/client-node';
 import {
@@ -11,6 +11,7 @@ import {
   type ProgramSpec,
   type Seen,
 } from '../container-host.js';
+import { ContainerStarts } from '../container-starts.js';
 import { assertOpenRegistry, registryHostOf } from '../docker/image-registry.js';
 import { AgentPort, type ListenAddress } from './agent-port.js';
 import { Claims } from './claims.js';
@@ -19,6 +20,7 @@ import { clusterChecks } from './cluster-checks.js';
 import { ClusterImages } from './cluster-images.js';
 import { KeptClaims } from './kept-claims.js';
 import { keys } from './names.js';
+import { OwnPods, ownLabels } from './own-pods.js';
 import { firstContainer, podName } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
 import { PodStarts } from './pod-starts.js';
@@ -55,11 +57,9 @@ export class KubernetesHost extends ContainerHost {
   readonly keptFiles: KeptClaims;
   readonly #claims: Claims;
   readonly #pods: PodStarts;
-  readonly #starts = new Map<string, Promise<void>>();
-  readonly #started = new Set<string>();
+  readonly #own: OwnPods;
+  readonly #starts = new ContainerStarts();
   readonly #programs = new Set<string>();
-  /** Pods that no owner knows, by their id, with who takes their dials. */
-  readonly #own = new Map<string, ((dial: DialIn) => void) | null>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
 
@@ -71,18 +71,17 @@ export class KubernetesHost extends ContainerHost {
     super();
     const { instance, labels, runtimeImage, address } = options;
     port.onDial((id, dial) => {
-      const own = this.#own.get(id);
-      if (own) own(dial);
-      else this.#onDial(id, dial);
+      if (!this.#own.take(id, dial)) this.#onDial(id, dial);
     });
     this.#pods = new PodStarts(this.cluster, port, { instance, labels, runtimeImage, address });
+    this.#own = new OwnPods(this.#pods);
     this.#claims = new Claims(this.cluster, options);
     this.images = new ClusterImages((spec) => this.#runInImage(spec));
     this.keptFiles = new KeptClaims(
       this.#claims,
       {
         start: (spec, keptFiles, take) => this.#startOwn(spec, keptFiles, take),
-        remove: (id) => this.#removeOwn(id),
+        remove: (id) => this.#own.remove(id),
       },
       runtimeImage,
     );
@@ -99,11 +98,11 @@ export class KubernetesHost extends ContainerHost {
   }
 
   start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
-    return this.#startOnce(spec.id, () => this.#start(spec, signal));
+    return this.#starts.once(spec.id, () => this.#start(spec, signal));
   }
 
   startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
-    return this.#startOnce(spec.id, () => this.#startProgram(spec, signal));
+    return this.#starts.once(spec.id, () => this.#startProgram(spec, signal));
   }
 
   onDial(listener: (id: string, dial: DialIn) => void): void {
@@ -164,9 +163,9 @@ export class KubernetesHost extends ContainerHost {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#starts.get(id)?.catch(ignoreError('what it has made is removed below'));
-    await this.#removePod(id);
-    this.#started.delete(id);
+    await this.#starts.settled(id);
+    await this.#pods.remove(id);
+    this.#starts.forget(id);
     this.#programs.delete(id);
   }
 
@@ -186,17 +185,6 @@ export class KubernetesHost extends ContainerHost {
     return this.port.close();
   }
 
-  async #startOnce(id: string, start: () => Promise<void>): Promise<void> {
-    const before = this.#starts.get(id);
-    if (before) return before;
-    if (this.#started.has(id)) return;
-    const started = start()
-      .then(() => void this.#started.add(id))
-      .finally(() => this.#starts.delete(id));
-    this.#starts.set(id, started);
-    await started;
-  }
-
   async #start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
     const { id, files, folders, keptFiles, placedFiles } = spec;
     signal.throwIfAborted();
@@ -206,7 +194,7 @@ export class KubernetesHost extends ContainerHost {
       if (!readOnly) await this.#claims.make('home', name);
     await this.#claims.make('files', files);
     const placed = placedFiles.map(({ text }) => text);
-    await this.#startPod(id, { pod: (place) => agentPod(spec, place), placed, signal });
+    await this.#pods.start({ id, pod: (place) => agentPod(spec, place), placed, signal });
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
@@ -219,20 +207,7 @@ export class KubernetesHost extends ContainerHost {
     if (workspace && !(await this.hasFiles(workspace.files)))
       throw new AppError('not_found', 'The workspace is not there any more.');
     this.#programs.add(id);
-    await this.#startPod(id, { pod: (place) => programPod(spec, place), signal });
-  }
-
-  /** Leaves no pod behind that will not run. */
-  async #startPod(
-    id: string,
-    start: Omit<Parameters<PodStarts['start']>[0], 'id'>,
-  ): Promise<V1Pod> {
-    try {
-      return await this.#pods.start({ id, ...start });
-    } catch (error) {
-      await this.#removePod(id).catch(ignoreError('the first error says more'));
-      throw error;
-    }
+    await this.#pods.start({ id, pod: (place) => programPod(spec, place), signal });
   }
 
   async #startOwn(
@@ -240,15 +215,8 @@ export class KubernetesHost extends ContainerHost {
     keptFiles: readonly KeptFiles[],
     take: (dial: DialIn) => void,
   ): Promise<void> {
-    this.#own.set(spec.id, take);
-    const own = { ...spec, labels: { [keys.own]: '' } };
-    const pod = (place: Parameters<typeof programPod>[1]) => programPod(own, place, keptFiles);
-    await this.#startPod(spec.id, { pod, signal: never });
-  }
-
-  async #removeOwn(id: string): Promise<void> {
-    await this.#removePod(id);
-    this.#own.delete(id);
+    const own = { ...spec, labels: ownLabels };
+    await this.#own.start(spec.id, (place) => programPod(own, place, keptFiles), take);
   }
 
   async #runInImage(spec: {
@@ -256,23 +224,13 @@ export class KubernetesHost extends ContainerHost {
     image: string;
     command: readonly string[];
   }): Promise<V1Pod> {
-    const { id, image } = spec;
-    await this.#assertAllowed([image]);
-    this.#own.set(id, null);
-    try {
-      return await this.#pods.run({
-        id,
-        pod: (place) => imagePod({ ...spec, labels: { [keys.own]: '' } }, place),
-        signal: never,
-      });
-    } finally {
-      await this.#removeOwn(id);
-    }
-  }
-
-  async #removePod(id: string): Promise<void> {
-    await this.cluster.removePod(this.#podName(id));
-    this.port.remove(id);
+    await this.#assertAllowed([spec.image]);
+    const own = { ...spec, labels: ownLabels };
+    return this.#own.run(
+      spec.id,
+      (place) => imagePod(own, place),
+      (ended) => ended,
+    );
   }
 
   /**
@@ -290,8 +248,6 @@ export class KubernetesHost extends ContainerHost {
     return podName(this.options.instance, id);
   }
 }
-
-const never = new AbortController().signal;
 
 const idOf = ({ metadata }: V1Pod): string => metadata?.labels?.[keys.container] ?? '';
 

@@ -6,7 +6,7 @@ import type { SeenState } from '../container-host.js';
 import { hashOfToken, type AgentPort } from './agent-port.js';
 import type { Cluster } from './cluster.js';
 import { keys } from './names.js';
-import { podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
+import { podName, podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
 import { isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
 
 export interface PodStart {
@@ -32,9 +32,30 @@ export class PodStarts {
 
   /**
    * Resolves when the first container runs or has ended. Does nothing more for a pod that is there. Throws one sentence,
-   * or the signal’s reason; what was made stays.
+   * or the signal’s reason; then no pod is left.
    */
-  async start({ id, pod, placed = [], signal }: PodStart): Promise<V1Pod> {
+  async start(start: PodStart): Promise<V1Pod> {
+    try {
+      return await this.#start(start);
+    } catch (error) {
+      await this.remove(start.id).catch(ignoreError('the first error says more'));
+      throw error;
+    }
+  }
+
+  /** Ends a pod and its connections. Does nothing for one that is not there. */
+  async remove(id: string): Promise<void> {
+    await this.cluster.removePod(podName(this.place.instance, id));
+    this.port.remove(id);
+  }
+
+  /** Like `start`, but resolves when the first container has ended. */
+  async run(start: PodStart): Promise<V1Pod> {
+    const begun = await this.start(start);
+    return this.#until(begun.metadata?.name ?? '', ['ended'], start.signal);
+  }
+
+  async #start({ id, pod, placed = [], signal }: PodStart): Promise<V1Pod> {
     const token = randomBytes(32).toString('base64url');
     const wanted = pod({ ...this.place, tokenHash: hashOfToken(token) });
     const { name = '', annotations } = wanted.metadata ?? {};
@@ -44,12 +65,6 @@ export class PodStarts {
     // Of the pod, so that it goes with it; a node waits for it.
     if (made && isConnected) await this.cluster.createSecret(podSecret(made, { token, placed }));
     return this.#until(name, ['running', 'ended'], signal);
-  }
-
-  /** Like `start`, but resolves when the first container has ended. */
-  async run(start: PodStart): Promise<V1Pod> {
-    const begun = await this.start(start);
-    return this.#until(begun.metadata?.name ?? '', ['ended'], start.signal);
   }
 
   async #until(name: string, states: readonly SeenState[], signal: AbortSignal): Promise<V1Pod> {
