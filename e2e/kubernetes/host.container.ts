@@ -26,6 +26,8 @@ describeHost('Kubernetes as a host of containers', () => ({
       filesMb: 64,
       storageClass: undefined,
       memorySetting: 'the limit',
+      unconfined: { isAllowed: false, setting: 'ALLOW' },
+      closedPort: undefined,
     });
     const close = host.close.bind(host);
     host.close = async () => {

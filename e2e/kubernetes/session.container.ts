@@ -16,17 +16,7 @@ describe('a server whose sandboxes are pods', () => {
   beforeAll(async () => {
     cluster = await TestCluster.open();
     port = cluster.nextPort();
-    server = new BelayServer({
-      BELAY_ENGINE: 'kubernetes',
-      KUBECONFIG: cluster.kubeconfig,
-      BELAY_NAMESPACE: cluster.namespace,
-      BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
-      BELAY_AGENT_HOST: cluster.address,
-      BELAY_AGENT_URL: `ws://${cluster.address}:${port}`,
-      BELAY_FILES_MB: '64',
-      BELAY_MEMORY_MB: '512',
-      BELAY_CPUS: '1',
-    });
+    server = serverAt(port);
     await server.start();
   });
   afterAll(async () => {
@@ -34,6 +24,19 @@ describe('a server whose sandboxes are pods', () => {
     await cluster.remove();
   });
 
+  const serverAt = (at: number, more: Record<string, string> = {}) =>
+    new BelayServer({
+      BELAY_ENGINE: 'kubernetes',
+      KUBECONFIG: cluster.kubeconfig,
+      BELAY_NAMESPACE: cluster.namespace,
+      BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
+      BELAY_AGENT_HOST: cluster.address,
+      BELAY_AGENT_URL: `ws://${cluster.address}:${at}`,
+      BELAY_FILES_MB: '64',
+      BELAY_MEMORY_MB: '512',
+      BELAY_CPUS: '1',
+      ...more,
+    });
   const pods = async () =>
     (await cluster.core.listNamespacedPod({ namespace: cluster.namespace })).items;
 
@@ -112,15 +115,56 @@ describe('a server whose sandboxes are pods', () => {
     session.close();
   });
 
-  it('starts no session in pods that no policy confines', async () => {
-    await cluster.removePolicy();
-    const session = await start(server, {
-      task: 'Begin',
-      model: script(server.data, [{ finish: 'Done.' }]),
+  describe('without a policy', () => {
+    // Beside others that not every machine has.
+    const all = 'the cluster’s API server, its nodes, other pods,? (and )?its name servers';
+    const reached = new RegExp(`can connect to ${all}`);
+    const begin = (of: BelayServer) =>
+      start(of, { task: 'Begin', model: script(of.data, [{ finish: 'Done.' }]) });
+    const end = async (of: BelayServer) => {
+      const session = await begin(of);
+      const { args } = await session.ended();
+      session.close();
+      return JSON.stringify(args);
+    };
+    const network = async () => {
+      const checks = await server.client.server.checks();
+      return checks.find(({ name }) => name === 'Network of pods');
+    };
+
+    it('starts no session, and says what its pods could reach', async () => {
+      const closed = await network();
+      expect(closed).toMatchObject({ ok: true, remedy: null });
+      expect(closed?.detail).toMatch(new RegExp(`^Closed to pods: ${all}`));
+      await cluster.removePolicy();
+      // What was known is no longer true: each pod sees that itself.
+      expect(await end(server)).toMatch(/pods can connect to .*NetworkPolicy/);
+      const open = await network();
+      expect(open).toMatchObject({
+        ok: false,
+        remedy: expect.stringContaining('Apply the NetworkPolicy') as string,
+      });
+      expect(open?.detail).toMatch(reached);
+      expect(await end(server)).toMatch(reached);
+      await until('all pods are removed', async () => (await pods()).length === 0);
     });
-    const end = await session.ended();
-    expect(JSON.stringify(end.args)).toMatch(/pods can connect to .*NetworkPolicy/);
-    expect(await pods()).toEqual([]);
-    session.close();
+
+    it('starts sessions that an administrator allows, and they say so', async () => {
+      const allowing = serverAt(cluster.nextPort(), { BELAY_ALLOW_UNCONFINED: 'true' });
+      try {
+        await allowing.start();
+        const session = await begin(allowing);
+        const running = await session.event(
+          (event) => isEvent(event, 'state') && event.args.state === 'running',
+        );
+        const reason = String(running.args['reason']);
+        expect(reason).toMatch(reached);
+        expect(reason).toContain(', which BELAY_ALLOW_UNCONFINED allows.');
+        await session.finished();
+        session.close();
+      } finally {
+        await allowing.dispose();
+      }
+    });
   });
 });

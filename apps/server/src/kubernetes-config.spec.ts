@@ -22,7 +22,13 @@ describe('the settings of Kubernetes', () => {
       url: needed.BELAY_AGENT_URL,
       filesMb: 10_240,
       storageClass: undefined,
+      allowUnconfined: false,
     });
+  });
+
+  it('allow pods that are not confined if they say so', () => {
+    const allowed = new Config({ ...needed, BELAY_ALLOW_UNCONFINED: 'true' });
+    expect(allowed.kubernetes?.allowUnconfined).toBe(true);
   });
 
   it.each([
@@ -31,6 +37,7 @@ describe('the settings of Kubernetes', () => {
     [{ BELAY_AGENT_URL: 'ws://192.0.2.1' }, 'BELAY_AGENT_URL: write it with a port'],
     [{ BELAY_AGENT_URL: 'https://192.0.2.1:4601' }, 'BELAY_AGENT_URL: write ws://HOST:PORT'],
     [{ BELAY_ENGINE: 'podman' }, 'BELAY_ENGINE'],
+    [{ BELAY_ALLOW_UNCONFINED: 'yes' }, 'BELAY_ALLOW_UNCONFINED: write true or false'],
   ])('refuse %j', (wrong: Record<string, string>, fault) => {
     expect(() => new Config({ ...needed, ...wrong })).toThrow(fault);
   });

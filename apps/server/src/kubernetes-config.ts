@@ -16,6 +16,10 @@ export const kubernetesSettings = {
   ),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
+  BELAY_ALLOW_UNCONFINED: z.preprocess(
+    blankIsUnset,
+    z.enum(['true', 'false'], { error: 'write true or false' }).default('false'),
+  ),
   KUBECONFIG: text,
 };
 
@@ -31,6 +35,8 @@ export interface KubernetesConfig {
   /** The size of a sandbox’s files. */
   readonly filesMb: number;
   readonly storageClass: string | undefined;
+  /** Whether pods may run that reach what they should not. */
+  readonly allowUnconfined: boolean;
 }
 
 type Settings = z.output<z.ZodObject<typeof kubernetesSettings>>;
@@ -52,5 +58,6 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,
+    allowUnconfined: set.BELAY_ALLOW_UNCONFINED === 'true',
   };
 }

@@ -6,7 +6,7 @@ import { ownerLabels } from '../owner-labels.js';
 /** A namespace of a cluster as the host of containers. Throws one sentence when it cannot be used at all. */
 export function kubernetesHostOf(
   config: Config,
-  { url, ...options }: KubernetesConfig,
+  { url, allowUnconfined, ...options }: KubernetesConfig,
 ): Promise<ContainerHost> {
   const { image, instance } = config;
   return openKubernetes({
@@ -16,5 +16,7 @@ export function kubernetesHostOf(
     address: url,
     labels: ownerLabels(config),
     memorySetting: 'BELAY_MEMORY_MB',
+    unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED' },
+    closedPort: config.port || undefined,
   });
 }

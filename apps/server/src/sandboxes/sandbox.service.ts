@@ -72,6 +72,12 @@ export class SandboxService {
     return this.sandboxes.ofSession(session)?.state ?? 'none';
   }
 
+  /** What users should know of the session’s sandbox, in a sentence; null for nothing. */
+  caution(session: string): string | null {
+    const sandbox = this.sandboxes.ofSession(session);
+    return sandbox ? this.containers.cautionOf(sandbox) : null;
+  }
+
   /** The joined machine that the session’s sandbox is on, by id; null for the server. */
   placeOf(session: string): string | null {
     return this.sandboxes.ofSession(session)?.machine ?? null;

@@ -47,6 +47,8 @@ const logBytes = 2 ** 14;
 /** The objects of one namespace. All methods throw `AppError` with one sentence. */
 export class Cluster {
   readonly namespace: string;
+  /** The URL of its API. */
+  readonly server: string;
   readonly #config = new KubeConfig();
   readonly #core: CoreV1Api;
   readonly #authorization: AuthorizationV1Api;
@@ -67,6 +69,7 @@ export class Cluster {
     const server = this.#config.getCurrentCluster()?.server;
     if (server === undefined)
       throw new AppError('invalid_input', `The file ${kubeconfig} has no current context.`);
+    this.server = server;
     const configuration = createConfiguration({
       baseServer: new ServerConfiguration(server, {}),
       authMethods: { default: this.#config },

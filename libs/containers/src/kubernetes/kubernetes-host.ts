@@ -19,7 +19,9 @@ import { Cluster, type ClusterOptions } from './cluster.js';
 import { clusterChecks } from './cluster-checks.js';
 import { ClusterImages } from './cluster-images.js';
 import { KeptClaims } from './kept-claims.js';
+import { Confinement } from './confinement.js';
 import { keys } from './names.js';
+import { NetworkProbe } from './network-probe.js';
 import { OwnPods, ownLabels } from './own-pods.js';
 import { firstContainer, podName } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
@@ -40,6 +42,10 @@ export interface KubernetesHostOptions extends ClusterOptions {
   address: string;
   filesMb: number;
   storageClass: string | undefined;
+  /** Whether pods may run that reach what they should not, and the user’s name of that setting. */
+  unconfined: { isAllowed: boolean; setting: string };
+  /** Of the server itself: a port at the same address that pods must not reach, if there is one. */
+  closedPort: number | undefined;
   /** The user’s name of the memory setting. */
   memorySetting: string;
 }
@@ -58,6 +64,7 @@ export class KubernetesHost extends ContainerHost {
   readonly #claims: Claims;
   readonly #pods: PodStarts;
   readonly #own: OwnPods;
+  readonly #confinement: Confinement;
   readonly #starts = new ContainerStarts();
   readonly #programs = new Set<string>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
@@ -69,12 +76,22 @@ export class KubernetesHost extends ContainerHost {
     private readonly port: AgentPort,
   ) {
     super();
-    const { instance, labels, runtimeImage, address } = options;
+    const { instance, labels, runtimeImage, address, unconfined, closedPort } = options;
     port.onDial((id, dial) => {
       if (!this.#own.take(id, dial)) this.#onDial(id, dial);
     });
-    this.#pods = new PodStarts(this.cluster, port, { instance, labels, runtimeImage, address });
+    this.#pods = new PodStarts(cluster, port, {
+      instance,
+      labels,
+      runtimeImage,
+      address,
+      isConfined: !unconfined.isAllowed,
+    });
     this.#own = new OwnPods(this.#pods);
+    const { hostname: host } = new URL(address);
+    const closed = closedPort === undefined ? [] : [{ host, port: closedPort }];
+    const probe = new NetworkProbe(cluster, this.#own, closed);
+    this.#confinement = new Confinement(() => probe.run(), options);
     this.#claims = new Claims(this.cluster, options);
     this.images = new ClusterImages((spec) => this.#runInImage(spec));
     this.keptFiles = new KeptClaims(
@@ -95,6 +112,14 @@ export class KubernetesHost extends ContainerHost {
 
   checks(): Promise<Check[]> {
     return clusterChecks(this.cluster);
+  }
+
+  override async confinement(): Promise<Check[]> {
+    return [await this.#confinement.check()];
+  }
+
+  override get caution(): string | null {
+    return this.#confinement.caution;
   }
 
   start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
@@ -182,6 +207,8 @@ export class KubernetesHost extends ContainerHost {
   }
 
   close(): Promise<void> {
+    this.#confinement.close();
+    this.#own.close();
     return this.port.close();
   }
 
@@ -190,6 +217,7 @@ export class KubernetesHost extends ContainerHost {
     signal.throwIfAborted();
     assertNoFolders(folders);
     await this.#assertAllowed([spec.image]);
+    await this.#confinement.assert();
     for (const { name, readOnly } of keptFiles)
       if (!readOnly) await this.#claims.make('home', name);
     await this.#claims.make('files', files);
@@ -204,6 +232,7 @@ export class KubernetesHost extends ContainerHost {
     if (archive)
       throw new AppError('unavailable', 'Kubernetes cannot unpack an archive over an image.');
     await this.#assertAllowed([image, ...services.map((one) => one.image)]);
+    await this.#confinement.assert();
     if (workspace && !(await this.hasFiles(workspace.files)))
       throw new AppError('not_found', 'The workspace is not there any more.');
     this.#programs.add(id);

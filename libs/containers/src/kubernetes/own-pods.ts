@@ -1,4 +1,5 @@
 import type { V1Pod } from '@kubernetes/client-node';
+import { AppError } from '@belay/protocol';
 import type { DialIn } from '../container-host.js';
 import { keys } from './names.js';
 import type { PodPlace } from './pod-parts.js';
@@ -11,6 +12,8 @@ export const ownLabels = { [keys.own]: '' };
 export class OwnPods {
   /** By id, with who takes their dials. */
   readonly #pods = new Map<string, ((dial: DialIn) => void) | null>();
+
+  readonly #closing = new AbortController();
 
   constructor(private readonly starts: PodStarts) {}
 
@@ -32,7 +35,7 @@ export class OwnPods {
     take: ((dial: DialIn) => void) | null = null,
   ): Promise<V1Pod> {
     this.#pods.set(id, take);
-    return this.starts.start({ id, pod, signal: never });
+    return this.starts.start({ id, pod, signal: this.#closing.signal });
   }
 
   /** Resolves when the pod has ended, with what `look` reads of it. Nothing of it is left. */
@@ -43,7 +46,7 @@ export class OwnPods {
   ): Promise<T> {
     this.#pods.set(id, null);
     try {
-      return await look(await this.starts.run({ id, pod, signal: never }));
+      return await look(await this.starts.run({ id, pod, signal: this.#closing.signal }));
     } finally {
       await this.remove(id);
     }
@@ -53,6 +56,9 @@ export class OwnPods {
     await this.starts.remove(id);
     this.#pods.delete(id);
   }
-}
 
-const never = new AbortController().signal;
+  /** Gives up what has not started yet. */
+  close(): void {
+    this.#closing.abort(new AppError('unavailable', 'The server is closing.'));
+  }
+}

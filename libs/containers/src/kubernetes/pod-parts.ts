@@ -23,6 +23,8 @@ export interface PodPlace {
   /** What the first program dials, with a token from a file. */
   address: string;
   tokenHash: string;
+  /** Whether pods end that reach what they must not. */
+  isConfined: boolean;
 }
 
 /** What differs between pods. */
@@ -133,7 +135,7 @@ function preparation({ folders, writtenMb, services }: Parts, place: PodPlace): 
   const instructions = {
     runtime: '/runtime',
     // Clouds give credentials to whoever asks there.
-    closed: [{ host: '169.254.169.254', port: 80 }],
+    closed: place.isConfined ? [{ host: '169.254.169.254', port: 80 }] : null,
     folders: made.map(({ volume, name, owner, mode }) => ({
       path: `/volumes/${volume.name}/${name}`,
       owner,

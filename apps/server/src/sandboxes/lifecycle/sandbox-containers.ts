@@ -108,6 +108,11 @@ export class SandboxContainers {
     setTimeout(late, renameDelayMs).unref();
   }
 
+  /** See `ContainerHost`. */
+  cautionOf({ machine }: Sandbox): string | null {
+    return this.hosts.of(machine)?.caution ?? null;
+  }
+
   /** Lets the agent write its remaining data. */
   async shutDown(sandbox: Sandbox): Promise<void> {
     if (!sandbox.link?.connected) return;
