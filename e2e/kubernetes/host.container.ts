@@ -1,4 +1,4 @@
-import { openKubernetes } from '@belay/containers';
+import { openKubernetes, type CertifiedKey } from '@belay/containers';
 import { prepared } from '@belay/testkit';
 import { describeHost } from '../system/hosts/describe-host.js';
 import { TestCluster } from './test-cluster.js';
@@ -7,6 +7,8 @@ const image = () => prepared('BELAY_TEST_IMAGE');
 let opening: Promise<TestCluster> | undefined;
 /** Ports of hosts that were closed: pods dial them until another process of their owner listens there. */
 const freed: number[] = [];
+/** Of each owner. */
+const authorities: Record<string, Promise<CertifiedKey>> = {};
 
 describeHost('Kubernetes as a host of containers', () => ({
   images: { default: image(), other: prepared('BELAY_TEST_DEBIAN') },
@@ -19,10 +21,11 @@ describeHost('Kubernetes as a host of containers', () => ({
       namespace,
       instance,
       labels: {},
+      authority: (make) => (authorities[instance] ??= make()),
       image: image(),
       runtimeImage: prepared('BELAY_RUNTIME_IMAGE'),
       listen: { host: address, port },
-      address: `ws://${address}:${port}`,
+      address: `wss://${address}:${port}`,
       filesMb: 64,
       storageClass: undefined,
       memorySetting: 'the limit',

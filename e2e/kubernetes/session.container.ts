@@ -31,7 +31,7 @@ describe('a server whose sandboxes are pods', () => {
       BELAY_NAMESPACE: cluster.namespace,
       BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
       BELAY_AGENT_HOST: cluster.address,
-      BELAY_AGENT_URL: `ws://${cluster.address}:${at}`,
+      BELAY_AGENT_URL: `wss://${cluster.address}:${at}`,
       BELAY_FILES_MB: '64',
       BELAY_MEMORY_MB: '512',
       BELAY_CPUS: '1',
@@ -84,11 +84,17 @@ describe('a server whose sandboxes are pods', () => {
 
   it('refuses a second program with the agent’s token, which root of the sandbox can read', async () => {
     const { address } = cluster;
-    const dial = [
-      `exec 3<>/dev/tcp/${address}/${port}`,
-      String.raw`printf 'GET /agent HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nx-belay-agent: 00000000-0000-4000-8000-000000000000\r\nauthorization: Bearer %s\r\n\r\n' "$(cat /run/belay/token)" >&3`,
-      'timeout 5 head -n 1 <&3',
-    ].join('; ');
+    const program = [
+      "const { readFileSync } = require('node:fs');",
+      "const read = (name) => readFileSync('/run/belay/' + name, 'utf8');",
+      `const to = { host: '${address}', port: ${port}, ca: read('ca.pem') };`,
+      "const socket = require('node:tls').connect(to);",
+      "socket.on('data', (data) => { console.log(String(data).split('\\r')[0]); process.exit(); });",
+      "const id = '00000000-0000-4000-8000-000000000000';",
+      "const head = ['GET /agent HTTP/1.1', 'host: x', 'connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', 'x-belay-agent: ' + id, 'authorization: Bearer ' + read('token')];",
+      "socket.write(head.join('\\r\\n') + '\\r\\n\\r\\n');",
+    ].join('\n');
+    const dial = `cat > dial.cjs <<'EOF'\n${program}\nEOF\n/opt/belay/node dial.cjs`;
     const model = script(server.data, [{ calls: [run(dial)] }, { finish: 'Done.' }]);
     const session = await start(server, { task: 'Dial', model, sandbox: 'root' });
     const seen = await session.event(isRun);

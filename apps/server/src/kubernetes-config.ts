@@ -10,8 +10,8 @@ export const kubernetesSettings = {
   BELAY_AGENT_URL: z.preprocess(
     blankIsUnset,
     z
-      .url({ protocol: /^ws$/, error: 'write ws://HOST:PORT, as pods reach this server' })
-      .refine((url) => /^ws:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: ws://HOST:PORT')
+      .url({ protocol: /^wss$/, error: 'write wss://HOST:PORT, as pods reach this server' })
+      .refine((url) => /^wss:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: wss://HOST:PORT')
       .optional(),
   ),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
@@ -39,6 +39,9 @@ export interface KubernetesConfig {
   readonly allowUnconfined: boolean;
 }
 
+/** URLs do not have it in writing. */
+const httpsPort = 443;
+
 type Settings = z.output<z.ZodObject<typeof kubernetesSettings>>;
 
 /** Undefined for a server with an engine of its own; the fault, in words without a period, for one that lacks a setting. */
@@ -54,7 +57,7 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     kubeconfig: set.KUBECONFIG,
     namespace: set.BELAY_NAMESPACE,
     runtimeImage,
-    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port) },
+    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port || httpsPort) },
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,

@@ -13,6 +13,7 @@ import {
 } from '../container-host.js';
 import { ContainerStarts } from '../container-starts.js';
 import { assertOpenRegistry, registryHostOf } from '../docker/image-registry.js';
+import { certify, newAuthority, type CertifiedKey } from './agent-authority.js';
 import { AgentPort, type ListenAddress } from './agent-port.js';
 import { Claims } from './claims.js';
 import { Cluster, type ClusterOptions } from './cluster.js';
@@ -37,9 +38,11 @@ export interface KubernetesHostOptions extends ClusterOptions {
   image: string;
   /** The image with `/opt/belay`. */
   runtimeImage: string;
-  /** Where this process listens for containers, and `ws://HOST:PORT` as they reach it. */
+  /** Where this process listens for containers, and `wss://HOST:PORT` as they reach it. */
   listen: ListenAddress;
   address: string;
+  /** The authority that the pods of earlier processes trust, or else a new one, which is kept for later ones. */
+  authority(make: () => Promise<CertifiedKey>): Promise<CertifiedKey>;
   filesMb: number;
   storageClass: string | undefined;
   /** Whether pods may run that reach what they should not, and the user’s name of that setting. */
@@ -71,12 +74,12 @@ export class KubernetesHost extends ContainerHost {
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
 
   private constructor(
-    private readonly options: KubernetesHostOptions,
+    private readonly options: KubernetesHostOptions & { trusted: string },
     private readonly cluster: Cluster,
     private readonly port: AgentPort,
   ) {
     super();
-    const { instance, labels, runtimeImage, address, unconfined, closedPort } = options;
+    const { instance, labels, runtimeImage, address, unconfined, closedPort, trusted } = options;
     port.onDial((id, dial) => {
       if (!this.#own.take(id, dial)) this.#onDial(id, dial);
     });
@@ -85,11 +88,11 @@ export class KubernetesHost extends ContainerHost {
       labels,
       runtimeImage,
       address,
+      trusted,
       isConfined: !unconfined.isAllowed,
     });
     this.#own = new OwnPods(this.#pods);
-    const { hostname: host } = new URL(address);
-    const closed = closedPort === undefined ? [] : [{ host, port: closedPort }];
+    const closed = closedPort === undefined ? [] : [{ host: hostOf(address), port: closedPort }];
     const probe = new NetworkProbe(cluster, this.#own, closed);
     this.#confinement = new Confinement(() => probe.run(), options);
     this.#claims = new Claims(this.cluster, options);
@@ -107,7 +110,10 @@ export class KubernetesHost extends ContainerHost {
   /** Throws one sentence when the access to the cluster cannot be read, or the port not be opened. */
   static async open(options: KubernetesHostOptions): Promise<KubernetesHost> {
     const cluster = new Cluster(options);
-    return new KubernetesHost(options, cluster, await AgentPort.open(options.listen));
+    const authority = await options.authority(newAuthority);
+    const identity = await certify(authority, hostOf(options.address));
+    const port = await AgentPort.open(options.listen, identity);
+    return new KubernetesHost({ ...options, trusted: authority.certificate }, cluster, port);
   }
 
   checks(): Promise<Check[]> {
@@ -277,6 +283,9 @@ export class KubernetesHost extends ContainerHost {
     return podName(this.options.instance, id);
   }
 }
+
+/** An address or a name, of a URL. */
+const hostOf = (url: string): string => new URL(url).hostname.replaceAll(/[[\]]/g, '');
 
 const idOf = ({ metadata }: V1Pod): string => metadata?.labels?.[keys.container] ?? '';
 

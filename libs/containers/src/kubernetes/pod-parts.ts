@@ -20,8 +20,9 @@ export interface PodPlace {
   labels: Labels;
   /** The image with `/opt/belay`. */
   runtimeImage: string;
-  /** What the first program dials, with a token from a file. */
+  /** What the first program dials, with a token from a file, and the only authority that it trusts, as PEM. */
   address: string;
+  trusted: string;
   tokenHash: string;
   /** Whether pods end that reach what they must not. */
   isConfined: boolean;
@@ -212,13 +213,13 @@ const service = (
 /** A pod’s token and placed files; removed with the pod. */
 export function podSecret(
   pod: V1Pod,
-  { token, placed }: { token: string; placed: readonly string[] },
+  { token, trusted, placed }: { token: string; trusted: string; placed: readonly string[] },
 ): V1Secret {
   const { name = '', uid = '', labels = {} } = pod.metadata ?? {};
   const texts = placed.map((text, index) => [placedKey(index), text]);
   return {
     metadata: { name, labels, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }] },
-    stringData: { token, ...(Object.fromEntries(texts) as Record<string, string>) },
+    stringData: { token, trusted, ...(Object.fromEntries(texts) as Record<string, string>) },
   };
 }
 
@@ -255,6 +256,7 @@ const tokenVariable = 'BELAY_TOKEN_FILE';
 export const connectionOf = ({ address }: PodPlace): V1EnvVar[] => [
   variable('BELAY_CONNECTION', address),
   variable(tokenVariable, `${folderOfToken}/token`),
+  variable('BELAY_CA_FILE', `${folderOfToken}/ca.pem`),
 ];
 
 const placedKey = (index: number): string => `placed-${index}`;
@@ -263,7 +265,13 @@ const placedKey = (index: number): string => `placed-${index}`;
 const secretVolumes = (secretName: string, placed: readonly string[]): V1Volume[] => [
   {
     name: 'connection',
-    secret: { secretName, items: [{ key: 'token', path: 'token', mode: 0o400 }] },
+    secret: {
+      secretName,
+      items: [
+        { key: 'token', path: 'token', mode: 0o400 },
+        { key: 'trusted', path: 'ca.pem', mode: 0o400 },
+      ],
+    },
   },
   ...(placed.length > 0
     ? [

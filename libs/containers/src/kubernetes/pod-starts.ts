@@ -63,7 +63,9 @@ export class PodStarts {
     if (isConnected) this.port.admit(id, hashOfToken(token));
     const made = await this.cluster.createPod(wanted);
     // Of the pod, so that it goes with it; a node waits for it.
-    if (made && isConnected) await this.cluster.createSecret(podSecret(made, { token, placed }));
+    const { trusted } = this.place;
+    if (made && isConnected)
+      await this.cluster.createSecret(podSecret(made, { token, trusted, placed }));
     return this.#until(name, ['running', 'ended'], signal);
   }
 
