@@ -1,6 +1,7 @@
-import { openKubernetes, type CertifiedKey } from '@belay/containers';
+import type { CertifiedKey } from '@belay/containers';
 import { prepared } from '@belay/testkit';
 import { describeHost } from '../system/hosts/describe-host.js';
+import { openPodHost } from './pod-host.js';
 import { TestCluster } from './test-cluster.js';
 
 const image = () => prepared('BELAY_TEST_IMAGE');
@@ -14,23 +15,11 @@ describeHost('Kubernetes as a host of containers', () => ({
   images: { default: image(), other: prepared('BELAY_TEST_DEBIAN') },
   open: async (instance) => {
     const cluster = await (opening ??= TestCluster.open());
-    const { kubeconfig, namespace, address } = cluster;
     const port = freed.pop() ?? cluster.nextPort();
-    const host = await openKubernetes({
-      kubeconfig,
-      namespace,
+    const host = await openPodHost(cluster, {
+      port,
       instance,
-      labels: {},
       authority: (make) => (authorities[instance] ??= make()),
-      image: image(),
-      runtimeImage: prepared('BELAY_RUNTIME_IMAGE'),
-      listen: { host: address, port },
-      address: `wss://${address}:${port}`,
-      filesMb: 64,
-      storageClass: undefined,
-      memorySetting: 'the limit',
-      unconfined: { isAllowed: false, setting: 'ALLOW' },
-      closedPort: undefined,
     });
     const close = host.close.bind(host);
     host.close = async () => {

@@ -106,6 +106,41 @@ describe('a server whose sandboxes are pods', () => {
     await until('its pod is removed', async () => (await pods()).length === 0);
   });
 
+  it('keeps files in pods that are told to, and puts them back from the copy of its steps', async () => {
+    const inPods = serverAt(cluster.nextPort(), { BELAY_FILES: 'pods' });
+    try {
+      await inPods.start();
+      const model = script(inPods.data, [
+        { calls: [run('echo kept > kept.txt; mkdir node_modules; echo lost > node_modules/a')] },
+        { calls: [run('echo never approved')] },
+        { calls: [run('cat kept.txt; ls')] },
+        { finish: 'Done.' },
+      ]);
+      const session = await start(inPods, { task: 'Write', model, approvals: 'ask' });
+      const { sessions } = inPods.client;
+      const approve = async (event: Event) =>
+        sessions.answer(session.id, String(event.args['id']), { verdict: 'approved' });
+      const first = await session.event(isAsked);
+      await approve(first);
+      await session.event((event) => isAsked(event) && event.seq > first.seq);
+      const claims = await cluster.core.listNamespacedPersistentVolumeClaim(cluster);
+      expect(claims.items).toEqual([]);
+      await sessions.stop(session.id);
+      const told = await session.event(({ message }) => message.includes('with its pod went'));
+      expect(told.message).toContain('The server has a copy of its steps');
+      await until('its pod is gone', async () => (await pods()).length === 0);
+      await sessions.restart(session.id);
+      const restored = await session.event((event) => isEvent(event, 'restored'));
+      expect(restored.message).toContain('put back from the server’s copy of step');
+      await approve(await session.event((event) => isAsked(event) && event.seq > restored.seq));
+      const seen = await session.event((event) => isRun(event) && event.seq > restored.seq);
+      expect(resultOf(seen, 'terminal.run')?.text).toMatch(/^kept\s+kept\.txt\s*$/);
+      session.close();
+    } finally {
+      await inPods.dispose();
+    }
+  });
+
   it('says what keeps it from starting a session', async () => {
     const checks = await server.client.server.checks();
     expect(checks.find(({ name }) => name === 'Rights in the namespace')).toMatchObject({

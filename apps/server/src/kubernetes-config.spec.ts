@@ -22,6 +22,7 @@ describe('the settings of Kubernetes', () => {
       url: needed.BELAY_AGENT_URL,
       filesMb: 10_240,
       storageClass: undefined,
+      files: 'claims',
       allowUnconfined: false,
     });
   });
@@ -42,6 +43,8 @@ describe('the settings of Kubernetes', () => {
     [{ BELAY_AGENT_URL: 'wss://192.0.2.1' }, 'BELAY_AGENT_URL: write it with a port'],
     [{ BELAY_AGENT_URL: 'https://192.0.2.1:4601' }, 'BELAY_AGENT_URL: write wss://HOST:PORT'],
     [{ BELAY_ENGINE: 'podman' }, 'BELAY_ENGINE'],
+    [{ BELAY_FILES: 'disk' }, 'BELAY_FILES'],
+    [{ BELAY_FILES: 'pods', BELAY_COPY_MB: '0' }, 'BELAY_FILES=pods needs copies of steps'],
     [{ BELAY_ALLOW_UNCONFINED: 'yes' }, 'BELAY_ALLOW_UNCONFINED: write true or false'],
   ])('refuse %j', (wrong: Record<string, string>, fault) => {
     expect(() => new Config({ ...needed, ...wrong })).toThrow(fault);

@@ -16,6 +16,7 @@ export const kubernetesSettings = {
   ),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
+  BELAY_FILES: z.preprocess(blankIsUnset, z.enum(['claims', 'pods']).default('claims')),
   BELAY_ALLOW_UNCONFINED: z.preprocess(
     blankIsUnset,
     z.enum(['true', 'false'], { error: 'write true or false' }).default('false'),
@@ -35,6 +36,8 @@ export interface KubernetesConfig {
   /** The size of a sandbox’s files. */
   readonly filesMb: number;
   readonly storageClass: string | undefined;
+  /** Where these files are. */
+  readonly files: 'claims' | 'pods';
   /** Whether pods may run that reach what they should not. */
   readonly allowUnconfined: boolean;
 }
@@ -61,6 +64,7 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,
+    files: set.BELAY_FILES,
     allowUnconfined: set.BELAY_ALLOW_UNCONFINED === 'true',
   };
 }

@@ -194,6 +194,11 @@ export abstract class ContainerHost {
     return [];
   }
 
+  /** Whether `files` stay when their container is removed; otherwise `hasFiles` is false then. */
+  get keepsFiles(): boolean {
+    return true;
+  }
+
   /** A sentence for sessions about what their containers reach although they should not; null for nothing. */
   get caution(): string | null {
     return null;

@@ -10,7 +10,7 @@ const certifiedKey = z.object({ certificate: z.string(), key: z.string() }).null
 /** A namespace of a cluster as the host of containers. Throws one sentence when it cannot be used at all. */
 export function kubernetesHostOf(
   config: Config,
-  { url, allowUnconfined, ...options }: KubernetesConfig,
+  { url, allowUnconfined, files, ...options }: KubernetesConfig,
   documents: Documents,
 ): Promise<ContainerHost> {
   const { image, instance } = config;
@@ -23,6 +23,7 @@ export function kubernetesHostOf(
     labels: ownerLabels(config),
     memorySetting: 'BELAY_MEMORY_MB',
     unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED' },
+    podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },
     closedPort: config.port || undefined,
   });
 }

@@ -43,7 +43,10 @@ export interface KubernetesHostOptions extends ClusterOptions {
   address: string;
   /** The authority that the pods of earlier processes trust, or else a new one, which is kept for later ones. */
   authority(make: () => Promise<CertifiedKey>): Promise<CertifiedKey>;
+  /** The size of a container’s files, in MiB. */
   filesMb: number;
+  /** Whether these are in the pod itself and end with it, and for messages the user’s setting for that. */
+  podFiles: { isOn: boolean; setting: string };
   storageClass: string | undefined;
   /** Whether pods may run that reach what they should not, and the user’s name of that setting. */
   unconfined: { isAllowed: boolean; setting: string };
@@ -79,18 +82,21 @@ export class KubernetesHost extends ContainerHost {
     private readonly port: AgentPort,
   ) {
     super();
-    const { instance, labels, runtimeImage, address, unconfined, closedPort, trusted } = options;
+    const { instance, labels, runtimeImage, address, trusted } = options;
+    const { unconfined, closedPort, podFiles } = options;
     port.onDial((id, dial) => {
       if (!this.#own.take(id, dial)) this.#onDial(id, dial);
     });
-    this.#pods = new PodStarts(cluster, port, {
+    const place = {
       instance,
       labels,
       runtimeImage,
       address,
       trusted,
       isConfined: !unconfined.isAllowed,
-    });
+      podFilesMb: podFiles.isOn ? options.filesMb : null,
+    };
+    this.#pods = new PodStarts(cluster, port, place, podFiles.setting);
     this.#own = new OwnPods(this.#pods);
     const closed = closedPort === undefined ? [] : [{ host: hostOf(address), port: closedPort }];
     const probe = new NetworkProbe(cluster, this.#own, closed);
@@ -126,6 +132,10 @@ export class KubernetesHost extends ContainerHost {
 
   override get caution(): string | null {
     return this.#confinement.caution;
+  }
+
+  override get keepsFiles(): boolean {
+    return !this.options.podFiles.isOn;
   }
 
   start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
@@ -201,7 +211,7 @@ export class KubernetesHost extends ContainerHost {
   }
 
   hasFiles(files: string): Promise<boolean> {
-    return this.#claims.has('files', files);
+    return this.keepsFiles ? this.#claims.has('files', files) : Promise.resolve(false);
   }
 
   storedFiles(): Promise<string[]> {
@@ -226,7 +236,7 @@ export class KubernetesHost extends ContainerHost {
     await this.#confinement.assert();
     for (const { name, readOnly } of keptFiles)
       if (!readOnly) await this.#claims.make('home', name);
-    await this.#claims.make('files', files);
+    if (this.keepsFiles) await this.#claims.make('files', files);
     const placed = placedFiles.map(({ text }) => text);
     await this.#pods.start({ id, pod: (place) => agentPod(spec, place), placed, signal });
   }
@@ -239,6 +249,11 @@ export class KubernetesHost extends ContainerHost {
       throw new AppError('unavailable', 'Kubernetes cannot unpack an archive over an image.');
     await this.#assertAllowed([image, ...services.map((one) => one.image)]);
     await this.#confinement.assert();
+    if (workspace && !this.keepsFiles)
+      throw new AppError(
+        'unavailable',
+        'Nothing else can use the workspace of a session whose files are in its pod.',
+      );
     if (workspace && !(await this.hasFiles(workspace.files)))
       throw new AppError('not_found', 'The workspace is not there any more.');
     this.#programs.add(id);

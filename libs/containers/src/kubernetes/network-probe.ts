@@ -168,6 +168,7 @@ const podThat =
 
 /** Other pods are not told where the cluster’s name servers are. */
 function withNames(pod: V1Pod): V1Pod {
-  const { dnsConfig: _, ...spec } = { ...pod.spec, containers: pod.spec?.containers ?? [] };
-  return { ...pod, spec: { ...spec, dnsPolicy: 'ClusterFirst' } };
+  if (pod.spec) pod.spec.dnsPolicy = 'ClusterFirst';
+  delete pod.spec?.dnsConfig;
+  return pod;
 }

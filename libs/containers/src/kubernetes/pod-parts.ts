@@ -24,6 +24,8 @@ export interface PodPlace {
   address: string;
   trusted: string;
   tokenHash: string;
+  /** The size of a container’s files, in MiB, when they are in its pod and end with it; null for claims. */
+  podFilesMb: number | null;
   /** Whether pods end that reach what they must not. */
   isConfined: boolean;
 }

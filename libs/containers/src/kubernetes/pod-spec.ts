@@ -38,7 +38,12 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
   const isRoot = spec.rights === 'root';
   const owner = isRoot ? 0 : user;
   const half = Math.max(64, Math.floor(spec.limits.memoryMb / 2));
-  const files = claimed('files', claimName(place.instance, 'files', spec.files));
+  const { podFilesMb } = place;
+  const files =
+    podFilesMb === null
+      ? claimed('files', claimName(place.instance, 'files', spec.files))
+      : { name: 'files', emptyDir: { sizeLimit: `${podFilesMb}Mi` } };
+  const writtenMb = sandboxWrittenMb + (podFilesMb ?? 0);
   return podOf(
     {
       spec,
@@ -54,7 +59,7 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
           ...Object.entries(spec.env).map(([name, value]) => variable(name, value)),
         ],
         securityContext: asRoot(isRoot ? rootCapabilities : separationCapabilities, !isRoot),
-        resources: resourcesOf(spec.limits, sandboxWrittenMb),
+        resources: resourcesOf(spec.limits, writtenMb),
       },
       folders: [
         keptFolder({ volume: files, name: 'workspace', path: '/workspace', owner }),
@@ -67,7 +72,7 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
       ],
       services: [],
       placed: spec.placedFiles.map(({ path }) => path),
-      writtenMb: sandboxWrittenMb,
+      writtenMb,
       near: null,
       metadata: { [keys.files]: spec.files },
     },

@@ -21,6 +21,8 @@ export interface PodStart {
 /** How often a pod that starts is looked at, and how long it may wait for a node, its volumes and its images, in ms. */
 const lookMs = 300;
 const startTimeoutMs = 120_000;
+/** How long a claim may have no volume, in ms. */
+const bindTimeoutMs = 10_000;
 
 /** Makes pods, and waits until they run. */
 export class PodStarts {
@@ -28,6 +30,8 @@ export class PodStarts {
     private readonly cluster: Cluster,
     private readonly port: AgentPort,
     private readonly place: Omit<PodPlace, 'tokenHash'>,
+    /** For messages: what keeps files in pods. */
+    private readonly podFilesSetting: string,
   ) {}
 
   /**
@@ -70,18 +74,32 @@ export class PodStarts {
   }
 
   async #until(name: string, states: readonly SeenState[], signal: AbortSignal): Promise<V1Pod> {
-    const end = Date.now() + startTimeoutMs;
+    const begun = Date.now();
     for (;;) {
       const pod = await this.cluster.pod(name);
       signal.throwIfAborted();
       if (!pod) throw new AppError('unavailable', 'The container was deleted in the cluster.');
       if (isUnprepared(pod)) throw await this.#unprepared(name);
       if (states.includes(stateOf(pod))) return pod;
-      const fault = startFault(pod);
+      const fault = startFault(pod) ?? (await this.#storageFault(pod, begun));
       if (fault) throw fault;
-      if (Date.now() > end) throw late(pod);
+      if (Date.now() > begun + startTimeoutMs) throw late(pod);
       await delay(lookMs, undefined, { signal }).catch(ignoreError('it is thrown above'));
     }
+  }
+
+  /** A claim without a class is bound by nothing but a volume that somebody makes for it. */
+  async #storageFault(pod: V1Pod, begun: number): Promise<AppError | undefined> {
+    if (Date.now() < begun + bindTimeoutMs || withoutNode(pod) === undefined) return undefined;
+    for (const { persistentVolumeClaim: volume } of pod.spec?.volumes ?? []) {
+      const claim = volume && (await this.cluster.claim(volume.claimName));
+      if (claim?.status?.phase === 'Pending' && !claim.spec?.storageClassName)
+        return new AppError(
+          'unavailable',
+          `The cluster has no default storage class for the files of sandboxes: make one the default, or set ${this.podFilesSetting}.`,
+        );
+    }
+    return undefined;
   }
 
   async #unprepared(name: string): Promise<AppError> {
