@@ -24,6 +24,7 @@ export function openPodHost(
     runtimeImage: prepared('BELAY_RUNTIME_IMAGE'),
     listen: { host: address, port },
     address: `wss://${address}:${port}`,
+    browser: null,
     filesMb: 64,
     storageClass: undefined,
     podFiles: { isOn: false, setting: 'FILES=pods' },

@@ -1,6 +1,13 @@
-import { isEvent, resultOf, type Event } from '@belay/protocol';
-import { BelayServer, prepared, run, script, start } from '@belay/testkit';
+import {
+  isEvent,
+  resultOf,
+  type Event,
+  type OperationName,
+  type OperationRequest,
+} from '@belay/protocol';
+import { BelayServer, idle, prepared, run, script, start } from '@belay/testkit';
 import { until } from '@belay/testing';
+import { serveInside } from '../system/serve-inside.js';
 import { TestCluster } from './test-cluster.js';
 
 const isRun = (event: Event): boolean =>
@@ -139,6 +146,26 @@ describe('a server whose sandboxes are pods', () => {
     } finally {
       await inPods.dispose();
     }
+  });
+
+  it('has a browser beside images without Chromium, once it is used', async () => {
+    const session = await idle(server, { image: prepared('BELAY_TEST_DEBIAN') });
+    const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
+      server.client.sessions.call(session.id, operation, input);
+    const [pod] = await pods();
+    expect(pod?.spec?.containers.map(({ name }) => name)).toContain('browser');
+    const content = '<title>Inside</title><h1>Served in the sandbox</h1>';
+    await call('files.write', { path: 'page.html', content });
+    await call('terminal.run', { command: serveInside, background: true });
+    await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
+    const opened = await call('browser.open', { url: 'http://localhost:8081/' });
+    expect(opened).toMatchObject({ title: 'Inside' });
+    expect(opened.text).toContain('Served in the sandbox');
+    // It has the network of the pod, which is confined.
+    await expect(call('browser.open', { url: `${server.url}/health` })).rejects.toThrow();
+    await server.client.sessions.remove(session.id);
+    session.close();
+    await until('its pod is removed', async () => (await pods()).length === 0);
   });
 
   it('says what keeps it from starting a session', async () => {

@@ -21,6 +21,8 @@ const environment = z
     /** On a bare machine: the file that the agent’s supervisor touches. */
     BELAY_RECORD: z.string().optional(),
     CHROMIUM: z.string().optional(),
+    /** A named pipe: whoever writes to it starts the browser beside this container. */
+    BELAY_BROWSER: z.string().optional(),
     /** Cargo’s settings for the host’s registries. */
     BELAY_CARGO_CONFIG: z.string().optional(),
   })
@@ -34,6 +36,7 @@ const environment = z
     bare: values.BELAY_BARE !== undefined,
     record: values.BELAY_RECORD,
     chromium: values.CHROMIUM,
+    browser: values.BELAY_BROWSER,
     cargo: values.BELAY_CARGO_CONFIG,
   }));
 

@@ -13,7 +13,7 @@ export function kubernetesHostOf(
   { url, allowUnconfined, files, ...options }: KubernetesConfig,
   documents: Documents,
 ): Promise<ContainerHost> {
-  const { image, instance } = config;
+  const { image, instance, sidecarImage, memoryMb, cpus } = config;
   return openKubernetes({
     ...options,
     instance,
@@ -21,6 +21,7 @@ export function kubernetesHostOf(
     address: url,
     authority: (make) => keptAuthority(documents, make),
     labels: ownerLabels(config),
+    browser: { image: sidecarImage, limits: { memoryMb: Math.max(1024, memoryMb), cpus } },
     memorySetting: 'BELAY_MEMORY_MB',
     unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED' },
     podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },

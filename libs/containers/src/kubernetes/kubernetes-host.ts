@@ -24,7 +24,8 @@ import { Confinement } from './confinement.js';
 import { keys } from './names.js';
 import { NetworkProbe } from './network-probe.js';
 import { OwnPods, ownLabels } from './own-pods.js';
-import { firstContainer, podName } from './pod-parts.js';
+import { browserAddress } from './pod-browser.js';
+import { firstContainer, podName, type BrowserBeside } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
@@ -43,6 +44,8 @@ export interface KubernetesHostOptions extends ClusterOptions {
   address: string;
   /** The authority that the pods of earlier processes trust, or else a new one, which is kept for later ones. */
   authority(make: () => Promise<CertifiedKey>): Promise<CertifiedKey>;
+  /** Null for none. */
+  browser: BrowserBeside | null;
   /** The size of a container’s files, in MiB. */
   filesMb: number;
   /** Whether these are in the pod itself and end with it, and for messages the user’s setting for that. */
@@ -73,6 +76,8 @@ export class KubernetesHost extends ContainerHost {
   readonly #confinement: Confinement;
   readonly #starts = new ContainerStarts();
   readonly #programs = new Set<string>();
+  /** Of which containers the browser was asked for. */
+  readonly #browsers = new Set<string>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
 
@@ -94,6 +99,7 @@ export class KubernetesHost extends ContainerHost {
       address,
       trusted,
       isConfined: !unconfined.isAllowed,
+      browser: options.browser,
       podFilesMb: podFiles.isOn ? options.filesMb : null,
     };
     this.#pods = new PodStarts(cluster, port, place, podFiles.setting);
@@ -195,12 +201,18 @@ export class KubernetesHost extends ContainerHost {
   /** Pods cannot be renamed. */
   async rename(): Promise<void> {}
 
-  async browser(): Promise<string> {
-    throw new AppError('unavailable', 'There is no browser beside this sandbox.');
+  /** It starts when the agent asks for it there. */
+  async browser(id: string): Promise<string> {
+    const pod = await this.cluster.pod(this.#podName(id));
+    const address = pod && browserAddress(pod);
+    if (address === undefined)
+      throw new AppError('unavailable', 'There is no browser beside this sandbox.');
+    this.#browsers.add(id);
+    return address;
   }
 
-  async hasBrowser(): Promise<boolean> {
-    return false;
+  async hasBrowser(id: string): Promise<boolean> {
+    return this.#browsers.has(id);
   }
 
   async remove(id: string): Promise<void> {
@@ -208,6 +220,7 @@ export class KubernetesHost extends ContainerHost {
     await this.#pods.remove(id);
     this.#starts.forget(id);
     this.#programs.delete(id);
+    this.#browsers.delete(id);
   }
 
   hasFiles(files: string): Promise<boolean> {

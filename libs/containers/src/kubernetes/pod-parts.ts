@@ -26,8 +26,23 @@ export interface PodPlace {
   tokenHash: string;
   /** The size of a container’s files, in MiB, when they are in its pod and end with it; null for claims. */
   podFilesMb: number | null;
+  /** For agents whose image is another one; null for none. */
+  browser: BrowserBeside | null;
   /** Whether pods end that reach what they must not. */
   isConfined: boolean;
+}
+
+/** The browsers of pods whose image has none. */
+export interface BrowserBeside {
+  /** An image with Chromium and a shell. */
+  image: string;
+  limits: Limits;
+}
+
+/** A container with what it mounts, also of the first container. */
+export interface Beside {
+  container: V1Container;
+  folders: readonly Folder[];
 }
 
 /** What differs between pods. */
@@ -36,6 +51,8 @@ export interface Parts {
   first: Pick<V1Container, 'command' | 'env' | 'workingDir' | 'securityContext' | 'resources'>;
   folders: readonly Folder[];
   services: readonly ServiceSpec[];
+  /** Of the host itself, beside the first container. */
+  beside: Beside | null;
   placed: readonly string[];
   writtenMb: number;
   /** Names the files of the container whose node is preferred. */
@@ -58,10 +75,10 @@ export const podName = (instance: string, id: string): string => objectName(inst
 
 /** A whole pod. */
 export function podOf(parts: Parts, place: PodPlace): V1Pod {
-  const { spec, folders, services } = parts;
+  const { spec, services } = parts;
   const name = podName(place.instance, spec.id);
   const isConnected = parts.first.env?.some((one) => one.name === tokenVariable) ?? false;
-  const volumes = new Map(folders.map(({ volume }) => [volume.name, volume]));
+  const volumes = new Map(allFolders(parts).map(({ volume }) => [volume.name, volume]));
   const { labels, annotations } = metadataOf({
     ...place.labels,
     ...spec.labels,
@@ -85,7 +102,11 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
       ...(services.length > 0 && { hostAliases: services.map((one) => loopback(one.name)) }),
       ...(parts.near !== null && { affinity: nearTo(parts.near) }),
       initContainers: [preparation(parts, place)],
-      containers: [...services.map((one, index) => service(one, index, parts)), first(parts)],
+      containers: [
+        ...services.map((one, index) => service(one, index, parts)),
+        ...(parts.beside ? [parts.beside.container] : []),
+        first(parts),
+      ],
       volumes: [
         { name: 'runtime', emptyDir: { sizeLimit: `${runtimeMb}Mi` } },
         ...(isConnected ? secretVolumes(name, parts.placed) : []),
@@ -94,6 +115,11 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
     },
   };
 }
+
+const allFolders = ({ folders, beside }: Parts): Folder[] => [
+  ...folders,
+  ...(beside?.folders ?? []),
+];
 
 /** No token of the cluster, no names of the cluster, and no second start. */
 const confined = {
@@ -132,8 +158,9 @@ const nearTo = (files: string) => ({
 });
 
 /** Brings the runtime, makes the folders, and ends the pod unless its network is confined. */
-function preparation({ folders, writtenMb, services }: Parts, place: PodPlace): V1Container {
-  const made = folders.filter(({ readOnly, volume }) => !readOnly || volume.emptyDir);
+function preparation(parts: Parts, place: PodPlace): V1Container {
+  const { writtenMb, services } = parts;
+  const made = allFolders(parts).filter(({ readOnly, volume }) => !readOnly || volume.emptyDir);
   const volumes = new Set(made.map(({ volume }) => volume.name));
   const instructions = {
     runtime: '/runtime',
@@ -176,12 +203,7 @@ const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
   env: [...(own.env ?? []), variable('NODE_COMPILE_CACHE', '')],
   volumeMounts: [
     { name: 'runtime', mountPath: folderOfRuntime, readOnly: true },
-    ...folders.map(({ volume, name, path, readOnly }): V1VolumeMount => ({
-      name: volume.name,
-      subPath: name,
-      mountPath: path,
-      readOnly,
-    })),
+    ...folders.map(mountOf),
     ...(own.env?.some((one) => one.name === tokenVariable)
       ? [{ name: 'connection', mountPath: folderOfToken, readOnly: true }]
       : []),
@@ -192,6 +214,13 @@ const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
       readOnly: true,
     })),
   ],
+});
+
+export const mountOf = ({ volume, name, path, readOnly }: Folder): V1VolumeMount => ({
+  name: volume.name,
+  subPath: name,
+  mountPath: path,
+  readOnly,
 });
 
 /**
@@ -225,7 +254,7 @@ export function podSecret(
   };
 }
 
-const hardened = (add: readonly string[], readOnly: boolean) => ({
+export const hardened = (add: readonly string[], readOnly: boolean) => ({
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: readOnly,
   capabilities: { drop: ['ALL'], add: [...add] },
