@@ -17,6 +17,7 @@ export function openPodHost(
   return openKubernetes({
     kubeconfig,
     namespace,
+    agentSandbox: false,
     instance: newId(),
     labels: {},
     authority: (make) => make(),

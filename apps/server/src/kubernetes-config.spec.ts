@@ -23,6 +23,7 @@ describe('the settings of Kubernetes', () => {
       filesMb: 10_240,
       storageClass: undefined,
       files: 'claims',
+      agentSandbox: false,
       allowUnconfined: false,
     });
   });

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { blankIsUnset, text } from './variables.js';
 
+const flag = z.preprocess(
+  blankIsUnset,
+  z
+    .enum(['true', 'false'], { error: 'write true or false' })
+    .default('false')
+    .transform((text) => text === 'true'),
+);
+
 /** The settings of a server whose containers run in Kubernetes. */
 export const kubernetesSettings = {
   BELAY_ENGINE: z.preprocess(blankIsUnset, z.enum(['docker', 'kubernetes']).default('docker')),
@@ -16,11 +24,9 @@ export const kubernetesSettings = {
   ),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
+  BELAY_AGENT_SANDBOX: flag,
   BELAY_FILES: z.preprocess(blankIsUnset, z.enum(['claims', 'pods']).default('claims')),
-  BELAY_ALLOW_UNCONFINED: z.preprocess(
-    blankIsUnset,
-    z.enum(['true', 'false'], { error: 'write true or false' }).default('false'),
-  ),
+  BELAY_ALLOW_UNCONFINED: flag,
   KUBECONFIG: text,
 };
 
@@ -38,6 +44,8 @@ export interface KubernetesConfig {
   readonly storageClass: string | undefined;
   /** Where these files are. */
   readonly files: 'claims' | 'pods';
+  /** Whether pods are made by the objects of kubernetes-sigs/agent-sandbox. */
+  readonly agentSandbox: boolean;
   /** Whether pods may run that reach what they should not. */
   readonly allowUnconfined: boolean;
 }
@@ -65,6 +73,7 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,
     files: set.BELAY_FILES,
-    allowUnconfined: set.BELAY_ALLOW_UNCONFINED === 'true',
+    agentSandbox: set.BELAY_AGENT_SANDBOX,
+    allowUnconfined: set.BELAY_ALLOW_UNCONFINED,
   };
 }

@@ -25,7 +25,7 @@ import { keys } from './names.js';
 import { NetworkProbe } from './network-probe.js';
 import { OwnPods, ownLabels } from './own-pods.js';
 import { browserAddress } from './pod-browser.js';
-import { firstContainer, podName, type BrowserBeside } from './pod-parts.js';
+import { firstContainer, podName, type BrowserBeside, type PodPlace } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
@@ -251,7 +251,9 @@ export class KubernetesHost extends ContainerHost {
       if (!readOnly) await this.#claims.make('home', name);
     if (this.keepsFiles) await this.#claims.make('files', files);
     const placed = placedFiles.map(({ text }) => text);
-    await this.#pods.start({ id, pod: (place) => agentPod(spec, place), placed, signal });
+    const pod = (place: PodPlace) => agentPod(spec, place);
+    const isSandbox = this.cluster.usesSandboxes;
+    await this.#pods.start({ id, pod, isSandbox, placed, signal });
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {

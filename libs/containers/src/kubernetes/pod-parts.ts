@@ -1,6 +1,7 @@
 import type {
   V1Container,
   V1EnvVar,
+  V1OwnerReference,
   V1Pod,
   V1ResourceRequirements,
   V1Secret,
@@ -244,12 +245,13 @@ const service = (
 /** A pod’s token and placed files; removed with the pod. */
 export function podSecret(
   pod: V1Pod,
+  owner: V1OwnerReference,
   { token, trusted, placed }: { token: string; trusted: string; placed: readonly string[] },
 ): V1Secret {
-  const { name = '', uid = '', labels = {} } = pod.metadata ?? {};
+  const { name, labels } = pod.metadata ?? {};
   const texts = placed.map((text, index) => [placedKey(index), text]);
   return {
-    metadata: { name, labels, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }] },
+    metadata: { name, labels, ownerReferences: [owner] },
     stringData: { token, trusted, ...(Object.fromEntries(texts) as Record<string, string>) },
   };
 }

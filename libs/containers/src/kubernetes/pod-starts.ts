@@ -13,6 +13,8 @@ export interface PodStart {
   id: string;
   /** The pod, for a place with the hash of its token. */
   pod(place: PodPlace): V1Pod;
+  /** Whether it is made by an object of agent-sandbox. */
+  isSandbox?: boolean;
   /** The texts of its placed files. */
   placed?: readonly string[];
   signal: AbortSignal;
@@ -59,17 +61,19 @@ export class PodStarts {
     return this.#until(begun.metadata?.name ?? '', ['ended'], start.signal);
   }
 
-  async #start({ id, pod, placed = [], signal }: PodStart): Promise<V1Pod> {
+  async #start({ id, pod, isSandbox = false, placed = [], signal }: PodStart): Promise<V1Pod> {
     const token = randomBytes(32).toString('base64url');
     const wanted = pod({ ...this.place, tokenHash: hashOfToken(token) });
     const { name = '', annotations } = wanted.metadata ?? {};
     const isConnected = annotations?.[keys.token] !== undefined;
     if (isConnected) this.port.admit(id, hashOfToken(token));
-    const made = await this.cluster.createPod(wanted);
+    const owner = isSandbox
+      ? await this.cluster.createSandbox(wanted)
+      : await this.cluster.createPod(wanted);
     // Of the pod, so that it goes with it; a node waits for it.
     const { trusted } = this.place;
-    if (made && isConnected)
-      await this.cluster.createSecret(podSecret(made, { token, trusted, placed }));
+    if (owner && isConnected)
+      await this.cluster.createSecret(podSecret(wanted, owner, { token, trusted, placed }));
     return this.#until(name, ['running', 'ended'], signal);
   }
 
