@@ -32,7 +32,7 @@ describe('a browser that waits beside a container', () => {
     server.close();
   });
 
-  it('attack: is not started through what is no pipe', async () => {
+  it('attack: is only started through a pipe', async () => {
     const address = `http://127.0.0.1:${await freePort()}`;
     await expect(wakeBrowser(folder, address)).rejects.toThrow(/EISDIR/);
   });
