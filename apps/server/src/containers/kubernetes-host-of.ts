@@ -8,13 +8,13 @@ import type { Documents } from '../storage/documents.js';
 const certifiedKey = z.object({ certificate: z.string(), key: z.string() }).nullable();
 
 /** A namespace of a cluster as the host of containers. Throws one sentence when it cannot be used at all. */
-export function kubernetesHostOf(
+export async function kubernetesHostOf(
   config: Config,
   { url, allowUnconfined, files, ...options }: KubernetesConfig,
   documents: Documents,
 ): Promise<ContainerHost> {
   const { image, instance, sidecarImage, memoryMb, cpus } = config;
-  return openKubernetes({
+  const host = await openKubernetes({
     ...options,
     instance,
     image,
@@ -27,6 +27,9 @@ export function kubernetesHostOf(
     podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },
     closedPort: config.port || undefined,
   });
+  // Before the first session needs to know it; never rejects.
+  void host.confinement();
+  return host;
 }
 
 /** Made at the first start; of two servers that start at once, the first one’s is kept. */
