@@ -10,7 +10,9 @@ import {
   KubernetesObjectApi,
   loadAllYaml,
   type KubernetesObject,
+  NetworkingV1Api,
   type V1NetworkPolicy,
+  type V1NetworkPolicyList,
 } from '@kubernetes/client-node';
 import { chosen, prepared, repositoryRoot } from '@belay/testkit';
 
@@ -19,15 +21,22 @@ const ports = { first: 20_000, last: 29_999 };
 const namespaceInFile = 'belay-sandboxes';
 const addressInFile = '192.0.2.1';
 
+interface Apis {
+  core: CoreV1Api;
+  networking: NetworkingV1Api;
+  objects: KubernetesObjectApi;
+}
+
 /** The cluster of a test, with a namespace of its own as docs/kubernetes.md makes it. */
 export class TestCluster {
-  #lastPort = ports.first + (process.pid % (ports.last - ports.first - 100));
+  // Processes that run at once have numbers in a row.
+  #lastPort = ports.first + 100 * (process.pid % 99);
 
   private constructor(
     readonly namespace: string,
     /** An address of this machine that pods can reach. */
     readonly address: string,
-    private readonly apis: { core: CoreV1Api; objects: KubernetesObjectApi },
+    private readonly apis: Apis,
     private readonly folder: string,
   ) {}
 
@@ -41,7 +50,9 @@ export class TestCluster {
     const objects = KubernetesObjectApi.makeApiClient(config);
     for (const one of objectsFor(name, address)) await objects.create(one);
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    const opened = new TestCluster(name, address, { core, objects }, folder);
+    const networking = config.makeApiClient(NetworkingV1Api);
+    const apis = { core, networking, objects };
+    const opened = new TestCluster(name, address, apis, folder);
     await opened.#writeConfig(config);
     return opened;
   }
@@ -65,6 +76,10 @@ export class TestCluster {
     const { namespace } = this;
     const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
     await this.apis.objects.delete({ ...policy, metadata: { name: 'belay', namespace } });
+  }
+
+  policies(): Promise<V1NetworkPolicyList> {
+    return this.apis.networking.listNamespacedNetworkPolicy({ namespace: this.namespace });
   }
 
   /** Everything in the namespace goes with it. */

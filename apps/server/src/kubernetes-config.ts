@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { blankIsUnset, text } from './variables.js';
 
+const flag = z.preprocess(
+  blankIsUnset,
+  z
+    .enum(['true', 'false'], { error: 'write true or false' })
+    .default('false')
+    .transform((text) => text === 'true'),
+);
+
 /** The settings of a server whose containers run in Kubernetes. */
 export const kubernetesSettings = {
   BELAY_ENGINE: z.preprocess(blankIsUnset, z.enum(['docker', 'kubernetes']).default('docker')),
@@ -10,12 +18,15 @@ export const kubernetesSettings = {
   BELAY_AGENT_URL: z.preprocess(
     blankIsUnset,
     z
-      .url({ protocol: /^ws$/, error: 'write ws://HOST:PORT, as pods reach this server' })
-      .refine((url) => /^ws:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: ws://HOST:PORT')
+      .url({ protocol: /^wss$/, error: 'write wss://HOST:PORT, as pods reach this server' })
+      .refine((url) => /^wss:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: wss://HOST:PORT')
       .optional(),
   ),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
+  BELAY_AGENT_SANDBOX: flag,
+  BELAY_FILES: z.preprocess(blankIsUnset, z.enum(['claims', 'pods']).default('claims')),
+  BELAY_ALLOW_UNCONFINED: flag,
   KUBECONFIG: text,
 };
 
@@ -31,7 +42,16 @@ export interface KubernetesConfig {
   /** The size of a sandbox’s files. */
   readonly filesMb: number;
   readonly storageClass: string | undefined;
+  /** Where these files are. */
+  readonly files: 'claims' | 'pods';
+  /** Whether pods are made by the objects of kubernetes-sigs/agent-sandbox. */
+  readonly agentSandbox: boolean;
+  /** Whether pods may run that reach what they should not. */
+  readonly allowUnconfined: boolean;
 }
+
+/** URLs do not have it in writing. */
+const httpsPort = 443;
 
 type Settings = z.output<z.ZodObject<typeof kubernetesSettings>>;
 
@@ -48,9 +68,12 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     kubeconfig: set.KUBECONFIG,
     namespace: set.BELAY_NAMESPACE,
     runtimeImage,
-    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port) },
+    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port || httpsPort) },
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,
+    files: set.BELAY_FILES,
+    agentSandbox: set.BELAY_AGENT_SANDBOX,
+    allowUnconfined: set.BELAY_ALLOW_UNCONFINED,
   };
 }

@@ -14,7 +14,8 @@ export class StartStatus {
       this.log.append(session, (summary) => {
         if (summary.state !== 'starting') return [];
         if (summary.state === state && summary.reason === reason) return [];
-        const args = state === 'running' ? workingState(summary) : { state, reason };
+        const begun = state === 'running' ? workingState(summary) : { state, reason };
+        const args = { ...begun, reason: begun.reason ?? reason };
         return [newEvent('server', 'state', { args, message: stateMessage(args) })];
       });
     await this.log.stalls.whenSpace(session, report);
