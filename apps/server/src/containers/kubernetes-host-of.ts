@@ -2,9 +2,10 @@ import { openKubernetes, type ContainerHost } from '@belay/containers';
 import type { Config } from '../config.js';
 import type { KubernetesConfig } from '../kubernetes-config.js';
 import { ownerLabels } from '../owner-labels.js';
+import { agentAddress } from './agent-address.js';
 
 /** A namespace of a cluster as the host of containers. Throws one sentence when it cannot be used at all. */
-export function kubernetesHostOf(
+export async function kubernetesHostOf(
   config: Config,
   { url, ...options }: KubernetesConfig,
 ): Promise<ContainerHost> {
@@ -13,7 +14,7 @@ export function kubernetesHostOf(
     ...options,
     instance,
     image,
-    address: url,
+    address: await agentAddress(url),
     labels: ownerLabels(config),
     memorySetting: 'BELAY_MEMORY_MB',
   });
