@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -12,12 +12,11 @@ import {
   type KubernetesObject,
   type V1NetworkPolicy,
 } from '@kubernetes/client-node';
-import { chosen, prepared, repositoryRoot } from '@belay/testkit';
+import { chosen, prepared } from '@belay/testkit';
+import { renderChart } from './chart.js';
 
 /** The ports of hosts under test. */
 const ports = { first: 20_000, last: 29_999 };
-const namespaceInFile = 'belay-sandboxes';
-const addressInFile = '192.0.2.1';
 
 /** The cluster of a test, with a namespace of its own as docs/kubernetes.md makes it. */
 export class TestCluster {
@@ -39,7 +38,7 @@ export class TestCluster {
     const server = new URL(config.getCurrentCluster()?.server ?? '');
     const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
     const objects = KubernetesObjectApi.makeApiClient(config);
-    for (const one of objectsFor(name, address)) await objects.create(one);
+    for (const one of await objectsFor(name, address)) await objects.create(one);
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
     const opened = new TestCluster(name, address, { core, objects }, folder);
     await opened.#writeConfig(config);
@@ -87,12 +86,15 @@ export class TestCluster {
   }
 }
 
-/** Those of docker/kubernetes/sandboxes.yaml, with the ports of several servers. */
-function objectsFor(namespace: string, address: string): KubernetesObject[] {
-  const text = readFileSync(join(repositoryRoot, 'docker/kubernetes/sandboxes.yaml'), 'utf8')
-    .replaceAll(namespaceInFile, namespace)
-    .replaceAll(addressInFile, address);
-  const objects = loadAllYaml(text) as KubernetesObject[];
+/** Those of the chart for a server outside of the cluster, with the ports of several servers. */
+async function objectsFor(name: string, address: string): Promise<KubernetesObject[]> {
+  const rendered = await renderChart(name, {
+    server: { enabled: false },
+    sandboxes: { namespace: { name, create: false }, serverAddress: address },
+  });
+  const level = { 'pod-security.kubernetes.io/enforce': 'baseline' };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: level } };
+  const objects = [namespace, ...(loadAllYaml(rendered) as KubernetesObject[])];
   const policy = objects.find(({ kind }) => kind === 'NetworkPolicy') as V1NetworkPolicy;
   for (const { ports: open } of policy.spec?.egress ?? [])
     open?.splice(0, open.length, { protocol: 'TCP', port: ports.first, endPort: ports.last });
