@@ -134,12 +134,17 @@ function serve({ file, args, env, folder }, { open }) {
     const ready = readyLine(line);
     if (!ready) return console.log(line);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    const url = `${ready.url}/?code=${ready.code}`;
+    const url = isLogOfCluster() ? ready.url : `${ready.url}/?code=${ready.code}`;
     console.error(`✓ server (${seconds} s)`);
     console.log(`\n  Belay is at ${url}\n  Ctrl-C stops the server; agents keep running.\n`);
     if (open && process.stdout.isTTY) openInBrowser(folder);
   });
   return untilEnd(server);
+}
+
+/** More people read the logs of a cluster than may run programs in its pods; a code would log them in as the admin. */
+function isLogOfCluster() {
+  return process.env.BELAY_ENGINE === 'kubernetes' && !process.stdout.isTTY;
 }
 
 /** See docs/server.md, “Memory”. */

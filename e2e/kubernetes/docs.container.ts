@@ -44,6 +44,10 @@ describe('docs/kubernetes.md with the chart', () => {
     await chart.shell(install);
     expect(await chart.shell(session)).toMatch(/■ finished/);
     expect(await chart.shell(open)).toMatch(/^http:\/\/127\.0\.0\.1:4600\/\?code=\S+$/m);
+    // Who may read logs may not log in.
+    const log = await chart.kubectl(`--namespace ${chart.namespace} logs deployment/belay`);
+    expect(log).toContain('Belay is at');
+    expect(log).not.toContain('code=');
   });
 
   it('gives the server the rights over pods and volumes of one namespace', async () => {
@@ -128,9 +132,8 @@ describe('docs/kubernetes.md with the chart', () => {
   });
 
   it('gives a server outside of the cluster its access', async () => {
-    const namespace = new InstalledChart();
-    const said = await namespace.shell(outside, 'SERVER=192.0.2.1\n');
-    await namespace.remove();
+    const reader = new InstalledChart();
+    const said = await reader.shell(outside, 'SERVER=192.0.2.1\n').finally(() => reader.remove());
     expect(said).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/m);
   });
 });
