@@ -24,6 +24,13 @@ const admitted: [name: string, values: Values][] = [
   ['the defaults', { sandboxes }],
   ['two replicas', { server: replicated, sandboxes }],
   [
+    'two replicas that share a volume',
+    {
+      server: { ...replicated, persistence: { accessModes: ['ReadWriteMany'] } },
+      sandboxes,
+    },
+  ],
+  [
     'an ingress with previews',
     {
       server: {
@@ -108,7 +115,7 @@ const refused: [sentence: RegExp, values: Values][] = [
     { server: { ...replicated, storage: '' }, sandboxes },
   ],
   [
-    /cannot share a data folder: set server\.persistence\.enabled/,
+    /cannot share a volume of one node: set server\.persistence\.accessModes/,
     { server: { ...replicated, persistence: { enabled: true } }, sandboxes },
   ],
   [/would go with the pod: set/, { server: { ...replicated, existingSecret: '' }, sandboxes }],
