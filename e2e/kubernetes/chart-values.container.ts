@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chartFolder, renderChart } from './chart.js';
+import { chartFolder, renderChart } from './render-chart.js';
 import { clusterCommand } from './cluster-command.js';
 
 type Values = Record<string, unknown>;

@@ -13,7 +13,7 @@ import {
   type V1NetworkPolicy,
 } from '@kubernetes/client-node';
 import { chosen, prepared } from '@belay/testkit';
-import { renderChart } from './chart.js';
+import { renderChart } from './render-chart.js';
 
 /** The ports of hosts under test. */
 const ports = { first: 20_000, last: 29_999 };
