@@ -133,7 +133,11 @@ describe('docs/kubernetes.md with the chart', () => {
 
   it('gives a server outside of the cluster its access', async () => {
     const reader = new InstalledChart();
-    const said = await reader.shell(outside, 'SERVER=192.0.2.1\n').finally(() => reader.remove());
-    expect(said).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/m);
+    try {
+      const said = await reader.shell(outside, 'SERVER=192.0.2.1\n');
+      expect(said).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/m);
+    } finally {
+      await reader.remove();
+    }
   });
 });
