@@ -10,7 +10,7 @@ const replicated = {
   existingSecret: 'belay-secrets',
   database: { existingSecret: 'database', key: 'uri' },
   storage: 's3://bucket/belay',
-  persistence: { enabled: false },
+  persistence: { accessModes: ['ReadWriteMany'] },
 };
 const spread = {
   maxSkew: 1,
@@ -24,9 +24,14 @@ const admitted: [name: string, values: Values][] = [
   ['the defaults', { sandboxes }],
   ['two replicas', { server: replicated, sandboxes }],
   [
-    'two replicas that share a volume',
+    'no volume, and probes of its own',
     {
-      server: { ...replicated, persistence: { accessModes: ['ReadWriteMany'] } },
+      server: {
+        ...replicated,
+        replicas: 1,
+        persistence: { enabled: false },
+        livenessProbe: { exec: { command: ['true'] } },
+      },
       sandboxes,
     },
   ],
@@ -115,10 +120,16 @@ const refused: [sentence: RegExp, values: Values][] = [
     { server: { ...replicated, storage: '' }, sandboxes },
   ],
   [
-    /cannot share a volume of one node: set server\.persistence\.accessModes/,
-    { server: { ...replicated, persistence: { enabled: true } }, sandboxes },
+    /share one data folder: set server\.persistence\.enabled/,
+    { server: { ...replicated, persistence: {} }, sandboxes },
   ],
-  [/would go with the pod: set/, { server: { ...replicated, existingSecret: '' }, sandboxes }],
+  [
+    /would go with the pod: set/,
+    {
+      server: { ...replicated, replicas: 1, existingSecret: '', persistence: { enabled: false } },
+      sandboxes,
+    },
+  ],
   [/would go with the pod: set/, { server: { persistence: { enabled: false } }, sandboxes }],
   [
     /could read server\.env\.BELAY_SECRET_KEY: put it into the Secret/,
