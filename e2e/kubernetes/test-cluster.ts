@@ -14,6 +14,7 @@ import {
   type V1NetworkPolicy,
   type V1NetworkPolicyList,
 } from '@kubernetes/client-node';
+import { until } from '@belay/testing';
 import { chosen, prepared, repositoryRoot } from '@belay/testkit';
 
 /** The ports of hosts under test. */
@@ -49,6 +50,10 @@ export class TestCluster {
     const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
     const objects = KubernetesObjectApi.makeApiClient(config);
     for (const one of objectsFor(name, address)) await objects.create(one);
+    // Without it, no pod can be made there.
+    await until('the namespace has its account', async () =>
+      core.readNamespacedServiceAccount({ name: 'default', namespace: name }).catch(() => false),
+    );
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
     const networking = config.makeApiClient(NetworkingV1Api);
     const apis = { core, networking, objects };
