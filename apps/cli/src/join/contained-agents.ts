@@ -1,56 +1,27 @@
-import { DockerClient, DockerHost, labels, ServedHost } from '@belay/containers';
+import { DockerClient, DockerHost, labels } from '@belay/containers';
 import { runtimeFolder } from '@belay/host';
-import { hostCalls } from '@belay/protocol';
+import type { hostCalls } from '@belay/protocol';
 import type { ContainerSettings } from './container-settings.js';
-import { instanceOf, type Joined } from './joined.js';
-import type { AgentNews, ServedAgents } from './served-agents.js';
+import { instanceOf } from './joined.js';
+import { serveHost, type ServeHostOptions } from './serve-host.js';
+import type { ServedAgents } from './served-agents.js';
 import { rememberEngine } from './used-engines.js';
-
-export interface ContainedAgentsOptions extends ContainerSettings, AgentNews {
-  /** The folder for all data of this server on this machine. */
-  folder: string;
-  joined: Joined;
-}
 
 /** Serves containers of this machine’s engine to its server. Throws `unavailable` when the engine does not respond. */
 export async function serveContainers(
-  options: ContainedAgentsOptions,
+  options: ContainerSettings & ServeHostOptions,
 ): Promise<ServedAgents<typeof hostCalls>> {
-  const { folder, joined, dockerHost, image, allowedImages, runtime, limits } = options;
-  const { url, credential } = joined;
+  const { folder, dockerHost, image, runtime, limits } = options;
   const instance = instanceOf(folder);
   const docker = new DockerClient({ instance, dockerHost, trusted: [image] });
   rememberEngine(folder, dockerHost);
-  const host = await ServedHost.open({
-    host: new DockerHost(docker, {
-      image,
-      runtime,
-      labels: { [labels.instance]: instance, [labels.data]: folder },
-      sockets: { folder: runtimeFolder(process.env.XDG_RUNTIME_DIR), name: `joined-${instance}` },
-      browser: { image, limits },
-      memorySetting: '--memory of belay join',
-    }),
-    prefix: `${instance}-belay-`,
+  const host = new DockerHost(docker, {
     image,
-    allowedImages,
-    limits,
-    server: { url: new URL(url), token: credential },
-    named: (label) => isSession(label) && options.started(label),
-    ended: (label, why) => isSession(label) && options.ended(label, why),
+    runtime,
+    labels: { [labels.instance]: instance, [labels.data]: folder },
+    sockets: { folder: runtimeFolder(process.env.XDG_RUNTIME_DIR), name: `joined-${instance}` },
+    browser: { image, limits },
+    memorySetting: '--memory of belay join',
   });
-  return {
-    contract: hostCalls,
-    get sandboxes() {
-      return host.running;
-    },
-    get sessions() {
-      return host.labels.filter(isSession);
-    },
-    serve: (connection) => host.serve(connection),
-    stop: (sandbox) => host.remove(sandbox),
-    close: () => host.end(),
-  };
+  return serveHost(host, options);
 }
-
-/** Others wait for a session. */
-const isSession = (label: string): boolean => !label.startsWith('warm-');

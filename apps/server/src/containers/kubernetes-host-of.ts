@@ -23,7 +23,7 @@ export async function kubernetesHostOf(
     labels: ownerLabels(config),
     browser: { image: sidecarImage, limits: { memoryMb: Math.max(1024, memoryMb), cpus } },
     memorySetting: 'BELAY_MEMORY_MB',
-    unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED' },
+    unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED=true' },
     podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },
     closedPort: config.port || undefined,
   });
