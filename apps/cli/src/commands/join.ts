@@ -87,7 +87,7 @@ async function serveContained(
   output: LineOutput,
 ): Promise<void> {
   output.line(containedBy(settings, 'container'));
-  const { serveContainers } = await import('../join/contained-agents.js');
+  const { serveContainers } = await import('../join/serve-containers.js');
   await serveMachine({
     joined: settings.joined,
     output,
@@ -101,7 +101,7 @@ async function serveInPods(
   output: LineOutput,
 ): Promise<void> {
   output.line(containedBy(settings, `pod of the namespace ${settings.namespace}`));
-  const { servePods } = await import('../join/contained-pods.js');
+  const { servePods } = await import('../join/serve-pods.js');
   const warn = (sentence: string) => output.line(output.style('yellow', `⚠ ${sentence}`));
   await serveMachine({
     joined: settings.joined,
