@@ -29,6 +29,10 @@ const bundles: Record<string, Bundle & { split?: boolean; also?: Bundle[] }> = {
         entry: '../../node_modules/@kubernetes/client-node/dist/index.js',
         file: 'kubernetes-client.cjs',
       },
+      {
+        entry: '../../node_modules/@peculiar/x509/build/x509.cjs.js',
+        file: 'certificates.cjs',
+      },
     ],
   },
   agent: {
@@ -170,10 +174,16 @@ const lateParts: Plugin = {
       path: path.replace(/js$/, 'cjs'),
       external: true,
     }));
-    esbuild.onResolve({ filter: /^@kubernetes\/client-node$/ }, () => ({
-      path: './kubernetes-client.cjs',
-      external: true,
-    }));
+    const packages = {
+      '@kubernetes/client-node': 'kubernetes-client.cjs',
+      '@peculiar/x509': 'certificates.cjs',
+    };
+    const beside = app === 'server' ? '.' : '../../../server/dist/bundle';
+    for (const [name, file] of Object.entries(packages))
+      esbuild.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({
+        path: `${beside}/${file}`,
+        external: true,
+      }));
   },
 };
 

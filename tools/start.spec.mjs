@@ -11,7 +11,7 @@ it('says at once what a server in a cluster lacks, without a Docker Engine', () 
       encoding: 'utf8',
       env: { PATH: folder, DOCKER_HOST: `unix://${folder}/none`, ...env },
     });
-  const kubernetes = { BELAY_ENGINE: 'kubernetes', BELAY_AGENT_URL: 'ws://192.0.2.1:4601' };
+  const kubernetes = { BELAY_ENGINE: 'kubernetes', BELAY_AGENT_URL: 'wss://192.0.2.1:4601' };
   const { status, stderr } = start(kubernetes);
   expect(stderr.trim()).toBe(
     'BELAY_ENGINE=kubernetes needs BELAY_IMAGE and BELAY_RUNTIME_IMAGE: see docs/kubernetes.md.',

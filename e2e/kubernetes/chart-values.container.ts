@@ -100,7 +100,12 @@ const admitted: [name: string, values: Values][] = [
         extraVolumeMounts: [{ name: 'certificates', mountPath: '/certificates' }],
       },
       serviceAccount: { annotations: { 'example.com/role': 'belay' } },
-      sandboxes: { ...sandboxes, storageClass: 'fast', namespace: { labels: { team: 'agents' } } },
+      sandboxes: {
+        ...sandboxes,
+        agentSandbox: true,
+        storageClass: 'fast',
+        namespace: { labels: { team: 'agents' } },
+      },
     },
   ],
   [

@@ -1,6 +1,13 @@
-import { isEvent, resultOf, type Event } from '@belay/protocol';
-import { BelayServer, prepared, run, script, start } from '@belay/testkit';
+import {
+  isEvent,
+  resultOf,
+  type Event,
+  type OperationName,
+  type OperationRequest,
+} from '@belay/protocol';
+import { BelayServer, idle, prepared, run, script, start } from '@belay/testkit';
 import { until } from '@belay/testing';
+import { serveInside } from '../system/serve-inside.js';
 import { TestCluster } from './test-cluster.js';
 
 const isRun = (event: Event): boolean =>
@@ -16,17 +23,7 @@ describe('a server whose sandboxes are pods', () => {
   beforeAll(async () => {
     cluster = await TestCluster.open();
     port = cluster.nextPort();
-    server = new BelayServer({
-      BELAY_ENGINE: 'kubernetes',
-      KUBECONFIG: cluster.kubeconfig,
-      BELAY_NAMESPACE: cluster.namespace,
-      BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
-      BELAY_AGENT_HOST: cluster.address,
-      BELAY_AGENT_URL: `ws://${cluster.address}:${port}`,
-      BELAY_FILES_MB: '64',
-      BELAY_MEMORY_MB: '512',
-      BELAY_CPUS: '1',
-    });
+    server = serverAt(port);
     await server.start();
   });
   afterAll(async () => {
@@ -34,6 +31,19 @@ describe('a server whose sandboxes are pods', () => {
     await cluster.remove();
   });
 
+  const serverAt = (at: number, more: Record<string, string> = {}) =>
+    new BelayServer({
+      BELAY_ENGINE: 'kubernetes',
+      KUBECONFIG: cluster.kubeconfig,
+      BELAY_NAMESPACE: cluster.namespace,
+      BELAY_RUNTIME_IMAGE: prepared('BELAY_RUNTIME_IMAGE'),
+      BELAY_AGENT_HOST: cluster.address,
+      BELAY_AGENT_URL: `wss://${cluster.address}:${at}`,
+      BELAY_FILES_MB: '64',
+      BELAY_MEMORY_MB: '512',
+      BELAY_CPUS: '1',
+      ...more,
+    });
   const pods = async () =>
     (await cluster.core.listNamespacedPod({ namespace: cluster.namespace })).items;
 
@@ -81,17 +91,80 @@ describe('a server whose sandboxes are pods', () => {
 
   it('refuses a second program with the agent’s token, which root of the sandbox can read', async () => {
     const { address } = cluster;
-    const dial = [
-      `exec 3<>/dev/tcp/${address}/${port}`,
-      String.raw`printf 'GET /agent HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\nx-belay-agent: 00000000-0000-4000-8000-000000000000\r\nauthorization: Bearer %s\r\n\r\n' "$(cat /run/belay/token)" >&3`,
-      'timeout 5 head -n 1 <&3',
-    ].join('; ');
+    const program = [
+      "const { readFileSync } = require('node:fs');",
+      "const read = (name) => readFileSync('/run/belay/' + name, 'utf8');",
+      `const to = { host: '${address}', port: ${port}, ca: read('ca.pem') };`,
+      "const socket = require('node:tls').connect(to);",
+      "socket.on('data', (data) => { console.log(String(data).split('\\r')[0]); process.exit(); });",
+      "const id = '00000000-0000-4000-8000-000000000000';",
+      "const head = ['GET /agent HTTP/1.1', 'host: x', 'connection: Upgrade', 'upgrade: websocket', 'sec-websocket-version: 13', 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', 'x-belay-agent: ' + id, 'authorization: Bearer ' + read('token')];",
+      "socket.write(head.join('\\r\\n') + '\\r\\n\\r\\n');",
+    ].join('\n');
+    const dial = `cat > dial.cjs <<'EOF'\n${program}\nEOF\n/opt/belay/node dial.cjs`;
     const model = script(server.data, [{ calls: [run(dial)] }, { finish: 'Done.' }]);
     const session = await start(server, { task: 'Dial', model, sandbox: 'root' });
     const seen = await session.event(isRun);
     expect(resultOf(seen, 'terminal.run')?.text).toMatch(/HTTP\/1\.1 403/);
     // The agent itself goes on.
     await session.finished();
+    await server.client.sessions.remove(session.id);
+    session.close();
+    await until('its pod is removed', async () => (await pods()).length === 0);
+  });
+
+  it('keeps files in pods that are told to, and puts them back from the copy of its steps', async () => {
+    const inPods = serverAt(cluster.nextPort(), { BELAY_FILES: 'pods' });
+    try {
+      await inPods.start();
+      const model = script(inPods.data, [
+        { calls: [run('echo kept > kept.txt; mkdir node_modules; echo lost > node_modules/a')] },
+        { calls: [run('echo never approved')] },
+        { calls: [run('cat kept.txt; ls')] },
+        { finish: 'Done.' },
+      ]);
+      const session = await start(inPods, { task: 'Write', model, approvals: 'ask' });
+      const { sessions } = inPods.client;
+      const approve = async (event: Event) =>
+        sessions.answer(session.id, String(event.args['id']), { verdict: 'approved' });
+      const first = await session.event(isAsked);
+      await approve(first);
+      await session.event((event) => isAsked(event) && event.seq > first.seq);
+      const claims = await cluster.core.listNamespacedPersistentVolumeClaim(cluster);
+      expect(claims.items).toEqual([]);
+      await sessions.stop(session.id);
+      const told = await session.event(({ message }) => message.includes('with its pod went'));
+      expect(told.message).toContain('The server has a copy of its steps');
+      await until('its pod is gone', async () => (await pods()).length === 0);
+      await sessions.restart(session.id);
+      const restored = await session.event((event) => isEvent(event, 'restored'));
+      expect(restored.message).toContain('put back from the server’s copy of step');
+      await approve(await session.event((event) => isAsked(event) && event.seq > restored.seq));
+      const seen = await session.event((event) => isRun(event) && event.seq > restored.seq);
+      expect(resultOf(seen, 'terminal.run')?.text).toMatch(/^kept\s+kept\.txt\s*$/);
+      await sessions.remove(session.id);
+      session.close();
+      await until('its pod is removed', async () => (await pods()).length === 0);
+    } finally {
+      await inPods.dispose();
+    }
+  });
+
+  it('has a browser beside images without Chromium, once it is used', async () => {
+    const session = await idle(server, { image: prepared('BELAY_TEST_DEBIAN') });
+    const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
+      server.client.sessions.call(session.id, operation, input);
+    const [pod] = await pods();
+    expect(pod?.spec?.containers.map(({ name }) => name)).toEqual(['browser', 'first']);
+    const content = '<title>Inside</title><h1>Served in the sandbox</h1>';
+    await call('files.write', { path: 'page.html', content });
+    await call('terminal.run', { command: serveInside, background: true });
+    await session.until(() => session.terminal().includes('serving\r\n'), 'the page’s server');
+    const opened = await call('browser.open', { url: 'http://localhost:8081/' });
+    expect(opened).toMatchObject({ title: 'Inside' });
+    expect(opened.text).toContain('Served in the sandbox');
+    // It has the network of the pod, which is confined.
+    await expect(call('browser.open', { url: `${server.url}/health` })).rejects.toThrow();
     await server.client.sessions.remove(session.id);
     session.close();
     await until('its pod is removed', async () => (await pods()).length === 0);
@@ -112,15 +185,56 @@ describe('a server whose sandboxes are pods', () => {
     session.close();
   });
 
-  it('starts no session in pods that no policy confines', async () => {
-    await cluster.removePolicy();
-    const session = await start(server, {
-      task: 'Begin',
-      model: script(server.data, [{ finish: 'Done.' }]),
+  describe('without a policy', () => {
+    // Beside others that not every machine has.
+    const all = 'the cluster’s API server, its nodes, other pods,? (and )?its name servers';
+    const reached = new RegExp(`can connect to ${all}`);
+    const begin = (of: BelayServer) =>
+      start(of, { task: 'Begin', model: script(of.data, [{ finish: 'Done.' }]) });
+    const end = async (of: BelayServer) => {
+      const session = await begin(of);
+      const { args } = await session.ended();
+      session.close();
+      return JSON.stringify(args);
+    };
+    const network = async () => {
+      const checks = await server.client.server.checks();
+      return checks.find(({ name }) => name === 'Network of pods');
+    };
+
+    it('starts no session, and says what its pods could reach', async () => {
+      const closed = await network();
+      expect(closed).toMatchObject({ ok: true, remedy: null });
+      expect(closed?.detail).toMatch(new RegExp(`^Closed to pods: ${all}`));
+      await cluster.removePolicy();
+      // What was known is no longer true: each pod sees that itself.
+      expect(await end(server)).toMatch(/pods can connect to .*NetworkPolicy/);
+      const open = await network();
+      expect(open).toMatchObject({
+        ok: false,
+        remedy: expect.stringContaining('Apply the NetworkPolicy') as string,
+      });
+      expect(open?.detail).toMatch(reached);
+      expect(await end(server)).toMatch(reached);
+      await until('all pods are removed', async () => (await pods()).length === 0);
     });
-    const end = await session.ended();
-    expect(JSON.stringify(end.args)).toMatch(/pods can connect to .*NetworkPolicy/);
-    expect(await pods()).toEqual([]);
-    session.close();
+
+    it('starts sessions that an administrator allows, and they say so', async () => {
+      const allowing = serverAt(cluster.nextPort(), { BELAY_ALLOW_UNCONFINED: 'true' });
+      try {
+        await allowing.start();
+        const session = await begin(allowing);
+        const running = await session.event(
+          (event) => isEvent(event, 'state') && event.args.state === 'running',
+        );
+        const reason = String(running.args['reason']);
+        expect(reason).toMatch(reached);
+        expect(reason).toContain(', which BELAY_ALLOW_UNCONFINED=true allows.');
+        await session.finished();
+        session.close();
+      } finally {
+        await allowing.dispose();
+      }
+    });
   });
 });

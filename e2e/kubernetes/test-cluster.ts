@@ -10,23 +10,33 @@ import {
   KubernetesObjectApi,
   loadAllYaml,
   type KubernetesObject,
+  NetworkingV1Api,
   type V1NetworkPolicy,
+  type V1NetworkPolicyList,
 } from '@kubernetes/client-node';
+import { until } from '@belay/testing';
 import { chosen, prepared } from '@belay/testkit';
 import { renderChart } from './render-chart.js';
 
 /** The ports of hosts under test. */
 const ports = { first: 20_000, last: 29_999 };
 
+interface Apis {
+  core: CoreV1Api;
+  networking: NetworkingV1Api;
+  objects: KubernetesObjectApi;
+}
+
 /** The cluster of a test, with a namespace of its own as docs/kubernetes.md makes it. */
 export class TestCluster {
-  #lastPort = ports.first + (process.pid % (ports.last - ports.first - 100));
+  // Processes that run at once have numbers in a row.
+  #lastPort = ports.first + 100 * (process.pid % 99);
 
   private constructor(
     readonly namespace: string,
     /** An address of this machine that pods can reach. */
     readonly address: string,
-    private readonly apis: { core: CoreV1Api; objects: KubernetesObjectApi },
+    private readonly apis: Apis,
     private readonly folder: string,
   ) {}
 
@@ -39,8 +49,14 @@ export class TestCluster {
     const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
     const objects = KubernetesObjectApi.makeApiClient(config);
     for (const one of await objectsFor(name, address)) await objects.create(one);
+    // Without it, no pod can be made there.
+    await until('the namespace has its account', async () =>
+      core.readNamespacedServiceAccount({ name: 'default', namespace: name }).catch(() => false),
+    );
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
-    const opened = new TestCluster(name, address, { core, objects }, folder);
+    const networking = config.makeApiClient(NetworkingV1Api);
+    const apis = { core, networking, objects };
+    const opened = new TestCluster(name, address, apis, folder);
     await opened.#writeConfig(config);
     return opened;
   }
@@ -64,6 +80,10 @@ export class TestCluster {
     const { namespace } = this;
     const policy = { apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy' };
     await this.apis.objects.delete({ ...policy, metadata: { name: 'belay', namespace } });
+  }
+
+  policies(): Promise<V1NetworkPolicyList> {
+    return this.apis.networking.listNamespacedNetworkPolicy({ namespace: this.namespace });
   }
 
   /** Everything in the namespace goes with it. */
@@ -90,7 +110,7 @@ export class TestCluster {
 async function objectsFor(name: string, address: string): Promise<KubernetesObject[]> {
   const rendered = await renderChart(name, {
     server: { enabled: false },
-    sandboxes: { namespace: { name, create: false }, serverAddress: address },
+    sandboxes: { namespace: { name, create: false }, serverAddress: address, agentSandbox: true },
   });
   const level = { 'pod-security.kubernetes.io/enforce': 'baseline' };
   const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: level } };

@@ -4,6 +4,12 @@ import type { AgentEnvironment } from './environment.js';
 import type { ServerConnection } from './server-connection.js';
 
 /** Connects to the server; from then on, the agent serves its calls and reconnects as often as necessary. */
-export function dialServer({ connection, token }: AgentEnvironment): ServerConnection {
-  return dialRpc({ address: connection, token, serves: agentCalls, calls: serverCalls });
+export function dialServer({ connection, token, authority }: AgentEnvironment): ServerConnection {
+  return dialRpc({
+    address: connection,
+    token,
+    authority,
+    serves: agentCalls,
+    calls: serverCalls,
+  });
 }

@@ -17,6 +17,16 @@ describe('the token of an agent', () => {
     expect(shell).toEqual({ LANG: 'C' });
   });
 
+  it('comes with the authority that the server is trusted by', () => {
+    writeFileSync(file, 'PEM\n');
+    const { authority, shell } = read({ BELAY_CA_FILE: file });
+    expect(authority).toBe('PEM');
+    expect(shell).toEqual({ LANG: 'C' });
+    expect(() => read({ BELAY_CA_FILE: join(folder, 'none') })).toThrow(
+      /^The certificate authority in BELAY_CA_FILE cannot be read: .*ENOENT.*\.$/,
+    );
+  });
+
   it('is missed with one sentence that names the variable', () => {
     expect(() => read({ BELAY_TOKEN_FILE: join(folder, 'none') })).toThrow(
       /^The token in BELAY_TOKEN_FILE cannot be read: .*ENOENT.*\.$/,

@@ -10,6 +10,8 @@ const environment = z
     BELAY_TOKEN: z.string().optional(),
     /** A file with the token, which programs cannot read. */
     BELAY_TOKEN_FILE: z.string().optional(),
+    /** A file with the only certificate authority that a `wss:` server is trusted by, as PEM. */
+    BELAY_CA_FILE: z.string().optional(),
     /** The user that programs run as, in a sandbox whose agent starts as root. */
     BELAY_USER: z.coerce.number().int().nonnegative().optional(),
     BELAY_WORKSPACE: z.string().default('/workspace'),
@@ -19,28 +21,38 @@ const environment = z
     /** On a bare machine: the file that the agent’s supervisor touches. */
     BELAY_RECORD: z.string().optional(),
     CHROMIUM: z.string().optional(),
+    /** A named pipe: whoever writes to it starts the browser beside this container. */
+    BELAY_BROWSER: z.string().optional(),
     /** Cargo’s settings for the host’s registries. */
     BELAY_CARGO_CONFIG: z.string().optional(),
   })
   .transform((values) => ({
     connection: values.BELAY_CONNECTION,
-    token: values.BELAY_TOKEN ?? tokenIn(values.BELAY_TOKEN_FILE),
+    token: values.BELAY_TOKEN ?? contentOf('token', values, 'BELAY_TOKEN_FILE'),
+    authority: contentOf('certificate authority', values, 'BELAY_CA_FILE'),
     user: values.BELAY_USER,
     workspace: values.BELAY_WORKSPACE,
     state: values.BELAY_STATE,
     bare: values.BELAY_BARE !== undefined,
     record: values.BELAY_RECORD,
     chromium: values.CHROMIUM,
+    browser: values.BELAY_BROWSER,
     cargo: values.BELAY_CARGO_CONFIG,
   }));
+
 /** Throws one sentence for a file that cannot be read. */
-function tokenIn(file: string | undefined): string | undefined {
+function contentOf<K extends string>(
+  what: string,
+  values: { [key in K]?: string | undefined },
+  variable: K,
+): string | undefined {
+  const file = values[variable];
   if (file === undefined) return undefined;
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new Error(
-      `The token in BELAY_TOKEN_FILE cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
+      `The ${what} in ${variable} cannot be read: ${error instanceof Error ? error.message : String(error)}.`,
     );
   }
 }

@@ -8,6 +8,7 @@ import type { AgentEnvironment } from './environment.js';
 import { filesHandlers } from './files/files.handlers.js';
 import type { BrowserOptions } from './browser/browser-options.js';
 import { createBrowser } from './browser/browser.js';
+import { wakeBrowser } from './browser/wake-browser.js';
 import type { SessionWriter } from './event-writer.js';
 import { isThere } from './permissions.js';
 import type { ServerConnection } from './server-connection.js';
@@ -118,7 +119,7 @@ export async function openServices(
 function requestsTo(
   connection: ServerConnection,
   writer: SessionWriter,
-  { bare }: Pick<AgentEnvironment, 'bare'>,
+  { bare, browser }: Pick<AgentEnvironment, 'bare' | 'browser'>,
 ) {
   return {
     openStream: (meta) => connection.open('terminal', meta),
@@ -135,7 +136,9 @@ function requestsTo(
     sidecar: async (id) => {
       // A call that only reads runs as soon as it is begun, so the server must have it in the log first.
       await writer.flush();
-      return (await connection.call('browser.sidecar', { id })).endpoint;
+      const { endpoint } = await connection.call('browser.sidecar', { id });
+      if (browser !== undefined) await wakeBrowser(browser, endpoint);
+      return endpoint;
     },
     search: async (call, signal) => {
       await writer.flush();

@@ -292,6 +292,10 @@ export const hostEnvironment = ({ environment: all }: Config): Record<string, st
 function kubernetesIn(set: z.output<typeof environment>): KubernetesConfig | undefined {
   const found = kubernetesOf(set);
   if (found && 'fault' in found) throw faulty(found.fault);
+  if (found?.files === 'pods' && set.BELAY_COPY_MB === 0)
+    throw faulty(
+      'BELAY_FILES=pods needs copies of steps, which are all that is left of a stopped session: set BELAY_COPY_MB',
+    );
   return found;
 }
 

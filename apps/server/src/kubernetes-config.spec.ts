@@ -3,7 +3,7 @@ import { Config } from './config.js';
 const needed = {
   BELAY_ENGINE: 'kubernetes',
   BELAY_RUNTIME_IMAGE: 'registry.example.com/belay/runtime:1',
-  BELAY_AGENT_URL: 'ws://192.0.2.1:4601',
+  BELAY_AGENT_URL: 'wss://192.0.2.1:4601',
 };
 
 describe('the settings of Kubernetes', () => {
@@ -22,15 +22,31 @@ describe('the settings of Kubernetes', () => {
       url: needed.BELAY_AGENT_URL,
       filesMb: 10_240,
       storageClass: undefined,
+      files: 'claims',
+      agentSandbox: false,
+      allowUnconfined: false,
     });
+  });
+
+  it('take the port of the URL, also the standard one', () => {
+    const standard = new Config({ ...needed, BELAY_AGENT_URL: 'wss://192.0.2.1:443' });
+    expect(standard.kubernetes?.listen.port).toBe(443);
+  });
+
+  it('allow pods that are not confined if they say so', () => {
+    const allowed = new Config({ ...needed, BELAY_ALLOW_UNCONFINED: 'true' });
+    expect(allowed.kubernetes?.allowUnconfined).toBe(true);
   });
 
   it.each([
     [{ BELAY_AGENT_URL: '' }, 'needs BELAY_RUNTIME_IMAGE and BELAY_AGENT_URL'],
     [{ BELAY_RUNTIME_IMAGE: '' }, 'needs BELAY_RUNTIME_IMAGE and BELAY_AGENT_URL'],
-    [{ BELAY_AGENT_URL: 'ws://192.0.2.1' }, 'BELAY_AGENT_URL: write it with a port'],
-    [{ BELAY_AGENT_URL: 'https://192.0.2.1:4601' }, 'BELAY_AGENT_URL: write ws://HOST:PORT'],
+    [{ BELAY_AGENT_URL: 'wss://192.0.2.1' }, 'BELAY_AGENT_URL: write it with a port'],
+    [{ BELAY_AGENT_URL: 'https://192.0.2.1:4601' }, 'BELAY_AGENT_URL: write wss://HOST:PORT'],
     [{ BELAY_ENGINE: 'podman' }, 'BELAY_ENGINE'],
+    [{ BELAY_FILES: 'disk' }, 'BELAY_FILES'],
+    [{ BELAY_FILES: 'pods', BELAY_COPY_MB: '0' }, 'BELAY_FILES=pods needs copies of steps'],
+    [{ BELAY_ALLOW_UNCONFINED: 'yes' }, 'BELAY_ALLOW_UNCONFINED: write true or false'],
   ])('refuse %j', (wrong: Record<string, string>, fault) => {
     expect(() => new Config({ ...needed, ...wrong })).toThrow(fault);
   });
@@ -38,7 +54,7 @@ describe('the settings of Kubernetes', () => {
   it('distinguish servers by where their pods connect', () => {
     const ports = ['4601', '4602'].map(
       (port) =>
-        new Config({ ...needed, BELAY_DATA: '/data', BELAY_AGENT_URL: `ws://192.0.2.1:${port}` })
+        new Config({ ...needed, BELAY_DATA: '/data', BELAY_AGENT_URL: `wss://192.0.2.1:${port}` })
           .instance,
     );
     expect(new Set(ports).size).toBe(2);

@@ -1,5 +1,14 @@
+import { agentPortOf, agentUrl } from '@belay/containers';
 import { z } from 'zod';
 import { blankIsUnset, text } from './variables.js';
+
+const flag = z.preprocess(
+  blankIsUnset,
+  z
+    .enum(['true', 'false'], { error: 'write true or false' })
+    .default('false')
+    .transform((text) => text === 'true'),
+);
 
 /** The settings of a server whose containers run in Kubernetes. */
 export const kubernetesSettings = {
@@ -7,15 +16,12 @@ export const kubernetesSettings = {
   BELAY_NAMESPACE: z.preprocess(blankIsUnset, z.string().default('belay-sandboxes')),
   BELAY_RUNTIME_IMAGE: text,
   BELAY_AGENT_HOST: z.preprocess(blankIsUnset, z.string().default('0.0.0.0')),
-  BELAY_AGENT_URL: z.preprocess(
-    blankIsUnset,
-    z
-      .url({ protocol: /^ws$/, error: 'write ws://HOST:PORT, as pods reach this server' })
-      .refine((url) => /^ws:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: ws://HOST:PORT')
-      .optional(),
-  ),
+  BELAY_AGENT_URL: z.preprocess(blankIsUnset, agentUrl.optional()),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
+  BELAY_AGENT_SANDBOX: flag,
+  BELAY_FILES: z.preprocess(blankIsUnset, z.enum(['claims', 'pods']).default('claims')),
+  BELAY_ALLOW_UNCONFINED: flag,
   KUBECONFIG: text,
 };
 
@@ -31,6 +37,12 @@ export interface KubernetesConfig {
   /** The size of a sandbox’s files. */
   readonly filesMb: number;
   readonly storageClass: string | undefined;
+  /** Where these files are. */
+  readonly files: 'claims' | 'pods';
+  /** Whether pods are made by the objects of kubernetes-sigs/agent-sandbox. */
+  readonly agentSandbox: boolean;
+  /** Whether pods may run that reach what they should not. */
+  readonly allowUnconfined: boolean;
 }
 
 type Settings = z.output<z.ZodObject<typeof kubernetesSettings>>;
@@ -48,9 +60,12 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     kubeconfig: set.KUBECONFIG,
     namespace: set.BELAY_NAMESPACE,
     runtimeImage,
-    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port) },
+    listen: { host: set.BELAY_AGENT_HOST, port: agentPortOf(url) },
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,
+    files: set.BELAY_FILES,
+    agentSandbox: set.BELAY_AGENT_SANDBOX,
+    allowUnconfined: set.BELAY_ALLOW_UNCONFINED,
   };
 }

@@ -55,7 +55,7 @@ httpGet:
 {{- $env := dict
   "BELAY_ENGINE" "kubernetes"
   "BELAY_NAMESPACE" $sandboxes.namespace.name
-  "BELAY_AGENT_URL" (printf "ws://%s-agents.%s.svc:%v" $service .Release.Namespace .Values.agentPort)
+  "BELAY_AGENT_URL" (printf "wss://%s-agents.%s.svc:%v" $service .Release.Namespace .Values.agentPort)
   "BELAY_IMAGE" $sandboxes.image
   "BELAY_RUNTIME_IMAGE" $sandboxes.runtimeImage
   "BELAY_FILES_MB" $sandboxes.filesMb
@@ -65,6 +65,7 @@ httpGet:
   "XDG_RUNTIME_DIR" "/tmp/run"
 -}}
 {{- with $sandboxes.storageClass }}{{ $_ := set $env "BELAY_STORAGE_CLASS" . }}{{ end -}}
+{{- if $sandboxes.agentSandbox }}{{ $_ := set $env "BELAY_AGENT_SANDBOX" true }}{{ end -}}
 {{- with $server.storage }}{{ $_ := set $env "BELAY_STORAGE" . }}{{ end -}}
 {{- if $server.ingress.enabled -}}
 {{- $hosts = append $hosts $server.ingress.host -}}

@@ -10,9 +10,11 @@ const source = `
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
+import { connect as connectSecurely } from 'node:tls';
 const AsyncFunction = (async () => {}).constructor;
 const user = Number(process.env.BELAY_USER);
-const { BELAY_CONNECTION: address, BELAY_TOKEN_FILE: tokenFile } = process.env;
+const { BELAY_CONNECTION: address, BELAY_TOKEN_FILE: tokenFile, BELAY_CA_FILE: trusted } = process.env;
+const ca = trusted && readFileSync(trusted);
 const token = tokenFile === undefined ? '' : 'authorization: Bearer ' + readFileSync(tokenFile, 'utf8') + '\\r\\n';
 process.setgroups([]);
 process.setegid(user);
@@ -22,7 +24,7 @@ const { hostname: host, port } = address.startsWith('unix:') ? {} : new URL(addr
 const target = host ? { host, port } : { path: address.slice('unix:'.length) };
 let socket;
 function dial() {
-  socket = connect(target);
+  socket = ca ? connectSecurely({ ...target, ca }) : connect(target);
   const answers = socket;
   socket.on('error', () => {});
   socket.write('GET /agent HTTP/1.1\\r\\nhost: agent\\r\\nconnection: Upgrade\\r\\nupgrade: websocket\\r\\n' +

@@ -189,6 +189,21 @@ export abstract class ContainerHost {
   /** Whether the host can run containers, and what is missing; the first one is whether it responds. */
   abstract checks(): Promise<Check[]>;
 
+  /** What containers reach of a network, tried from inside of one; takes seconds. Empty where they have no network. */
+  async confinement(): Promise<Check[]> {
+    return [];
+  }
+
+  /** Whether `files` stay when their container is removed; otherwise `hasFiles` is false then. */
+  get keepsFiles(): boolean {
+    return true;
+  }
+
+  /** A sentence for sessions about what their containers reach although they should not; null for nothing. */
+  get caution(): string | null {
+    return null;
+  }
+
   /**
    * Makes a container and its files. That it resolves means the host accepted it: its dial or `watch` say how it goes
    * on. Repeated with the same id, it does nothing more. Throws the signal’s reason when that aborts, `not_found` for an

@@ -11,7 +11,9 @@ export interface Dial {
   /** `unix:PATH` of a socket, or a `wss:` or `ws:` URL. */
   address: string;
   /** A one-time token, needed if the socket does not already identify the agent. */
-  token?: string;
+  token?: string | undefined;
+  /** The only certificate authority that is trusted, as PEM; those of this system if undefined. */
+  authority?: string | undefined;
 }
 
 /** Path of the agent connection’s URL. */
@@ -76,10 +78,11 @@ export function dialRpc<S extends Contract, C extends Contract>(
   return endpoint;
 }
 
-function target({ address, token }: Dial): { url: string; options: ClientOptions } {
+function target({ address, token, authority }: Dial): { url: string; options: ClientOptions } {
   const options: ClientOptions = {
     ...socketOptions,
     handshakeTimeout: handshakeTimeoutMs,
+    ...(authority !== undefined && { ca: authority }),
     headers: {
       [agentHeader]: randomUUID(),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),

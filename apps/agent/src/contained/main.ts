@@ -8,12 +8,18 @@ import { servePrograms } from './serve-programs.js';
 /** How long the server may be away: another one has no use for this container. */
 const awayTimeoutMs = 60_000;
 
-const { connection: address, token, user, shell: imageEnvironment } = readEnvironment();
+const { connection: address, token, authority, user, shell } = readEnvironment();
 separateFromPrograms(user);
-const connection = dialRpc({ address, token, serves: programCalls, calls: programServerCalls });
+const connection = dialRpc({
+  address,
+  token,
+  authority,
+  serves: programCalls,
+  calls: programServerCalls,
+});
 // Outside of a container, the other processes are not its own.
 const killRest = process.ppid === 1 ? killOthers : async () => 0;
-servePrograms(connection, { imageEnvironment, killRest });
+servePrograms(connection, { imageEnvironment: shell, killRest });
 // The container ends with its first process, and with it all that still runs there.
 const end = (): void => process.exit();
 let away = setTimeout(end, awayTimeoutMs);

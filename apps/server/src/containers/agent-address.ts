@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { AppError } from '@belay/protocol';
 
 /**
- * `ws://HOST:PORT` with an address in the place of a name, such as that of a Service, because pods resolve no names.
+ * `wss://HOST:PORT` with an address in the place of a name, such as that of a Service, because pods resolve no names.
  * Throws `unavailable` for a name that this machine cannot resolve.
  */
 export async function agentAddress(url: string): Promise<string> {

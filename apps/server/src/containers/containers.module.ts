@@ -1,6 +1,7 @@
 import { ContainerHost, DockerClient } from '@belay/containers';
 import { Module } from '@nestjs/common';
 import { Config } from '../config.js';
+import { Documents } from '../storage/documents.js';
 import { ContainerDials } from './container-dials.js';
 import { dockerHostOf } from './docker-host-of.js';
 import { kubernetesHostOf } from './kubernetes-host-of.js';
@@ -26,11 +27,11 @@ import { kubernetesHostOf } from './kubernetes-host-of.js';
     },
     {
       provide: ContainerHost,
-      useFactory: (config: Config, docker: DockerClient) =>
+      useFactory: (config: Config, docker: DockerClient, documents: Documents) =>
         config.kubernetes
-          ? kubernetesHostOf(config, config.kubernetes)
+          ? kubernetesHostOf(config, config.kubernetes, documents)
           : dockerHostOf(config, docker),
-      inject: [Config, DockerClient],
+      inject: [Config, DockerClient, Documents],
     },
     ContainerDials,
   ],

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, ignoreError, type StartPayload } from '@belay/protocol';
+import { AppError, errorFrom, ignoreError, type StartPayload } from '@belay/protocol';
 import { AgentCalls, type OpenTar } from './connection/agent-calls.js';
 import type { AgentLink } from './connection/agent-link.js';
 import { DeathWatch, type LostListener } from './lifecycle/death-watch.js';
@@ -10,8 +10,9 @@ import type { SandboxRecord } from './lifecycle/sandbox-records.store.js';
 import { Sandboxes } from './lifecycle/sandboxes.js';
 import { WarmPool } from './lifecycle/warm-pool.js';
 
-/** How long the copy of a session’s files may take. */
+/** How long the copy of a session’s files may take, and what is left of it when the session is stopped. */
 const flushTimeoutMs = 300_000;
+const stopFlushTimeoutMs = 30_000;
 
 const cancelled = new AppError('cancelled', 'The start was cancelled.');
 
@@ -72,6 +73,12 @@ export class SandboxService {
     return this.sandboxes.ofSession(session)?.state ?? 'none';
   }
 
+  /** What users should know of the session’s sandbox, in a sentence; null for nothing. */
+  caution(session: string): string | null {
+    const sandbox = this.sandboxes.ofSession(session);
+    return sandbox ? this.containers.cautionOf(sandbox) : null;
+  }
+
   /** The joined machine that the session’s sandbox is on, by id; null for the server. */
   placeOf(session: string): string | null {
     return this.sandboxes.ofSession(session)?.machine ?? null;
@@ -82,7 +89,10 @@ export class SandboxService {
     return this.files.at(session);
   }
 
-  /** Ends the container and keeps its files for a restart. When the engine fails, it throws and the sandbox stays. */
+  /**
+   * Ends the container and keeps its files for a restart, or where they cannot stay a copy of its steps. When the engine
+   * fails, it throws and the sandbox stays.
+   */
   async stop(session: string): Promise<void> {
     const sandbox = this.sandboxes.ofSession(session);
     if (!sandbox) return;
@@ -91,10 +101,13 @@ export class SandboxService {
       await sandbox.gone();
       return;
     }
+    const keepsFiles = this.containers.keepsFiles(sandbox);
+    const uncopied = keepsFiles ? null : await this.#copySteps(session);
     sandbox.startEnding();
     await this.containers.shutDown(sandbox);
     await this.#dispose(sandbox, { files: false });
     await this.files.recordEnd(sandbox);
+    if (!keepsFiles) await this.files.tellGone(session, uncopied);
   }
 
   /** Ends the container and deletes its files. */
@@ -110,10 +123,10 @@ export class SandboxService {
    * Resolves when the server has a copy of everything that the session’s agent has recorded. Rejects with the reason why
    * it has none.
    */
-  async flush(session: string): Promise<void> {
+  async flush(session: string, timeoutMs = flushTimeoutMs): Promise<void> {
     const link = this.agent(session);
     if (!link) throw new AppError('unavailable', 'The session has no sandbox.');
-    await link.call('copies.flush', {}, { signal: AbortSignal.timeout(flushTimeoutMs) });
+    await link.call('copies.flush', {}, { signal: AbortSignal.timeout(timeoutMs) });
   }
 
   /**
@@ -139,6 +152,16 @@ export class SandboxService {
       else counts.lost++;
     }
     return { ...counts, warm: this.pool.size, ...this.#totals };
+  }
+
+  /** Returns null, or why the last steps have no copy. */
+  async #copySteps(session: string): Promise<string | null> {
+    try {
+      await this.flush(session, stopFlushTimeoutMs);
+      return null;
+    } catch (error) {
+      return errorFrom(error).message;
+    }
   }
 
   /** A sandbox whose agent has said hello: a warm one, or a new container. */

@@ -193,7 +193,7 @@ export class StartQueue implements OnApplicationShutdown {
     const tar = await this.workspaces.source(session, payload.settings);
     await this.sandboxes.start(payload, tar);
     this.workspaces.report(session);
-    await this.status.report(session, 'running', null);
+    await this.status.report(session, 'running', this.sandboxes.caution(session));
   }
 
   async #failed(session: string, error: AppError): Promise<void> {

@@ -95,6 +95,10 @@ export class FakeSandboxes {
   /** Called when the copies of a session must be complete. */
   flush: (session: string) => Promise<void> = () => Promise.resolve();
 
+  caution(): string | null {
+    return null;
+  }
+
   placeOf(session: string): string | null {
     return this.machines.get(session) ?? null;
   }

@@ -1,4 +1,5 @@
 import { join, posix } from 'node:path';
+import { browserCommand } from '../browser-command.js';
 import type { SandboxProfile } from '@belay/protocol';
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import type { Labels, Limits } from '../container-host.js';
@@ -275,29 +276,14 @@ export function sidecarContainer(what: {
   limits: Limits;
   labels: Record<string, string>;
 }): ContainerCreateOptions {
-  const flags = [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-    '--user-data-dir=/tmp/profile',
-    '--remote-debugging-address=127.0.0.1',
-    '--remote-debugging-port=0',
-    'about:blank',
-  ];
-  const find = 'for name in chromium chromium-browser google-chrome headless-shell; do';
-  const start = `${find} command -v $name >/dev/null && exec $name "$@"; done; exit 127`;
+  const [program = '', ...words] = browserCommand(0);
   return {
     name: what.name,
     Image: what.image,
     User: what.user,
     WorkingDir: '/workspace',
-    Entrypoint: ['/bin/sh', '-c', start, 'chromium'],
-    Cmd: flags,
+    Entrypoint: [program],
+    Cmd: words,
     Env: ['HOME=/tmp/home'],
     Labels: what.labels,
     Healthcheck: { Test: ['NONE'] },

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { refuse } from '@belay/rpc';
-import { AppError, ignoreError, visibleText, type Check } from '@belay/protocol';
+import { AppError, visibleText, type Check } from '@belay/protocol';
 import type { MountSettings } from 'dockerode';
 import {
   ContainerHost,
@@ -12,6 +12,7 @@ import {
   type ProgramSpec,
   type Seen,
 } from '../container-host.js';
+import { ContainerStarts } from '../container-starts.js';
 import { assertMounted } from './assert-mounted.js';
 import { Browsers, type BrowserImage } from './browsers.js';
 import {
@@ -55,8 +56,7 @@ export class DockerHost extends ContainerHost {
   readonly #browsers: Browsers | null;
   readonly #sockets: ContainerSockets;
   readonly #programs: ProgramContainers;
-  readonly #starts = new Map<string, Promise<void>>();
-  readonly #started = new Set<string>();
+  readonly #starts = new ContainerStarts();
   /** The engine’s ids of containers that were created or seen; undefined until one is created. */
   readonly #containers = new Map<string, string | undefined>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
@@ -97,11 +97,11 @@ export class DockerHost extends ContainerHost {
   }
 
   start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
-    return this.#startOnce(spec.id, () => this.#start(spec, signal));
+    return this.#starts.once(spec.id, () => this.#start(spec, signal));
   }
 
   startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
-    return this.#startOnce(spec.id, () => this.#startProgram(spec, signal));
+    return this.#starts.once(spec.id, () => this.#startProgram(spec, signal));
   }
 
   onDial(listener: (id: string, dial: DialIn) => void): void {
@@ -168,7 +168,7 @@ export class DockerHost extends ContainerHost {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#starts.get(id)?.catch(ignoreError('what it has made is removed below'));
+    await this.#starts.settled(id);
     const container = await this.#containerOf(id);
     await this.#browsers?.forget(id);
     if (container !== undefined || this.#programs.hasServices(id))
@@ -177,7 +177,7 @@ export class DockerHost extends ContainerHost {
     if (container !== undefined) await this.docker.remove(container);
     this.#programs.forget(id);
     this.#containers.delete(id);
-    this.#started.delete(id);
+    this.#starts.forget(id);
     await this.#sockets.remove(id);
   }
 
@@ -197,15 +197,6 @@ export class DockerHost extends ContainerHost {
     return this.#sockets.close();
   }
 
-  async #startOnce(id: string, start: () => Promise<void>): Promise<void> {
-    const before = this.#starts.get(id);
-    if (before) return before;
-    if (this.#started.has(id)) return;
-    const started = start().finally(() => this.#starts.delete(id));
-    this.#starts.set(id, started);
-    await started;
-  }
-
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
     const { id, workspace, folders, services } = spec;
     signal.throwIfAborted();
@@ -221,7 +212,6 @@ export class DockerHost extends ContainerHost {
     signal.throwIfAborted();
     await this.docker.start(container);
     await assertMounted(this.docker, container, folders);
-    this.#started.add(id);
   }
 
   async #start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
@@ -246,7 +236,6 @@ export class DockerHost extends ContainerHost {
       signal.throwIfAborted();
       await this.docker.start(container);
       await assertMounted(this.docker, container, folders);
-      this.#started.add(id);
     } finally {
       // Only now, because removing the container earlier would make the agent wait for the engine.
       this.#volumes.releaseOwner(files);
@@ -288,10 +277,10 @@ export class DockerHost extends ContainerHost {
 
   #seen({ id: container, name, running, labels: of }: FoundContainer): Seen {
     const id = of[labels.sandbox] ?? '';
-    if (this.#starts.has(id)) return { id, state: 'waiting' };
+    if (this.#starts.isRunning(id)) return { id, state: 'waiting' };
     this.#containers.set(id, container);
     if (!running) return { id, state: 'ended' };
-    this.#started.add(id);
+    this.#starts.add(id);
     return { id, state: 'running', label: labelOf(name) };
   }
 
@@ -303,8 +292,8 @@ export class DockerHost extends ContainerHost {
     const ids = new Set(containers.map((one) => one.labels[labels.sandbox]));
     const isUsed = (of: Labels): boolean => {
       const { [labels.sidecar]: beside } = of;
-      if (beside !== undefined) return ids.has(beside) || this.#starts.has(beside);
-      return this.#starts.size + this.images.helpers > 0;
+      if (beside !== undefined) return ids.has(beside) || this.#starts.isRunning(beside);
+      return this.#starts.running + this.images.helpers > 0;
     };
     for (const one of all)
       if (!containers.includes(one) && !isUsed(one.labels)) await this.docker.remove(one.id);

@@ -1,7 +1,7 @@
-import { PassThrough, type Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import type { Readable } from 'node:stream';
 import { ignoreError } from '@belay/protocol';
 import type { HostKeptFiles, Labels } from '../container-host.js';
+import { watchedTar } from '../watched-tar.js';
 import { idleContainer, labels } from './container-spec.js';
 import type { DockerClient } from './docker.client.js';
 
@@ -35,10 +35,7 @@ export class KeptVolumes implements HostKeptFiles {
   }
 
   async fill(name: string, tar: Readable): Promise<void> {
-    const archive = new PassThrough();
-    const broken = new AbortController();
-    // Without the abort, the engine would wait for the rest of a tar that breaks off.
-    pipeline(tar, archive).catch((error: unknown) => broken.abort(error));
+    const { archive, broken } = watchedTar(tar);
     await this.docker.removeVolume(name);
     const own = { ...this.#others, [labels.agent]: this.#instance };
     const container = await this.docker.create(
@@ -50,13 +47,13 @@ export class KeptVolumes implements HostKeptFiles {
       }),
     );
     try {
-      broken.signal.throwIfAborted();
-      await this.docker.unpack(container, archive, { path: folder, signal: broken.signal });
-      broken.signal.throwIfAborted();
+      broken.throwIfAborted();
+      await this.docker.unpack(container, archive, { path: folder, signal: broken });
+      broken.throwIfAborted();
     } catch (error) {
       await this.docker.remove(container);
       await this.remove(name).catch(ignoreError('`keepOnly` removes it'));
-      broken.signal.throwIfAborted();
+      broken.throwIfAborted();
       throw error;
     }
     await this.docker.remove(container);

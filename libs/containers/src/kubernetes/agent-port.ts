@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import { AppError } from '@belay/protocol';
 import { refuse, WaitingConnections } from '@belay/rpc';
 import type { DialIn } from '../container-host.js';
+import type { CertifiedKey } from './agent-authority.js';
 
 export interface ListenAddress {
   host: string;
@@ -25,12 +27,13 @@ export const hashOfToken = (token: string): string =>
   createHash('sha256').update(token).digest('hex');
 
 /**
- * A port that serves connections of containers and nothing else: the token of each stands for one container. Connections
+ * A port with TLS that serves connections of containers and nothing else: the token of each stands for one container. Connections
  * that are not accepted yet are limited for each address, so that no container delays another one.
  */
 export class AgentPort {
   readonly #server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   readonly #open = new Set<Socket>();
+  readonly #identity: SecureContext;
   readonly #sources = new Map<string, { http: Server; open: number; forget?: NodeJS.Timeout }>();
   /** By the hash of their tokens. */
   readonly #admitted = new Map<string, Admitted>();
@@ -38,11 +41,13 @@ export class AgentPort {
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
 
-  private constructor() {}
+  private constructor({ certificate, key }: CertifiedKey) {
+    this.#identity = createSecureContext({ cert: certificate, key, minVersion: 'TLSv1.3' });
+  }
 
   /** Throws `unavailable` for an address where this process cannot listen. */
-  static async open({ host, port }: ListenAddress): Promise<AgentPort> {
-    const opened = new AgentPort();
+  static async open({ host, port }: ListenAddress, identity: CertifiedKey): Promise<AgentPort> {
+    const opened = new AgentPort(identity);
     try {
       opened.#server.listen({ host, port });
       await once(opened.#server, 'listening');
@@ -94,13 +99,16 @@ export class AgentPort {
     clearTimeout(source.forget);
     source.open += 1;
     this.#open.add(socket);
+    socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       this.#open.delete(socket);
       source.open -= 1;
       if (source.open > 0) return;
       source.forget = setTimeout(() => this.#sources.delete(address), forgetMs).unref();
     });
-    source.http.emit('connection', socket);
+    // The time limit of a connection that waits includes its handshake.
+    const secured = new TLSSocket(socket, { isServer: true, secureContext: this.#identity });
+    source.http.emit('connection', secured);
   }
 
   /** Of one address. */

@@ -1,8 +1,9 @@
 import { errorFrom, type Check } from '@belay/protocol';
+import { agentSandbox } from './agent-sandbox.js';
 import type { Cluster, Right } from './cluster.js';
 
 /** What a server does in its namespace; the Role in docs/kubernetes.md has exactly these. */
-export const neededRights: readonly Right[] = [
+const neededRights: readonly Right[] = [
   ...['create', 'delete', 'get', 'list', 'watch'].map((verb) => ({ verb, resource: 'pods' })),
   { verb: 'get', resource: 'pods', subresource: 'log' },
   { verb: 'create', resource: 'secrets' },
@@ -12,11 +13,18 @@ export const neededRights: readonly Right[] = [
   })),
 ];
 
+const sandboxRights: readonly Right[] = ['create', 'delete'].map((verb) => ({
+  verb,
+  resource: agentSandbox.plural,
+  group: agentSandbox.group,
+}));
+
 /** Whether the cluster can run containers: the first check is whether it responds. */
 export async function clusterChecks(cluster: Cluster): Promise<Check[]> {
   try {
-    const allowed = await Promise.all(neededRights.map((right) => cluster.may(right)));
-    const missing = neededRights.filter((_, index) => !allowed[index]).map(nameOf);
+    const needed = [...neededRights, ...(cluster.usesSandboxes ? sandboxRights : [])];
+    const allowed = await Promise.all(needed.map((right) => cluster.may(right)));
+    const missing = needed.filter((_, index) => !allowed[index]).map(nameOf);
     return [
       { name: 'Kubernetes', ok: true, detail: 'The cluster responds.', remedy: null },
       {

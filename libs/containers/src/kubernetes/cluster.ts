@@ -3,17 +3,21 @@ import {
   AuthorizationV1Api,
   CoreV1Api,
   createConfiguration,
+  CustomObjectsApi,
   KubeConfig,
   ServerConfiguration,
   Watch,
   type RequestContext,
   type ResponseContext,
+  type V1OwnerReference,
+  type V1ObjectMeta,
   type V1PersistentVolumeClaim,
   type V1Pod,
   type V1Secret,
   type V1Status,
 } from '@kubernetes/client-node';
 import { AppError } from '@belay/protocol';
+import { agentSandbox, agentSandboxOf, agentSandboxVersion } from './agent-sandbox.js';
 import { clusterError, isAlreadyThere, isMissing, isOutdated } from './cluster-errors.js';
 import { Buffered } from './buffered.js';
 
@@ -22,6 +26,8 @@ export interface ClusterOptions {
   kubeconfig: string | undefined;
   /** All objects are there. */
   namespace: string;
+  /** Whether pods can be made by the `Sandbox` objects of kubernetes-sigs/agent-sandbox. */
+  agentSandbox: boolean;
 }
 
 /** A change of a pod, with the pod as it is after it, or as it was before it was deleted. */
@@ -47,13 +53,18 @@ const logBytes = 2 ** 14;
 /** The objects of one namespace. All methods throw `AppError` with one sentence. */
 export class Cluster {
   readonly namespace: string;
+  readonly usesSandboxes: boolean;
+  /** The URL of its API. */
+  readonly server: string;
   readonly #config = new KubeConfig();
   readonly #core: CoreV1Api;
+  readonly #custom: CustomObjectsApi;
   readonly #authorization: AuthorizationV1Api;
 
   /** Throws `invalid_input` for a file that cannot be read. */
-  constructor({ kubeconfig, namespace }: ClusterOptions) {
+  constructor({ kubeconfig, namespace, agentSandbox: usesSandboxes }: ClusterOptions) {
     this.namespace = namespace;
+    this.usesSandboxes = usesSandboxes;
     try {
       if (kubeconfig === undefined) this.#config.loadFromCluster();
       else this.#config.loadFromFile(kubeconfig);
@@ -67,18 +78,37 @@ export class Cluster {
     const server = this.#config.getCurrentCluster()?.server;
     if (server === undefined)
       throw new AppError('invalid_input', `The file ${kubeconfig} has no current context.`);
+    this.server = server;
     const configuration = createConfiguration({
       baseServer: new ServerConfiguration(server, {}),
       authMethods: { default: this.#config },
       promiseMiddleware: [{ pre: limitTime, post: asIs }],
     });
     this.#core = new CoreV1Api(configuration);
+    this.#custom = new CustomObjectsApi(configuration);
     this.#authorization = new AuthorizationV1Api(configuration);
   }
 
-  /** False for one whose name is taken. */
-  createPod(body: V1Pod): Promise<V1Pod | undefined> {
-    return ifFree(() => this.#core.createNamespacedPod({ namespace: this.namespace, body }));
+  /** Returns the owner for what should go with the pod; undefined for one whose name is taken. */
+  async createPod(body: V1Pod): Promise<V1OwnerReference | undefined> {
+    const { namespace } = this;
+    const made = await ifFree(() => this.#core.createNamespacedPod({ namespace, body }));
+    return made && ownerOf('v1', 'Pod', made.metadata);
+  }
+
+  /** Like `createPod`, by an object of agent-sandbox. */
+  async createSandbox(pod: V1Pod): Promise<V1OwnerReference | undefined> {
+    const body = agentSandboxOf(pod);
+    const { namespace } = this;
+    const made = await ifFree(() =>
+      this.#custom
+        .createNamespacedCustomObject({ ...agentSandbox, namespace, body })
+        .catch((error: unknown) => {
+          throw isMissing(error) ? withoutSandboxes() : error;
+        }),
+    );
+    const { metadata } = (made ?? {}) as V1Pod;
+    return made && ownerOf(agentSandboxVersion, agentSandbox.kind, metadata);
   }
 
   pod(name: string): Promise<V1Pod | undefined> {
@@ -106,6 +136,9 @@ export class Cluster {
         )) {
           if (type === 'ERROR') throw object;
           resourceVersion = object.metadata?.resourceVersion ?? resourceVersion;
+          // Its Sandbox would make another pod, which nobody knows.
+          if (type === 'DELETED' && this.usesSandboxes)
+            await this.removePod(object.metadata?.name ?? '');
           if (type !== 'BOOKMARK') yield { isDeleted: type === 'DELETED', pod: object };
         }
         await delay(watchDelayMs, undefined, { signal, ref: false });
@@ -118,6 +151,10 @@ export class Cluster {
   /** Ends a pod’s programs and waits until its node has removed it. Does nothing for one that is not there. */
   async removePod(name: string): Promise<void> {
     const { namespace } = this;
+    if (this.usesSandboxes)
+      await ifThere(() =>
+        this.#custom.deleteNamespacedCustomObject({ ...agentSandbox, namespace, name }),
+      );
     const first = await ifThere(() => this.#core.deleteNamespacedPod({ namespace, name }));
     if (!first) return;
     await this.#untilGone(() => this.pod(name), `the pod ${name}; its node may be away`);
@@ -208,6 +245,18 @@ export interface Right {
   subresource?: string;
   group?: string;
 }
+
+const ownerOf = (
+  apiVersion: string,
+  kind: string,
+  { name = '', uid = '' }: V1ObjectMeta = {},
+): V1OwnerReference => ({ apiVersion, kind, name, uid });
+
+const withoutSandboxes = (): AppError =>
+  new AppError(
+    'unavailable',
+    'The cluster has no Sandbox objects: install kubernetes-sigs/agent-sandbox, or make pods without it.',
+  );
 
 const asIs = async (response: ResponseContext): Promise<ResponseContext> => response;
 

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import { PassThrough, type Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
 import { AppError, ignoreError, programCalls, programServerCalls } from '@belay/protocol';
 import { inTime, rpcServer, type RpcConnection } from '@belay/rpc';
 import type { DialIn, HostKeptFiles, KeptFiles, ProgramSpec } from '../container-host.js';
+import { watchedTar } from '../watched-tar.js';
 import type { Claims } from './claims.js';
 
 /** A pod of this host’s own: made, taken by its dials, and removed. */
@@ -41,23 +42,20 @@ export class KeptClaims implements HostKeptFiles {
 
   async fill(name: string, tar: Readable): Promise<void> {
     const id = randomBytes(6).toString('hex');
-    const archive = new PassThrough();
-    const broken = new AbortController();
-    // At once, so that a tar that breaks off while the pod starts is noticed.
-    pipeline(tar, archive).catch((error: unknown) => broken.abort(error));
+    const { archive, broken } = watchedTar(tar);
     const starters = startersIn();
     try {
       await this.remove(name);
       await this.claims.make('filled', name);
       await this.#start(id, name, starters);
-      broken.signal.throwIfAborted();
+      broken.throwIfAborted();
       const starter = await inTime(starters.first, dialTimeoutMs, () => late('connect'));
       await inTime(unpack(starter, archive), unpackTimeoutMs, () => late('unpack the files'));
-      broken.signal.throwIfAborted();
+      broken.throwIfAborted();
     } catch (error) {
       await this.programs.remove(id);
       await this.remove(name).catch(ignoreError('`keepOnly` removes it'));
-      broken.signal.throwIfAborted();
+      broken.throwIfAborted();
       throw error;
     } finally {
       starters.close();

@@ -1,4 +1,4 @@
-import { AppError, ignoreError, visibleText, type Check } from '@belay/protocol';
+import { AppError, visibleText, type Check } from '@belay/protocol';
 import { refuse } from '@belay/rpc';
 import type { V1Pod } from '@kubernetes/client-node';
 import {
@@ -11,15 +11,21 @@ import {
   type ProgramSpec,
   type Seen,
 } from '../container-host.js';
+import { ContainerStarts } from '../container-starts.js';
 import { assertOpenRegistry, registryHostOf } from '../docker/image-registry.js';
+import { certify, newAuthority, type CertifiedKey } from './agent-authority.js';
 import { AgentPort, type ListenAddress } from './agent-port.js';
 import { Claims } from './claims.js';
 import { Cluster, type ClusterOptions } from './cluster.js';
 import { clusterChecks } from './cluster-checks.js';
 import { ClusterImages } from './cluster-images.js';
 import { KeptClaims } from './kept-claims.js';
+import { Confinement } from './confinement.js';
 import { keys } from './names.js';
-import { firstContainer, podName } from './pod-parts.js';
+import { NetworkProbe } from './network-probe.js';
+import { OwnPods, ownLabels } from './own-pods.js';
+import { browserAddress } from './pod-browser.js';
+import { firstContainer, podName, type BrowserBeside, type PodPlace } from './pod-parts.js';
 import { agentPod, imagePod, programPod } from './pod-spec.js';
 import { PodStarts } from './pod-starts.js';
 import { lookAtPod, stateOf } from './pod-state.js';
@@ -33,11 +39,22 @@ export interface KubernetesHostOptions extends ClusterOptions {
   image: string;
   /** The image with `/opt/belay`. */
   runtimeImage: string;
-  /** Where this process listens for containers, and `ws://HOST:PORT` as they reach it. */
+  /** Where this process listens for containers, and `wss://HOST:PORT` as they reach it. */
   listen: ListenAddress;
   address: string;
+  /** The authority that the pods of earlier processes trust, or else a new one, which is kept for later ones. */
+  authority(make: () => Promise<CertifiedKey>): Promise<CertifiedKey>;
+  /** Null for none. */
+  browser: BrowserBeside | null;
+  /** The size of a container’s files, in MiB. */
   filesMb: number;
+  /** Whether these are in the pod itself and end with it, and for messages the user’s setting for that. */
+  podFiles: { isOn: boolean; setting: string };
   storageClass: string | undefined;
+  /** Whether pods may run that reach what they should not, and the user’s name of that setting. */
+  unconfined: { isAllowed: boolean; setting: string };
+  /** Of the server itself: a port at the same address that pods must not reach, if there is one. */
+  closedPort: number | undefined;
   /** The user’s name of the memory setting. */
   memorySetting: string;
 }
@@ -55,34 +72,48 @@ export class KubernetesHost extends ContainerHost {
   readonly keptFiles: KeptClaims;
   readonly #claims: Claims;
   readonly #pods: PodStarts;
-  readonly #starts = new Map<string, Promise<void>>();
-  readonly #started = new Set<string>();
+  readonly #own: OwnPods;
+  readonly #confinement: Confinement;
+  readonly #starts = new ContainerStarts();
   readonly #programs = new Set<string>();
-  /** Pods that no owner knows, by their id, with who takes their dials. */
-  readonly #own = new Map<string, ((dial: DialIn) => void) | null>();
+  /** Of which containers the browser was asked for. */
+  readonly #browsers = new Set<string>();
   #onDial: (id: string, dial: DialIn) => void = (_, { socket }) =>
     refuse(socket, new AppError('unavailable', 'Nobody listens yet.'));
 
   private constructor(
-    private readonly options: KubernetesHostOptions,
+    private readonly options: KubernetesHostOptions & { trusted: string },
     private readonly cluster: Cluster,
     private readonly port: AgentPort,
   ) {
     super();
-    const { instance, labels, runtimeImage, address } = options;
+    const { instance, labels, runtimeImage, address, trusted } = options;
+    const { unconfined, closedPort, podFiles } = options;
     port.onDial((id, dial) => {
-      const own = this.#own.get(id);
-      if (own) own(dial);
-      else this.#onDial(id, dial);
+      if (!this.#own.take(id, dial)) this.#onDial(id, dial);
     });
-    this.#pods = new PodStarts(this.cluster, port, { instance, labels, runtimeImage, address });
+    const place = {
+      instance,
+      labels,
+      runtimeImage,
+      address,
+      trusted,
+      isConfined: !unconfined.isAllowed,
+      browser: options.browser,
+      podFilesMb: podFiles.isOn ? options.filesMb : null,
+    };
+    this.#pods = new PodStarts(cluster, port, place, podFiles.setting);
+    this.#own = new OwnPods(this.#pods);
+    const closed = closedPort === undefined ? [] : [{ host: hostOf(address), port: closedPort }];
+    const probe = new NetworkProbe(cluster, this.#own, closed);
+    this.#confinement = new Confinement(() => probe.run(), options);
     this.#claims = new Claims(this.cluster, options);
     this.images = new ClusterImages((spec) => this.#runInImage(spec));
     this.keptFiles = new KeptClaims(
       this.#claims,
       {
         start: (spec, keptFiles, take) => this.#startOwn(spec, keptFiles, take),
-        remove: (id) => this.#removeOwn(id),
+        remove: (id) => this.#own.remove(id),
       },
       runtimeImage,
     );
@@ -91,19 +122,34 @@ export class KubernetesHost extends ContainerHost {
   /** Throws one sentence when the access to the cluster cannot be read, or the port not be opened. */
   static async open(options: KubernetesHostOptions): Promise<KubernetesHost> {
     const cluster = new Cluster(options);
-    return new KubernetesHost(options, cluster, await AgentPort.open(options.listen));
+    const authority = await options.authority(newAuthority);
+    const identity = await certify(authority, hostOf(options.address));
+    const port = await AgentPort.open(options.listen, identity);
+    return new KubernetesHost({ ...options, trusted: authority.certificate }, cluster, port);
   }
 
   checks(): Promise<Check[]> {
     return clusterChecks(this.cluster);
   }
 
+  override async confinement(): Promise<Check[]> {
+    return [await this.#confinement.check()];
+  }
+
+  override get caution(): string | null {
+    return this.#confinement.caution;
+  }
+
+  override get keepsFiles(): boolean {
+    return !this.options.podFiles.isOn;
+  }
+
   start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
-    return this.#startOnce(spec.id, () => this.#start(spec, signal));
+    return this.#starts.once(spec.id, () => this.#start(spec, signal));
   }
 
   startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
-    return this.#startOnce(spec.id, () => this.#startProgram(spec, signal));
+    return this.#starts.once(spec.id, () => this.#startProgram(spec, signal));
   }
 
   onDial(listener: (id: string, dial: DialIn) => void): void {
@@ -155,23 +201,30 @@ export class KubernetesHost extends ContainerHost {
   /** Pods cannot be renamed. */
   async rename(): Promise<void> {}
 
-  async browser(): Promise<string> {
-    throw new AppError('unavailable', 'There is no browser beside this sandbox.');
+  /** It starts when the agent asks for it there. */
+  async browser(id: string): Promise<string> {
+    const pod = await this.cluster.pod(this.#podName(id));
+    const address = pod && browserAddress(pod);
+    if (address === undefined)
+      throw new AppError('unavailable', 'There is no browser beside this sandbox.');
+    this.#browsers.add(id);
+    return address;
   }
 
-  async hasBrowser(): Promise<boolean> {
-    return false;
+  async hasBrowser(id: string): Promise<boolean> {
+    return this.#browsers.has(id);
   }
 
   async remove(id: string): Promise<void> {
-    await this.#starts.get(id)?.catch(ignoreError('what it has made is removed below'));
-    await this.#removePod(id);
-    this.#started.delete(id);
+    await this.#starts.settled(id);
+    await this.#pods.remove(id);
+    this.#starts.forget(id);
     this.#programs.delete(id);
+    this.#browsers.delete(id);
   }
 
   hasFiles(files: string): Promise<boolean> {
-    return this.#claims.has('files', files);
+    return this.keepsFiles ? this.#claims.has('files', files) : Promise.resolve(false);
   }
 
   storedFiles(): Promise<string[]> {
@@ -183,18 +236,9 @@ export class KubernetesHost extends ContainerHost {
   }
 
   close(): Promise<void> {
+    this.#confinement.close();
+    this.#own.close();
     return this.port.close();
-  }
-
-  async #startOnce(id: string, start: () => Promise<void>): Promise<void> {
-    const before = this.#starts.get(id);
-    if (before) return before;
-    if (this.#started.has(id)) return;
-    const started = start()
-      .then(() => void this.#started.add(id))
-      .finally(() => this.#starts.delete(id));
-    this.#starts.set(id, started);
-    await started;
   }
 
   async #start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
@@ -202,11 +246,14 @@ export class KubernetesHost extends ContainerHost {
     signal.throwIfAborted();
     assertNoFolders(folders);
     await this.#assertAllowed([spec.image]);
+    await this.#confinement.assert();
     for (const { name, readOnly } of keptFiles)
       if (!readOnly) await this.#claims.make('home', name);
-    await this.#claims.make('files', files);
+    if (this.keepsFiles) await this.#claims.make('files', files);
     const placed = placedFiles.map(({ text }) => text);
-    await this.#startPod(id, { pod: (place) => agentPod(spec, place), placed, signal });
+    const pod = (place: PodPlace) => agentPod(spec, place);
+    const isSandbox = this.cluster.usesSandboxes;
+    await this.#pods.start({ id, pod, isSandbox, placed, signal });
   }
 
   async #startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
@@ -216,23 +263,16 @@ export class KubernetesHost extends ContainerHost {
     if (archive)
       throw new AppError('unavailable', 'Kubernetes cannot unpack an archive over an image.');
     await this.#assertAllowed([image, ...services.map((one) => one.image)]);
+    await this.#confinement.assert();
+    if (workspace && !this.keepsFiles)
+      throw new AppError(
+        'unavailable',
+        'Nothing else can use the workspace of a session whose files are in its pod.',
+      );
     if (workspace && !(await this.hasFiles(workspace.files)))
       throw new AppError('not_found', 'The workspace is not there any more.');
     this.#programs.add(id);
-    await this.#startPod(id, { pod: (place) => programPod(spec, place), signal });
-  }
-
-  /** Leaves no pod behind that will not run. */
-  async #startPod(
-    id: string,
-    start: Omit<Parameters<PodStarts['start']>[0], 'id'>,
-  ): Promise<V1Pod> {
-    try {
-      return await this.#pods.start({ id, ...start });
-    } catch (error) {
-      await this.#removePod(id).catch(ignoreError('the first error says more'));
-      throw error;
-    }
+    await this.#pods.start({ id, pod: (place) => programPod(spec, place), signal });
   }
 
   async #startOwn(
@@ -240,15 +280,8 @@ export class KubernetesHost extends ContainerHost {
     keptFiles: readonly KeptFiles[],
     take: (dial: DialIn) => void,
   ): Promise<void> {
-    this.#own.set(spec.id, take);
-    const own = { ...spec, labels: { [keys.own]: '' } };
-    const pod = (place: Parameters<typeof programPod>[1]) => programPod(own, place, keptFiles);
-    await this.#startPod(spec.id, { pod, signal: never });
-  }
-
-  async #removeOwn(id: string): Promise<void> {
-    await this.#removePod(id);
-    this.#own.delete(id);
+    const own = { ...spec, labels: ownLabels };
+    await this.#own.start(spec.id, (place) => programPod(own, place, keptFiles), take);
   }
 
   async #runInImage(spec: {
@@ -256,23 +289,13 @@ export class KubernetesHost extends ContainerHost {
     image: string;
     command: readonly string[];
   }): Promise<V1Pod> {
-    const { id, image } = spec;
-    await this.#assertAllowed([image]);
-    this.#own.set(id, null);
-    try {
-      return await this.#pods.run({
-        id,
-        pod: (place) => imagePod({ ...spec, labels: { [keys.own]: '' } }, place),
-        signal: never,
-      });
-    } finally {
-      await this.#removeOwn(id);
-    }
-  }
-
-  async #removePod(id: string): Promise<void> {
-    await this.cluster.removePod(this.#podName(id));
-    this.port.remove(id);
+    await this.#assertAllowed([spec.image]);
+    const own = { ...spec, labels: ownLabels };
+    return this.#own.run(
+      spec.id,
+      (place) => imagePod(own, place),
+      (ended) => ended,
+    );
   }
 
   /**
@@ -291,7 +314,8 @@ export class KubernetesHost extends ContainerHost {
   }
 }
 
-const never = new AbortController().signal;
+/** An address or a name, of a URL. */
+const hostOf = (url: string): string => new URL(url).hostname.replaceAll(/[[\]]/g, '');
 
 const idOf = ({ metadata }: V1Pod): string => metadata?.labels?.[keys.container] ?? '';
 

@@ -1,6 +1,7 @@
 import type {
   V1Container,
   V1EnvVar,
+  V1OwnerReference,
   V1Pod,
   V1ResourceRequirements,
   V1Secret,
@@ -20,9 +21,29 @@ export interface PodPlace {
   labels: Labels;
   /** The image with `/opt/belay`. */
   runtimeImage: string;
-  /** What the first program dials, with a token from a file. */
+  /** What the first program dials, with a token from a file, and the only authority that it trusts, as PEM. */
   address: string;
+  trusted: string;
   tokenHash: string;
+  /** The size of a container’s files, in MiB, when they are in its pod and end with it; null for claims. */
+  podFilesMb: number | null;
+  /** For agents whose image is another one; null for none. */
+  browser: BrowserBeside | null;
+  /** Whether pods end that reach what they must not. */
+  isConfined: boolean;
+}
+
+/** The browsers of pods whose image has none. */
+export interface BrowserBeside {
+  /** An image with Chromium and a shell. */
+  image: string;
+  limits: Limits;
+}
+
+/** A container with what it mounts, also of the first container. */
+export interface Beside {
+  container: V1Container;
+  folders: readonly Folder[];
 }
 
 /** What differs between pods. */
@@ -31,6 +52,8 @@ export interface Parts {
   first: Pick<V1Container, 'command' | 'env' | 'workingDir' | 'securityContext' | 'resources'>;
   folders: readonly Folder[];
   services: readonly ServiceSpec[];
+  /** Of the host itself, beside the first container. */
+  beside: Beside | null;
   placed: readonly string[];
   writtenMb: number;
   /** Names the files of the container whose node is preferred. */
@@ -53,10 +76,10 @@ export const podName = (instance: string, id: string): string => objectName(inst
 
 /** A whole pod. */
 export function podOf(parts: Parts, place: PodPlace): V1Pod {
-  const { spec, folders, services } = parts;
+  const { spec, services } = parts;
   const name = podName(place.instance, spec.id);
   const isConnected = parts.first.env?.some((one) => one.name === tokenVariable) ?? false;
-  const volumes = new Map(folders.map(({ volume }) => [volume.name, volume]));
+  const volumes = new Map(allFolders(parts).map(({ volume }) => [volume.name, volume]));
   const { labels, annotations } = metadataOf({
     ...place.labels,
     ...spec.labels,
@@ -80,7 +103,11 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
       ...(services.length > 0 && { hostAliases: services.map((one) => loopback(one.name)) }),
       ...(parts.near !== null && { affinity: nearTo(parts.near) }),
       initContainers: [preparation(parts, place)],
-      containers: [...services.map((one, index) => service(one, index, parts)), first(parts)],
+      containers: [
+        ...services.map((one, index) => service(one, index, parts)),
+        ...(parts.beside ? [parts.beside.container] : []),
+        first(parts),
+      ],
       volumes: [
         { name: 'runtime', emptyDir: { sizeLimit: `${runtimeMb}Mi` } },
         ...(isConnected ? secretVolumes(name, parts.placed) : []),
@@ -89,6 +116,11 @@ export function podOf(parts: Parts, place: PodPlace): V1Pod {
     },
   };
 }
+
+const allFolders = ({ folders, beside }: Parts): Folder[] => [
+  ...folders,
+  ...(beside?.folders ?? []),
+];
 
 /** No token of the cluster, no names of the cluster, and no second start. */
 const confined = {
@@ -127,13 +159,14 @@ const nearTo = (files: string) => ({
 });
 
 /** Brings the runtime, makes the folders, and ends the pod unless its network is confined. */
-function preparation({ folders, writtenMb, services }: Parts, place: PodPlace): V1Container {
-  const made = folders.filter(({ readOnly, volume }) => !readOnly || volume.emptyDir);
+function preparation(parts: Parts, place: PodPlace): V1Container {
+  const { writtenMb, services } = parts;
+  const made = allFolders(parts).filter(({ readOnly, volume }) => !readOnly || volume.emptyDir);
   const volumes = new Set(made.map(({ volume }) => volume.name));
   const instructions = {
     runtime: '/runtime',
     // Clouds give credentials to whoever asks there.
-    closed: [{ host: '169.254.169.254', port: 80 }],
+    closed: place.isConfined ? [{ host: '169.254.169.254', port: 80 }] : null,
     folders: made.map(({ volume, name, owner, mode }) => ({
       path: `/volumes/${volume.name}/${name}`,
       owner,
@@ -171,12 +204,7 @@ const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
   env: [...(own.env ?? []), variable('NODE_COMPILE_CACHE', '')],
   volumeMounts: [
     { name: 'runtime', mountPath: folderOfRuntime, readOnly: true },
-    ...folders.map(({ volume, name, path, readOnly }): V1VolumeMount => ({
-      name: volume.name,
-      subPath: name,
-      mountPath: path,
-      readOnly,
-    })),
+    ...folders.map(mountOf),
     ...(own.env?.some((one) => one.name === tokenVariable)
       ? [{ name: 'connection', mountPath: folderOfToken, readOnly: true }]
       : []),
@@ -187,6 +215,13 @@ const first = ({ spec, first: own, folders, placed }: Parts): V1Container => ({
       readOnly: true,
     })),
   ],
+});
+
+export const mountOf = ({ volume, name, path, readOnly }: Folder): V1VolumeMount => ({
+  name: volume.name,
+  subPath: name,
+  mountPath: path,
+  readOnly,
 });
 
 /**
@@ -203,24 +238,25 @@ const service = (
   imagePullPolicy: 'IfNotPresent',
   ...(command && { args: [...command] }),
   env: Object.entries(env).map(([name, value]) => variable(name, value)),
-  securityContext: hardened(rootCapabilities, false),
+  securityContext: podRights(rootCapabilities, false),
   resources: resourcesOf(limits, writtenMb),
 });
 
 /** A pod’s token and placed files; removed with the pod. */
 export function podSecret(
   pod: V1Pod,
-  { token, placed }: { token: string; placed: readonly string[] },
+  owner: V1OwnerReference,
+  { token, trusted, placed }: { token: string; trusted: string; placed: readonly string[] },
 ): V1Secret {
-  const { name = '', uid = '', labels = {} } = pod.metadata ?? {};
+  const { name, labels } = pod.metadata ?? {};
   const texts = placed.map((text, index) => [placedKey(index), text]);
   return {
-    metadata: { name, labels, ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name, uid }] },
-    stringData: { token, ...(Object.fromEntries(texts) as Record<string, string>) },
+    metadata: { name, labels, ownerReferences: [owner] },
+    stringData: { token, trusted, ...(Object.fromEntries(texts) as Record<string, string>) },
   };
 }
 
-const hardened = (add: readonly string[], readOnly: boolean) => ({
+export const podRights = (add: readonly string[], readOnly: boolean) => ({
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: readOnly,
   capabilities: { drop: ['ALL'], add: [...add] },
@@ -228,7 +264,7 @@ const hardened = (add: readonly string[], readOnly: boolean) => ({
 
 /** For the agent and the starter: see `separateFromPrograms` there. */
 export const asRoot = (add: readonly string[], readOnly: boolean) => ({
-  ...hardened(add, readOnly),
+  ...podRights(add, readOnly),
   runAsUser: 0,
   runAsGroup: 0,
 });
@@ -253,6 +289,7 @@ const tokenVariable = 'BELAY_TOKEN_FILE';
 export const connectionOf = ({ address }: PodPlace): V1EnvVar[] => [
   variable('BELAY_CONNECTION', address),
   variable(tokenVariable, `${folderOfToken}/token`),
+  variable('BELAY_CA_FILE', `${folderOfToken}/ca.pem`),
 ];
 
 const placedKey = (index: number): string => `placed-${index}`;
@@ -261,7 +298,13 @@ const placedKey = (index: number): string => `placed-${index}`;
 const secretVolumes = (secretName: string, placed: readonly string[]): V1Volume[] => [
   {
     name: 'connection',
-    secret: { secretName, items: [{ key: 'token', path: 'token', mode: 0o400 }] },
+    secret: {
+      secretName,
+      items: [
+        { key: 'token', path: 'token', mode: 0o400 },
+        { key: 'trusted', path: 'ca.pem', mode: 0o400 },
+      ],
+    },
   },
   ...(placed.length > 0
     ? [

@@ -3,6 +3,7 @@ import type { ContainerSpec, KeptFiles, Labels, ProgramSpec } from '../container
 import { nodeFlags, rootCapabilities, separationCapabilities } from '../docker/container-spec.js';
 import { claimName } from './claims.js';
 import { keys } from './names.js';
+import { browserBeside, browserFolder, browserVariable } from './pod-browser.js';
 import {
   claimed,
   keptFolder,
@@ -38,7 +39,18 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
   const isRoot = spec.rights === 'root';
   const owner = isRoot ? 0 : user;
   const half = Math.max(64, Math.floor(spec.limits.memoryMb / 2));
-  const files = claimed('files', claimName(place.instance, 'files', spec.files));
+  const { podFilesMb } = place;
+  const files =
+    podFilesMb === null
+      ? claimed('files', claimName(place.instance, 'files', spec.files))
+      : { name: 'files', emptyDir: { sizeLimit: `${podFilesMb}Mi` } };
+  const writtenMb = sandboxWrittenMb + (podFilesMb ?? 0);
+  const workspace = keptFolder({ volume: files, name: 'workspace', path: '/workspace', owner });
+  const shared = scratchFolder('shm', { path: '/dev/shm', mb: 256, owner });
+  const beside =
+    place.browser && place.browser.image !== spec.image
+      ? browserBeside(place.browser, { id: spec.id, owner, shared: [workspace, shared] })
+      : null;
   return podOf(
     {
       spec,
@@ -51,23 +63,26 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
           variable('BELAY_WORKSPACE', '/workspace'),
           variable('BELAY_STATE', '/var/lib/belay'),
           variable('HOME', '/var/lib/belay/home'),
+          ...(beside ? [browserVariable] : []),
           ...Object.entries(spec.env).map(([name, value]) => variable(name, value)),
         ],
         securityContext: asRoot(isRoot ? rootCapabilities : separationCapabilities, !isRoot),
-        resources: resourcesOf(spec.limits, sandboxWrittenMb),
+        resources: resourcesOf(spec.limits, writtenMb),
       },
       folders: [
-        keptFolder({ volume: files, name: 'workspace', path: '/workspace', owner }),
+        workspace,
+        ...(beside ? [browserFolder(owner)] : []),
         keptFolder({ volume: files, name: 'state', path: '/var/lib/belay', owner }),
         scratchFolder('tmp', { path: '/tmp', mb: half, owner }),
         scratchFolder('var-tmp', { path: '/var/tmp', mb: half, owner }),
         scratchFolder('run', { path: '/run', mb: 64, owner }),
-        scratchFolder('shm', { path: '/dev/shm', mb: 256, owner }),
+        shared,
         ...keptFolders(spec.keptFiles, place, owner),
       ],
       services: [],
+      beside,
       placed: spec.placedFiles.map(({ path }) => path),
-      writtenMb: sandboxWrittenMb,
+      writtenMb,
       near: null,
       metadata: { [keys.files]: spec.files },
     },
@@ -114,6 +129,7 @@ export function programPod(
         ...keptFolders(keptFiles, place, spec.user),
       ],
       services: spec.services,
+      beside: null,
       placed: [],
       writtenMb: spec.writtenMb,
       near: workspace?.files ?? null,
@@ -141,6 +157,7 @@ export function imagePod(
       },
       folders: [],
       services: [],
+      beside: null,
       placed: [],
       writtenMb: 64,
       near: null,

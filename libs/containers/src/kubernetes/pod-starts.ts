@@ -6,13 +6,15 @@ import type { SeenState } from '../container-host.js';
 import { hashOfToken, type AgentPort } from './agent-port.js';
 import type { Cluster } from './cluster.js';
 import { keys } from './names.js';
-import { podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
+import { podName, podSecret, preparingContainer, type PodPlace } from './pod-parts.js';
 import { isUnprepared, startFault, stateOf, withoutNode } from './pod-state.js';
 
 export interface PodStart {
   id: string;
   /** The pod, for a place with the hash of its token. */
   pod(place: PodPlace): V1Pod;
+  /** Whether it is made by an object of agent-sandbox. */
+  isSandbox?: boolean;
   /** The texts of its placed files. */
   placed?: readonly string[];
   signal: AbortSignal;
@@ -21,6 +23,8 @@ export interface PodStart {
 /** How often a pod that starts is looked at, and how long it may wait for a node, its volumes and its images, in ms. */
 const lookMs = 300;
 const startTimeoutMs = 120_000;
+/** How long a claim may have no volume, in ms. */
+const bindTimeoutMs = 10_000;
 
 /** Makes pods, and waits until they run. */
 export class PodStarts {
@@ -28,22 +32,27 @@ export class PodStarts {
     private readonly cluster: Cluster,
     private readonly port: AgentPort,
     private readonly place: Omit<PodPlace, 'tokenHash'>,
+    /** For messages: what keeps files in pods. */
+    private readonly podFilesSetting: string,
   ) {}
 
   /**
    * Resolves when the first container runs or has ended. Does nothing more for a pod that is there. Throws one sentence,
-   * or the signal’s reason; what was made stays.
+   * or the signal’s reason; then no pod is left.
    */
-  async start({ id, pod, placed = [], signal }: PodStart): Promise<V1Pod> {
-    const token = randomBytes(32).toString('base64url');
-    const wanted = pod({ ...this.place, tokenHash: hashOfToken(token) });
-    const { name = '', annotations } = wanted.metadata ?? {};
-    const isConnected = annotations?.[keys.token] !== undefined;
-    if (isConnected) this.port.admit(id, hashOfToken(token));
-    const made = await this.cluster.createPod(wanted);
-    // Of the pod, so that it goes with it; a node waits for it.
-    if (made && isConnected) await this.cluster.createSecret(podSecret(made, { token, placed }));
-    return this.#until(name, ['running', 'ended'], signal);
+  async start(start: PodStart): Promise<V1Pod> {
+    try {
+      return await this.#start(start);
+    } catch (error) {
+      await this.remove(start.id).catch(ignoreError('the first error says more'));
+      throw error;
+    }
+  }
+
+  /** Ends a pod and its connections. Does nothing for one that is not there. */
+  async remove(id: string): Promise<void> {
+    await this.cluster.removePod(podName(this.place.instance, id));
+    this.port.remove(id);
   }
 
   /** Like `start`, but resolves when the first container has ended. */
@@ -52,19 +61,49 @@ export class PodStarts {
     return this.#until(begun.metadata?.name ?? '', ['ended'], start.signal);
   }
 
+  async #start({ id, pod, isSandbox = false, placed = [], signal }: PodStart): Promise<V1Pod> {
+    const token = randomBytes(32).toString('base64url');
+    const wanted = pod({ ...this.place, tokenHash: hashOfToken(token) });
+    const { name = '', annotations } = wanted.metadata ?? {};
+    const isConnected = annotations?.[keys.token] !== undefined;
+    if (isConnected) this.port.admit(id, hashOfToken(token));
+    const owner = isSandbox
+      ? await this.cluster.createSandbox(wanted)
+      : await this.cluster.createPod(wanted);
+    // Of the pod, so that it goes with it; a node waits for it.
+    const { trusted } = this.place;
+    if (owner && isConnected)
+      await this.cluster.createSecret(podSecret(wanted, owner, { token, trusted, placed }));
+    return this.#until(name, ['running', 'ended'], signal);
+  }
+
   async #until(name: string, states: readonly SeenState[], signal: AbortSignal): Promise<V1Pod> {
-    const end = Date.now() + startTimeoutMs;
+    const begun = Date.now();
     for (;;) {
       const pod = await this.cluster.pod(name);
       signal.throwIfAborted();
       if (!pod) throw new AppError('unavailable', 'The container was deleted in the cluster.');
       if (isUnprepared(pod)) throw await this.#unprepared(name);
       if (states.includes(stateOf(pod))) return pod;
-      const fault = startFault(pod);
+      const fault = startFault(pod) ?? (await this.#storageFault(pod, begun));
       if (fault) throw fault;
-      if (Date.now() > end) throw late(pod);
+      if (Date.now() > begun + startTimeoutMs) throw late(pod);
       await delay(lookMs, undefined, { signal }).catch(ignoreError('it is thrown above'));
     }
+  }
+
+  /** A claim without a class is bound by nothing but a volume that somebody makes for it. */
+  async #storageFault(pod: V1Pod, begun: number): Promise<AppError | undefined> {
+    if (Date.now() < begun + bindTimeoutMs || withoutNode(pod) === undefined) return undefined;
+    for (const { persistentVolumeClaim: volume } of pod.spec?.volumes ?? []) {
+      const claim = volume && (await this.cluster.claim(volume.claimName));
+      if (claim?.status?.phase === 'Pending' && !claim.spec?.storageClassName)
+        return new AppError(
+          'unavailable',
+          `The cluster has no default storage class for the files of sandboxes: make one the default, or keep files in pods with ${this.podFilesSetting}.`,
+        );
+    }
+    return undefined;
   }
 
   async #unprepared(name: string): Promise<AppError> {

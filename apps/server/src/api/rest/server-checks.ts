@@ -18,6 +18,13 @@ export class ServerChecks {
 
   async all(): Promise<Check[]> {
     const host = await this.host.checks();
-    return [...host, ...this.places.checks(), await diskCheck(this.config), ...this.mcp.checks()];
+    const responds = host[0]?.ok ?? false;
+    return [
+      ...host,
+      ...(responds ? await this.host.confinement() : []),
+      ...this.places.checks(),
+      await diskCheck(this.config),
+      ...this.mcp.checks(),
+    ];
   }
 }

@@ -108,6 +108,16 @@ export class SandboxContainers {
     setTimeout(late, renameDelayMs).unref();
   }
 
+  /** See `ContainerHost`. */
+  cautionOf({ machine }: Sandbox): string | null {
+    return this.hosts.of(machine)?.caution ?? null;
+  }
+
+  /** Whether the sandbox’s files stay when its container is removed. */
+  keepsFiles({ machine }: Sandbox): boolean {
+    return this.hosts.of(machine)?.keepsFiles ?? true;
+  }
+
   /** Lets the agent write its remaining data. */
   async shutDown(sandbox: Sandbox): Promise<void> {
     if (!sandbox.link?.connected) return;

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { ContainerHost } from '@belay/containers';
 import { AppError, newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { MachineAgents } from '../machines/machine-agents.js';
@@ -106,6 +107,30 @@ describe('files that are gone', () => {
     expect(await server.copies.list('one')).toHaveLength(1);
     server.agent.flush = () => Promise.reject(new AppError('too_large', 'No space.'));
     await expect(server.service.flush('one')).rejects.toMatchObject({ code: 'too_large' });
+  });
+
+  it.each([
+    [undefined, 'The server has a copy of its steps; with its pod went ignored files'],
+    [
+      new AppError('too_large', 'No space.'),
+      'The server may not have a copy of its last steps (No space); with its pod went ignored files',
+    ],
+  ])('are copied by a stop where they end with their container (%s)', async (fault, told) => {
+    const keeps = jest.spyOn(ContainerHost.prototype, 'keepsFiles', 'get').mockReturnValue(false);
+    await server.startSession('one');
+    let copies = 0;
+    server.agent.flush = async () => {
+      copies += 1;
+      if (fault) throw fault;
+    };
+    const stop = newEvent('user', 'stop', { args: {}, message: 'Stopped by the user.' });
+    await server.logs.log.append('one', [stop]);
+    await server.service.stop('one');
+    keeps.mockRestore();
+    expect(copies).toBe(1);
+    const { state, reason } = await server.logs.log.summary('one');
+    expect(state).toBe('stopped');
+    expect(reason).toContain(`Stopped by the user. ${told}`);
   });
 
   it('come back when their machine was removed', async () => {

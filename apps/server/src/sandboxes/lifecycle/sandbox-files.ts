@@ -10,6 +10,7 @@ import {
   type Event,
   type StartPayload,
 } from '@belay/protocol';
+import { stateMessage } from '../../logs/consequences.js';
 import { EventLog } from '../../logs/event-log.js';
 import { SessionsStore } from '../../logs/sessions.store.js';
 import { AgentCalls, type OpenTar } from '../connection/agent-calls.js';
@@ -132,6 +133,20 @@ export class SandboxFiles {
     const record = session === null ? undefined : await this.records.find(session);
     if (record && machine !== undefined)
       await this.records.write({ ...record, token: undefined, running: false });
+  }
+
+  /** Tells the user of a stopped session what is left of its files; `uncopied` is why there is no copy of its last steps. */
+  async tellGone(session: string, uncopied: string | null): Promise<void> {
+    await this.log.append(session, ({ state, reason }) => {
+      if (state !== 'stopped') return [];
+      const left =
+        uncopied === null
+          ? 'The server has a copy of its steps'
+          : `The server may not have a copy of its last steps (${uncopied.replace(/\.$/, '')})`;
+      const gone = `${left}; with its pod went ${notCopied.join(', and ')}.`;
+      const args = { state, reason: reason ? `${reason} ${gone}` : gone };
+      return [newEvent('server', 'state', { args, message: stateMessage(args) })];
+    });
   }
 
   /** Tells user and model what was put back, and what was not. */
