@@ -175,11 +175,15 @@ const lateParts: Plugin = {
       external: true,
     }));
     const packages = {
-      '@kubernetes/client-node': './kubernetes-client.cjs',
-      '@peculiar/x509': './certificates.cjs',
+      '@kubernetes/client-node': 'kubernetes-client.cjs',
+      '@peculiar/x509': 'certificates.cjs',
     };
-    for (const [name, path] of Object.entries(packages))
-      esbuild.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path, external: true }));
+    const beside = app === 'server' ? '.' : '../../../server/dist/bundle';
+    for (const [name, file] of Object.entries(packages))
+      esbuild.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({
+        path: `${beside}/${file}`,
+        external: true,
+      }));
   },
 };
 

@@ -97,7 +97,7 @@ export const exceptions: Exception[] = [
     why: '“there” stands before it',
   },
   {
-    path: /\/kubernetes\/pod-parts\.ts$/,
+    path: /\/kubernetes\//,
     line: /terminationGracePeriodSeconds/,
     why: 'a field of Kubernetes',
   },

@@ -84,6 +84,7 @@ describe('npm run release', () => {
       packages: { '': main, 'libs/protocol': protocol, one, 'node_modules/zod': zod },
     });
     write('libs/protocol/src/version.ts', "export const belayVersion = '0.0.9';\n");
+    write('docker/kubernetes/Chart.yaml', 'name: belay\nversion: 0.0.9\nappVersion: 0.0.9\n');
     write('CHANGELOG.md', changelog);
     write('dist/.gitignore', '*\n!.gitignore\n');
     commit('README.md', '# Belay\n');
@@ -114,6 +115,9 @@ describe('npm run release', () => {
       },
     });
     expect(read('libs/protocol/src/version.ts')).toBe("export const belayVersion = '0.1.0';\n");
+    expect(read('docker/kubernetes/Chart.yaml')).toBe(
+      'name: belay\nversion: 0.1.0\nappVersion: 0.1.0\n',
+    );
     expect(git('log', '-1', '--format=%s')).toBe('chore: release 0.1.0');
     expect(git('describe', '--exact-match')).toBe('v0.1.0');
     expect(state()).toMatchObject({ changes: '', archive: true });

@@ -28,7 +28,10 @@ await runCommand(async () => {
   await assertAlone(folder);
   await assertFree(options.port);
   assertTunnelToken(options);
-  const environment = await prepareMachine({ install: options.install });
+  // In development, the runtime is built by the engine of this machine in any case.
+  const engine = options.dev || process.env.BELAY_ENGINE !== 'kubernetes';
+  if (!engine) assertCluster(process.env);
+  const environment = await prepareMachine({ install: options.install, engine });
   const command = { ...commandOf({ ...options, folder, environment }), folder };
   return options.background
     ? startInBackground(command, options.background)
@@ -57,6 +60,17 @@ function assertTunnelToken({ tunnel }) {
   if (tunnel && !process.env.NGROK_AUTHTOKEN)
     throw new Instruction(
       'An ngrok tunnel requires a token. Get one at https://dashboard.ngrok.com, and set NGROK_AUTHTOKEN.',
+    );
+}
+
+/** Images of a cluster are not built here. The server says the same, but only after the build. */
+function assertCluster(env) {
+  const missing = ['BELAY_AGENT_URL', 'BELAY_IMAGE', 'BELAY_RUNTIME_IMAGE'].filter(
+    (name) => !env[name],
+  );
+  if (missing.length > 0)
+    throw new Instruction(
+      `BELAY_ENGINE=kubernetes needs ${missing.join(' and ')}: see docs/kubernetes.md.`,
     );
 }
 
@@ -120,12 +134,17 @@ function serve({ file, args, env, folder }, { open }) {
     const ready = readyLine(line);
     if (!ready) return console.log(line);
     const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    const url = `${ready.url}/?code=${ready.code}`;
+    const url = isLogOfCluster() ? ready.url : `${ready.url}/?code=${ready.code}`;
     console.error(`✓ server (${seconds} s)`);
     console.log(`\n  Belay is at ${url}\n  Ctrl-C stops the server; agents keep running.\n`);
     if (open && process.stdout.isTTY) openInBrowser(folder);
   });
   return untilEnd(server);
+}
+
+/** More people read the logs of a cluster than may run programs in its pods; a code would log them in as the admin. */
+function isLogOfCluster() {
+  return process.env.BELAY_ENGINE === 'kubernetes' && !process.stdout.isTTY;
 }
 
 /** See docs/server.md, “Memory”. */

@@ -27,11 +27,9 @@ describe('what a cluster does not run', () => {
 
   it('says which claims have no storage class, and which setting needs none', async () => {
     const classless = await host({ storageClass: '' });
-    await expect(classless.start(podSpec(), never)).rejects.toMatchObject({
-      code: 'unavailable',
-      message:
-        'The cluster has no default storage class for the files of sandboxes: make one the default, or set FILES=pods.',
-    });
+    await expect(classless.start(podSpec(), never)).rejects.toThrow(
+      'The cluster has no default storage class for the files of sandboxes: make one the default, or keep files in pods with FILES=pods.',
+    );
     expect(await pods()).toEqual([]);
     // The same cluster runs it with that setting.
     const inPods = await host({ storageClass: '', podFiles: { isOn: true, setting: '' } });
@@ -43,24 +41,18 @@ describe('what a cluster does not run', () => {
 
   it('says why no node takes a pod, in the words of the scheduler', async () => {
     const wrong = await host({ storageClass: 'there-is-none' });
-    await expect(wrong.start(podSpec(), never)).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringMatching(
-        /^The container did not get ready within 120 s; no node takes it: .*PersistentVolumeClaim/,
-      ) as string,
-    });
+    await expect(wrong.start(podSpec(), never)).rejects.toThrow(
+      /^The container did not get ready within 120 s; no node takes it: .*PersistentVolumeClaim/,
+    );
     expect(await pods()).toEqual([]);
   });
 
   it('says which image cannot be pulled', async () => {
     const any = await host();
     const image = 'belay/there-is-no-such-image:1';
-    await expect(any.start(podSpec({ image }), never)).rejects.toMatchObject({
-      code: 'not_found',
-      message: expect.stringMatching(
-        /^Kubernetes cannot pull the image \S*belay\/there-is-no-such-image:1: .+\.$/,
-      ) as string,
-    });
+    await expect(any.start(podSpec({ image }), never)).rejects.toThrow(
+      /^Kubernetes cannot pull the image \S*belay\/there-is-no-such-image:1: .+\.$/,
+    );
     expect(await pods()).toEqual([]);
   });
 
@@ -77,12 +69,9 @@ describe('what a cluster does not run', () => {
       return status?.used?.['pods'] === '0';
     });
     const wanted = podSpec();
-    await expect(any.start(wanted, never)).rejects.toMatchObject({
-      code: 'limit_reached',
-      message: expect.stringMatching(
-        /^The namespace’s quota allows no further container: .*requested: pods=1, used: pods=0, limited: pods=0\.$/,
-      ) as string,
-    });
+    await expect(any.start(wanted, never)).rejects.toThrow(
+      /^The namespace’s quota allows no further container: .*requested: pods=1, used: pods=0, limited: pods=0\.$/,
+    );
     await cluster.core.deleteNamespacedResourceQuota({ namespace, name });
     await any.start(wanted, never);
     expect(await any.look(wanted.id)).toMatchObject({ state: 'running' });

@@ -132,7 +132,9 @@ describe('a server whose sandboxes are pods', () => {
       await approve(await session.event((event) => isAsked(event) && event.seq > restored.seq));
       const seen = await session.event((event) => isRun(event) && event.seq > restored.seq);
       expect(resultOf(seen, 'terminal.run')?.text).toMatch(/^kept\s+kept\.txt\s*$/);
+      await sessions.remove(session.id);
       session.close();
+      await until('its pod is removed', async () => (await pods()).length === 0);
     } finally {
       await inPods.dispose();
     }
@@ -143,7 +145,7 @@ describe('a server whose sandboxes are pods', () => {
     const call = <N extends OperationName>(operation: N, input: OperationRequest<N>) =>
       server.client.sessions.call(session.id, operation, input);
     const [pod] = await pods();
-    expect(pod?.spec?.containers.map(({ name }) => name)).toContain('browser');
+    expect(pod?.spec?.containers.map(({ name }) => name)).toEqual(['browser', 'first']);
     const content = '<title>Inside</title><h1>Served in the sandbox</h1>';
     await call('files.write', { path: 'page.html', content });
     await call('terminal.run', { command: serveInside, background: true });
@@ -217,7 +219,7 @@ describe('a server whose sandboxes are pods', () => {
         );
         const reason = String(running.args['reason']);
         expect(reason).toMatch(reached);
-        expect(reason).toContain(', which BELAY_ALLOW_UNCONFINED allows.');
+        expect(reason).toContain(', which BELAY_ALLOW_UNCONFINED=true allows.');
         await session.finished();
         session.close();
       } finally {

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -14,12 +14,12 @@ import {
   type V1NetworkPolicy,
   type V1NetworkPolicyList,
 } from '@kubernetes/client-node';
-import { chosen, prepared, repositoryRoot } from '@belay/testkit';
+import { until } from '@belay/testing';
+import { chosen, prepared } from '@belay/testkit';
+import { renderChart } from './render-chart.js';
 
 /** The ports of hosts under test. */
 const ports = { first: 20_000, last: 29_999 };
-const namespaceInFile = 'belay-sandboxes';
-const addressInFile = '192.0.2.1';
 
 interface Apis {
   core: CoreV1Api;
@@ -48,7 +48,11 @@ export class TestCluster {
     const server = new URL(config.getCurrentCluster()?.server ?? '');
     const address = chosen('BELAY_TEST_CLUSTER_ADDRESS') ?? (await localAddress(server));
     const objects = KubernetesObjectApi.makeApiClient(config);
-    for (const one of objectsFor(name, address)) await objects.create(one);
+    for (const one of await objectsFor(name, address)) await objects.create(one);
+    // Without it, no pod can be made there.
+    await until('the namespace has its account', async () =>
+      core.readNamespacedServiceAccount({ name: 'default', namespace: name }).catch(() => false),
+    );
     const folder = mkdtempSync(join(tmpdir(), 'kubernetes-'));
     const networking = config.makeApiClient(NetworkingV1Api);
     const apis = { core, networking, objects };
@@ -102,12 +106,15 @@ export class TestCluster {
   }
 }
 
-/** Those of docker/kubernetes/sandboxes.yaml, with the ports of several servers. */
-function objectsFor(namespace: string, address: string): KubernetesObject[] {
-  const text = readFileSync(join(repositoryRoot, 'docker/kubernetes/sandboxes.yaml'), 'utf8')
-    .replaceAll(namespaceInFile, namespace)
-    .replaceAll(addressInFile, address);
-  const objects = loadAllYaml(text) as KubernetesObject[];
+/** Those of the chart for a server outside of the cluster, with the ports of several servers. */
+async function objectsFor(name: string, address: string): Promise<KubernetesObject[]> {
+  const rendered = await renderChart(name, {
+    server: { enabled: false },
+    sandboxes: { namespace: { name, create: false }, serverAddress: address, agentSandbox: true },
+  });
+  const level = { 'pod-security.kubernetes.io/enforce': 'baseline' };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: level } };
+  const objects = [namespace, ...(loadAllYaml(rendered) as KubernetesObject[])];
   const policy = objects.find(({ kind }) => kind === 'NetworkPolicy') as V1NetworkPolicy;
   for (const { ports: open } of policy.spec?.egress ?? [])
     open?.splice(0, open.length, { protocol: 'TCP', port: ports.first, endPort: ports.last });

@@ -13,8 +13,15 @@ import { preparePackages } from './packages.mjs';
 import { preparePostgres } from './postgres.mjs';
 import { Instruction, step } from './steps.mjs';
 
-/** Prepares this machine, doing only what is missing; returns the product’s environment. */
-export async function prepareMachine({ install = true, tests = false } = {}) {
+/**
+ * Prepares this machine, doing only what is missing; returns the product’s environment. Without `engine`, that is the
+ * product alone, for a server whose sandboxes are elsewhere.
+ */
+export async function prepareMachine({ install = true, tests = false, engine = true } = {}) {
+  if (!engine) {
+    await prepareBuild().built;
+    return productFiles();
+  }
   // Problems that the user has to fix are reported first; the rest takes minutes.
   await assertEngine({ install });
   const docker = step('Docker Engine', (say) => prepareEngine(say, { install }));
@@ -30,8 +37,7 @@ export async function prepareMachine({ install = true, tests = false } = {}) {
 async function prepareProduct(docker) {
   const image = (name, prepare, ...needed) =>
     Promise.all([docker, ...needed]).then(([engine]) => step(name, (say) => prepare(engine, say)));
-  const packages = isCheckout ? step('packages', preparePackages) : Promise.resolve();
-  const built = packages.then(() => (isCheckout ? step('build', buildAll) : undefined));
+  const { packages, built } = prepareBuild();
   const system = image('system image', prepareSystemImage);
   const sandbox = image('sandbox image', prepareSandboxImage, system, packages);
   const runtime = image('runtime', prepareRuntime, system, built);
@@ -41,13 +47,24 @@ async function prepareProduct(docker) {
     BELAY_IMAGE: ended[1],
     BELAY_RUNTIME: ended[2],
     BELAY_RUNTIME_IMAGE: runtimeImage(),
-    BELAY_SITE: join(root, 'apps/web/dist/site'),
-    BELAY_EXAMPLES: join(root, 'examples'),
-    BELAY_CLI: join(root, 'apps/cli/bin/belay.mjs'),
-    // Keeps compiled code between starts of the server and the command line.
-    NODE_COMPILE_CACHE: join(cacheFolder, 'belay-compile'),
+    ...productFiles(),
   };
 }
+
+/** A package that is installed has both already. */
+function prepareBuild() {
+  const packages = isCheckout ? step('packages', preparePackages) : Promise.resolve();
+  const built = packages.then(() => (isCheckout ? step('build', buildAll) : undefined));
+  return { packages, built };
+}
+
+const productFiles = () => ({
+  BELAY_SITE: join(root, 'apps/web/dist/site'),
+  BELAY_EXAMPLES: join(root, 'examples'),
+  BELAY_CLI: join(root, 'apps/cli/bin/belay.mjs'),
+  // Keeps compiled code between starts of the server and the command line.
+  NODE_COMPILE_CACHE: join(cacheFolder, 'belay-compile'),
+});
 
 /** The additional environment of the tests. */
 function prepareTests({ docker, product, install }) {

@@ -5,6 +5,7 @@ import { Instruction } from '../prepare/steps.mjs';
 type Json = Record<string, unknown>;
 
 const versionSource = 'libs/protocol/src/version.ts';
+const chart = 'docker/kubernetes/Chart.yaml';
 const dependencyFields = ['dependencies', 'devDependencies'];
 
 /**
@@ -37,6 +38,7 @@ export function filesWithVersion(folder: string, version: string): Map<string, s
   const locked = lock.packages as Record<string, Json>;
   for (const path of packages) locked[path] = withVersion(locked[path] ?? {}, version);
   const source = readFileSync(join(folder, versionSource), 'utf8');
+  const chartSource = readFileSync(join(folder, chart), 'utf8');
   return new Map([
     ...packages.map((path): [string, string] => {
       const file = join(path, 'package.json');
@@ -44,6 +46,7 @@ export function filesWithVersion(folder: string, version: string): Map<string, s
     }),
     ['package-lock.json', text(withVersion(lock, version))],
     [versionSource, source.replace(/(?<=belayVersion = ')[^']*/, version)],
+    [chart, chartSource.replaceAll(/(?<=^(?:version|appVersion): ).*$/gm, version)],
   ]);
 }
 

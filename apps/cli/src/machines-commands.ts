@@ -21,6 +21,7 @@ export function addMachinesCommands(program: Command, exit: (code: number) => vo
     .option('--ca <file>', 'also trust this certificate authority')
     .optionsGroup('Agents in containers:')
     .option('--container', 'run each agent in a container of its own, with Docker on this machine')
+    .option('--kubernetes', 'run each agent in a pod of its own, in the cluster of KUBECONFIG')
     .option(
       '--image <name>',
       'image for sessions that do not name one (default: the usual sandbox image)',
@@ -36,6 +37,13 @@ export function addMachinesCommands(program: Command, exit: (code: number) => vo
       'containers at a time (default: as many as the memory holds)',
       wholeNumber,
     )
+    .optionsGroup('Agents in pods:')
+    .option('--runtime-image <name>', 'image with the agent, which the nodes can pull')
+    .option('--agent-url <url>', 'wss://HOST:PORT, as pods reach this machine, which listens there')
+    .option('--namespace <name>', 'namespace of the pods (default: belay-sandboxes)')
+    .option('--storage-class <name>', 'class of volumes for files (default: that of the cluster)')
+    .option('--pod-files', 'keep files in the pods, without volumes')
+    .option('--allow-unconfined', 'run pods although no policy confines them')
     .action(joinServer);
   program
     .command('leave')

@@ -1,3 +1,4 @@
+import { agentPortOf, agentUrl } from '@belay/containers';
 import { z } from 'zod';
 import { blankIsUnset, text } from './variables.js';
 
@@ -15,13 +16,7 @@ export const kubernetesSettings = {
   BELAY_NAMESPACE: z.preprocess(blankIsUnset, z.string().default('belay-sandboxes')),
   BELAY_RUNTIME_IMAGE: text,
   BELAY_AGENT_HOST: z.preprocess(blankIsUnset, z.string().default('0.0.0.0')),
-  BELAY_AGENT_URL: z.preprocess(
-    blankIsUnset,
-    z
-      .url({ protocol: /^wss$/, error: 'write wss://HOST:PORT, as pods reach this server' })
-      .refine((url) => /^wss:\/\/[^/]+:\d+\/?$/.test(url), 'write it with a port: wss://HOST:PORT')
-      .optional(),
-  ),
+  BELAY_AGENT_URL: z.preprocess(blankIsUnset, agentUrl.optional()),
   BELAY_FILES_MB: z.preprocess(blankIsUnset, z.coerce.number().int().min(1).default(10_240)),
   BELAY_STORAGE_CLASS: text,
   BELAY_AGENT_SANDBOX: flag,
@@ -50,9 +45,6 @@ export interface KubernetesConfig {
   readonly allowUnconfined: boolean;
 }
 
-/** URLs do not have it in writing. */
-const httpsPort = 443;
-
 type Settings = z.output<z.ZodObject<typeof kubernetesSettings>>;
 
 /** Undefined for a server with an engine of its own; the fault, in words without a period, for one that lacks a setting. */
@@ -68,7 +60,7 @@ export function kubernetesOf(set: Settings): KubernetesConfig | { fault: string 
     kubeconfig: set.KUBECONFIG,
     namespace: set.BELAY_NAMESPACE,
     runtimeImage,
-    listen: { host: set.BELAY_AGENT_HOST, port: Number(new URL(url).port || httpsPort) },
+    listen: { host: set.BELAY_AGENT_HOST, port: agentPortOf(url) },
     url,
     filesMb: set.BELAY_FILES_MB,
     storageClass: set.BELAY_STORAGE_CLASS,

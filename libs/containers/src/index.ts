@@ -11,7 +11,8 @@ export {
   type ServiceSpec,
   type SharedFolder,
 } from './container-host.js';
-export { openKubernetes } from './kubernetes/open-kubernetes.js';
+export { agentPortOf, agentUrl } from './kubernetes/agent-url.js';
+export { openKubernetes, removeLeftPods } from './kubernetes/open-kubernetes.js';
 export type { CertifiedKey } from './kubernetes/agent-authority.js';
 export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';
 export { followHost, type HostFollower } from './follow-host.js';

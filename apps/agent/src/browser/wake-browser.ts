@@ -29,8 +29,12 @@ export async function wakeBrowser(pipe: string, address: string): Promise<void> 
 /** Does nothing while nobody reads there: then it is starting, or has not begun to wait. */
 async function ask(pipe: string): Promise<void> {
   try {
-    await using opened = await open(pipe, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
-    await opened.write('start\n');
+    const opened = await open(pipe, O_WRONLY | O_NONBLOCK | O_NOFOLLOW);
+    try {
+      await opened.write('start\n');
+    } finally {
+      await opened.close();
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENXIO' && code !== 'ENOENT') throw error;

@@ -7,18 +7,15 @@ import { BackgroundServer } from '../background/background-server.js';
 import { AgentProcesses } from '../join/agent-processes.js';
 import { prepareContainers, type ContainerSettings } from '../join/container-settings.js';
 import { checkedUrl, joinedAs, joinedFolder, type Joined } from '../join/joined.js';
+import type { PodOptions, PodSettings } from '../join/pod-settings.js';
 import { serveMachine } from '../join/serve-machine.js';
 import { outputTo, type LineOutput } from '../output.js';
 
-export interface JoinOptions {
+export interface JoinOptions extends PodOptions {
   token?: string;
   ca?: string;
   container?: boolean;
-  image?: string;
-  allowImage?: string[];
-  memory?: number;
-  cpus?: number;
-  maxSandboxes?: number;
+  kubernetes?: boolean;
 }
 
 /** `belay join`: this machine runs agents of a server, until Ctrl-C. */
@@ -27,7 +24,7 @@ export async function joinServer(address: string, options: JoinOptions): Promise
   const url = checkedUrl(address);
   if (options.ca !== undefined) trust(options.ca);
   const folder = joinedFolder(url);
-  const kind = options.container ? 'container' : 'bare';
+  const kind = options.container || options.kubernetes ? 'container' : 'bare';
   assertOptionsFit(options);
   const token = options.token ?? process.env.BELAY_JOIN_TOKEN;
   const join = () => joinedAs(url, folder, { token, kind }).catch(refusalHere);
@@ -36,6 +33,7 @@ export async function joinServer(address: string, options: JoinOptions): Promise
   const containers = options.container
     ? await prepareContainers({ ...options, allowedImages: options.allowImage })
     : undefined;
+  const pods = options.kubernetes ? await settingsOfPods(options) : undefined;
   const joined = known ?? (await join());
   const self = new BackgroundServer({ data: folder });
   const other = self.running();
@@ -43,19 +41,19 @@ export async function joinServer(address: string, options: JoinOptions): Promise
     throw new AppError('conflict', `This machine has already joined, by process ${other.pid}.`);
   self.remember(process.pid);
   try {
-    output.line(
-      containers ? containedBy(containers) : output.style('yellow', nothingConfined(url)),
-    );
-    const serving = containers
-      ? serveContained({ ...containers, folder, joined }, output)
-      : serveMachine({
-          joined,
-          output,
-          capacity: undefined,
-          openAgents: async (news) =>
-            new AgentProcesses({ ...news, folder, command: () => bareAgent(url, options) }),
-        });
-    await serving.catch(refusalHere);
+    const serving = async (): Promise<void> => {
+      if (containers) return serveContained({ ...containers, folder, joined }, output);
+      if (pods) return serveInPods({ ...pods, folder, joined }, output);
+      output.line(output.style('yellow', nothingConfined(url)));
+      await serveMachine({
+        joined,
+        output,
+        capacity: undefined,
+        openAgents: async (news) =>
+          new AgentProcesses({ ...news, folder, command: () => bareAgent(url, options) }),
+      });
+    };
+    await serving().catch(refusalHere);
   } finally {
     self.forget();
   }
@@ -64,18 +62,32 @@ export async function joinServer(address: string, options: JoinOptions): Promise
 const nothingConfined = (url: URL): string =>
   `⚠ Nothing is confined: agents of ${url.origin} run commands on this machine with all permissions of ${userName()}, on its files and its network.`;
 
-const containedBy = ({ image, allowedImages, limits, capacity }: ContainerSettings): string =>
-  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a container of its own, with the image ${image}${allowed(allowedImages)}: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
+const containedBy = (
+  {
+    image,
+    allowedImages,
+    limits,
+    capacity,
+  }: Pick<PodSettings, 'allowedImages' | 'capacity' | 'image' | 'limits'>,
+  what: string,
+): string =>
+  `Up to ${pluralText(capacity.sandboxes, 'agent')} at a time. Each agent runs in a ${what} of its own, with the image ${image}${allowed(allowedImages)}: no files of this machine, no network except through the server, ${limits.memoryMb} MB of memory and ${limits.cpus} CPUs.`;
 
 const allowed = (images: readonly string[]): string =>
   images.length === 0 ? '' : ` unless its session names another of ${images.join(', ')}`;
+
+/** The clients of Docker and Kubernetes are loaded only when they are needed. */
+async function settingsOfPods(options: PodOptions): Promise<PodSettings> {
+  const { podSettings } = await import('../join/pod-settings.js');
+  return podSettings(options, process.env.KUBECONFIG);
+}
 
 async function serveContained(
   settings: ContainerSettings & { folder: string; joined: Joined },
   output: LineOutput,
 ): Promise<void> {
-  // The Docker client is loaded only when it is needed.
-  const { serveContainers } = await import('../join/contained-agents.js');
+  output.line(containedBy(settings, 'container'));
+  const { serveContainers } = await import('../join/serve-containers.js');
   await serveMachine({
     joined: settings.joined,
     output,
@@ -84,19 +96,43 @@ async function serveContained(
   });
 }
 
+async function serveInPods(
+  settings: PodSettings & { folder: string; joined: Joined },
+  output: LineOutput,
+): Promise<void> {
+  output.line(containedBy(settings, `pod of the namespace ${settings.namespace}`));
+  const { servePods } = await import('../join/serve-pods.js');
+  const warn = (sentence: string) => output.line(output.style('yellow', `⚠ ${sentence}`));
+  await serveMachine({
+    joined: settings.joined,
+    output,
+    capacity: settings.capacity,
+    openAgents: (news) => servePods({ ...settings, ...news, warn }),
+  });
+}
+
 function assertOptionsFit(options: JoinOptions): void {
-  const { container, image, allowImage, memory, cpus, maxSandboxes } = options;
-  if (container) return;
-  const [name] =
-    Object.entries({
-      image,
-      'allow-image': allowImage,
-      memory,
-      cpus,
-      'max-sandboxes': maxSandboxes,
-    }).find(([, value]) => value !== undefined) ?? [];
-  if (name !== undefined)
-    throw new AppError('invalid_input', `--${name} is for agents in containers: add --container.`);
+  const { container, kubernetes, image, allowImage, memory, cpus, maxSandboxes } = options;
+  if (container && kubernetes)
+    throw new AppError('invalid_input', 'Agents run in containers or in pods: leave one out.');
+  const { runtimeImage, agentUrl, namespace, storageClass, podFiles, allowUnconfined } = options;
+  const inBoth = { image, 'allow-image': allowImage, memory, cpus, 'max-sandboxes': maxSandboxes };
+  const inPods = {
+    'runtime-image': runtimeImage,
+    'agent-url': agentUrl,
+    namespace,
+    'storage-class': storageClass,
+    'pod-files': podFiles,
+    'allow-unconfined': allowUnconfined,
+  };
+  const given = (of: object) => Object.entries(of).find(([, value]) => value !== undefined)?.[0];
+  const [name, kinds] =
+    !container && !kubernetes && given(inBoth) !== undefined
+      ? [given(inBoth), 'agents in containers: add --container or --kubernetes']
+      : kubernetes
+        ? []
+        : [given(inPods), 'agents in pods: add --kubernetes'];
+  if (name !== undefined) throw new AppError('invalid_input', `--${name} is for ${kinds}.`);
 }
 
 /** The refused token is the machine’s, not the user’s. */

@@ -4,6 +4,7 @@ import { BackgroundServer } from '../background/background-server.js';
 import { confirmed } from '../confirmed.js';
 import { checkedUrl, instanceOf, joinedFolder, joinedServers } from '../join/joined.js';
 import { usedEngines } from '../join/used-engines.js';
+import { usedClusters } from '../join/used-clusters.js';
 import { outputTo } from '../output.js';
 
 /** `belay leave`: removes everything that this machine keeps for a server. Returns the exit code. */
@@ -30,6 +31,12 @@ export async function leaveServer(address: string, { yes }: { yes?: boolean }): 
     const { removeLeftContainers } = await import('../join/left-containers.js');
     const { containers, volumes } = await removeLeftContainers(instanceOf(folder), engines);
     removed = `, with ${pluralText(containers, 'container')} and ${pluralText(volumes, 'volume')}`;
+  }
+  for (const { kubeconfig, namespace } of usedClusters(folder)) {
+    const { removeLeftPods } = await import('@belay/containers');
+    const of = { kubeconfig, namespace, agentSandbox: false };
+    const { pods, claims } = await removeLeftPods(instanceOf(folder), of);
+    removed += `, with ${pluralText(pods, 'pod')} and ${pluralText(claims, 'claim')} in ${namespace}`;
   }
   rmSync(folder, { recursive: true, force: true });
   output.line(`Removed what this machine had of ${url.origin}${removed}.`);

@@ -4,6 +4,7 @@ import type { Config } from '../config.js';
 import type { KubernetesConfig } from '../kubernetes-config.js';
 import { ownerLabels } from '../owner-labels.js';
 import type { Documents } from '../storage/documents.js';
+import { agentAddress } from './agent-address.js';
 
 const certifiedKey = z.object({ certificate: z.string(), key: z.string() }).nullable();
 
@@ -18,12 +19,12 @@ export async function kubernetesHostOf(
     ...options,
     instance,
     image,
-    address: url,
+    address: await agentAddress(url),
     authority: (make) => keptAuthority(documents, make),
     labels: ownerLabels(config),
     browser: { image: sidecarImage, limits: { memoryMb: Math.max(1024, memoryMb), cpus } },
     memorySetting: 'BELAY_MEMORY_MB',
-    unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED' },
+    unconfined: { isAllowed: allowUnconfined, setting: 'BELAY_ALLOW_UNCONFINED=true' },
     podFiles: { isOn: files === 'pods', setting: 'BELAY_FILES=pods' },
     closedPort: config.port || undefined,
   });

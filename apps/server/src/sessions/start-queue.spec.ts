@@ -32,6 +32,13 @@ describe('sandboxes of sessions', () => {
     expect(server.sandboxes.stopped).toEqual([first]);
   });
 
+  it('say what their session should know of them, as its first state', async () => {
+    jest.spyOn(server.sandboxes, 'caution').mockReturnValue('Pods can connect to its nodes.');
+    const id = await create();
+    await server.reaches(id, 'running');
+    expect((await server.log.summary(id)).reason).toBe('Pods can connect to its nodes.');
+  });
+
   it('end with the archiving of a finished session, and keep its files', async () => {
     const first = await server.session();
     const archive = (archived: boolean) =>

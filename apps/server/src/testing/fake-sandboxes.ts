@@ -95,7 +95,7 @@ export class FakeSandboxes {
   /** Called when the copies of a session must be complete. */
   flush: (session: string) => Promise<void> = () => Promise.resolve();
 
-  caution(): null {
+  caution(): string | null {
     return null;
   }
 

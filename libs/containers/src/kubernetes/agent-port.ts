@@ -99,6 +99,7 @@ export class AgentPort {
     clearTimeout(source.forget);
     source.open += 1;
     this.#open.add(socket);
+    socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       this.#open.delete(socket);
       source.open -= 1;

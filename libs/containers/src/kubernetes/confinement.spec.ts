@@ -40,7 +40,7 @@ describe('the confinement of pods', () => {
   it('keeps everything from running while something is open, and tries again', async () => {
     const { confinement } = tested([isOpen, isOpen, isClosed]);
     const refused =
-      'Pods of the namespace agents can connect to its API server and other pods. Apply the NetworkPolicy of docs/kubernetes.md, and use a network plugin that enforces it, or set ALLOW=true.';
+      'Pods of the namespace agents can connect to its API server and other pods. Apply the NetworkPolicy of docs/kubernetes.md, and use a network plugin that enforces it, or allow it with ALLOW.';
     await expect(confinement.assert()).rejects.toThrow(refused);
     expect(await confinement.check()).toMatchObject({ ok: false });
     await expect(confinement.assert()).resolves.toBeUndefined();

@@ -39,7 +39,7 @@ export class Confinement {
           name,
           ok: isAllowed,
           detail: isAllowed ? this.#caution(open) : `${this.#opens(open)}.`,
-          remedy: isAllowed ? null : `${remedy}, or set ${setting}=true.`,
+          remedy: isAllowed ? null : `${remedy}, or allow it with ${setting}.`,
         };
       const words = [
         ...(closed.length > 0 ? [`Closed to pods: ${listed.format(closed)}.`] : []),
@@ -63,7 +63,10 @@ export class Confinement {
     }
     const { open } = this.#known?.open.length === 0 ? this.#known : await this.#try();
     if (open.length > 0)
-      throw new AppError('unavailable', `${this.#opens(open)}. ${remedy}, or set ${setting}=true.`);
+      throw new AppError(
+        'unavailable',
+        `${this.#opens(open)}. ${remedy}, or allow it with ${setting}.`,
+      );
   }
 
   /** A sentence about what pods reach although they should not; null for nothing. */

@@ -8,7 +8,7 @@ import type { Cluster } from './cluster.js';
 import { ownLabels, type OwnPods } from './own-pods.js';
 import { firstContainer, folderOfRuntime, type PodPlace } from './pod-parts.js';
 import { imagePod } from './pod-spec.js';
-import { reaches } from './reaches.js';
+import { canReach } from './can-reach.js';
 
 /** What no pod may reach but the port for agents, in words. */
 const named = {
@@ -136,7 +136,7 @@ async function reachOf(found: readonly Tried[], listens: boolean): Promise<Reach
       what: one.what,
       state: one.isOpen
         ? 'open'
-        : (one.what === 'pods' ? listens : await reaches(one, connectTimeoutMs))
+        : (one.what === 'pods' ? listens : await canReach(one, connectTimeoutMs))
           ? 'closed'
           : 'unknown',
     })),

@@ -1,5 +1,7 @@
 import type { ContainerHost } from '../container-host.js';
+import type { ClusterOptions } from './cluster.js';
 import type { KubernetesHostOptions } from './kubernetes-host.js';
+import type { LeftPods } from './left-pods.js';
 
 /**
  * Pods of a cluster as a host of containers. Its client takes a second and 90 MB, so it is loaded here and nowhere else.
@@ -8,4 +10,10 @@ import type { KubernetesHostOptions } from './kubernetes-host.js';
 export async function openKubernetes(options: KubernetesHostOptions): Promise<ContainerHost> {
   const { KubernetesHost } = await import('./kubernetes-host.js');
   return KubernetesHost.open(options);
+}
+
+/** Removes all pods and claims of one owner from a cluster; returns how many. Throws `unavailable` while it does not respond. */
+export async function removeLeftPods(instance: string, of: ClusterOptions): Promise<LeftPods> {
+  const { leftPodsRemoved } = await import('./left-pods.js');
+  return leftPodsRemoved(instance, of);
 }

@@ -3,7 +3,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { browserCommand } from '../browser-command.js';
 import { scratchFolder, type Folder } from './pod-folders.js';
 import {
-  hardened,
+  podRights,
   mountOf,
   resourcesOf,
   variable,
@@ -50,7 +50,7 @@ export function browserBeside(
     command: browserCommand(port, pipe),
     workingDir: '/workspace',
     env: [variable('HOME', '/tmp/home'), variable('PORT', `${port}`)],
-    securityContext: { ...hardened([], true), runAsUser: owner, runAsGroup: owner },
+    securityContext: { ...podRights([], true), runAsUser: owner, runAsGroup: owner },
     resources: resourcesOf(limits, writtenMb),
     volumeMounts: folders.map((one) => mountOf({ ...one, readOnly: false })),
   };

@@ -238,7 +238,7 @@ const service = (
   imagePullPolicy: 'IfNotPresent',
   ...(command && { args: [...command] }),
   env: Object.entries(env).map(([name, value]) => variable(name, value)),
-  securityContext: hardened(rootCapabilities, false),
+  securityContext: podRights(rootCapabilities, false),
   resources: resourcesOf(limits, writtenMb),
 });
 
@@ -256,7 +256,7 @@ export function podSecret(
   };
 }
 
-export const hardened = (add: readonly string[], readOnly: boolean) => ({
+export const podRights = (add: readonly string[], readOnly: boolean) => ({
   allowPrivilegeEscalation: false,
   readOnlyRootFilesystem: readOnly,
   capabilities: { drop: ['ALL'], add: [...add] },
@@ -264,7 +264,7 @@ export const hardened = (add: readonly string[], readOnly: boolean) => ({
 
 /** For the agent and the starter: see `separateFromPrograms` there. */
 export const asRoot = (add: readonly string[], readOnly: boolean) => ({
-  ...hardened(add, readOnly),
+  ...podRights(add, readOnly),
   runAsUser: 0,
   runAsGroup: 0,
 });

@@ -100,7 +100,7 @@ export class PodStarts {
       if (claim?.status?.phase === 'Pending' && !claim.spec?.storageClassName)
         return new AppError(
           'unavailable',
-          `The cluster has no default storage class for the files of sandboxes: make one the default, or set ${this.podFilesSetting}.`,
+          `The cluster has no default storage class for the files of sandboxes: make one the default, or keep files in pods with ${this.podFilesSetting}.`,
         );
     }
     return undefined;

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { reaches } from './reaches.js';
+import { canReach } from './can-reach.js';
 
 const host = '127.0.0.1';
 
@@ -11,10 +11,10 @@ describe('reaching an address', () => {
     server.listen({ host, port: 0 });
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    expect(await reaches({ host, port }, 20_000)).toBe(true);
+    expect(await canReach({ host, port }, 20_000)).toBe(true);
     server.close();
     await once(server, 'close');
-    expect(await reaches({ host, port }, 20_000)).toBe(false);
+    expect(await canReach({ host, port }, 20_000)).toBe(false);
   });
 
   it('is seen where a name server answers, and not where none does', async () => {
@@ -25,8 +25,8 @@ describe('reaching an address', () => {
       await once(socket, 'listening');
     }
     const portOf = (socket: typeof server) => socket.address().port;
-    expect(await reaches({ host, port: portOf(server), udp: true }, 20_000)).toBe(true);
-    expect(await reaches({ host, port: portOf(silent), udp: true }, 50)).toBe(false);
+    expect(await canReach({ host, port: portOf(server), udp: true }, 20_000)).toBe(true);
+    expect(await canReach({ host, port: portOf(silent), udp: true }, 50)).toBe(false);
     for (const socket of [server, silent]) socket.close();
   });
 });

@@ -11,8 +11,11 @@ export interface NetworkTarget {
 /** Of the name servers of the root. */
 const question = Buffer.from('0001010000010000000000000000020001', 'hex');
 
-/** Whether this process can connect to an address, or gets an answer by UDP, within the time limit in ms. Never rejects. */
-export async function reaches(
+/**
+ * Whether this process can connect to an address, or gets an answer by UDP, within the time limit in ms; pods try it with
+ * docker/agent/reaches.cjs. Never rejects.
+ */
+export async function canReach(
   { host, port, udp = false }: NetworkTarget,
   timeoutMs: number,
 ): Promise<boolean> {
