@@ -5,7 +5,7 @@ import {
   type OperationName,
   type OperationRequest,
 } from '@belay/protocol';
-import { idle, run, script, start, type BelayServer } from '@belay/testkit';
+import { idle, prepared, run, script, start, type BelayServer } from '@belay/testkit';
 import { until } from '@belay/testing';
 import { serveInside } from '../system/serve-inside.js';
 import { clusterServer } from './cluster-server.js';
