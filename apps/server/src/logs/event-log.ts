@@ -29,8 +29,6 @@ import { firstSummary } from './session-summary.js';
 import { UserCalls, type UserCall } from './user-calls.js';
 import { writtenEvent, type WrittenEvent } from './written-event.js';
 
-const agent = 'agent';
-
 /** The result of one transaction. */
 interface Stored {
   settled: { job: Job; draft: Draft }[];
@@ -89,7 +87,7 @@ export class EventLog implements OnApplicationShutdown {
    * agent retries by itself.
    */
   appendFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
-    return this.stalls.watch(session, agent, () => this.#storeFromAgent(session, epoch, events));
+    return this.stalls.watch(session, 'agent', () => this.#storeFromAgent(session, epoch, events));
   }
 
   async #storeFromAgent(session: string, epoch: number, events: AgentEvent[]): Promise<number[]> {
@@ -101,9 +99,8 @@ export class EventLog implements OnApplicationShutdown {
         throw new AppError('conflict', 'Another sandbox works on this session now.');
       }
       const fresh = checked.filter(({ n }) => n > record.agentN);
-      const first = events[0]?.n ?? 0;
       if (fresh.length < checked.length) {
-        const range = { session, epoch, from: first, to: record.agentN };
+        const range = { session, epoch, from: events[0]?.n ?? 0, to: record.agentN };
         before = await this.store.seqsOf(connection, range);
       }
       if (fresh.some(({ n }, index) => n !== record.agentN + 1 + index)) {
@@ -153,7 +150,7 @@ export class EventLog implements OnApplicationShutdown {
     const draft = await this.#enqueue(session, (record) =>
       fold({ ...record, epoch: record.epoch + 1, agentN: 0 }, []),
     );
-    this.stalls.release(session, agent);
+    this.stalls.release(session, 'agent');
     return draft.record.epoch;
   }
 
@@ -195,6 +192,11 @@ export class EventLog implements OnApplicationShutdown {
   /** The number of sandboxes that the session has had; only the newest may write. */
   async epoch(session: string): Promise<number> {
     return (await this.#records.get(session)).epoch;
+  }
+
+  /** The term by which this server writes for the session; undefined before it has, or if another server has since. */
+  term(session: string): number | undefined {
+    return this.#fence.term(session);
   }
 
   /** Registers a user’s call, which the agent writes to the log with its result. */
@@ -350,8 +352,9 @@ export class EventLog implements OnApplicationShutdown {
     this.#shownChanged(session);
     if (seconds === null || !this.#records.known(session)) return;
     const message = `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`;
-    void this.append(session, [
-      newEvent('server', 'stalled', { args: { seconds }, message }),
-    ]).catch(ignoreError('without space for this, too, the next append starts a new stall'));
+    const stalled = newEvent('server', 'stalled', { args: { seconds }, message });
+    void this.append(session, [stalled]).catch(
+      ignoreError('without space for this, too, the next append starts a new stall'),
+    );
   }
 }

@@ -36,6 +36,11 @@ export class Fence {
     this.#owned.add(record.id);
   }
 
+  /** Of a session whose present term is of this server. */
+  term(session: string): number | undefined {
+    return this.#owned.has(session) ? this.records.known(session)?.term : undefined;
+  }
+
   delete(session: string): void {
     this.records.delete(session);
     this.#owned.delete(session);

@@ -10,6 +10,7 @@ import {
 } from '@belay/protocol';
 import { TestLogs } from '../testing/logs.js';
 import { BlobStore } from './blob-store.js';
+import { TerminalFiles } from './terminal-files.js';
 import { TerminalLog } from './terminal-log.js';
 
 const mebibyte = 2 ** 20;
@@ -37,9 +38,14 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
   afterEach(() => logs.close());
 
   describe('by what terminals print', () => {
+    let files: TerminalFiles;
     let terminals: TerminalLog;
-    beforeEach(() => (terminals = new TerminalLog(logs.config)));
-    afterEach(() => terminals.onApplicationShutdown());
+    const open = () => {
+      files = new TerminalFiles(logs.config);
+      terminals = new TerminalLog(logs.config, files);
+    };
+    beforeEach(open);
+    afterEach(() => files.onApplicationShutdown());
 
     const flood = async (session: string, pieces: number, from = 0) => {
       for (let piece = 0; piece < pieces; piece++) {
@@ -70,8 +76,8 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
 
     it('stays so after a restart of the server, and in a copy', async () => {
       await flood('bad', 40);
-      await terminals.onApplicationShutdown();
-      terminals = new TerminalLog(logs.config);
+      await files.onApplicationShutdown();
+      open();
       expect(await flood('bad', 40, 40 * 65_536)).toBe(5 * mebibyte);
       expect(await onDisk('bad')).toBeLessThan(mebibyte + 20_000);
       await terminals.copy('bad', 'copy', 'main', 5 * mebibyte);
@@ -140,11 +146,10 @@ describe('attacks: a disk that a sandbox wants to fill', () => {
     await expect(blobs.putOf('bad', Buffer.alloc(1), 'x')).rejects.toMatchObject({
       code: 'disk_full',
     });
-    const terminals = new TerminalLog(logs.config);
+    const terminals = new TerminalLog(logs.config, new TerminalFiles(logs.config));
     await expect(terminals.append('bad', 'main', 0, Buffer.from('x'))).rejects.toMatchObject({
       code: 'disk_full',
     });
-    await terminals.onApplicationShutdown();
   });
 
   it.each([

@@ -1,26 +1,25 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from '../config.js';
 import { FreeSpace } from '../storage/free-space.js';
+import type { TerminalStore } from './terminal-store.js';
 
 /** A terminal whose output is limited by a budget. */
 export interface CutTerminal {
   readonly session: string;
+  /** The unwritten rest of the notice that output is no longer kept. */
   notice: Buffer | undefined;
 }
 
-const bytesOfBlock = 512;
+const leastHole = 512;
 const zeros = Buffer.alloc(1024 * 1024);
 
 /** Limits how much terminal output is kept for each session. */
 export class TerminalBudget {
   readonly #limit: number;
   readonly #space: FreeSpace;
-  readonly #used = new Map<string, Promise<{ bytes: number }>>();
 
   constructor(
     config: Pick<Config, 'sessionBytes' | 'keepFreeBytes' | 'data'>,
-    private readonly folder: string,
+    private readonly store: Pick<TerminalStore, 'used'>,
   ) {
     this.#limit = config.sessionBytes / 2;
     this.#space = new FreeSpace(config);
@@ -33,46 +32,21 @@ export class TerminalBudget {
   async keep(terminal: CutTerminal, bytes: Uint8Array): Promise<Uint8Array> {
     await this.#space.require();
     if (isHole(bytes)) return bytes.subarray(0, 0);
-    const used = await this.#usedBy(terminal.session);
-    if (used.bytes + bytes.byteLength <= this.#limit) return bytes;
+    const used = await this.store.used(terminal.session);
+    if (used + bytes.byteLength <= this.#limit) return bytes;
     terminal.notice ??= noticeOf(this.#limit);
     return terminal.notice.subarray(0, bytes.byteLength);
   }
 
-  /** Adds the size of the bytes that were stored. */
-  async add(terminal: CutTerminal, stored: Uint8Array): Promise<void> {
-    (await this.#usedBy(terminal.session)).bytes += stored.byteLength;
-    terminal.notice &&= terminal.notice.subarray(stored.byteLength);
+  /** These bytes, which may be of a notice, were stored. */
+  stored(terminal: CutTerminal, bytes: Uint8Array): void {
+    terminal.notice &&= terminal.notice.subarray(bytes.byteLength);
   }
-
-  forget(session: string): void {
-    this.#used.delete(session);
-  }
-
-  #usedBy(session: string): Promise<{ bytes: number }> {
-    const known = this.#used.get(session);
-    if (known) return known;
-    const found = bytesOnDisk(join(this.folder, session)).then((bytes) => ({ bytes }));
-    this.#used.set(session, found);
-    return found;
-  }
-}
-
-/** Holes in files use no disk blocks. */
-async function bytesOnDisk(folder: string): Promise<number> {
-  const names = await readdir(folder).catch(() => []);
-  const sizes = names.map((name) =>
-    stat(join(folder, name)).then(
-      ({ size, blocks }) => Math.min(size, blocks * bytesOfBlock),
-      () => 0,
-    ),
-  );
-  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 /** Output that another terminal lost is not stored as zeros in a copy. */
 const isHole = (bytes: Uint8Array): boolean =>
-  bytes.byteLength > bytesOfBlock &&
+  bytes.byteLength > leastHole &&
   bytes.byteLength <= zeros.byteLength &&
   bytes[0] === 0 &&
   zeros.subarray(0, bytes.byteLength).equals(bytes);

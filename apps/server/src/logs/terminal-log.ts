@@ -1,51 +1,51 @@
-import { mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AppError, terminalName } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
 import { Config } from '../config.js';
 import { storageError } from '../storage/database.js';
 import { TerminalBudget } from './terminal-budget.js';
+import { TerminalStore, type TerminalPlace } from './terminal-store.js';
 
 export type TerminalListener = (terminal: string, offset: number, bytes: Uint8Array) => void;
 
-interface Terminal {
-  session: string;
-  path: string;
-  /** Offsets below this are stored; output that was not kept is read as zeros. */
-  size: number;
+interface Terminal extends TerminalPlace {
   /** The unwritten rest of the notice that output is no longer kept. */
   notice: Buffer | undefined;
-  handle: FileHandle | undefined;
-  /** The newest output that is shown and not stored; it ends at `size`. */
-  shown: Buffer;
+  /** The newest output that is shown and not stored, and the offset at which it ends. */
+  shown: { bytes: Buffer; end: number };
   /** Serializes writes to one terminal. */
   mutex: Mutex;
-  lastUse: number;
 }
 
-const maxOpenFiles = 128;
+interface Appended {
+  offset: number;
+  bytes: Uint8Array;
+  isKept: boolean;
+  /** Whether its session is not created yet. */
+  isNew?: boolean;
+}
+
 /** Output that is not stored stays in memory up to this many bytes, which fill a screen many times. */
 const maxShown = 256 * 1024;
 /** The number of terminals that one session may ever have. */
 const maxTerminals = 1_000;
 
 /**
- * Terminal output, one file of raw bytes for each terminal. The length of a file is the stored size, so a write
- * truncated by a kill is resumed there: the agent asks for the size and sends the rest. Beyond a session’s budget the
- * file only grows by a hole: viewers still see the output live, and the program continues.
+ * Terminal output, by session, terminal and offset. What is acknowledged is stored: after a kill or a lost connection the
+ * agent asks for the size and sends the rest. Beyond a session’s budget, only the size grows: viewers still see the output
+ * live, and the program continues.
  */
 @Injectable()
-export class TerminalLog implements OnApplicationShutdown {
-  readonly #folder: string;
+export class TerminalLog {
   readonly #budget: TerminalBudget;
-  readonly #terminals = new Map<string, Promise<Terminal>>();
-  readonly #opened = new Set<Terminal>();
+  readonly #terminals = new Map<string, Terminal>();
   readonly #listeners = new Map<string, Set<TerminalListener>>();
 
-  constructor(config: Config) {
-    this.#folder = join(config.data, 'terminals');
-    this.#budget = new TerminalBudget(config, this.#folder);
+  constructor(
+    config: Config,
+    private readonly store: TerminalStore,
+  ) {
+    this.#budget = new TerminalBudget(config, store);
   }
 
   /** Bytes that are already stored are ignored; a gap is a `conflict`. Resolves when the bytes are stored. */
@@ -55,67 +55,59 @@ export class TerminalLog implements OnApplicationShutdown {
     offset: number,
     bytes: Uint8Array,
   ): Promise<void> {
-    await this.#append({ session, terminal, isKept: true }, offset, bytes);
+    await this.#append(this.#terminal(session, terminal), { offset, bytes, isKept: true });
   }
 
   /**
-   * Like `append`, for output that is never stored, such as a credential: the file only grows by a hole. Followers get it,
-   * late ones its newest `maxShown` bytes while this server runs.
+   * Like `append`, for output that is never stored, such as a credential: only the size grows. Followers get it, late ones
+   * its newest `maxShown` bytes while this server runs.
    */
   async show(session: string, terminal: string, offset: number, bytes: Uint8Array): Promise<void> {
-    await this.#append({ session, terminal, isKept: false }, offset, bytes);
+    await this.#append(this.#terminal(session, terminal), { offset, bytes, isKept: false });
   }
 
-  async #append(
-    { session, terminal, isKept }: { session: string; terminal: string; isKept: boolean },
-    offset: number,
-    bytes: Uint8Array,
-  ): Promise<void> {
-    const log = await this.#terminal(session, terminal);
+  async #append(log: Terminal, { offset, bytes, isKept, isNew }: Appended): Promise<void> {
     await log.mutex.runExclusive(async () => {
-      if (offset > log.size) {
-        throw new AppError('conflict', `The terminal continues at ${log.size}, not at ${offset}.`);
+      const size = await this.store.begin(log, { ...(isNew && { isNew }) });
+      if (offset > size) {
+        throw new AppError('conflict', `The terminal continues at ${size}, not at ${offset}.`);
       }
-      const fresh = bytes.subarray(log.size - offset);
+      const fresh = bytes.subarray(size - offset);
       if (fresh.byteLength === 0) return;
-      const at = log.size;
-      await this.#write(log, fresh, { isKept });
-      if (!isKept) log.shown = Buffer.concat([log.shown, fresh]).subarray(-maxShown);
-      for (const listener of this.#listeners.get(session) ?? []) listener(terminal, at, fresh);
+      await this.#write(log, { offset: size, bytes: fresh, isKept });
+      if (!isKept)
+        log.shown = {
+          bytes: Buffer.concat([log.shown.bytes, fresh]).subarray(-maxShown),
+          end: size + fresh.byteLength,
+        };
+      const { session, terminal } = log;
+      for (const listener of this.#listeners.get(session) ?? []) listener(terminal, size, fresh);
     });
   }
 
   async size(session: string, terminal: string): Promise<number> {
-    return (await this.#terminal(session, terminal)).size;
+    return this.store.size(this.#terminal(session, terminal));
   }
 
-  /** The bytes from `from` up to, but not including, `to`; fewer if the file is shorter. */
+  /** The bytes from `from` up to, but not including, `to`; fewer if the terminal is shorter. */
   async read(session: string, terminal: string, from: number, to: number): Promise<Buffer> {
-    const { path, size } = await this.#terminal(session, terminal);
-    const length = Math.max(0, Math.min(to, size) - from);
-    if (length === 0) return Buffer.alloc(0);
-    const file = await open(path, 'r');
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, from);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    return this.store.read(this.#terminal(session, terminal), from, to);
   }
 
   /** Like `read`, for followers: with output that is shown and not stored, as far as it is in memory. */
   async readLive(session: string, terminal: string, from: number, to: number): Promise<Buffer> {
-    const { shown, size } = await this.#terminal(session, terminal);
-    const bytes = await this.read(session, terminal, from, to);
-    const start = size - shown.byteLength;
-    if (from + bytes.byteLength > start)
-      shown.copy(bytes, Math.max(0, start - from), Math.max(0, from - start));
+    const log = this.#terminal(session, terminal);
+    const bytes = await this.store.read(log, from, to);
+    const { shown } = log;
+    const start = shown.end - shown.bytes.byteLength;
+    if (from < shown.end && from + bytes.byteLength > start)
+      shown.bytes.copy(bytes, Math.max(0, start - from), Math.max(0, from - start));
     return bytes;
   }
 
   async list(session: string): Promise<{ terminal: string; size: number }[]> {
-    const files = await readdir(this.#sessionFolder(session)).catch(() => []);
-    const names = files.filter((file) => terminalName.safeParse(file).success).toSorted();
+    const found = await this.store.list(sessionName(session));
+    const names = found.filter((name) => terminalName.safeParse(name).success).toSorted();
     return Promise.all(
       names.map(async (terminal) => ({ terminal, size: await this.size(session, terminal) })),
     );
@@ -133,77 +125,52 @@ export class TerminalLog implements OnApplicationShutdown {
     };
   }
 
-  /** Copies the beginning of another session’s terminal to a new session. */
+  /** Copies the beginning of another session’s terminal to a session that is not created yet. */
   async copy(from: string, to: string, terminal: string, bytes: number): Promise<void> {
     const step = 1024 * 1024;
-    for (let at = 0; at < bytes; at += step) {
-      const piece = await this.read(from, terminal, at, Math.min(at + step, bytes));
+    const copied = this.#terminal(to, terminal);
+    for (let offset = 0; offset < bytes; offset += step) {
+      const piece = await this.read(from, terminal, offset, Math.min(offset + step, bytes));
       if (piece.length === 0) return;
-      await this.append(to, terminal, at, piece);
+      await this.#append(copied, { offset, bytes: piece, isKept: true, isNew: true });
     }
   }
 
   async remove(session: string): Promise<void> {
-    for (const [key, terminal] of this.#terminals) {
+    for (const [key, log] of this.#terminals) {
       if (!key.startsWith(`${session}/`)) continue;
       this.#terminals.delete(key);
-      const log = await terminal;
-      await log.mutex.runExclusive(() => this.#close(log));
+      await log.mutex.waitForUnlock();
     }
     this.#listeners.delete(session);
-    this.#budget.forget(session);
-    await rm(this.#sessionFolder(session), { recursive: true, force: true });
+    await this.store.remove(sessionName(session));
   }
 
-  async onApplicationShutdown(): Promise<void> {
-    for (const log of this.#opened) {
-      await log.mutex.runExclusive(() => this.#close(log));
-    }
-  }
-
-  #terminal(session: string, terminal: string): Promise<Terminal> {
-    const key = `${session}/${terminal}`;
+  #terminal(session: string, terminal: string): Terminal {
+    const key = `${sessionName(session)}/${terminal}`;
     const known = this.#terminals.get(key);
     if (known) return known;
-    const path = this.#path(session, terminal);
+    if (!terminalName.safeParse(terminal).success)
+      throw new AppError(
+        'invalid_input',
+        'The name of the terminal is not valid. Use a few lowercase letters and digits.',
+      );
     this.#requireFew(session);
-    const found = stat(path).then(
-      ({ size }) => size,
-      () => 0,
-    );
-    const log = found.then((size) => ({
-      session,
-      notice: undefined,
-      path,
-      size,
-      handle: undefined,
-      shown: Buffer.alloc(0),
-      mutex: new Mutex(),
-      lastUse: 0,
-    }));
+    const shown = { bytes: Buffer.alloc(0), end: 0 };
+    const log = { session, terminal, notice: undefined, shown, mutex: new Mutex() };
     this.#terminals.set(key, log);
     return log;
   }
 
-  async #write(log: Terminal, bytes: Uint8Array, { isKept }: { isKept: boolean }): Promise<void> {
+  async #write(log: Terminal, { offset, bytes, isKept }: Appended): Promise<void> {
     try {
-      log.handle ??= await this.#openFile(log);
-      log.lastUse = Date.now();
       const kept = isKept ? await this.#budget.keep(log, bytes) : bytes.subarray(0, 0);
-      for (let done = 0; done < kept.byteLength;) {
-        const rest = kept.byteLength - done;
-        done += (await log.handle.write(kept, done, rest, log.size + done)).bytesWritten;
-      }
-      if (kept.byteLength < bytes.byteLength) {
-        await log.handle.truncate(log.size + bytes.byteLength);
-      }
-      await this.#budget.add(log, kept);
+      const { session, terminal } = log;
+      await this.store.append({ session, terminal, offset, kept, length: bytes.byteLength });
+      this.#budget.stored(log, kept);
     } catch (error) {
-      // A write that was truncated by a full disk is not part of the log.
-      await log.handle?.truncate(log.size);
       throw storageError(error);
     }
-    log.size += bytes.byteLength;
   }
 
   #requireFew(session: string): void {
@@ -215,42 +182,10 @@ export class TerminalLog implements OnApplicationShutdown {
       `A session has at most ${maxTerminals} terminals. Use one that it has.`,
     );
   }
+}
 
-  async #openFile(log: Terminal): Promise<FileHandle> {
-    const { path } = log;
-    await mkdir(join(path, '..'), { recursive: true });
-    if (this.#opened.size >= maxOpenFiles) {
-      const [oldest] = [...this.#opened].toSorted((a, b) => a.lastUse - b.lastUse);
-      await oldest?.mutex.runExclusive(() => this.#close(oldest));
-    }
-    const exists = await stat(path).then(
-      () => true,
-      () => false,
-    );
-    const handle = await open(path, exists ? 'r+' : 'wx+', 0o600);
-    this.#opened.add(log);
-    return handle;
-  }
-
-  async #close(log: Terminal): Promise<void> {
-    this.#opened.delete(log);
-    const { handle } = log;
-    log.handle = undefined;
-    await handle?.close();
-  }
-
-  #sessionFolder(session: string): string {
-    if (!/^[\w-]+$/.test(session)) throw new AppError('not_found', 'There is no such session.');
-    return join(this.#folder, session);
-  }
-
-  #path(session: string, terminal: string): string {
-    if (!terminalName.safeParse(terminal).success) {
-      throw new AppError(
-        'invalid_input',
-        'The name of the terminal is not valid. Use a few lowercase letters and digits.',
-      );
-    }
-    return join(this.#sessionFolder(session), terminal);
-  }
+/** The session itself. Throws `not_found` for a name that leads elsewhere. */
+function sessionName(session: string): string {
+  if (/^[\w-]+$/.test(session)) return session;
+  throw new AppError('not_found', 'There is no such session.');
 }

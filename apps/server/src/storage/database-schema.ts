@@ -10,6 +10,7 @@ export interface DatabaseSchema {
   document: DocumentTable;
   event_text: EventTextTable;
   blob_use: BlobUseTable;
+  terminal_piece: TerminalPieceTable;
   evaluation: EvaluationTable;
   evaluation_trial: EvaluationTrialTable;
   access_token: AccessTokenTable;
@@ -89,6 +90,20 @@ export interface EventTextTable {
   session: string;
   seq: number;
   text: string;
+}
+
+/**
+ * Output of a terminal from the offset `start` to `start + length`, without gaps or overlaps. Its first `kept` bytes are
+ * `bytes`, or the object of the key `object`; the rest is not kept and is read as zeros.
+ */
+export interface TerminalPieceTable {
+  session: string;
+  terminal: string;
+  start: number;
+  length: number;
+  kept: number;
+  bytes: Buffer | null;
+  object: string | null;
 }
 
 /** `owner` is a session or a benchmark run. */

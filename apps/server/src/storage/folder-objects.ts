@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import {
   checkedKey,
   isKey,
+  type ObjectRange,
   type ObjectStore,
   type OpenObject,
   type StoredObject,
@@ -24,11 +25,14 @@ export class FolderObjects implements ObjectStore {
     return found?.isFile() ? { key, bytes: found.size, storedMs: found.mtimeMs } : undefined;
   }
 
-  async open(key: string): Promise<OpenObject | undefined> {
+  async open(key: string, range?: ObjectRange): Promise<OpenObject | undefined> {
     const file = await open(this.#path(key)).catch(absent);
     if (!file) return undefined;
     const { size } = await file.stat();
-    return { bytes: size, content: file.createReadStream({ highWaterMark: 1 << 18 }) };
+    const { from, to } = { from: range?.from ?? 0, to: Math.min(range?.to ?? size, size) };
+    const part = range && { start: from, end: to - 1 };
+    const content = file.createReadStream({ highWaterMark: 1 << 18, ...part });
+    return { bytes: to - from, content };
   }
 
   async *list(folder: string): AsyncIterable<StoredObject> {

@@ -9,6 +9,12 @@ export interface StoredObject {
   storedMs: number;
 }
 
+/** Which bytes of an object: from `from` up to, but not including, `to`. It has at least `from` bytes. */
+export interface ObjectRange {
+  from: number;
+  to: number;
+}
+
 export interface OpenObject {
   bytes: number;
   /** Whoever opens it reads it to its end, or destroys it. */
@@ -27,7 +33,8 @@ export abstract class ObjectStore {
   abstract put(key: string, content: Readable | Uint8Array, options?: WriteOptions): Promise<void>;
   /** Undefined if there is none. */
   abstract find(key: string): Promise<StoredObject | undefined>;
-  abstract open(key: string): Promise<OpenObject | undefined>;
+  /** The whole object, or a part of it. Undefined if there is none. */
+  abstract open(key: string, range?: ObjectRange): Promise<OpenObject | undefined>;
   /** All below a folder, in any order; also what remained of puts that a killed server began. */
   abstract list(folder: string): AsyncIterable<StoredObject>;
   /** Also resolves if there is none. */

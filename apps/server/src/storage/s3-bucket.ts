@@ -9,7 +9,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import type { S3Config } from '../s3-config.js';
-import type { OpenObject, StoredObject } from './object-store.js';
+import type { ObjectRange, OpenObject, StoredObject } from './object-store.js';
 
 const connectTimeoutMs = 5_000;
 /** How long a connection may be silent. */
@@ -58,8 +58,9 @@ export class S3Bucket {
     return { bytes: found.ContentLength ?? 0, storedMs: found.LastModified?.getTime() ?? 0 };
   }
 
-  async get(key: string): Promise<OpenObject> {
-    const found = await this.#client.send(new GetObjectCommand(this.#place(key)));
+  async get(key: string, range?: ObjectRange): Promise<OpenObject> {
+    const part = range && { Range: `bytes=${range.from}-${range.to - 1}` };
+    const found = await this.#client.send(new GetObjectCommand({ ...this.#place(key), ...part }));
     return { bytes: found.ContentLength ?? 0, content: found.Body as Readable };
   }
 

@@ -1,40 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { Config } from '../config.js';
-import { S3Objects } from './s3-objects.js';
+import type { S3Config } from '../s3-config.js';
+import type { S3Objects } from './s3-objects.js';
 import { objectStoreCases } from './testing/object-store-cases.js';
+import { TestBucket } from './testing/test-bucket.js';
 
 /** A cut after this many bytes is in the middle of a content, behind its headers. */
 const cutAfter = 200_000;
 
 describe('objects in a bucket', () => {
-  const base = new Config().storage;
-  if (!base) throw new Error('BELAY_STORAGE is not set: npm run test:s3 says what is needed.');
-  const prefix = [base.prefix, `test-${randomUUID()}`].filter(Boolean).join('/');
-  const storage = { ...base, prefix };
-  let folder: string;
-  const opened: S3Objects[] = [];
-  beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'belay-s3-'))));
-  afterAll(async () => {
-    const rest = await S3Objects.open(base, join(folder, 'spool'));
-    await rest.removeFolder(prefix.slice(base.prefix.length).replace(/^\//, ''));
-    rest.onApplicationShutdown();
-    for (const one of opened) one.onApplicationShutdown();
-    rmSync(folder, { recursive: true });
-  });
-
-  let number = 0;
-  const fresh = () => ({ ...storage, prefix: `${prefix}/${(number += 1)}` });
-  const open = async (config = fresh()) => {
-    const objects = await S3Objects.open(config, join(folder, 'spool'));
-    opened.push(objects);
-    return objects;
-  };
+  const bucket = new TestBucket();
+  const { folder } = bucket;
+  afterAll(() => bucket.close());
+  const fresh = () => bucket.fresh();
+  const open = (config?: S3Config) => bucket.open(config);
 
   const read = async (objects: S3Objects, key: string) => {
     const found = await objects.open(key);
@@ -45,7 +28,10 @@ describe('objects in a bucket', () => {
 
   it('are below their prefix alone', async () => {
     const config = fresh();
-    const [one, other] = [await open(config), await open({ ...config, prefix: `${prefix}/x` })];
+    const [one, other] = [
+      await open(config),
+      await open({ ...config, prefix: `${config.prefix}/x` }),
+    ];
     await one.put('a/b', Buffer.from('of one'));
     expect(await other.find('a/b')).toBeUndefined();
     expect(await read(await open(config), 'a/b')).toBe('of one');
@@ -79,7 +65,7 @@ describe('objects in a bucket', () => {
       [
         {
           credentials: {
-            accessKeyId: storage.credentials?.accessKeyId ?? '',
+            accessKeyId: fresh().credentials?.accessKeyId ?? '',
             secretAccessKey: 'x',
           },
         },
@@ -98,7 +84,7 @@ describe('objects in a bucket', () => {
 
   describe('behind a connection that breaks', () => {
     let proxy: CuttingProxy;
-    beforeEach(async () => void (proxy = await CuttingProxy.start(endpointOf(storage.endpoint))));
+    beforeEach(async () => void (proxy = await CuttingProxy.start(endpointOf(fresh().endpoint))));
     afterEach(() => proxy.close());
 
     it('are not there half, and the earlier one stays', async () => {

@@ -8,6 +8,7 @@ import type { S3Config } from '../s3-config.js';
 import {
   checkedKey,
   isKey,
+  type ObjectRange,
   type ObjectStore,
   type OpenObject,
   type StoredObject,
@@ -75,9 +76,9 @@ export class S3Objects implements ObjectStore {
     return found && { key, ...found };
   }
 
-  open(key: string): Promise<OpenObject | undefined> {
+  open(key: string, range?: ObjectRange): Promise<OpenObject | undefined> {
     const at = this.#at(key);
-    return this.#try(() => this.bucket.get(at).catch(absent));
+    return this.#try(() => this.bucket.get(at, range).catch(absent));
   }
 
   async *list(folder: string): AsyncIterable<StoredObject> {

@@ -59,6 +59,7 @@ export const tables: Record<keyof DatabaseSchema, Kind> = {
   setting: 'settings',
   document: 'mcp',
   blob_use: 'picture',
+  terminal_piece: 'session',
   evaluation: 'evaluation',
   evaluation_trial: 'trial',
   access_token: 'token',

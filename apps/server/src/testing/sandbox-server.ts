@@ -20,6 +20,7 @@ import { BlobStore } from '../logs/blob-store.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { StepCopies } from '../logs/step-copies.js';
 import { TransientNotices } from '../logs/transient-notices.js';
+import { TerminalFiles } from '../logs/terminal-files.js';
 import { TerminalLog } from '../logs/terminal-log.js';
 import { FolderObjects } from '../storage/folder-objects.js';
 import { Documents } from '../storage/documents.js';
@@ -182,7 +183,7 @@ export class SandboxServer {
     this.copies = new StepCopies(config, objects);
     return new StorageCalls(
       this.logs.log,
-      new TerminalLog(config),
+      new TerminalLog(config, new TerminalFiles(config)),
       new BlobStore(config, this.logs.database, objects),
       new TransientNotices(),
       this.copies,

@@ -13,6 +13,7 @@ import {
 import { dialRpc, type RpcConnection, type RpcStream } from '@belay/rpc';
 import { staysTrue, until } from '@belay/testing';
 import { TransientNotices } from '../../logs/transient-notices.js';
+import { TerminalFiles } from '../../logs/terminal-files.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TestLogs } from '../../testing/logs.js';
 import { AgentCalls } from './agent-calls.js';
@@ -33,6 +34,7 @@ let folder: string;
 let listener: AgentListener;
 /** The sockets of containers, by sandbox. */
 const sockets = new Map<string, Server>();
+let files: TerminalFiles;
 let terminals: TerminalLog;
 let calls: AgentCalls;
 let live: TransientNotices;
@@ -51,7 +53,8 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'belay-'));
   await logs.open();
   listener = new AgentListener();
-  terminals = new TerminalLog(logs.config);
+  files = new TerminalFiles(logs.config);
+  terminals = new TerminalLog(logs.config, files);
   const unused = null as never;
   const storage = new StorageCalls(logs.log, terminals, unused, unused, unused);
   const models = {
@@ -74,7 +77,7 @@ afterEach(async () => {
   listener.hangUpAll();
   for (const server of sockets.values()) server.close();
   sockets.clear();
-  await terminals.onApplicationShutdown();
+  await files.onApplicationShutdown();
   await rm(folder, { recursive: true });
 });
 afterAll(() => logs.close());

@@ -1,5 +1,6 @@
 import { newEvent, type AppError } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { TerminalFiles } from '../../logs/terminal-files.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { TestLogs } from '../../testing/logs.js';
@@ -58,6 +59,7 @@ describe('followers of sessions', () => {
   const logs = new TestLogs();
   const live = new TransientNotices();
   const removed = new Set<(session: string) => void>();
+  let files: TerminalFiles;
   let terminals: TerminalLog;
   let followers: SessionFollowers<Connection>;
   /** How many each live notice went to at once. */
@@ -67,7 +69,8 @@ describe('followers of sessions', () => {
 
   beforeEach(async () => {
     await logs.open();
-    terminals = new TerminalLog(logs.config);
+    files = new TerminalFiles(logs.config);
+    terminals = new TerminalLog(logs.config, files);
     together = [];
     const removal = {
       onRemoved: (listener: (session: string) => void) => {
@@ -90,7 +93,7 @@ describe('followers of sessions', () => {
   });
   afterEach(async () => {
     followers.close();
-    await terminals.onApplicationShutdown();
+    await files.onApplicationShutdown();
     await logs.log.remove('s');
   });
   afterAll(() => logs.close());

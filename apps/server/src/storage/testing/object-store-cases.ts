@@ -54,6 +54,20 @@ export function objectStoreCases(open: () => Promise<ObjectStore>): void {
     expect(hash.digest('hex')).toBe(createHash('sha256').update(content).digest('hex'));
   });
 
+  it('is read in part', async () => {
+    await store.put('part', Buffer.from('0123456789'));
+    for (const [from, to, part] of [
+      [0, 4, '0123'],
+      [3, 4, '3'],
+      [8, 100, '89'],
+    ] as const) {
+      const found = await store.open('part', { from, to });
+      expect(found && String(await buffer(found.content))).toBe(part);
+      expect(found?.bytes).toBe(part.length);
+    }
+    expect(await store.open('missing', { from: 0, to: 4 })).toBeUndefined();
+  });
+
   it('has one of two that are put at once, whole', async () => {
     const contents = ['a', 'b'].map((one) => one.repeat(300_000));
     await Promise.all(contents.map((one) => store.put('both', Readable.from([one]))));
