@@ -1,8 +1,8 @@
-import { onEveryDatabase } from '../testing/databases.js';
+import { alwaysOnEveryDatabase } from '../testing/databases.js';
 import { TestBucket } from '../storage/testing/test-bucket.js';
 import { terminalPieceCases } from './testing/terminal-piece-cases.js';
 
-onEveryDatabase('pieces of terminals in a bucket', (databases) => {
+alwaysOnEveryDatabase('pieces of terminals in a bucket', (databases) => {
   let bucket: TestBucket;
   beforeAll(() => void (bucket = new TestBucket()));
   afterAll(() => bucket.close());
