@@ -163,6 +163,11 @@ export class EventLog implements OnApplicationShutdown {
     return (await this.#records.get(session)).lastSeq;
   }
 
+  /** Whether an event may be of an earlier server, or of this one’s process before: decided without any clock. */
+  isEarlier(session: string, seq: number): boolean {
+    return seq <= this.#fence.before(session);
+  }
+
   /** The `n` of the last event stored from the agent of this epoch. */
   async storedN(session: string, epoch: number): Promise<number> {
     const record = await this.#records.get(session);
