@@ -12,6 +12,7 @@ import {
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
+import { lease } from '../storage/lease.js';
 import { ApprovalService } from './approval.service.js';
 import { LoggedCalls, type LoggedCall } from './logged-calls.js';
 import { refuseRepetition } from './refuse-repetition.js';
@@ -89,6 +90,7 @@ export class ApprovedCalls implements OnModuleInit {
     const begin = async (ending: AbortSignal): Promise<T> => {
       // The call may have ended, or its agent been replaced, while the question was open.
       await this.calls.open(session, id);
+      lease.assertHeld();
       return work(call, ending);
     };
     return whileWorking(this.log, session, { signal, inPause: 'wait', work: begin });

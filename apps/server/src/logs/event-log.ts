@@ -164,9 +164,8 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   /** Whether an event may be of an earlier server, or of this one’s process before: decided without any clock. */
-  isEarlier(session: string, seq: number): boolean {
-    return seq <= this.#fence.before(session);
-  }
+  readonly isEarlier = (session: string, seq: number): boolean =>
+    seq <= this.#fence.before(session);
 
   /** The `n` of the last event stored from the agent of this epoch. */
   async storedN(session: string, epoch: number): Promise<number> {
@@ -336,15 +335,13 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   #publishToFleet(record: SessionRecord, events: Event[]): void {
-    const summary = this.stalls.shown(record.summary);
-    this.#listeners.publishToFleet(record.id, events, summary);
+    this.#listeners.publishToFleet(record.id, events, this.stalls.shown(record.summary));
   }
 
   #stalled(session: string, seconds: number | null): void {
     const record = this.#records.known(session);
-    if (!record) return;
-    this.#publishToFleet(record, []);
-    if (seconds === null) return;
+    if (record) this.#publishToFleet(record, []);
+    if (!record || seconds === null) return;
     const message = `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`;
     void this.append(session, [
       newEvent('server', 'stalled', { args: { seconds }, message }),
