@@ -23,6 +23,7 @@ describe('a connection to a server that stands by', () => {
       seen.push(request);
       response.end(`${request.socket.remoteAddress} ${await text(request)}`);
     });
+    await once(http.listen(0, '127.0.0.1'), 'listening');
     const sockets = new WebSocketServer({ server: http });
     sockets.on('connection', (socket) => socket.on('message', (data) => socket.send(data)));
     port = await PeerPort.open({ host: '127.0.0.1' }, '127.0.0.1:0');
@@ -36,6 +37,7 @@ describe('a connection to a server that stands by', () => {
     relay.keepOnly(undefined);
     port.close();
     http.closeAllConnections();
+    http.close();
   });
 
   const here = () => ({
@@ -107,6 +109,9 @@ describe('a connection to a server that stands by', () => {
   });
 
   it('is refused by one that does not serve', async () => {
+    expect(await endOf(toPeerPort(), `${port.key} 10.0.0.1\n`)).toBe('');
+    port.serve(http);
+    http.close();
     expect(await endOf(toPeerPort(), `${port.key} 10.0.0.1\n`)).toBe('');
   });
 });

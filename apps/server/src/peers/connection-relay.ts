@@ -52,7 +52,10 @@ export class ConnectionRelay {
   async #relay(socket: Socket): Promise<void> {
     socket.on('error', () => socket.destroy());
     const upstream = await this.#upstream(socket);
-    if (!upstream) return refuseOnSocket(socket, nobody());
+    if (!upstream) {
+      refuseOnSocket(socket, nobody());
+      return void socket.resume().setTimeout(introductionMs, () => socket.destroy());
+    }
     if (socket.destroyed) return void upstream.destroy();
     // What is written already still arrives.
     upstream.once('close', () => socket.destroySoon());

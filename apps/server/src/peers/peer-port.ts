@@ -49,7 +49,7 @@ export class PeerPort {
     return this.peerAddress.replace(/\d+$/, `${port}`);
   }
 
-  /** Until then connections are refused: their servers look again for the one that serves. */
+  /** Before, and after its end, connections are refused: their servers look again for the one that serves. */
   serve(http: HttpServer): void {
     this.#http = http;
   }
@@ -66,11 +66,12 @@ export class PeerPort {
       if (line.length > maxIntroduction) return refuse();
       if (!line.endsWith('\n')) return;
       const [key = '', address = ''] = line.trim().split(' ');
-      if (!this.#http || !this.#isKey(key) || isIP(address) === 0) return refuse();
+      const http = this.#http?.listening ? this.#http : undefined;
+      if (!http || !this.#isKey(key) || isIP(address) === 0) return refuse();
       socket.off('data', take).off('timeout', refuse).setTimeout(0);
       Object.defineProperty(socket, 'remoteAddress', { value: address });
       socket.write(served);
-      this.#http.emit('connection', socket);
+      http.emit('connection', socket);
     };
     socket.on('error', refuse).setTimeout(introductionMs, refuse).on('data', take);
   }

@@ -48,14 +48,13 @@ export class ServerRows {
 
   /** Undefined when nobody has the lease: it was given back, or never taken. */
   async holder(): Promise<LeaseHolder | undefined> {
-    const row = await this.kysely
+    return this.kysely
       .selectFrom('lease')
       .innerJoin('server', 'server.id', 'lease.server')
       .select(['server.id', 'address', 'files', 'version', 'key'])
       .select(sql<boolean>`server.beat >= ${now} - ${claimMs}::bigint`.as('isAlive'))
       .where('lease.name', '=', lease)
       .executeTakeFirst();
-    return row;
   }
 
   /** The address of a server that shares this database, but not the files of this server; undefined if there is none. */
@@ -78,6 +77,8 @@ export class ServerRows {
       .where('name', '=', lease)
       .executeTakeFirstOrThrow();
     const holder = await this.holder();
+    // An earlier attempt did, and its answer was lost.
+    if (holder?.id === this.own.id) return true;
     if (holder?.isAlive && !this.#isPredecessor(holder)) return false;
     const { numUpdatedRows } = await this.kysely
       .updateTable('lease')
