@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { itLong, until } from '@belay/testing';
-import { BelayServer, run, script, start, type Followed } from '@belay/testkit';
+import { BelayServer, freePort, run, script, start, type Followed } from '@belay/testkit';
 import { PostgresCluster } from '../../apps/server/src/testing/postgres-cluster.js';
 import { eventNumbers, gaplessNumbers } from './event-numbers.js';
 import { JoinProcess } from './join-process.js';
@@ -29,7 +29,8 @@ class SharedServers {
     };
     for (let made = 0; made < count; made++) {
       const folder = made > 0 && { BELAY_DATA: this.first.data };
-      const server = new BelayServer({ ...shared, ...folder });
+      const port = { BELAY_PORT: `${await freePort()}` };
+      const server = new BelayServer({ ...shared, ...port, ...folder });
       await server.start();
       this.all.push(server);
     }

@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
 import { ownerCaller } from './access/caller.js';
 import { AppModule } from './app.module.js';
 import { ApprovalService } from './approvals/approval.service.js';
@@ -90,10 +90,11 @@ function endOnSignal(app: NestExpressApplication, onClosed: () => Promise<void>)
     if (ending) process.exit(signal === 'SIGINT' ? 130 : 143);
     ending = true;
     setTimeout(() => process.exit(0), closeMs).unref();
-    void app
-      .close()
-      .finally(onClosed)
-      .finally(() => process.exit(0));
+    void close().finally(() => process.exit(0));
+  };
+  const close = async (): Promise<void> => {
+    await app.close().catch(ignoreError('what is left ends with the process'));
+    await onClosed();
   };
   process.on('SIGINT', end);
   process.on('SIGTERM', end);

@@ -12,7 +12,7 @@ describe('a server whose turn is over', () => {
 
   it('answers no request, which may have waited in its sockets', async () => {
     const server = await new TestServer().start();
-    const rule = { scope: 'global', operation: 'terminal.run', pattern: 'ls', verdict: 'approved' };
+    const rule = { scope: 'all', operation: 'terminal.run', pattern: 'ls' };
     const post = () =>
       server.fetch('/api/rules', {
         method: 'POST',

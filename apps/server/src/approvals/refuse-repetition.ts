@@ -1,12 +1,12 @@
 import { AppError, isEvent, type Event } from '@belay/protocol';
-import type { ApprovedCall } from './approved-calls.js';
+import type { LoggedCall } from './logged-calls.js';
 
 /**
  * Refuses a call that an earlier server may have run. A call still waiting for its approval, or approved since, has not
  * run.
  */
 export function refuseRepetition(
-  { events: [call, ...later] }: Pick<ApprovedCall, 'events'>,
+  { events: [call, ...later] }: Pick<LoggedCall, 'events'>,
   isEarlier: (seq: number) => boolean,
 ): void {
   const waits = later.some((event) => isEvent(event, 'approval'));

@@ -19,9 +19,10 @@ describe('a connection to a server that stands by', () => {
 
   beforeEach(async () => {
     seen.length = 0;
-    http = createServer(async (request, response) => {
+    http = createServer((request, response) => {
       seen.push(request);
-      response.end(`${request.socket.remoteAddress} ${await text(request)}`);
+      const { remoteAddress } = request.socket;
+      void text(request).then((body) => response.end(`${remoteAddress} ${body}`));
     });
     await once(http.listen(0, '127.0.0.1'), 'listening');
     const sockets = new WebSocketServer({ server: http });

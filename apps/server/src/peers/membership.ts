@@ -61,8 +61,8 @@ export class Membership {
   /** Gives the lease back. */
   async close(): Promise<void> {
     this.#closing.abort();
-    clearInterval(this.#watching);
     await this.#beating;
+    clearInterval(this.#watching);
     await this.rows.leave();
   }
 
