@@ -25,6 +25,10 @@ describe('the configuration', () => {
     ['BELAY_OIDC_CLIENT_ID', 'alone'],
     ['OPENAI_BASE_URL', 'not an address'],
     ['DOCKER_HOST', 'tcp://10.0.0.1:2375'],
+    ['BELAY_PEER_URL', 'http://10.0.0.1:4610'],
+    ['BELAY_PEER_URL', 'tcp://10.0.0.1'],
+    // Without DATABASE_URL.
+    ['BELAY_PEER_URL', 'tcp://10.0.0.1:4610'],
     ['BELAY_STORAGE', 'bucket'],
     ['BELAY_STORAGE', 's3://bucket/../other'],
   ])('names %s when it is %j', (name, value) => {

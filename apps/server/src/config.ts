@@ -5,6 +5,7 @@ import { runtimeFolder } from '@belay/host';
 import { type Scope } from '@belay/protocol';
 import { z } from 'zod';
 import { kubernetesOf, kubernetesSettings, type KubernetesConfig } from './kubernetes-config.js';
+import { peerAddressOf, peerVariables } from './peer-config.js';
 import { s3Of, s3Variables, type S3Config } from './s3-config.js';
 import { blankIsUnset, faulty, text } from './variables.js';
 
@@ -90,6 +91,7 @@ const environment = z.object({
   BELAY_OIDC_OPERATE: accounts,
   BELAY_OIDC_VIEW: accounts,
   DATABASE_URL: url,
+  ...peerVariables,
   ...s3Variables,
   BELAY_SECRET_KEY: z.preprocess(
     blankIsUnset,
@@ -202,6 +204,8 @@ export class Config {
   /** API requests that one caller may make per second; 0 means no limit. */
   readonly requestsPerSecond: number;
   readonly databaseUrl: string | undefined;
+  /** HOST:PORT where other servers of the database reach this one; undefined for a server that shares it with none. */
+  readonly peerAddress: string | undefined;
   /** Where blobs, workspaces, copies and patches are; undefined for the data folder. */
   readonly storage: S3Config | undefined;
   /** The key of the documents in the database, in Base64; undefined for the one in the data folder. */
@@ -262,6 +266,7 @@ export class Config {
     this.tunnel = set.BELAY_TUNNEL && { kind: set.BELAY_TUNNEL, token: set.NGROK_AUTHTOKEN };
     this.requestsPerSecond = set.BELAY_REQUESTS_PER_SECOND;
     this.databaseUrl = set.DATABASE_URL;
+    this.peerAddress = peerAddressOf(set, this.databaseUrl);
     this.storage = s3Of(set);
     this.secretKey = set.BELAY_SECRET_KEY;
     this.dockerHost = set.DOCKER_HOST;

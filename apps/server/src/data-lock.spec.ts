@@ -13,6 +13,17 @@ describe('the lock of the data folder', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  it('is shared by servers that share their database, and by no other', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'belay-lock-'));
+    const unlock = [1, 2].map(() => lockData(folder, { isShared: true }));
+    expect(() => lockData(folder)).toThrow(`Another Belay server is using ${folder}`);
+    for (const one of unlock) one();
+    const alone = lockData(folder);
+    expect(() => lockData(folder, { isShared: true })).toThrow('Another Belay server');
+    alone();
+    await rm(folder, { recursive: true, force: true });
+  });
+
   it('refuses a folder that cannot be one with a sentence', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'belay-lock-'));
     const file = join(folder, 'file');

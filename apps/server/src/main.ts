@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { createServer } from 'node:net';
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppError } from '@belay/protocol';
+import { AppError, ignoreError } from '@belay/protocol';
 import { ownerCaller } from './access/caller.js';
 import { AppModule } from './app.module.js';
 import { ApprovalService } from './approvals/approval.service.js';
@@ -16,6 +16,7 @@ import { openTunnel } from './api/tunnel.js';
 import { setUpHttp } from './api/set-up-http.js';
 import { ServerLogger } from './server-logger.js';
 import { EventLog } from './logs/event-log.js';
+import { ServerTurn } from './peers/server-turn.js';
 
 /** How long open requests may continue after a signal. */
 const closeMs = 5_000;
@@ -30,11 +31,12 @@ main().catch((error: unknown) => {
 
 async function main(): Promise<void> {
   const config = new Config();
-  const unlock = lockData(config.data);
+  const unlock = lockData(config.data, { isShared: config.peerAddress !== undefined });
   await checkPort(config);
   const logger = new ServerLogger(config);
   // The last resort: an unawaited failure in one session’s work must not end all other sessions.
   process.on('unhandledRejection', (reason) => logger.error(reason));
+  const turn = config.databaseUrl === undefined ? undefined : await ServerTurn.wait(config, logger);
   const app = await NestFactory.create<NestExpressApplication>(AppModule, {
     logger,
     bodyParser: false,
@@ -42,8 +44,12 @@ async function main(): Promise<void> {
     forceCloseConnections: true,
   });
   setUpHttp(app);
-  await app.listen(config.port, config.host);
-  endOnSignal(app, unlock);
+  await app.listen(turn?.freePort() ?? config.port, config.host);
+  turn?.serve(app.getHttpServer());
+  endOnSignal(app, async () => {
+    await turn?.end();
+    unlock();
+  });
   const { stdin: input, stderr: output } = process;
   if (input.isTTY && output.isTTY)
     askAtTerminal({ log: app.get(EventLog), approvals: app.get(ApprovalService), input, output });
@@ -78,16 +84,17 @@ async function checkPort({ host, port }: Config): Promise<void> {
 }
 
 /** Sandboxes keep running without the server; its next start adopts them. */
-function endOnSignal(app: NestExpressApplication, unlock: () => void): void {
+function endOnSignal(app: NestExpressApplication, onClosed: () => Promise<void>): void {
   let ending = false;
   const end = (signal: NodeJS.Signals): void => {
     if (ending) process.exit(signal === 'SIGINT' ? 130 : 143);
     ending = true;
     setTimeout(() => process.exit(0), closeMs).unref();
-    void app.close().finally(() => {
-      unlock();
-      process.exit(0);
-    });
+    void close().finally(() => process.exit(0));
+  };
+  const close = async (): Promise<void> => {
+    await app.close().catch(ignoreError('what is left ends with the process'));
+    await onClosed();
   };
   process.on('SIGINT', end);
   process.on('SIGTERM', end);

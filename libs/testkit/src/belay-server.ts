@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +16,11 @@ interface Running {
   token: string;
   client: BelayClient;
   live: LiveConnection;
+}
+
+interface SavedTokens {
+  token: string;
+  viewerToken: string;
 }
 
 /** The built server as a child process, on a free port and with a temporary data folder. */
@@ -41,8 +46,7 @@ export class BelayServer {
   }
   /** The token of a viewer, who can watch but not change anything. */
   get viewerToken(): string {
-    const saved = readFileSync(join(this.data, 'server.json'), 'utf8');
-    return (JSON.parse(saved) as { viewerToken: string }).viewerToken;
+    return this.#saved?.viewerToken ?? '';
   }
   get client(): BelayClient {
     return this.#now.client;
@@ -58,7 +62,10 @@ export class BelayServer {
     return this.#log;
   }
 
-  /** Starts the server, or restarts it with the same data and port. Resolves when it is ready. */
+  /**
+   * Starts the server, or restarts it with the same data and port. Resolves when it is ready, or passes connections on to
+   * another server of the same data folder.
+   */
   async start(): Promise<void> {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -81,8 +88,9 @@ export class BelayServer {
     child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log += text));
     const ready = await new Promise<{ url: string; token: string }>((done, failed) => {
       createInterface(child.stdout).on('line', (line) => {
-        const report = JSON.parse(line) as { ready?: boolean; url: string; token: string };
-        if (report.ready) done(report);
+        const report = JSON.parse(line) as { url?: string; token?: string; port?: number };
+        const { url = `http://127.0.0.1:${report.port}`, token = this.#saved?.token } = report;
+        if (token !== undefined) done({ url, token });
       });
       child.once('exit', (code) =>
         failed(new Error(`The server ended with ${code}:\n${this.#log}`)),
@@ -108,6 +116,13 @@ export class BelayServer {
     if (this.#running) await this.end();
     await removeSandboxes(this.data);
     await rm(this.data, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  /** Undefined before the first start. */
+  get #saved(): SavedTokens | undefined {
+    const file = join(this.environment['BELAY_DATA'] ?? this.data, 'server.json');
+    if (!existsSync(file)) return undefined;
+    return JSON.parse(readFileSync(file, 'utf8')) as SavedTokens;
   }
 
   get #now(): Running {

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type ActionOutput, type StartedAction } from '@belay/protocol';
 import { ApprovedCalls, type ApprovedCall } from '../approvals/approved-calls.js';
-import { refuseRepetition } from '../approvals/refuse-repetition.js';
 import { TransientNotices } from '../logs/transient-notices.js';
 import { ActionRunner } from './action-runner.js';
 import { BackgroundCalls } from './background-calls.js';
@@ -13,8 +12,6 @@ import { OutputSender } from './output-sender.js';
  */
 @Injectable()
 export class ActionCalls {
-  readonly #started = Date.now();
-
   constructor(
     private readonly calls: ApprovedCalls,
     private readonly runner: ActionRunner,
@@ -33,7 +30,6 @@ export class ActionCalls {
   ): Promise<ActionOutput | StartedAction> {
     return this.calls.runOnce(session, id, {
       signal,
-      check: (call) => refuseRepetition(call, this.#started),
       work: async (call, ending) => {
         const action = actionOf(call);
         const { input, operation } = call;

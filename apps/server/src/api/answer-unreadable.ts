@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { AppError, ownValue } from '@belay/protocol';
-import { refuseOnSocket } from './refuse-on-socket.js';
+import { refuseOnSocket } from '../refuse-on-socket.js';
 
 /** How long a client may take to read the answer and to close the connection. */
 const lingerMs = 10_000;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { allRoutes, dashboardPath, AppError, problemOf, problemType } from '@belay/protocol';
 import type { NextFunction, Request, Response } from 'express';
 import { unauthorized } from '../access/caller.js';
+import { lease } from '../storage/lease.js';
 import type { AddressCheck } from './auth/address-check.js';
 import { LoginPages, type LoginOptions } from './auth/login.js';
 import { takeBasicAuth } from './gpt/basic-auth.js';
@@ -48,6 +49,7 @@ export function middleware({ addresses, frames, ...options }: MiddlewareOptions)
     const fault = addresses.fault(request.headers);
     if (fault) return refuse(response, new AppError('forbidden', fault));
     if (routes.test(request.path)) {
+      lease.assertHeld();
       takeBasicAuth(request.path, request.headers);
       rates.count(identity.caller(request.headers), request);
       return next();

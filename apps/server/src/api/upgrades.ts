@@ -10,7 +10,7 @@ import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
 import { SocketCounts } from './limits/socket-counts.js';
-import { refuseOnSocket } from './refuse-on-socket.js';
+import { refuseOnSocket } from '../refuse-on-socket.js';
 
 /** Serves the sockets of one path. */
 export interface SocketApi {

@@ -12,16 +12,16 @@ import {
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
 import { whileWorking } from '../logs/while-working.js';
+import { lease } from '../storage/lease.js';
 import { ApprovalService } from './approval.service.js';
 import { LoggedCalls, type LoggedCall } from './logged-calls.js';
+import { refuseRepetition } from './refuse-repetition.js';
 
 /** A call that may run, with everything that is known about it. */
 export type ApprovedCall = LoggedCall;
 
 interface Run<T> {
   signal: AbortSignal;
-  /** Throws for a call that may not run; called before anyone is asked. */
-  check?(call: ApprovedCall): void;
   work(call: ApprovedCall, signal: AbortSignal): Promise<T>;
 }
 
@@ -59,9 +59,16 @@ export class ApprovedCalls implements OnModuleInit {
 
   /**
    * Runs a logged call once, when it is approved and the session is working. Throws what `verdict` and `work` throw,
-   * `rejected` with the reason, `cancelled` after the session’s end, and `conflict` for a second run.
+   * `rejected` with the reason, `cancelled` after the session’s end, and `conflict` for a second run. Unless a call is
+   * harmless, it is `cancelled` when an earlier server may have run it.
    */
-  async runOnce<T>(session: string, id: string, run: Run<T>): Promise<T> {
+  async runOnce<T>(
+    session: string,
+    id: string,
+    { isHarmless = false, ...run }: Run<T> & { isHarmless?: boolean },
+  ): Promise<T> {
+    const isEarlier = (seq: number) => this.log.isEarlier(session, seq);
+    if (!isHarmless) refuseRepetition(await this.calls.open(session, id), isEarlier);
     return this.run(session, id, {
       ...run,
       work: (call, signal) => {
@@ -74,9 +81,8 @@ export class ApprovedCalls implements OnModuleInit {
   }
 
   /** Like `runOnce`, for work that may be repeated while the call is in progress. */
-  async run<T>(session: string, id: string, { signal, check, work }: Run<T>): Promise<T> {
+  async run<T>(session: string, id: string, { signal, work }: Run<T>): Promise<T> {
     const call = await this.calls.open(session, id);
-    check?.(call);
     // A user’s own call needs no approval, even after the session’s end.
     if (call.source === 'user') return work(call, signal);
     const decision = await this.#decide(session, call, signal);
@@ -84,6 +90,7 @@ export class ApprovedCalls implements OnModuleInit {
     const begin = async (ending: AbortSignal): Promise<T> => {
       // The call may have ended, or its agent been replaced, while the question was open.
       await this.calls.open(session, id);
+      lease.assertHeld();
       return work(call, ending);
     };
     return whileWorking(this.log, session, { signal, inPause: 'wait', work: begin });

@@ -3,7 +3,6 @@ import {
   AppError,
   ignoreError,
   isEnded,
-  newEvent,
   type AgentEvent,
   type Event,
   type SessionSettings,
@@ -12,6 +11,8 @@ import {
 import { Config } from '../config.js';
 import { notStored, storageError } from '../storage/database.js';
 import type { DatabaseConnection } from '../storage/database-schema.js';
+import { Absences } from './absences.js';
+import type { AppendJob, StoredBatch } from './append-job.js';
 import type { Appendix } from './appendix.js';
 import { checkAgentEvents, refuseNewWork } from './agent-events.js';
 import { idsOfCalls, refuseUsedIds } from './call-ids.js';
@@ -23,28 +24,10 @@ import { QueuedMessages } from './queued-messages.js';
 import type { SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
 import { SessionsStore } from './sessions.store.js';
-import { Absences } from './absences.js';
-import { isDiskFull, Stalls } from './stalls.js';
+import { isDiskFull, stalledEvent, Stalls } from './stalls.js';
 import { firstSummary } from './session-summary.js';
 import { UserCalls, type UserCall } from './user-calls.js';
-import { writtenEvent, type WrittenEvent } from './written-event.js';
-
-/** The result of one transaction. */
-interface Stored {
-  settled: { job: Job; draft: Draft }[];
-  changed: Map<string, SessionRecord>;
-  added: Map<string, WrittenEvent[]>;
-}
-
-interface Job {
-  session: string;
-  /** Returns the events to store and the changed record; throws `AppError` to refuse. */
-  prepare: (record: SessionRecord, connection: DatabaseConnection) => Promise<Draft> | Draft;
-  /** Whether the job reads events, including those of earlier jobs in the same transaction. */
-  reads: boolean;
-  done: (draft: Draft) => void;
-  failed: (error: unknown) => void;
-}
+import { writtenEvent } from './written-event.js';
 
 /**
  * The log of every session; only this class writes it. Appends are stored in the order of the calls, many in one
@@ -60,7 +43,7 @@ export class EventLog implements OnApplicationShutdown {
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
   readonly #userCalls = new UserCalls();
-  #jobs: Job[] = [];
+  #jobs: AppendJob[] = [];
   #writing: Promise<void> | undefined;
 
   constructor(
@@ -77,7 +60,7 @@ export class EventLog implements OnApplicationShutdown {
   async append(session: string, events: Appendix): Promise<Event[]> {
     if (typeof events !== 'function')
       return (await this.#enqueue(session, (record) => fold(record, events))).asked;
-    const prepare: Job['prepare'] = async (record, connection) =>
+    const prepare: AppendJob['prepare'] = async (record, connection) =>
       fold(record, await events(record.summary, record.settings, connection));
     return (await this.#enqueue(session, prepare, true)).asked;
   }
@@ -161,6 +144,10 @@ export class EventLog implements OnApplicationShutdown {
   async lastSeq(session: string): Promise<number> {
     return (await this.#records.get(session)).lastSeq;
   }
+
+  /** Whether an event may be of an earlier server, or of this one’s process before: decided without any clock. */
+  readonly isEarlier = (session: string, seq: number): boolean =>
+    seq <= this.#fence.before(session);
 
   /** The `n` of the last event stored from the agent of this epoch. */
   async storedN(session: string, epoch: number): Promise<number> {
@@ -246,7 +233,7 @@ export class EventLog implements OnApplicationShutdown {
     await this.drained();
   }
 
-  #enqueue(session: string, prepare: Job['prepare'], reads = false): Promise<Draft> {
+  #enqueue(session: string, prepare: AppendJob['prepare'], reads = false): Promise<Draft> {
     return new Promise((done, failed) => {
       this.#jobs.push({ session, prepare, reads, done, failed });
       this.#writing ??= this.#write();
@@ -265,8 +252,8 @@ export class EventLog implements OnApplicationShutdown {
     this.#writing = undefined;
   }
 
-  async #writeBatch(batch: Job[]): Promise<void> {
-    const stored: Stored = { settled: [], changed: new Map(), added: new Map() };
+  async #writeBatch(batch: AppendJob[]): Promise<void> {
+    const stored: StoredBatch = { settled: [], changed: new Map(), added: new Map() };
     try {
       await this.#store(batch, stored);
     } catch (error) {
@@ -291,7 +278,7 @@ export class EventLog implements OnApplicationShutdown {
     }
   }
 
-  async #store(batch: Job[], { settled, changed, added }: Stored): Promise<void> {
+  async #store(batch: AppendJob[], { settled, changed, added }: StoredBatch): Promise<void> {
     const missing = new Map<string, unknown>();
     for (const { session } of batch) {
       await this.#records.get(session).catch((error: unknown) => missing.set(session, error));
@@ -328,14 +315,8 @@ export class EventLog implements OnApplicationShutdown {
   }
 
   #publish({ record, events: stored }: Draft): void {
-    if (stored.length === 0) return;
     const events = stored.map(({ event }) => event);
-    this.#listeners.publish(record.id, events);
-    this.#publishToFleet(record, events);
-  }
-
-  #publishToFleet(record: SessionRecord, events: Event[]): void {
-    this.#listeners.publishToFleet(record.id, events, this.#shown(record));
+    if (events.length > 0) this.#listeners.publish(this.#shown(record), events);
   }
 
   /** With what keeps the session from going on, which is not in its log. */
@@ -345,16 +326,13 @@ export class EventLog implements OnApplicationShutdown {
 
   #shownChanged(session: string): void {
     const record = this.#records.known(session);
-    if (record) this.#publishToFleet(record, []);
+    if (record) this.#listeners.publishToFleet(this.#shown(record), []);
   }
 
   #stalled(session: string, seconds: number | null): void {
     this.#shownChanged(session);
     if (seconds === null || !this.#records.known(session)) return;
-    const message = `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`;
-    const stalled = newEvent('server', 'stalled', { args: { seconds }, message });
-    void this.append(session, [stalled]).catch(
-      ignoreError('without space for this, too, the next append starts a new stall'),
-    );
+    const noSpace = ignoreError('without space for this, too, the next append starts a new stall');
+    void this.append(session, [stalledEvent(seconds)]).catch(noSpace);
   }
 }

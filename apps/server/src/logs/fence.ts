@@ -13,8 +13,8 @@ class Fenced extends Error {}
  * term; whoever knows an earlier term, or other last events, stores nothing.
  */
 export class Fence {
-  /** Sessions whose present term is of this server. */
-  readonly #owned = new Set<string>();
+  /** Sessions whose present term is of this server, with the last event before it. */
+  readonly #owned = new Map<string, number>();
 
   constructor(
     private readonly store: SessionsStore,
@@ -32,8 +32,14 @@ export class Fence {
 
   /** The record was stored. */
   set(record: SessionRecord): void {
+    if (!this.#owned.has(record.id))
+      this.#owned.set(record.id, this.records.known(record.id)?.lastSeq ?? 0);
     this.records.set(record);
-    this.#owned.add(record.id);
+  }
+
+  /** The last event that another server may have written; all of them while this one has written none. */
+  before(session: string): number {
+    return this.#owned.get(session) ?? Infinity;
   }
 
   /** Of a session whose present term is of this server. */

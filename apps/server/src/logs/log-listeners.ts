@@ -33,12 +33,15 @@ export class LogListeners {
     this.#sessions.delete(session);
   }
 
-  publish(session: string, events: Event[]): void {
-    for (const listener of this.#sessions.get(session) ?? []) this.#notify(() => listener(events));
+  publish(summary: SessionSummary, events: Event[]): void {
+    const listeners = this.#sessions.get(summary.id) ?? [];
+    for (const listener of listeners) this.#notify(() => listener(events));
+    this.publishToFleet(summary, events);
   }
 
-  publishToFleet(session: string, events: Event[], summary: SessionSummary): void {
-    for (const listener of this.#fleet) this.#notify(() => listener(session, events, summary));
+  /** Without events: only what is shown of the session has changed. */
+  publishToFleet(summary: SessionSummary, events: Event[]): void {
+    for (const listener of this.#fleet) this.#notify(() => listener(summary.id, events, summary));
   }
 
   #notify(listener: () => void): void {

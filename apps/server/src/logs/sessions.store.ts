@@ -14,6 +14,7 @@ import type { z } from 'zod';
 import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-uses.js';
 import { Database } from '../storage/database.js';
 import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
+import { lease } from '../storage/lease.js';
 import { removeTexts } from './event-text.js';
 import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
 import { insertRows, type WrittenEvent } from './written-event.js';
@@ -38,7 +39,9 @@ export interface Copied {
 export class SessionsStore {
   constructor(private readonly database: Database) {}
 
-  transaction<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+  /** Throws `unavailable` when another server may work on the sessions now. */
+  async transaction<T>(work: (connection: DatabaseConnection) => Promise<T>): Promise<T> {
+    lease.assertHeld();
     return this.database.kysely.transaction().execute(work);
   }
 

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, ignoreError, isEnded, type SessionSummary } from '@belay/protocol';
+import {
+  AppError,
+  ignoreError,
+  isEnded,
+  newEvent,
+  type NewEvent,
+  type SessionSummary,
+} from '@belay/protocol';
 
 /** Milliseconds between attempts. */
 const tryAgainMs = 1_000;
@@ -114,6 +121,13 @@ export class Stalls {
     this.changed(session, null);
   }
 }
+
+/** Stored once there is space again, after so many seconds. */
+export const stalledEvent = (seconds: number): NewEvent =>
+  newEvent('server', 'stalled', {
+    args: { seconds },
+    message: `The disk was full for ${Math.ceil(seconds)} s; what happened meanwhile is stored now.`,
+  });
 
 export const isDiskFull = (error: unknown): error is AppError =>
   error instanceof AppError && error.code === 'disk_full';

@@ -2,6 +2,7 @@ import type { McpOutput } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { BlobStore } from '../logs/blob-store.js';
 import { ApprovalService } from '../approvals/approval.service.js';
+import { Database } from '../storage/database.js';
 import { TestServer } from '../testing/server.js';
 import { McpCalls } from './mcp-calls.js';
 import { overStdio } from './testing/tools-server.js';
@@ -146,6 +147,10 @@ describe('a call of an MCP tool', () => {
     const waits = await logged(asking, 'echo', { text: 'patient' });
     void run(asking, waits).catch(() => undefined);
     await server.reaches(asking, 'waiting');
+    // The clock of the next server may be behind.
+    const { kysely } = server.app.get(Database);
+    const later = { time: '2999-01-01T00:00:00.000Z' };
+    await kysely.updateTable('event').set(later).where('call', '=', begun).execute();
     await server.restart();
     await until('the server', async () => {
       const [tools] = await server.json<{ state: string }[]>('GET', '/api/mcp');

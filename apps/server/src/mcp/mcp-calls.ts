@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, type McpOutput, type McpTool } from '@belay/protocol';
 import { ApprovedCalls, type ApprovedCall } from '../approvals/approved-calls.js';
-import { refuseRepetition } from '../approvals/refuse-repetition.js';
 import { BlobStore } from '../logs/blob-store.js';
 import { toMcpOutput } from './mcp-output.js';
 import { McpServers } from './mcp-servers.js';
@@ -12,8 +11,6 @@ import { McpServers } from './mcp-servers.js';
  */
 @Injectable()
 export class McpCalls {
-  readonly #started = Date.now();
-
   constructor(
     private readonly blobs: BlobStore,
     private readonly calls: ApprovedCalls,
@@ -24,7 +21,6 @@ export class McpCalls {
   async run(session: string, id: string, signal: AbortSignal): Promise<McpOutput> {
     return this.calls.runOnce(session, id, {
       signal,
-      check: (call) => refuseRepetition(call, this.#started),
       work: async (call, ending) => {
         const result = await this.servers.call(toolOf(call), call.input, ending);
         return toMcpOutput(result, (bytes, type) => this.blobs.putFor(session, bytes, type));

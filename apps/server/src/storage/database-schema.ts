@@ -20,6 +20,8 @@ export interface DatabaseSchema {
   gpt_conversation: GptConversationTable;
   comparison: ComparisonTable;
   task_template: TaskTemplateTable;
+  server: ServerTable;
+  lease: LeaseTable;
 }
 
 /** The database, or one transaction on it. */
@@ -208,4 +210,25 @@ export interface AuditTable {
   subject: string;
   address: string | null;
   outcome: string;
+}
+
+/** A process that shares this database, for as long as it runs. */
+export interface ServerTable {
+  id: string;
+  /** HOST:PORT for other servers; null for one that works alone. */
+  address: string | null;
+  /** Names its data folder. */
+  files: string;
+  version: string;
+  /** With this, other servers pass connections on to it. */
+  key: string;
+  /** When it was last alive, in milliseconds of the database’s clock. */
+  beat: number;
+}
+
+/** One row, `sessions`: the server that works on them. `term` counts the servers so far. */
+export interface LeaseTable {
+  name: string;
+  server: string | null;
+  term: number;
 }

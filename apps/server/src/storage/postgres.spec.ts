@@ -1,7 +1,8 @@
 import { until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
 import { PostgresCluster } from '../testing/postgres-cluster.js';
-import { postgres } from './postgres.js';
+import { connectionName, postgres } from './postgres.js';
+import { serverId } from './server-id.js';
 
 describe('a connection that PostgreSQL closes', () => {
   let cluster: PostgresCluster;
@@ -24,6 +25,11 @@ describe('a connection that PostgreSQL closes', () => {
   };
   const terminate = (pid?: number) =>
     sql`select pg_terminate_backend(${pid}, 10000)`.execute(other);
+
+  it('is named after its server, so that the next one can end it', async () => {
+    const name = sql`select current_setting('application_name') as name`;
+    expect((await name.execute(ours)).rows).toEqual([{ name: connectionName(serverId) }]);
+  });
 
   it('while it is idle is replaced', async () => {
     const before = await process();

@@ -1,12 +1,18 @@
 import { ignoreError } from '@belay/protocol';
 import { PostgresDialect } from 'kysely';
 import { Pool, types } from 'pg';
+import { serverId } from './server-id.js';
 
 const int8 = 20;
 
+/** A server that takes the place of another one ends its connections, which have this name. */
+export const connectionName = (server: string): string => `belay ${server}`;
+
 export function postgres(url: string): PostgresDialect {
   types.setTypeParser(int8, Number);
-  const pool = new Pool({ connectionString: url, max: 10 });
+  const named = new URL(url);
+  named.searchParams.set('application_name', connectionName(serverId));
+  const pool = new Pool({ connectionString: named.href, max: 10 });
   // Otherwise the loss of a connection would end the server.
   const ignore = ignoreError('the pool replaces an idle connection; one in use fails its queries');
   pool.on('error', ignore);

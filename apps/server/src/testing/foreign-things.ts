@@ -50,8 +50,11 @@ export const kinds = {
 } as const;
 export type Kind = keyof typeof kinds;
 
+/** Tables about the servers themselves, which no route reads. */
+export const ownTables = ['server', 'lease'] as const;
+
 /** The kind that is planted in each table; a table without one has no line here, and the compiler says so. */
-export const tables: Record<keyof DatabaseSchema, Kind> = {
+export const tables: Record<Exclude<keyof DatabaseSchema, (typeof ownTables)[number]>, Kind> = {
   session: 'session',
   event: 'message',
   event_text: 'message',

@@ -151,7 +151,7 @@ export class SandboxServer {
       connections,
       new MachineAgents(this.machines, connections),
     );
-    this.records = new SandboxRecords(config);
+    this.records = new SandboxRecords(new FolderObjects(config.data));
     const pool = new WarmPool(config, containers, this.sandboxes, hosts);
     const deaths = new DeathWatch(config, hosts, containers, this.sandboxes, pool);
     new AbsenceWatch(this.sandboxes, log);

@@ -5,7 +5,7 @@ import { AppError, previewPath, problemOf } from '@belay/protocol';
 import { assertMay } from '../../access/caller.js';
 import { Identity } from '../auth/identity.js';
 import { sentError } from '../problem.js';
-import { refuseOnSocket } from '../refuse-on-socket.js';
+import { refuseOnSocket } from '../../refuse-on-socket.js';
 import { PreviewAddress, type PreviewTarget } from './preview-address.js';
 import { grantCookie, grantSecrets } from './preview-cookies.js';
 import { grantMs, PreviewGrants, type PreviewGrant } from './preview-grants.js';

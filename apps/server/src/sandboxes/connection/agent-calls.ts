@@ -6,6 +6,7 @@ import { AppError, type serverCalls, type StartPayload } from '@belay/protocol';
 import { whileTransferring, type CallInput, type Servers } from '@belay/rpc';
 import { EgressService } from '../../egress/egress.service.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
+import { lease } from '../../storage/lease.js';
 import type { AgentConnection } from './agent-link.js';
 import { ApprovedServices } from './approved-services.js';
 import type { ConnectedSandbox } from './connected-sandbox.js';
@@ -42,6 +43,7 @@ export class AgentCalls {
     const greeted = Promise.withResolvers<void>();
     // After a restart of the server, calls that waited are sent again and may arrive before the agent’s hello.
     const session = async (): Promise<string> => {
+      lease.assertHeld();
       if (sandbox.connection !== connection) await greeted.promise;
       return sessionOf(sandbox, connection);
     };

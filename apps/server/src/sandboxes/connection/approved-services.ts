@@ -79,6 +79,6 @@ export class ApprovedServices {
       }
       return this.search.search(operations['web.search'].input.parse(input), { signal: ending });
     };
-    return this.calls.runOnce(session, id, { signal, work });
+    return this.calls.runOnce(session, id, { signal, work, isHarmless: true });
   }
 }

@@ -7,6 +7,7 @@ import { EventLog } from '../../logs/event-log.js';
 import { TransientNotices } from '../../logs/transient-notices.js';
 import { StepCopies } from '../../logs/step-copies.js';
 import { TerminalLog } from '../../logs/terminal-log.js';
+import { lease } from '../../storage/lease.js';
 import type { SessionOf } from './connected-sandbox.js';
 
 type StorageHandlers = Pick<
@@ -98,6 +99,7 @@ export class StorageCalls {
     try {
       for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
         const bytes = chunk as Buffer;
+        lease.assertHeld();
         if (isKept) await this.terminals.append(session, terminal, at, bytes);
         else await this.terminals.show(session, terminal, at, bytes);
         at += bytes.byteLength;

@@ -1,14 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Config } from '../../config.js';
+import { FolderObjects } from '../../storage/folder-objects.js';
 import { SandboxRecords, type SandboxRecord } from './sandbox-records.store.js';
 
 let data: string;
 let records: SandboxRecords;
 beforeEach(async () => {
   data = await mkdtemp(join(tmpdir(), 'belay-records-'));
-  records = new SandboxRecords(new Config({ BELAY_DATA: data }));
+  records = new SandboxRecords(new FolderObjects(data));
 });
 afterEach(() => rm(data, { recursive: true }));
 

@@ -1,9 +1,7 @@
-import { readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
-import { Config } from '../../config.js';
-import { writeWhole } from '../../storage/write-whole.js';
+import { ObjectStore } from '../../storage/object-store.js';
 
 const ofOneMachine = z.object({
   session: z.string(),
@@ -38,46 +36,40 @@ const record = z.preprocess((stored) => {
     : stored;
 }, fields);
 
+const folder = 'sandboxes';
+
 /**
- * Which sandbox belongs to which session: one file for each, in the data folder. Container labels cannot record this,
+ * Which sandbox belongs to which session: one file for each, where files are stored. Container labels cannot record this,
  * because a warm container is made before its session.
  */
 @Injectable()
 export class SandboxRecords {
-  readonly #folder: string;
-
-  constructor(config: Config) {
-    this.#folder = join(config.data, 'sandboxes');
-  }
+  constructor(private readonly objects: ObjectStore) {}
 
   async write(entry: SandboxRecord): Promise<void> {
-    await writeWhole(this.#path(entry.session), JSON.stringify(entry));
+    await this.objects.put(keyOf(entry.session), Buffer.from(JSON.stringify(entry)));
   }
 
   async find(session: string): Promise<SandboxRecord | undefined> {
-    const text = await readFile(this.#path(session), 'utf8').catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return undefined;
-        throw error;
-      },
-    );
-    return text === undefined ? undefined : record.safeParse(JSON.parse(text)).data;
+    return this.#read(keyOf(session));
   }
 
   async all(): Promise<SandboxRecord[]> {
-    const files = await readdir(this.#folder).catch(() => []);
-    const sessions = files
-      .filter((file) => file.endsWith('.json'))
-      .map((file) => file.slice(0, -5));
-    const found = await Promise.all(sessions.map((session) => this.find(session)));
+    const keys: string[] = [];
+    for await (const { key } of this.objects.list(folder))
+      if (key.endsWith('.json')) keys.push(key);
+    const found = await Promise.all(keys.map((key) => this.#read(key)));
     return found.filter((entry) => entry !== undefined);
   }
 
   async remove(session: string): Promise<void> {
-    await rm(this.#path(session), { force: true });
+    await this.objects.remove(keyOf(session));
   }
 
-  #path(session: string): string {
-    return join(this.#folder, `${session.replaceAll(/[^\w-]/g, '_')}.json`);
+  async #read(key: string): Promise<SandboxRecord | undefined> {
+    const object = await this.objects.open(key);
+    return object && record.safeParse(JSON.parse(await text(object.content))).data;
   }
 }
+
+const keyOf = (session: string): string => `${folder}/${session.replaceAll(/[^\w-]/g, '_')}.json`;

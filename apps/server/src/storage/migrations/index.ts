@@ -13,6 +13,7 @@ import { backgroundResults } from './0011-background-results.js';
 import { tokenSandboxes } from './0012-token-sandboxes.js';
 import { documents } from './0013-documents.js';
 import { sessionTerms } from './0014-session-terms.js';
+import { servers } from './0015-servers.js';
 import { terminalPieces } from './0016-terminal-pieces.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
@@ -32,6 +33,7 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0012-token-sandboxes': tokenSandboxes,
     '0013-documents': documents,
     '0014-session-terms': sessionTerms,
+    '0015-servers': servers,
     '0016-terminal-pieces': terminalPieces(kind),
   };
 }

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError } from '@belay/protocol';
+import { refuseOnSocket } from '../refuse-on-socket.js';
+import { hostAndPort } from './host-and-port.js';
+import { served } from './peer-port.js';
+import type { LeaseHolder } from './server-rows.js';
+
+/** How long a connection waits for a server that serves: longer than another one needs to take its place. */
+const waitMs = 20_000;
+const lookAgainMs = 200;
+const introductionMs = 2_000;
+
+/**
+ * Passes connections on to the server that works on the sessions, byte for byte. Nothing of a connection is read before
+ * that server has accepted it, so looking for it again repeats no request.
+ */
+export class ConnectionRelay {
+  readonly #server: Server = createServer(
+    { allowHalfOpen: true, pauseOnConnect: true },
+    (socket) => void this.#relay(socket),
+  );
+  /** The connections to each server. */
+  readonly #relayed = new Map<Socket, string>();
+
+  constructor(private readonly holder: () => LeaseHolder | undefined) {}
+
+  async listen(port: number, host: string): Promise<void> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    // For example when no descriptors are left; without a listener, the error would end the process.
+    this.#server.on('error', () => {});
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Frees the port, which it returns; connections that are passed on, or wait for that, stay. */
+  stop(): number {
+    const { port } = this;
+    this.#server.close();
+    return port;
+  }
+
+  /** Ends the connections to all other servers, so that their clients connect again. */
+  keepOnly(server: string | undefined): void {
+    for (const [upstream, id] of this.#relayed) if (id !== server) upstream.destroy();
+  }
+
+  async #relay(socket: Socket): Promise<void> {
+    socket.on('error', () => socket.destroy());
+    const upstream = await this.#upstream(socket);
+    if (!upstream) {
+      refuseOnSocket(socket, nobody());
+      return void socket.resume().setTimeout(introductionMs, () => socket.destroy());
+    }
+    if (socket.destroyed) return void upstream.destroy();
+    // What is written already still arrives.
+    upstream.once('close', () => socket.destroySoon());
+    socket.once('close', () => upstream.destroySoon());
+    socket.pipe(upstream).pipe(socket);
+  }
+
+  /** Undefined when no server serves in time. */
+  async #upstream(socket: Socket): Promise<Socket | undefined> {
+    const end = performance.now() + waitMs;
+    while (performance.now() < end && !socket.destroyed) {
+      const holder = this.holder();
+      const upstream = holder?.isAlive && (await this.#connect(holder, socket));
+      if (upstream) return upstream;
+      await delay(lookAgainMs);
+    }
+    return undefined;
+  }
+
+  /** Undefined when that server does not serve: it has ended, or is about to begin. */
+  async #connect({ id, address, key }: LeaseHolder, client: Socket): Promise<Socket | undefined> {
+    const { host, port } = hostAndPort(address ?? '');
+    const upstream = connect({ host, port, allowHalfOpen: true });
+    upstream.on('error', () => upstream.destroy());
+    upstream.write(`${key} ${client.remoteAddress ?? ''}\n`);
+    const answered = once(upstream, 'data', { signal: AbortSignal.timeout(introductionMs) });
+    const closed = once(upstream, 'close');
+    const [answer] = (await Promise.race([answered, closed]).catch(() => [])) as unknown[];
+    upstream.pause();
+    if (!Buffer.isBuffer(answer) || answer.toString('latin1') !== served) {
+      upstream.destroy();
+      return undefined;
+    }
+    this.#relayed.set(upstream, id);
+    upstream.once('close', () => this.#relayed.delete(upstream));
+    return upstream;
+  }
+}
+
+const nobody = (): AppError =>
+  new AppError('unavailable', 'No server serves at the moment: try again in a few seconds.');

@@ -1,0 +1,137 @@
+import { newEvent } from '@belay/protocol';
+import { itLong, until } from '@belay/testing';
+import { Kysely, sql } from 'kysely';
+import type { DatabaseSchema } from '../storage/database-schema.js';
+import { lease } from '../storage/lease.js';
+import { connectionName, postgres } from '../storage/postgres.js';
+import { TestLogs } from '../testing/logs.js';
+import { PostgresCluster } from '../testing/postgres-cluster.js';
+import { Membership } from './membership.js';
+import { ServerRows } from './server-rows.js';
+
+describe('of the servers of one database', () => {
+  let cluster: PostgresCluster;
+  let logs: TestLogs;
+  const open = new Set<Membership>();
+  beforeAll(async () => void (cluster = await PostgresCluster.start()));
+  beforeEach(async () => {
+    const fresh = async () => ({ DATABASE_URL: await cluster.database() });
+    logs = await new TestLogs({ fresh }).open();
+  });
+  afterEach(async () => {
+    for (const membership of open) await leave(membership);
+    lease.renew(Infinity);
+    await logs.close();
+  });
+  afterAll(() => cluster.stop());
+
+  const row = (id: string, address: string | null = `${id}:1`, files = 'folder') =>
+    new ServerRows(logs.database.kysely, { id, address, files, key: 'k' });
+
+  async function join(rows: ServerRows) {
+    const suspended: string[] = [];
+    const membership = new Membership(rows, {
+      moved: () => {},
+      suspended: (reason) => suspended.push(reason),
+    });
+    await rows.add();
+    membership.start();
+    open.add(membership);
+    return { membership, suspended };
+  }
+  async function leave(membership: Membership): Promise<void> {
+    open.delete(membership);
+    await membership.close();
+  }
+  /** One that had its turn, and has stored no beat for long. */
+  async function killed(rows: ServerRows): Promise<void> {
+    await rows.add();
+    await rows.take();
+    await logs.database.kysely.updateTable('server').set({ beat: 0 }).execute();
+  }
+  const holder = async () => (await row('who asks').holder())?.id;
+  const pause = () =>
+    newEvent('server', 'state', { args: { state: 'paused', reason: null }, message: 'Paused.' });
+
+  it('one at a time has its turn: the next when it leaves, and after that was killed', async () => {
+    const first = await join(row('first'));
+    await first.membership.turn();
+    const second = await join(row('second'));
+    await until('it knows the first', () => second.membership.holder?.id === 'first');
+    await leave(first.membership);
+    await second.membership.turn();
+    expect(await holder()).toBe('second');
+    expect(first.suspended).toEqual([]);
+    await leave(second.membership);
+    await killed(row('third'));
+    const fourth = await join(row('fourth'));
+    await fourth.membership.turn();
+    expect(await holder()).toBe('fourth');
+  });
+
+  itLong('one that does not share it refuses others, and is refused', async () => {
+    const alone = await join(row('alone', null));
+    await alone.membership.turn();
+    const others = [await join(row('another', null, 'elsewhere')), await join(row('third'))];
+    for (const { membership } of others)
+      await expect(membership.turn()).rejects.toThrow(
+        /^Another Belay server uses this database: stop it, or give each of them BELAY_PEER_URL/,
+      );
+    expect(await holder()).toBe('alone');
+  });
+
+  it('one that does not share it takes over at once on the same folder, which is locked', async () => {
+    const alone = await join(row('alone', null));
+    await alone.membership.turn();
+    const again = await join(row('again', null));
+    await again.membership.turn();
+    await until('the first one notices', () => alone.suspended.length > 0);
+    expect(alone.suspended[0]).toBe('Another server has its place.');
+  });
+
+  it('none has other files than those that are alive', async () => {
+    const first = row('first');
+    const other = row('second', 'second:1', 'another folder');
+    await first.add();
+    await other.add();
+    expect(await other.stranger()).toBe('first:1');
+    expect(await row('third').stranger()).toBe('second:1');
+    await first.leave();
+    expect(await other.stranger()).toBeUndefined();
+  });
+
+  it('none stores what it was about to when it was stopped', async () => {
+    await logs.session('s');
+    const stopped = new Kysely<DatabaseSchema>({
+      dialect: postgres(logs.config.databaseUrl ?? ''),
+    });
+    const [begun, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const stored = stopped.transaction().execute(async (transaction) => {
+      const name = connectionName('first');
+      await sql`select set_config('application_name', ${name}, false)`.execute(transaction);
+      await transaction.updateTable('session').set({ agent_n: 7 }).execute();
+      begun.resolve();
+      await goesOn.promise;
+    });
+    await begun.promise;
+    await killed(row('first'));
+    const second = await join(row('second'));
+    await second.membership.turn();
+    // The row is no longer locked.
+    await logs.log.append('s', [pause()]);
+    goesOn.resolve();
+    await expect(stored).rejects.toThrow();
+    await stopped.destroy();
+    expect(await logs.store.find('s')).toMatchObject({ agentN: 0, summary: { state: 'paused' } });
+  });
+
+  it('none stores anything once its turn may be over', async () => {
+    await logs.session('s');
+    lease.renew(performance.now() - 1);
+    await expect(logs.log.append('s', [pause()])).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(logs.session('t')).rejects.toMatchObject({ code: 'unavailable' });
+    lease.renew(Infinity);
+    await logs.log.append('s', [pause()]);
+    expect(await logs.store.all()).toHaveLength(1);
+  });
+});

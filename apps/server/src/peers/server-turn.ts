@@ -1,0 +1,127 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { join } from 'node:path';
+import { AppError } from '@belay/protocol';
+import type { Config } from '../config.js';
+import type { ServerLogger } from '../server-logger.js';
+import { Database } from '../storage/database.js';
+import { randomSecret } from '../storage/secrets.js';
+import { serverId } from '../storage/server-id.js';
+import { ConnectionRelay } from './connection-relay.js';
+import { Membership } from './membership.js';
+import { PeerPort } from './peer-port.js';
+import { ServerRows, type LeaseHolder } from './server-rows.js';
+
+/**
+ * This server’s turn to work on the sessions of a database. Until then it stands by, and passes the connections that it
+ * gets on to the server whose turn it is.
+ */
+export class ServerTurn {
+  readonly #relay: ConnectionRelay;
+  readonly #membership: Membership;
+
+  private constructor(
+    private readonly config: Config,
+    private readonly logger: ServerLogger,
+    private readonly database: Database,
+    private readonly rows: ServerRows,
+    private readonly port: PeerPort | undefined,
+  ) {
+    this.#membership = new Membership(rows, {
+      moved: (holder) => this.#moved(holder),
+      suspended: (reason) => this.#beginAnew(reason),
+    });
+    this.#relay = new ConnectionRelay(() => this.#membership.holder);
+  }
+
+  /**
+   * Resolves when it is this server’s turn. Throws `conflict` when another server uses the database that does not share
+   * it, or has other files.
+   */
+  static async wait(config: Config, logger: ServerLogger): Promise<ServerTurn> {
+    const database = new Database(config);
+    await database.migrated();
+    const { peerAddress } = config;
+    const peers = peerAddress === undefined ? undefined : await PeerPort.open(config, peerAddress);
+    const rows = new ServerRows(database.kysely, {
+      id: serverId,
+      address: peers?.address ?? null,
+      files: folderName(config.data),
+      key: peers?.key ?? '',
+    });
+    const turn = new ServerTurn(config, logger, database, rows, peers);
+    const end = (): void => void turn.end().finally(() => process.exit(0));
+    process.on('SIGTERM', end).on('SIGINT', end);
+    try {
+      await turn.#wait();
+    } catch (error) {
+      await turn.end();
+      throw error;
+    }
+    process.off('SIGTERM', end).off('SIGINT', end);
+    return turn;
+  }
+
+  /** Frees the port of this server’s clients for the server itself, and returns it; undefined if it was not in use. */
+  freePort(): number | undefined {
+    return this.port && this.#relay.stop();
+  }
+
+  /** The server’s work has begun, and goes on as long as it has its turn. */
+  serve(http: Server): void {
+    this.port?.serve(http);
+  }
+
+  /** Lets another server have its turn. */
+  async end(): Promise<void> {
+    this.port?.close();
+    await this.#membership.close();
+    await this.database.onApplicationShutdown();
+  }
+
+  async #wait(): Promise<void> {
+    const { config, port } = this;
+    await this.rows.add();
+    const stranger = port && (await this.rows.stranger());
+    if (stranger) throw new AppError('conflict', otherFiles(stranger));
+    this.#membership.start();
+    if (port) {
+      await this.#relay.listen(config.port, config.host);
+      process.stdout.write(`${JSON.stringify({ ready: false, port: this.#relay.port })}\n`);
+    }
+    await this.#membership.turn();
+  }
+
+  #moved(holder: LeaseHolder | undefined): void {
+    this.#relay.keepOnly(holder?.id);
+    if (!this.port || !holder) return;
+    const { id, address, version } = holder;
+    if (id === serverId) this.logger.log('This server takes its turn.');
+    else this.logger.log(`The server at ${address} (${version}) serves; this one stands by.`);
+  }
+
+  /** As a new program in the same process: all that this one was about to do ends at once, with its connections. */
+  #beginAnew(reason: string): void {
+    this.logger.error(`This server stops what it does and begins anew. ${reason}`);
+    process.execve?.(process.execPath, [
+      process.execPath,
+      ...process.execArgv,
+      ...process.argv.slice(1),
+    ]);
+    process.exit(1);
+  }
+}
+
+/** A name that the folder itself has, because servers on several machines may know it by different paths. */
+function folderName(data: string): string {
+  const file = join(data, 'folder-name');
+  try {
+    writeFileSync(file, randomSecret(), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(file, 'utf8');
+}
+
+const otherFiles = (address: string): string =>
+  `The server at ${address} uses the same database and another data folder: give all servers the same one, as BELAY_DATA.`;

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { itLong, until } from '@belay/testing';
+import { BelayServer, freePort, run, script, start, type Followed } from '@belay/testkit';
+import { PostgresCluster } from '../../apps/server/src/testing/postgres-cluster.js';
+import { eventNumbers, gaplessNumbers } from './event-numbers.js';
+import { JoinProcess } from './join-process.js';
+import { invite } from './joined-machine.js';
+
+/** Servers of one database and one data folder, each a process. The first of them serves. */
+class SharedServers {
+  readonly all: BelayServer[] = [];
+  #cluster: PostgresCluster | undefined;
+
+  get first(): BelayServer {
+    return this.#at(0);
+  }
+
+  get second(): BelayServer {
+    return this.#at(1);
+  }
+
+  async start(count: number): Promise<void> {
+    this.#cluster = await PostgresCluster.start();
+    const shared = {
+      DATABASE_URL: await this.#cluster.database(),
+      BELAY_PEER_URL: 'tcp://127.0.0.1:0',
+    };
+    for (let made = 0; made < count; made++) {
+      const folder = made > 0 && { BELAY_DATA: this.first.data };
+      const port = { BELAY_PORT: `${await freePort()}` };
+      const server = new BelayServer({ ...shared, ...port, ...folder });
+      await server.start();
+      this.all.push(server);
+    }
+  }
+
+  async dispose(): Promise<void> {
+    for (const server of this.all.toReversed()) await server.dispose();
+    await this.#cluster?.stop();
+  }
+
+  #at(place: number): BelayServer {
+    const server = this.all[place];
+    if (!server) throw new Error('Too few servers were started.');
+    return server;
+  }
+}
+
+const lines = Array.from({ length: 80 }, (_, at) => `line ${at + 1}`);
+/** Runs for a quarter of a minute, and shows by its output whether it runs twice. */
+const counting = run('for i in $(seq 80); do echo line $i; sleep 0.2; done', { timeout: 300 });
+
+const serves = (server: BelayServer, session: Followed): Promise<unknown> =>
+  until('a server serves', async () => {
+    const found = await server.client.sessions.get(session.id).catch(() => undefined);
+    return found?.state === 'running';
+  });
+
+describe('a session on one of the servers of a database', () => {
+  let servers: SharedServers;
+  beforeEach(async () => {
+    servers = new SharedServers();
+    await servers.start(2);
+  });
+  afterEach(() => servers.dispose());
+
+  async function count(through: BelayServer, machine?: string): Promise<Followed> {
+    const model = script(servers.first.data, [{ calls: [counting] }, { finish: 'done' }]);
+    const session = await start(through, { task: 'Count', model, ...(machine && { machine }) });
+    await session.printed('line 5');
+    return session;
+  }
+  /** All that happened is in the log and in the terminal, once. */
+  async function expectOnce(session: Followed): Promise<void> {
+    await session.finished();
+    await session.printed('line 80');
+    expect(eventNumbers(session)).toEqual(gaplessNumbers(session));
+    expect(session.terminal().match(/^line \d+/gm)).toEqual(lines);
+    session.close();
+  }
+
+  it('goes on after a kill of that server, for those who asked another one', async () => {
+    const { first, second } = servers;
+    const session = await count(second);
+    await first.end('SIGKILL');
+    await serves(second, session);
+    await expectOnce(session);
+  });
+
+  itLong('goes on when that server is stopped, which stands by once it is continued', async () => {
+    const { first, second } = servers;
+    const session = await count(second);
+    process.kill(first.pid, 'SIGSTOP');
+    await serves(second, session);
+    process.kill(first.pid, 'SIGCONT');
+    await until('it begins anew', () => first.log.includes('begins anew'));
+    await until('it passes on', () => first.client.sessions.get(session.id).catch(() => false));
+    await expectOnce(session);
+  });
+
+  itLong('goes on while each server is replaced', async () => {
+    const { first, second } = servers;
+    const session = await count(first);
+    await first.end();
+    await first.start();
+    session.follow();
+    await serves(first, session);
+    await second.end();
+    await second.start();
+    await serves(second, session);
+    await expectOnce(session);
+  });
+
+  itLong('goes on when its machine had joined through another server', async () => {
+    const { first, second } = servers;
+    const home = mkdtempSync(join(tmpdir(), 'belay-machine-'));
+    const { token } = await invite(first, 'laptop');
+    const machine = new JoinProcess(home).start(second.url, '--token', token);
+    await machine.says('Connected as laptop');
+    const session = await count(second, 'laptop');
+    await first.end('SIGKILL');
+    await serves(second, session);
+    await expectOnce(session);
+    await machine.end('SIGTERM');
+    rmSync(home, { recursive: true, force: true, maxRetries: 10 });
+  });
+});
