@@ -10,7 +10,6 @@ import {
 } from '@belay/protocol';
 import { Config } from '../config.js';
 import { notStored, storageError } from '../storage/database.js';
-import type { DatabaseConnection } from '../storage/database-schema.js';
 import { Absences } from './absences.js';
 import type { AppendJob, StoredBatch } from './append-job.js';
 import type { Appendix } from './appendix.js';
