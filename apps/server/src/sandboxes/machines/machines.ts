@@ -102,7 +102,7 @@ export class Machines {
 
   /** By id or name. */
   known(machine: string): StoredMachine | undefined {
-    return this.store.all().find(({ id, name }) => id === machine || name === machine);
+    return this.store.known(machine);
   }
 
   /** The machine for a session that names it. Throws `not_found`, and `unavailable` when it is not connected. */
@@ -256,7 +256,7 @@ export class Machines {
     connection.serve({
       'host.seen': async (seen, context) => host?.handlers['host.seen'](seen, context) ?? {},
       'machine.hello': async ({ description, running, capacity }) => {
-        const machine = this.store.all().find((one) => one.id === id);
+        const machine = this.store.known(id);
         if (!machine) throw new AppError('unauthorized', 'This machine was removed.');
         if (description.kind !== machine.kind)
           throw new AppError(
@@ -322,11 +322,7 @@ export class Machines {
   }
 
   #nameOf(sandbox: Sandbox): string {
-    return this.#machineOf(sandbox)?.name ?? 'that was removed';
-  }
-
-  #machineOf({ machine }: Sandbox): StoredMachine | undefined {
-    return this.store.all().find(({ id }) => id === machine);
+    return this.store.known(sandbox.machine)?.name ?? 'that was removed';
   }
 }
 
