@@ -1,6 +1,13 @@
-import { DockerClient, DockerHost, labels, ServedHost } from '@belay/containers';
+import {
+  DockerClient,
+  DockerHost,
+  DockerTasks,
+  labels,
+  ServedHost,
+  ServedTasks,
+} from '@belay/containers';
 import { runtimeFolder } from '@belay/host';
-import { hostCalls } from '@belay/protocol';
+import { hostCalls, taskCalls } from '@belay/protocol';
 import type { ContainerSettings } from './container-settings.js';
 import { instanceOf, type Joined } from './joined.js';
 import type { AgentNews, ServedAgents } from './served-agents.js';
@@ -12,16 +19,22 @@ export interface ContainedAgentsOptions extends ContainerSettings, AgentNews {
   joined: Joined;
 }
 
+/** What a machine with containers serves. */
+const machineContract = { ...hostCalls, ...taskCalls };
+
 /** Serves containers of this machine’s engine to its server. Throws `unavailable` when the engine does not respond. */
 export async function serveContainers(
   options: ContainedAgentsOptions,
-): Promise<ServedAgents<typeof hostCalls>> {
+): Promise<ServedAgents<typeof machineContract>> {
   const { folder, joined, dockerHost, image, allowedImages, runtime, limits } = options;
   const { url, credential } = joined;
   const instance = instanceOf(folder);
   const docker = new DockerClient({ instance, dockerHost, trusted: [image] });
   rememberEngine(folder, dockerHost);
+  const rules = { prefix: `${instance}-belay-`, image, allowedImages, limits };
+  const tasks = new ServedTasks({ ...rules, engine: new DockerTasks(dockerHost) });
   const host = await ServedHost.open({
+    ...rules,
     host: new DockerHost(docker, {
       image,
       runtime,
@@ -30,25 +43,27 @@ export async function serveContainers(
       browser: { image, limits },
       memorySetting: '--memory of belay join',
     }),
-    prefix: `${instance}-belay-`,
-    image,
-    allowedImages,
-    limits,
     server: { url: new URL(url), token: credential },
     named: (label) => isSession(label) && options.started(label),
     ended: (label, why) => isSession(label) && options.ended(label, why),
   });
   return {
-    contract: hostCalls,
+    contract: machineContract,
     get sandboxes() {
       return host.running;
     },
     get sessions() {
       return host.labels.filter(isSession);
     },
-    serve: (connection) => host.serve(connection),
+    serve: (connection) => {
+      host.serve(connection);
+      tasks.serve(connection);
+    },
     stop: (sandbox) => host.remove(sandbox),
-    close: () => host.end(),
+    close: async () => {
+      await tasks.close();
+      await host.end();
+    },
   };
 }
 

@@ -21,7 +21,7 @@ import { assertMayUseMachine, mayUseMachine } from './assert-may-use-machine.js'
 import { MachineHosts } from './machine-hosts.js';
 import { MachineStore, type StoredMachine } from './machine.store.js';
 
-type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
+export type MachineConnection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
 
 /** Receives news about agents on machines. */
 export interface MachineListener {
@@ -38,7 +38,7 @@ const maxFolders = 10;
 @Injectable()
 export class Machines {
   readonly #logger = new Logger(Machines.name);
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, MachineConnection>();
   /** What connected machines have for agents in containers, as they say. */
   readonly #capacities = new Map<string, PlaceCapacity>();
   /** Timers for disconnected machines, until it is clear whether they come back. */
@@ -205,6 +205,11 @@ export class Machines {
     }
   }
 
+  /** The newest one of a machine; undefined before its first. */
+  connectionOf(machine: string): MachineConnection | undefined {
+    return this.#connections.get(machine);
+  }
+
   isConnected(machine: string | undefined): boolean {
     return machine !== undefined && (this.#connections.get(machine)?.connected ?? false);
   }
@@ -251,7 +256,7 @@ export class Machines {
     });
   }
 
-  #serve(id: string, connection: Connection, host: RemoteHost | undefined): void {
+  #serve(id: string, connection: MachineConnection, host: RemoteHost | undefined): void {
     connection.on('disconnected', () => this.#watchLease(id));
     connection.serve({
       'host.seen': async (seen, context) => host?.handlers['host.seen'](seen, context) ?? {},
@@ -315,7 +320,7 @@ export class Machines {
     return this.sandboxes.all().filter((sandbox) => sandbox.machine === machine);
   }
 
-  #connectionOf(sandbox: Sandbox): Connection {
+  #connectionOf(sandbox: Sandbox): MachineConnection {
     const connection = this.#connections.get(sandbox.machine ?? '');
     if (connection?.connected) return connection;
     throw new AppError('unavailable', notConnected(this.#nameOf(sandbox)));
