@@ -148,11 +148,11 @@ async function archiveOf(files: Record<string, string>): Promise<Buffer> {
 async function filesIn(archive: Readable | undefined) {
   const files: Record<string, string> = {};
   const reading = extract();
-  reading.on('entry', ({ name, type }, content, next) => {
+  reading.on('entry', ({ name, type }, content, taken) => {
     const read = text(content as unknown as Readable).then((content_) => {
       if (type === 'file') files[name] = content_;
     });
-    read.then(() => next(), next);
+    read.then(() => taken(), taken);
   });
   if (archive) await pipeline(archive, reading);
   return files;

@@ -26,10 +26,10 @@ async function named(files: File[]) {
   const { image, done } = imageNamed('mine:1', await tarOf(files));
   const found: Record<string, string> = {};
   const reading = extract();
-  reading.on('entry', ({ name }, content, next) => {
+  reading.on('entry', ({ name }, content, taken) => {
     void buffer(content).then((bytes) => {
       found[name] = bytes.toString();
-      next();
+      taken();
     });
   });
   const read = new Promise((ended) => reading.on('finish', ended).on('error', ended));

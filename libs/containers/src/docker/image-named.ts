@@ -36,8 +36,8 @@ export function imageNamed(
     } else if (otherNames.has(name)) content.resume();
     else await pipeline(content, named.entry(header));
   };
-  reading.on('entry', (header, content, next) => {
-    take(header, content as unknown as Readable).then(() => next(), next);
+  reading.on('entry', (header, content, taken) => {
+    take(header, content as unknown as Readable).then(() => taken(), taken);
   });
   const read = pipeline(archive, reading).then(() => {
     if (!hasManifest) throw noImage('it has no list of images');
@@ -58,8 +58,9 @@ function checkedName({ name, type, linkname }: Headers): string {
   const base = posix.basename(path);
   const isName = base === manifestName || otherNames.has(base);
   const isLayer = type === 'symlink' && base === 'layer.tar' && linkname?.endsWith('/layer.tar');
-  if (type !== 'file' && type !== 'directory' && !isLayer) throw noImage(`${path} is no file`);
-  if (isName && (path !== base || type !== 'file')) throw noImage(`${path} is no list of images`);
+  if (type !== 'file' && type !== 'directory' && !isLayer) throw noImage(`${path} is not a file`);
+  if (isName && (path !== base || type !== 'file'))
+    throw noImage(`${path} is not a list of images`);
   return path;
 }
 
@@ -74,4 +75,4 @@ async function manifestIn({ size = 0 }: Headers, content: Readable) {
 }
 
 const noImage = (why: string): AppError =>
-  new AppError('invalid_input', `This is no archive of an image: ${why}.`);
+  new AppError('invalid_input', `This is not an archive of an image: ${why}.`);
