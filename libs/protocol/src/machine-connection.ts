@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Contract } from './agent-connection.js';
 import { hostCalls, hostServerCalls } from './host-connection.js';
 import { machineDescription, nameOnMachine, placeCapacity } from './machines.js';
-import { taskCalls } from './task-connection.js';
+import { taskCalls } from './task-calls.js';
 
 /** The name of a session’s folder, which the machine creates in its own folder. */
 const folder = nameOnMachine;
