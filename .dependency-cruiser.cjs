@@ -188,7 +188,7 @@ module.exports = {
         'resource-semaphore.ts',
         'statistics.ts',
       ],
-      ['model.ts', 'artifact-filter.ts', 'validity.ts'],
+      ['model.ts', 'artifact-filter.ts', 'trial-places.ts', 'validity.ts'],
       ['engine', 'suites'],
       [
         'artifacts.ts',

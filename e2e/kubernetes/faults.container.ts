@@ -60,7 +60,7 @@ describe('a cluster that fails', () => {
     await begin();
     const [pod] = (await cluster.core.listNamespacedPod({ namespace: cluster.namespace })).items;
     const { name = '', namespace = '' } = pod?.metadata ?? {};
-    await cluster.core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: 0 });
+    await cluster.core.deleteNamespacedPod({ name, namespace });
     const end = await session.ended();
     expect(JSON.stringify(end.args)).toMatch(/was (killed|deleted|removed)/);
     await server.client.sessions.message(session.id, { text: 'Go on.' });

@@ -32,6 +32,7 @@ import { withRunRefusals } from './run-refusal.js';
 import { runTrials, type EnvironmentFactory, type RunRequest } from './run.js';
 import { randomSample } from './statistics.js';
 import { suiteNamed } from './suites/index.js';
+import { allPlaces, placesFor, type OpenPlaces } from './trial-places.js';
 
 /** The connection, cache and callbacks of the program that starts a run. */
 export interface EvaluationOptions {
@@ -41,6 +42,8 @@ export interface EvaluationOptions {
    * Throws if no server is running.
    */
   connect?: Connect;
+  /** Without it, trials run on this machine alone. */
+  openPlaces?: OpenPlaces;
   /** The folder for preflight results; without it, no preflight is read or run. */
   cache?: string;
   /** Replaces the limit that a run was started with; null removes it. */
@@ -70,6 +73,8 @@ export async function startRun(request: NewRun, options: EvaluationOptions): Pro
     attempts: request.attempts ?? 1,
     concurrency: request.concurrency ?? 2,
     network: request.network ?? 'none',
+    places: request.places ?? [allPlaces],
+    sessionLabels: request.sessionLabels ?? {},
     buildNetwork: request.buildNetwork ?? 'default',
     fromMap: [...(request.fromMap ?? []), ...defaultFromMap],
     sandbox: request.sandbox ?? null,
@@ -152,8 +157,11 @@ async function resumeHeld(
         options.onTrial?.(trial, progress);
       },
       onState: (of, state) => board?.at(of, state),
+      onNotice: options.onNotice,
     };
-    await runTrials(request, environments);
+    // The preflight stays on this machine: what it finds holds for later runs, too.
+    const places = await placesFor(run.places, environments.engine, options.openPlaces);
+    await runTrials(request, { ...environments, places });
     return reportOf(opened, options);
   });
 }

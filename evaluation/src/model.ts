@@ -330,6 +330,10 @@ export interface Trial {
   tries?: Verdict[];
   steps?: { name: string; verdict: Verdict }[];
   session: string | null;
+  /** Where its containers were, which decided the verdict; absent in runs of older versions. */
+  place?: string;
+  /** Where the sandbox of its session was. */
+  sessionPlace?: string;
   /** The task's image; absent if it could not be built. */
   image?: { name: string; id: string };
   tokens: number;

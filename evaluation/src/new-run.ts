@@ -1,3 +1,4 @@
+import type { PlaceLabels } from '@belay/protocol';
 import type { FromMap } from './engine/images.js';
 
 /** A run to start. */
@@ -16,6 +17,10 @@ export interface NewRun {
   out: string;
   /** The run’s id on the board; by default derived from its content. */
   boardId?: string;
+  /** Names of machines, `this-machine` or `all`; by default all. */
+  places?: string[];
+  /** Of the places where the sessions of the agents `model` and agent:NAME may run. */
+  sessionLabels?: PlaceLabels;
   network?: 'none' | 'declared';
   /** The network for builds of the tasks’ untrusted Dockerfiles: the engine’s default, or none. */
   buildNetwork?: 'default' | 'none';

@@ -8,6 +8,7 @@ import { trialFolder } from './results/journal.js';
 import { References } from './references.js';
 import { loadArtifacts, type EnvironmentFactory } from './run.js';
 import { runTrial } from './trial.js';
+import { thisMachine } from './trial-places.js';
 
 export interface RegradeRequest {
   out: string;
@@ -44,7 +45,13 @@ export async function regradeTrials(
         key: before.key,
         signal,
       },
-      { runContext: { engine, run, network }, references, images, hooks: {} },
+      {
+        place: thisMachine,
+        runContext: { host: engine, engine, run, network },
+        references,
+        images,
+        hooks: {},
+      },
     );
     const { agent, model, session, tokens, dollars, started } = before;
     const seconds = { ...before.seconds, verify: after.seconds.verify };

@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
-import type { TaskHost } from '@belay/containers';
+import type { TaskEngine } from '@belay/containers';
 import { AppError, type TrialState } from '@belay/protocol';
-import type { Agent, RunContext } from './agents/agent.js';
+import type { Agent } from './agents/agent.js';
 import { nop, oracle } from './agents/baselines.js';
 import type { Artifacts } from './artifacts.js';
 import type { Images } from './engine/images.js';
@@ -13,7 +14,8 @@ import type { Validity } from './validity.js';
 import { References } from './references.js';
 import { Journal, trialFolder, writeInside } from './results/journal.js';
 import { ResourceSemaphore } from './resource-semaphore.js';
-import { runTrial, type TrialHooks } from './trial.js';
+import { runTrial, type TrialHooks, type TrialRequest } from './trial.js';
+import { ownPlace, usablePlaces, type TrialPlace } from './trial-places.js';
 
 export interface RunRequest {
   tasks: Task[];
@@ -29,87 +31,152 @@ export interface RunRequest {
   known?: Validity[];
   onTrial?(trial: Trial, progress: { done: number; all: number }): void;
   /** Called when the state of a trial without a verdict has changed. */
-  onState?(of: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState): void;
+  onState?(of: TrialRef, state: TrialState): void;
+  /** A sentence about a place that runs no trials, or not one of them. */
+  onNotice?(sentence: string): void;
 }
+
+/** A trial without a verdict. */
+export type TrialRef = Pick<Trial, 'task' | 'attempt' | 'session' | 'place'>;
 
 /** The source of environments: the container engine and the images of tasks. */
 export interface EnvironmentFactory {
-  engine: TaskHost;
+  engine: TaskEngine;
   images: Images;
+  /** Where trials run; on the engine alone if absent. */
+  places?: readonly TrialPlace[];
 }
 
 /**
  * Runs every trial that is missing from the results, so calling it again resumes the run: a trial
  * is identified by its task’s content, the agent, the model and its number. Rejects when the signal
- * is aborted; finished trials are kept. Trials beyond the limit of the cost stay missing.
+ * is aborted; finished trials are kept. Trials beyond the limit of the cost stay missing. A trial
+ * that the infrastructure of a place fails runs again at each other one before it counts.
  */
 export async function runTrials(
   request: RunRequest,
   environments: EnvironmentFactory,
 ): Promise<Trial[]> {
-  const { tasks, agent, attempts, concurrency, out, signal } = request;
+  const { tasks, agent, attempts, out, signal } = request;
   mkdirSync(out, { recursive: true });
-  const run = runIdOf(out);
-  await environments.engine.sweep(run);
-  const giveUp = environments.engine.guard(run);
   const journal = new Journal(join(out, 'results.jsonl'));
-  const wanted = tasks.flatMap((task) =>
-    Array.from({ length: attempts }, (_, index) => ({ task, attempt: index + 1 })),
-  );
-  const keyed = wanted.map((trial) => ({
-    ...trial,
-    key: trialKey(trial.task, agent, trial.attempt),
-  }));
-  const todo = keyed.filter(({ key }) => !journal.trials.has(key));
-  const resources = new ResourceSemaphore({
-    ...(await environments.engine.capacity()),
-    concurrency,
-  });
-  const runContext: RunContext = { engine: environments.engine, run, network: request.network };
-  const references = isBaseline(agent) ? null : new References(request.known);
-  const report = (trial: (typeof todo)[number], state: TrialState, session: string | null = null) =>
-    request.onState?.({ ...nameOf(trial), session }, state);
-  const once = (trial: (typeof todo)[number]) =>
-    runTrial(
+  try {
+    const keyed = tasks.flatMap((task) =>
+      Array.from({ length: attempts }, (_, index) => ({
+        task,
+        attempt: index + 1,
+        key: trialKey(task, agent, index + 1),
+      })),
+    );
+    const todo = keyed.filter(({ key }) => !journal.trials.has(key));
+    const count = (trial: Trial) => {
+      journal.append(trial);
+      request.onTrial?.(trial, { done: journal.trials.size, all: keyed.length });
+    };
+    const isOver = () =>
+      signal.aborted || costLimitReached(journal.trials.values(), request.maxDollars) !== undefined;
+    await atPlaces({ request, environments, todo, count, isOver });
+    return keyed.flatMap(({ key }) => journal.trials.get(key) ?? []);
+  } finally {
+    journal.close();
+  }
+}
+
+type TrialToDo = Pick<TrialRequest, 'attempt' | 'key' | 'task'>;
+
+interface Work {
+  request: RunRequest;
+  environments: EnvironmentFactory;
+  todo: TrialToDo[];
+  count(trial: Trial): void;
+  /** Whether no more trials are started. */
+  isOver(): boolean;
+}
+
+async function atPlaces({ request, environments, todo, count, isOver }: Work): Promise<void> {
+  const { agent, concurrency, signal, onNotice = () => undefined } = request;
+  const { engine, places: wanted = [ownPlace(engine)] } = environments;
+  const usable = await usablePlaces(wanted, onNotice);
+  const resources = new ResourceSemaphore(usable, concurrency);
+  const places = usable.map(({ place }) => place);
+  const once = trialsOf(request, environments);
+  const again: { trial: TrialToDo; failed: Trial }[] = [];
+  const judge = async (trial: TrialToDo): Promise<void> => {
+    const tried = new Set<TrialPlace>();
+    const mayUse = (place: TrialPlace) =>
+      !tried.has(place) && !place.away.aborted && suits(place, { trial, agent, engine });
+    const next = async (place: TrialPlace) => {
+      tried.add(place);
+      return isOver() ? undefined : once(trial, place);
+    };
+    for (let failed: Trial | undefined; ;) {
+      const ran = resources.with(resourcesOf(trial.task.environment), next, mayUse);
+      // The other places may have gone while it waited.
+      const done = await ran.catch((error: unknown) => failed ?? Promise.reject(error as Error));
+      if (done?.verdict.cause !== 'infrastructure') return done && count(done);
+      request.onState?.({ ...nameOf(trial), session: null }, 'queued');
+      if (!places.some(mayUse)) return void again.push({ trial, failed: done });
+      onNotice(`${trial.task.id} runs again elsewhere: ${done.verdict.detail}`);
+      failed = done;
+    }
+  };
+  const releases = await guarded(places, runIdOf(request.out));
+  try {
+    await all(todo.map((trial) => () => judge(trial)));
+    // A trial that failed because of the infrastructure is repeated once, alone, before it counts.
+    for (const { trial, failed } of again) {
+      const isOpen = (place: TrialPlace) =>
+        !place.away.aborted && suits(place, { trial, agent, engine });
+      const place = places.find(isOpen);
+      if (!isOver()) count(place ? await once(trial, place) : failed);
+    }
+    signal.throwIfAborted();
+  } finally {
+    await releases();
+  }
+}
+
+/** Removes what a killed run has left at the places; the returned function removes what this one leaves. */
+async function guarded(places: readonly TrialPlace[], run: string): Promise<() => Promise<void>> {
+  for (const { host } of places) await host.sweep(run);
+  const giveUps = places.map(({ host }) => host.guard(run));
+  return async () => {
+    for (const { host } of places) await host.sweep(run);
+    for (const giveUp of giveUps) giveUp();
+  };
+}
+
+/** The services of a session run beside its sandbox, which only this machine’s engine does. */
+const suits = (
+  { host }: TrialPlace,
+  { trial, agent, engine }: { trial: TrialToDo; agent: Agent; engine: TaskEngine },
+): boolean => host === engine || agent.model === null || !trial.task.environment.services?.length;
+
+/** Runs a trial once at a place, and records it. */
+function trialsOf(
+  { agent, known, network, onState, out, signal }: RunRequest,
+  { engine, images }: EnvironmentFactory,
+): (trial: TrialToDo, place: TrialPlace) => Promise<Trial> {
+  /** Those of each place are its own: a machine’s reference run must not decide about the others’ trials. */
+  const references = new Map<string, References>();
+  const run = runIdOf(out);
+  return (trial, { host, name: place }) => {
+    const own = references.get(place) ?? new References(known);
+    references.set(place, own);
+    return runTrial(
       { ...trial, agent, signal },
       {
-        runContext,
-        references,
-        images: environments.images,
+        place,
+        runContext: { host, engine, run, network },
+        references: isBaseline(agent) ? null : own,
+        images,
         hooks: {
           ...recordingIn(out, trialFolder(out, nameOf(trial))),
-          onState: (...now) => report(trial, ...now),
+          onState: (state, session) => onState?.({ ...nameOf(trial), session, place }, state),
         },
       },
     );
-  const count = (trial: Trial) => {
-    journal.append(trial);
-    request.onTrial?.(trial, { done: journal.trials.size, all: keyed.length });
   };
-  const isSpent = () => costLimitReached(journal.trials.values(), request.maxDollars) !== undefined;
-  const again: typeof todo = [];
-  try {
-    await all(
-      todo.map(
-        (trial) => () =>
-          resources.with(resourcesOf(trial.task.environment), async () => {
-            if (signal.aborted || isSpent()) return;
-            const done = await once(trial);
-            if (done.verdict.cause !== 'infrastructure') return count(done);
-            report(trial, 'queued');
-            again.push(trial);
-          }),
-      ),
-    );
-    // A trial that failed because of the infrastructure is repeated once, alone, before it counts.
-    for (const trial of again) if (!isSpent()) count(await once(trial));
-    signal.throwIfAborted();
-  } finally {
-    journal.close();
-    await environments.engine.sweep(run);
-    giveUp();
-  }
-  return keyed.flatMap(({ key }) => journal.trials.get(key) ?? []);
 }
 
 /** What a trial needs, with the services of its task. */
@@ -142,9 +209,9 @@ export const trialKey = (task: Task, agent: Agent, attempt: number): string =>
 
 /**
  * A label for a results folder’s containers, by which a resumed run finds those that a killed one
- * has left.
+ * has left, also beside those of other machines.
  */
-const runIdOf = (out: string): string => contentHash('run', out).slice(0, 12);
+const runIdOf = (out: string): string => contentHash('run', hostname(), out).slice(0, 12);
 
 /** Stores artifacts, so that a regrade needs no agent, and the output of the tests. */
 function recordingIn(out: string, folder: string): TrialHooks {

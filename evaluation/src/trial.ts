@@ -42,7 +42,7 @@ export interface TrialHooks {
  */
 export async function runTrial(
   request: TrialRequest,
-  { runContext, references, images, hooks }: TrialEnvironment,
+  { place, runContext, references, images, hooks }: TrialEnvironment,
 ): Promise<Trial> {
   const { task, agent, attempt, key, signal } = request;
   const trial: Trial = {
@@ -54,6 +54,7 @@ export async function runTrial(
     model: agent.model,
     verdict: invalid('infrastructure', 'The trial did not finish.'),
     session: null,
+    place,
     tokens: 0,
     dollars: 0,
     seconds: { build: 0, agent: 0, verify: 0 },
@@ -62,7 +63,11 @@ export async function runTrial(
   const inPhase = phaseTimer(trial.seconds, (state) => hooks.onState?.(state, trial.session));
   try {
     if (task.unsupported) throw new Unsupported(task.unsupported);
-    const built = await inPhase('environment', () => buildImages(task, images, signal));
+    const built = await inPhase('environment', async () => {
+      const made = await buildImages(task, images, signal);
+      await provideAll(made, { ...runContext, signal });
+      return made;
+    });
     trial.image = { name: built.image.name, id: built.image.id };
     const onSession = (session: string): void => {
       trial.session = session;
@@ -81,6 +86,8 @@ export async function runTrial(
 
 /** State shared by the trials of a run. */
 export interface TrialEnvironment {
+  /** The name of the place that `runContext` leads to. */
+  place: string;
   runContext: RunContext;
   /** Null for baselines, which are not compared with the reference. */
   references: References | null;
@@ -189,11 +196,9 @@ function meansOf(all: Record<string, number>[]): Record<string, number> | undefi
   );
 }
 
-async function buildImages(
-  task: Task,
-  images: Images,
-  signal: AbortSignal,
-): Promise<Pick<TrialContext, 'image' | 'verifierImages' | 'serviceImages'>> {
+type BuiltImages = Pick<TrialContext, 'image' | 'verifierImages' | 'serviceImages'>;
+
+async function buildImages(task: Task, images: Images, signal: AbortSignal): Promise<BuiltImages> {
   const limit = task.steps[0]?.limits.build ?? 600;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(limit * 1000))]);
   const verifierImages = new Map<string, TaskImage>();
@@ -212,6 +217,15 @@ async function buildImages(
       throw new AppError('invalid_input', `The build took longer than ${limit} s.`);
     throw error;
   }
+}
+
+/** Makes a trial’s images usable where its containers will be. */
+async function provideAll(
+  { image, verifierImages, serviceImages }: BuiltImages,
+  { host, engine, signal }: Pick<TrialContext, 'engine' | 'host' | 'signal'>,
+): Promise<void> {
+  for (const each of [image, ...verifierImages.values(), ...serviceImages.values()])
+    await host.provide(each, engine, signal);
 }
 
 /**

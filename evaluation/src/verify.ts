@@ -68,7 +68,7 @@ export async function verify(
     const verdict = judged(verifier.judge, { exitCode, output, files });
     return { output: withoutSeals(output), files, verdict };
   } finally {
-    context.engine.discard(container);
+    context.host.discard(container);
   }
 }
 
@@ -86,7 +86,7 @@ async function createContainer(
   step: Step,
   { artifacts, proof }: { artifacts: Artifacts; proof: string },
 ) {
-  const { engine, task, run } = context;
+  const { host, task, run } = context;
   const { verifier } = step;
   const environment: TaskEnvironment = verifier.environment ?? task.environment;
   const image = context.verifierImages.get(step.name) ?? context.image;
@@ -108,7 +108,7 @@ async function createContainer(
     ...verifier.files,
     ...(verifier.sealed ? sealKey(proof) : []),
   ];
-  return createTask(engine, {
+  return createTask(host, {
     run,
     image: image.name,
     command: whenReady([...removing(removed), ...verifier.command.map(withProof)], {

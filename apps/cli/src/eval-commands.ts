@@ -77,6 +77,16 @@ function addRun(program: Command, exit: (code: number) => void): void {
       wholeNumber,
       2,
     )
+    .option(
+      '--places <names>',
+      'where trials run: all, this-machine, or names of joined machines, comma-separated',
+      'all',
+    )
+    .option(
+      '--session-label <name=value>',
+      'label of the places where the sessions of the agents `model` and agent:NAME may run (repeatable)',
+      several,
+    )
     .option(...maxDollars)
     .option('-o, --out <folder>', 'results folder (default: a new one in eval-results)')
     .option(

@@ -81,5 +81,11 @@ export function agentOf(run: RunFile, connect?: Connect): Agent {
       `The agent \`${run.agent}\` needs a Belay server. Start one with \`npm start\`.`,
     );
   const agent = sessionAgentName(run.agent);
-  return modelAgent({ ...connect(), model: run.model, ...(agent !== undefined && { agent }) });
+  const labels = run.sessionLabels;
+  return modelAgent({
+    ...connect(),
+    model: run.model,
+    labels,
+    ...(agent !== undefined && { agent }),
+  });
 }

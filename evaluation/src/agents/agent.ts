@@ -1,4 +1,4 @@
-import type { ContainerNetwork, FoundImage, TaskHost } from '@belay/containers';
+import type { ContainerNetwork, FoundImage, TaskEngine, TaskHost } from '@belay/containers';
 import type { Artifacts } from '../artifacts.js';
 import type { Services } from '../engine/services.js';
 import { folderEntry, parentFolders, ownedBy, under, type Entry } from '../entries.js';
@@ -8,7 +8,10 @@ export type TaskImage = FoundImage & { name: string };
 
 /** State shared by the trials of a run. */
 export interface RunContext {
-  engine: TaskHost;
+  /** Where the containers of the trial are. */
+  host: TaskHost;
+  /** This machine’s, which makes all images. */
+  engine: TaskEngine;
   /** The run's id, which labels its containers. */
   run: string;
   /** `declared` gives tasks the network that they request; `none` gives them no network. */
@@ -49,6 +52,8 @@ export interface TrialContext extends RunContext {
 /** The cost of a trial. */
 export interface TrialUsage {
   session: string | null;
+  /** Where the sandbox of its session was. */
+  sessionPlace?: string;
   tokens: number;
   dollars: number;
 }

@@ -63,9 +63,9 @@ async function runInService(
 type KeepContainer = (container: TaskContainer) => Promise<string>;
 
 async function createContainer(context: TrialContext, image: string, given: CollectCommand) {
-  const { task, engine, run } = context;
+  const { task, host, run } = context;
   const { cpus, memoryMb, healthcheck, env } = task.environment;
-  return createTask(engine, {
+  return createTask(host, {
     run,
     image,
     command: whenReady(

@@ -78,7 +78,7 @@ class ContainerAgent implements AgentInstance {
       const exit = exitCode === 0 ? [] : [`The agent’s program exited with code ${exitCode}.`];
       return { ...artifacts, timedOut, always: !program, note: [...exit, ...faults].join('\n') };
     } finally {
-      for (const container of containers) this.context.engine.discard(container);
+      for (const container of containers) this.context.host.discard(container);
     }
   }
 
@@ -87,18 +87,18 @@ class ContainerAgent implements AgentInstance {
   }
 
   async stop(): Promise<void> {
-    for (const image of this.#snapshots.toReversed()) await this.context.engine.forget(image);
+    for (const image of this.#snapshots.toReversed()) await this.context.host.forget(image);
   }
 
   /** Keeps the state of an ended container as the image of the next one. */
   async #keep(container: TaskContainer): Promise<string> {
-    this.#image = await this.context.engine.snapshot(container);
+    this.#image = await this.context.host.snapshot(container);
     this.#snapshots.push(this.#image);
     return this.#image;
   }
 
   async #createContainer(step: Step, { files, command, env }: Program): Promise<TaskContainer> {
-    const { task, image, engine, run } = this.context;
+    const { task, image, host, run } = this.context;
     const { cpus, memoryMb } = task.environment;
     const workdir = workdirOf(this.context);
     const setup = repositorySetup(task);
@@ -108,7 +108,7 @@ class ContainerAgent implements AgentInstance {
       setup: step.setup,
       after: step.healthcheck,
     });
-    return createTask(engine, {
+    return createTask(host, {
       run,
       image: this.#image,
       command: setup

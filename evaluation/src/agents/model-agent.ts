@@ -7,6 +7,7 @@ import {
   sentWorkspace,
   type EgressPolicy,
   type Event,
+  type PlaceLabels,
   type SessionState,
 } from '@belay/protocol';
 import { createTask, readFiles } from '../engine/task-files.js';
@@ -37,6 +38,8 @@ export interface ModelAgentOptions {
   /** An agent that is installed on the server; Belay's own if omitted. */
   agent?: string;
   budgets?: { steps?: number; tokens?: number; dollars?: number };
+  /** Of the places where its sessions may run; without any, the server’s own. */
+  labels?: PlaceLabels;
 }
 
 /**
@@ -93,10 +96,11 @@ class SessionAgent implements AgentInstance {
   async stop(): Promise<void> {
     if (!this.#id) return;
     const { client } = this.options;
-    const { state, tokens, dollars } = await client.sessions.get(this.#id);
+    const { state, tokens, dollars, machine } = await client.sessions.get(this.#id);
     if (!isEnded(state)) await client.sessions.stop(this.#id);
     await client.sessions.change(this.#id, { archived: true });
-    this.#usage = { session: this.#id, tokens, dollars };
+    const sessionPlace = machine?.name ?? 'the server';
+    this.#usage = { session: this.#id, sessionPlace, tokens, dollars };
   }
 
   async trajectory(): Promise<object | null> {
@@ -112,7 +116,7 @@ class SessionAgent implements AgentInstance {
 
   async #create(step: Step): Promise<string> {
     const { task, attempt } = this.context;
-    const { client, url, model, agent, budgets } = this.options;
+    const { client, url, model, agent, budgets, labels } = this.options;
     const { services } = this.context;
     if (services) assertSameMachine(url);
     this.#initial = await this.#workspace(step);
@@ -130,6 +134,7 @@ class SessionAgent implements AgentInstance {
       // All budgets are set, so that the server’s defaults cannot change a benchmark.
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
+      ...(labels && { labels }),
     });
     // Before its services start: `stop` ends the session even if they do not.
     this.#id = session.id;
@@ -169,9 +174,9 @@ class SessionAgent implements AgentInstance {
 
   /** The content of the image's working folder, with the step's files. */
   async #workspace(step: Step): Promise<Entry[]> {
-    const { engine, image, run } = this.context;
+    const { host, image, run } = this.context;
     const workdir = workdirOf(this.context);
-    const container = await createTask(engine, {
+    const container = await createTask(host, {
       run,
       image: image.name,
       command: ['true'],
@@ -189,7 +194,7 @@ class SessionAgent implements AgentInstance {
         .filter(({ path }) => path.startsWith(`${workdir}/`))
         .map((entry) => ({ ...entry, path: entry.path.slice(workdir.length + 1) }));
     } finally {
-      engine.discard(container);
+      host.discard(container);
     }
   }
 

@@ -40,7 +40,7 @@ const clearing = [
  * not take.
  */
 export async function patchOf(context: TrialContext, changes: Artifacts): Promise<Artifacts> {
-  const { task, image, engine, run, signal } = context;
+  const { task, image, host, run, signal } = context;
   const workdir = workdirOf(context);
   const isWork = (path: string) =>
     posix.normalize(path) === path && path.startsWith(`${workdir}/`) && !/\/\.git(\/|$)/.test(path);
@@ -55,7 +55,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
   const removed = [...changes.removed.filter(isWork), ...gone];
   const setup = repositorySetup(task) ?? 'true';
   const script = `{ cd "$1" && { ${setup}; } >&2 || exit ${scriptFailed}; } && ${clearing} && tar -xf /belay/changes.tar -C / && git add -A && git -c core.pager=cat diff --cached --binary HEAD > /belay/patch.diff`;
-  const container = await createTask(engine, {
+  const container = await createTask(host, {
     run,
     image: image.name,
     command: ['bash', '-c', script, 'patch', workdir],
@@ -81,7 +81,7 @@ export async function patchOf(context: TrialContext, changes: Artifacts): Promis
     const patch = (await readFiles(container, '/belay/patch.diff'))[0]?.bytes ?? Buffer.alloc(0);
     return { ...noArtifacts, patch };
   } finally {
-    engine.discard(container);
+    host.discard(container);
   }
 }
 

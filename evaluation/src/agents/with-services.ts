@@ -9,7 +9,7 @@ export async function withServices<T>(
   const { environment, steps } = context.task;
   if (!environment.services?.length) return work({ ...context, services: null });
   const services = new Services({
-    engine: context.engine,
+    host: context.host,
     run: context.run,
     services: environment.services,
     needs: environment.needs ?? {},

@@ -38,6 +38,7 @@ async function contextOf(task: Task): Promise<TrialContext> {
   const signal = AbortSignal.timeout(280_000);
   const image = await images.ensure(task.environment.image, signal);
   return {
+    host: engine,
     engine,
     run: 'work-artifacts',
     network: 'none',

@@ -25,14 +25,14 @@ export async function workArtifacts(
   step: Step,
   { changes, paths }: { changes: Artifacts; paths: ArtifactPath[] },
 ): Promise<Artifacts> {
-  const { task, image, engine, run, signal } = context;
+  const { task, image, host, run, signal } = context;
   const workdir = workdirOf(context);
   const isRepository = step.collect?.length ? `[ ! -e .git ] || { ${commit}; }` : 'true';
   const script = `{ cd "$1" || exit ${scriptFailed}; } && { xargs -0 rm -rf -- < /belay/removed; } && { ${isRepository}; }`;
   const containers: TaskContainer[] = [];
   const images: string[] = [];
   try {
-    const first = await createTask(engine, {
+    const first = await createTask(host, {
       run,
       image: image.name,
       command: ['sh', '-c', script, 'work', workdir],
@@ -55,7 +55,7 @@ export async function workArtifacts(
       failed: 'The agent’s files could not be put back',
     });
     const keep = async (container: TaskContainer) => {
-      const kept = await engine.snapshot(container);
+      const kept = await host.snapshot(container);
       images.push(kept);
       return kept;
     };
@@ -63,7 +63,7 @@ export async function workArtifacts(
     const entries = await declaredArtifacts(context, containers.at(-1) ?? first, paths);
     return { ...noArtifacts, entries, note: faults.join('\n') };
   } finally {
-    for (const container of containers) engine.discard(container);
-    for (const kept of images.toReversed()) await engine.forget(kept);
+    for (const container of containers) host.discard(container);
+    for (const kept of images.toReversed()) await host.forget(kept);
   }
 }

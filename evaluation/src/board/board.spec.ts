@@ -35,6 +35,8 @@ function newRun(more: { boardId?: string } = {}): string {
     attempts: 1,
     concurrency: runs,
     network: 'none',
+    places: ['this-machine'],
+    sessionLabels: {},
     buildNetwork: 'default',
     fromMap: [],
     sandbox: null,

@@ -10,6 +10,7 @@ import {
 } from '@belay/protocol';
 import { contentHash } from '../entries.js';
 import type { Trial } from '../model.js';
+import type { TrialRef } from '../run.js';
 import type { Validity } from '../validity.js';
 import { countedTrials, readValidity } from '../results/report.js';
 import { loadRun, type RunFile } from '../results/run-file.js';
@@ -89,8 +90,8 @@ export class Board {
     this.refresh();
   }
 
-  at({ task, attempt, session }: Pick<Trial, 'task' | 'attempt' | 'session'>, state: TrialState) {
-    this.#put({ ...unjudged, task, attempt, session, state });
+  at({ task, attempt, session, place }: TrialRef, state: TrialState) {
+    this.#put({ ...unjudged, task, attempt, session, place: place ?? null, state });
   }
 
   judged(trial: Trial): void {
@@ -123,7 +124,7 @@ export class Board {
   #requeue(known: EvaluationTrial[]): void {
     for (const trial of known)
       if (!['queued', 'done'].includes(trial.state) && !this.#trials.has(boardKey(trial)))
-        this.at({ ...trial, session: null }, 'queued');
+        this.at({ ...trial, session: null, place: undefined }, 'queued');
   }
 
   #progress(state: EvaluationProgress['state'], reason: string | null = null): EvaluationProgress {
@@ -153,12 +154,22 @@ const unjudged = {
 
 const mostDetail = 4_000;
 
-function reportOf({ task, attempt, session, verdict, seconds, tokens, dollars }: Trial) {
+function reportOf({ task, attempt, session, place, verdict, ...spent }: Trial) {
+  const { seconds, tokens, dollars } = spent;
   const { outcome, cause, reward, detail } = verdict;
   const said = { outcome, cause, reward, detail: detail.slice(0, mostDetail) };
-  const work = { task, attempt, session, seconds, tokens, dollars };
+  const work = { task, attempt, session, place: place ?? null, seconds, tokens, dollars };
   return { ...unjudged, ...work, state: 'done', verdict: said } satisfies EvaluationTrial;
 }
 
-const coreOf = ({ task, attempt, state, session, verdict, seconds, dollars }: EvaluationTrial) =>
-  JSON.stringify([task, attempt, state, session, verdict, seconds, dollars]);
+const coreOf = ({ task, attempt, state, verdict, ...trial }: EvaluationTrial) =>
+  JSON.stringify([
+    task,
+    attempt,
+    state,
+    trial.session,
+    trial.place,
+    verdict,
+    trial.seconds,
+    trial.dollars,
+  ]);

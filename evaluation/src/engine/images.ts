@@ -2,7 +2,7 @@ import {
   withLocalImages,
   type BuildOptions,
   type FoundImage,
-  type TaskHost,
+  type TaskEngine,
 } from '@belay/containers';
 import { AppError } from '@belay/protocol';
 import { fileEntry, contentHash, type Entry } from '../entries.js';
@@ -32,7 +32,7 @@ export const defaultFromMap: FromMap = [
 ];
 
 export interface ImagesOptions {
-  engine: TaskHost;
+  engine: TaskEngine;
   /**
    * The platform's sandbox image, on which helper images are based; null for the newest one on the
    * engine.
@@ -246,7 +246,7 @@ const buildRequires = async (mirror: string, commit: string, signal: AbortSignal
   buildRequirements(await fileAtCommit(mirror, { commit, path: 'pyproject.toml', signal }));
 
 /** The version of Python in an image, such as `3.11`. */
-async function pythonOf(engine: TaskHost, image: string, signal: AbortSignal): Promise<string> {
+async function pythonOf(engine: TaskEngine, image: string, signal: AbortSignal): Promise<string> {
   const container = await createTask(engine, {
     run: 'images',
     image,

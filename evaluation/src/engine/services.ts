@@ -5,7 +5,7 @@ import { createTask } from './task-files.js';
 import type { Service, ServiceNeeds } from '../model.js';
 
 export interface ServicesSpec {
-  engine: TaskHost;
+  host: TaskHost;
   run: string;
   services: Service[];
   needs: ServiceNeeds;
@@ -55,13 +55,13 @@ export class Services {
   }
 
   stop(): void {
-    for (const container of this.#containers.values()) this.#spec.engine.discard(container);
-    if (this.#holder) this.#spec.engine.discard(this.#holder);
+    for (const container of this.#containers.values()) this.#spec.host.discard(container);
+    if (this.#holder) this.#spec.host.discard(this.#holder);
   }
 
   async #start(join: string | undefined): Promise<ContainerNetwork> {
-    const { engine, run, holder, network, services, needs } = this.#spec;
-    this.#holder = await createTask(engine, {
+    const { host, run, holder, network, services, needs } = this.#spec;
+    this.#holder = await createTask(host, {
       run,
       image: holder,
       command: ['sleep', 'infinity'],
@@ -86,8 +86,8 @@ export class Services {
   }
 
   async #startService(service: Service, shared: ContainerNetwork): Promise<void> {
-    const { engine, run, images } = this.#spec;
-    const container = await createTask(engine, {
+    const { host, run, images } = this.#spec;
+    const container = await createTask(host, {
       run,
       image: images.get(service.name) ?? '',
       entrypoint: service.entrypoint,

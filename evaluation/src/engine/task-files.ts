@@ -2,6 +2,7 @@ import {
   hosts,
   type BuildOptions,
   type TaskContainer,
+  type TaskEngine,
   type TaskHost,
   type TaskSpec,
 } from '@belay/containers';
@@ -10,17 +11,17 @@ import type { ReadBudget } from '../read-budget.js';
 
 /** Creates a container with these files at absolute paths, without starting it. */
 export async function createTask(
-  engine: TaskHost,
+  host: TaskHost,
   { files, ...spec }: Omit<TaskSpec, 'archive'> & { files: Entry[] },
 ): Promise<TaskContainer> {
   // Written also where the container has the network of another one.
   const named = spec.hosts ? [fileEntry('/etc/hosts', hosts.content(spec.hosts))] : [];
-  return engine.create({ ...spec, archive: await packArchive([...named, ...files]) });
+  return host.create({ ...spec, archive: await packArchive([...named, ...files]) });
 }
 
 /** Builds an image from these files; the Dockerfile is one of them. */
 export async function buildImage(
-  engine: TaskHost,
+  engine: TaskEngine,
   tag: string,
   { files, ...options }: BuildOptions & { files: Entry[] },
 ): Promise<void> {

@@ -38,7 +38,7 @@ ${scatterPlot(
   'seconds',
 )}
 <h2>Trials</h2>
-<table><thead><tr><th>task<th>attempt<th>verdict<th>why<th>seconds<th>record</thead>
+<table><thead><tr><th>task<th>attempt<th>verdict<th>why<th>seconds<th>place<th>record</thead>
 <tbody>${rows(summary, trials, (trial) => row(trial, server, logOf(trial)))}</tbody></table>
 ${origin(summary)}</html>
 `;
@@ -116,7 +116,7 @@ function rows({ missing }: Summary, trials: Trial[], rowOf: (trial: Trial) => st
 }
 
 const missingRow = (task: string) =>
-  `<tr class="invalid"><td>${escapeHtml(task)}<td><td>not attempted<td>counts as 0<td><td>`;
+  `<tr class="invalid"><td>${escapeHtml(task)}<td><td>not attempted<td>counts as 0<td><td><td>`;
 
 /** What the score depends on besides data and agent. */
 function origin({ provenance: from, suite }: Summary): string {
@@ -144,7 +144,8 @@ const points = (trials: Trial[], x: (trial: Trial) => number) =>
   trials.map((trial) => ({ x: x(trial), y: trial.verdict.reward, title: trial.task }));
 
 function row(trial: Trial, server: string | null, log: string | null): string {
-  const { task, attempt, verdict, seconds, session } = trial;
+  const { task, attempt, verdict, seconds, session, place, sessionPlace } = trial;
+  const where = sessionPlace === undefined ? (place ?? '') : `${place}, session: ${sessionPlace}`;
   const folder = `trials/${encodeURIComponent(`${folderName(task)}.${attempt}`)}`;
   const replay =
     session && server ? `<a href="${escapeHtml(`${server}/sessions/${session}`)}">replay</a> ` : '';
@@ -152,7 +153,7 @@ function row(trial: Trial, server: string | null, log: string | null): string {
   const own = log
     ? `<a href="${log.split('/').map(encodeURIComponent).join('/')}">agent’s log</a> `
     : '';
-  return `<tr class="${verdict.outcome}"><td>${escapeHtml(task)}<td>${attempt}<td>${verdict.outcome}<td>${escapeHtml(why.slice(0, 300))}<td>${(seconds.agent + seconds.verify).toFixed(1)}<td>${replay}${own}<a href="${folder}/">answer and test log</a>`;
+  return `<tr class="${verdict.outcome}"><td>${escapeHtml(task)}<td>${attempt}<td>${verdict.outcome}<td>${escapeHtml(why.slice(0, 300))}<td>${(seconds.agent + seconds.verify).toFixed(1)}<td>${escapeHtml(where)}<td>${replay}${own}<a href="${folder}/">answer and test log</a>`;
 }
 
 const style = `body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1d2329;background:#fff}

@@ -1,5 +1,5 @@
 import { arch, cpus, hostname, platform, release, totalmem } from 'node:os';
-import type { TaskHost } from '@belay/containers';
+import type { TaskEngine } from '@belay/containers';
 import { z } from 'zod';
 import { belayVersion } from '@belay/protocol';
 
@@ -18,7 +18,7 @@ export const provenance = z.object({
 });
 export type Provenance = z.infer<typeof provenance>;
 
-export async function provenanceOf(engine: TaskHost): Promise<Provenance> {
+export async function provenanceOf(engine: TaskEngine): Promise<Provenance> {
   const all = cpus();
   return {
     version: belayVersion,

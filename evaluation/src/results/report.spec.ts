@@ -23,6 +23,8 @@ const run: RunFile = {
   attempts: 1,
   concurrency: 1,
   network: 'none',
+  places: ['this-machine'],
+  sessionLabels: {},
   buildNetwork: 'default',
   fromMap: [],
   sandbox: null,

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError } from '@belay/protocol';
+import { AppError, placeLabels } from '@belay/protocol';
 import { z } from 'zod';
 import { writeFileAtomically } from './journal.js';
+import { thisMachine } from '../trial-places.js';
 import { provenance } from './provenance.js';
 
 /** The settings of a run, sufficient to resume it. Contains no API keys. */
@@ -34,6 +35,10 @@ export const runFile = z.object({
   created: z.string(),
   /** The run's id on the board, if the program that started it chose one. */
   boardId: z.string().optional(),
+  /** The places of its trials: names of machines, `this-machine` or `all`. */
+  places: z.array(z.string()).default([thisMachine]),
+  /** Of the places of its sessions. */
+  sessionLabels: placeLabels.default({}),
   /** No more trials are started once they have cost this much. */
   maxDollars: z.number().positive().optional(),
 });

@@ -30,6 +30,8 @@ export interface Summary {
   edited: { task: string; attempt: number }[];
   /** Passes that later checks flagged, such as a second run of their tests. */
   doubtful: { task: string; attempt: number; why: string }[];
+  /** Where the trials’ containers were, which decided their verdicts. */
+  places: { name: string; passed: number; trials: { task: string; attempt: number }[] }[];
   groups: Group[];
   passAt: Record<string, number>;
   /** Aider's protocol: the percentage of exercises solved within one try and within two. */
@@ -99,6 +101,7 @@ export function summarizeRun(
         ? (verdict.flags ?? []).map((why) => ({ task, attempt, why }))
         : [],
     ),
+    places: placesOf(trials),
     groups: groupsOf(run, trials),
     passAt: passAtEveryK(problems),
     ...passRates(trials, chosen),
@@ -127,6 +130,19 @@ export function summarizeRun(
       images: imagesOf(trials),
     },
   };
+}
+
+/** By name; those of older versions of Belay are in none. */
+function placesOf(trials: Trial[]): Summary['places'] {
+  const names = new Set(trials.flatMap(({ place }) => place ?? []));
+  return [...names].toSorted().map((name) => {
+    const own = trials.filter(({ place }) => place === name);
+    return {
+      name,
+      passed: own.filter(({ verdict }) => verdict.outcome === 'pass').length,
+      trials: own.map(({ task, attempt }) => ({ task, attempt })),
+    };
+  });
 }
 
 const imagesOf = (trials: Trial[]): Record<string, string> =>

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { DockerTasks, type TaskHost } from '@belay/containers';
+import { DockerTasks, type TaskEngine } from '@belay/containers';
 import type { Agent } from '../agents/agent.js';
 import type { Artifacts } from '../artifacts.js';
 import { defaultFromMap, Images } from '../engine/images.js';
@@ -12,7 +12,7 @@ import { temporary, write } from './fixtures.js';
 
 /** Runs single trials of tasks in Harbor's format, each with data and results of its own. */
 export class HarborBench {
-  readonly #environments: { engine: TaskHost; images: Images };
+  readonly #environments: { engine: TaskEngine; images: Images };
   readonly #temporary = temporary();
   readonly #signal = new AbortController().signal;
   #runs = 0;

@@ -18,10 +18,14 @@ export type { KubernetesHostOptions } from './kubernetes/kubernetes-host.js';
 export { followHost, type HostFollower } from './follow-host.js';
 export { RemoteHost, type HostConnection } from './remote/remote-host.js';
 export { ServedHost, type ServedHostOptions } from './remote/served-host.js';
+export { RemoteTasks } from './remote/remote-tasks.js';
+export { ServedTasks } from './remote/served-tasks.js';
 export {
+  TaskEngine,
   TaskHost,
   type BuildOptions,
   type FoundImage,
+  type NamedImage,
   type ServiceHealthcheck,
   type TaskContainer,
   type TaskExit,

@@ -104,6 +104,9 @@ export interface BuildOptions {
   offline?: boolean;
 }
 
+/** An image of an engine: its id says what is in it. */
+export type NamedImage = Pick<FoundImage, 'id'> & { name: string };
+
 /**
  * Where tasks of benchmarks run. Unlike containers of a `ContainerHost`, theirs are untrusted as a whole: nothing of ours
  * runs in them, so that they are as their benchmark made them, and what they leave is read and compared from outside.
@@ -112,16 +115,8 @@ export abstract class TaskHost {
   /** Processors and memory available to trials. */
   abstract capacity(): Promise<{ cpus: number; memoryMb: number }>;
 
-  /** Its name and version, for people. */
-  abstract version(): Promise<string>;
-
-  abstract image(name: string): Promise<FoundImage | undefined>;
-
-  /** The newest image of a repository, such as the sandbox image that the platform has built. */
-  abstract newest(repository: string): Promise<string | undefined>;
-
-  /** Throws with the end of the build's log. */
-  abstract build(tag: string, context: BuildContext, options: BuildOptions): Promise<void>;
+  /** Makes an image of an engine usable here by its name. Fine if it is. */
+  abstract provide(image: NamedImage, from: TaskEngine, signal: AbortSignal): Promise<void>;
 
   /** Creates a hardened container with its files, without starting it. */
   abstract create(spec: TaskSpec): Promise<TaskContainer>;
@@ -130,9 +125,6 @@ export abstract class TaskHost {
    * Removes the run’s containers when this process has ended, even by a kill; the returned function cancels that.
    */
   abstract guard(run: string): () => void;
-
-  /** The id of a session's running container, if it is on this host. */
-  abstract containerOfSession(session: string): Promise<string | undefined>;
 
   /** Removes an ended container in the background. If this fails, `sweep` removes it. */
   abstract discard(container: TaskContainer): void;
@@ -145,4 +137,30 @@ export abstract class TaskHost {
 
   /** Removes containers left by a killed run, and waits for pending removals; returns how many there were. */
   abstract sweep(run: string): Promise<number>;
+}
+
+/** A host that also makes images: this machine’s engine. */
+export abstract class TaskEngine extends TaskHost {
+  /** Its name and version, for people. */
+  abstract version(): Promise<string>;
+
+  abstract image(name: string): Promise<FoundImage | undefined>;
+
+  /** The newest image of a repository, such as the sandbox image that the platform has built. */
+  abstract newest(repository: string): Promise<string | undefined>;
+
+  /** Throws with the end of the build's log. */
+  abstract build(tag: string, context: BuildContext, options: BuildOptions): Promise<void>;
+
+  /** A tar archive of an image, for another engine’s `load`. */
+  abstract save(image: string): Promise<Readable>;
+
+  /**
+   * Adds the image of an archive with this name and no other, whatever the archive names. Throws `invalid_input` for an
+   * archive that is none of one image.
+   */
+  abstract load(tag: string, archive: Readable): Promise<void>;
+
+  /** The id of a session's running container, if it is on this host. */
+  abstract containerOfSession(session: string): Promise<string | undefined>;
 }

@@ -3,7 +3,7 @@ import { agentProgram, programToken } from './agent-program.js';
 import { actionOutput, startedAction } from './actions.js';
 import { approvalVerdict } from './approvals.js';
 import { event, maxDelivered } from './events.js';
-import { nameOnMachine } from './machines.js';
+import { engineId } from './machines.js';
 import { mcpOutput } from './mcp.js';
 import { blobId, modelCall, modelReply } from './models.js';
 import { serverService } from './operation.js';
@@ -250,8 +250,15 @@ export const maxReplyHead = 2 ** 16;
 export const streams = {
   /** agent → server: output of a terminal from `offset` on; acknowledged once stored. */
   terminal: z.object({ terminal: terminalName, offset: z.int().nonnegative() }),
-  /** server → machine: a tar archive that fills files with this name; the machine ends its half once they are there. */
-  'host.fill': z.object({ name: nameOnMachine }),
+  /** server → machine: the tar archive of a call `host.fill`. */
+  'host.fill': z.object({ fill: z.uuid() }),
+  /**
+   * evaluation → server → machine: the archive of an image with this id on the evaluation’s engine; the machine ends its
+   * half once it has the image.
+   */
+  'task.image': z.object({ image: engineId }),
+  /** machine → server → evaluation: a tar of a file or folder; refused as `not_found` if it does not exist. */
+  'task.files': z.object({ id: engineId, path: z.string().max(4_096) }),
   /** agent or starter → server, bidirectional: one outgoing connection of the container; may be refused. */
   egress: z.object({ host: z.string(), port: z.int().min(1).max(65535) }),
   /**

@@ -14,6 +14,12 @@ export const evaluationTrial = z.object({
   attempt: z.int().positive(),
   state: trialState,
   session: z.string().nullable().describe('The session of the agent `model`.'),
+  place: z
+    .string()
+    .max(200)
+    .nullable()
+    .default(null)
+    .describe('Where its containers are, which decide the verdict; null while it waits.'),
   verdict: z
     .object({
       outcome: trialOutcome,

@@ -90,6 +90,8 @@ export const hostCalls = {
     output: z.object({ files: z.array(nameOnMachine).max(100_000) }),
   },
   'host.removeFiles': { input: z.object({ files: nameOnMachine }), output: nothing },
+  /** Fills files with this name from the stream `host.fill`, and fails once nothing is left of those that cannot be. */
+  'host.fill': { input: z.object({ name: nameOnMachine, fill: z.uuid() }), output: nothing },
   'host.removeKeptFiles': { input: z.object({ name: nameOnMachine }), output: nothing },
   'host.keepOnlyFiles': {
     input: z.object({ names: z.array(nameOnMachine).max(10_000) }),

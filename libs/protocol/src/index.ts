@@ -113,6 +113,7 @@ export * from './session-usage.js';
 export * from './shell-line.js';
 export * from './shell-quoted.js';
 export * from './step-copies.js';
+export * from './task-calls.js';
 export * from './task-templates.js';
 export * from './tool-operation.js';
 export * from './undone-events.js';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Contract } from './agent-connection.js';
 import { hostCalls, hostServerCalls } from './host-connection.js';
 import { machineDescription, nameOnMachine, placeCapacity } from './machines.js';
+import { taskCalls } from './task-calls.js';
 
 /** The name of a session’s folder, which the machine creates in its own folder. */
 const folder = nameOnMachine;
@@ -27,7 +28,7 @@ export const bareMachineCalls = {
 } satisfies Contract;
 
 /** Calls that a joined machine serves, by its kind. */
-export const machineCalls = { ...bareMachineCalls, ...hostCalls } satisfies Contract;
+export const machineCalls = { ...bareMachineCalls, ...hostCalls, ...taskCalls } satisfies Contract;
 
 /** Calls that the server serves to a joined machine. */
 export const machineServerCalls = {

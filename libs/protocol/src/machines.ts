@@ -116,3 +116,6 @@ export const loadText = (running: number, capacity: PlaceCapacity | null): strin
   capacity === null
     ? pluralText(running, 'session')
     : `${running} of ${pluralText(capacity.sandboxes, 'sandbox', 'sandboxes')}`;
+
+/** An id that an engine gave, or one of an image, with its algorithm. */
+export const engineId = z.string().regex(/^(?:[a-z0-9]{1,20}:)?[0-9a-f]{12,128}$/);

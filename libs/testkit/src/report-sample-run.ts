@@ -65,6 +65,7 @@ function trialOf(task: string, attempt: number, index: number): EvaluationTrial 
     attempt,
     state: isDone ? 'done' : (states[index - 48] ?? 'queued'),
     session: null,
+    place: isDone ? 'this-machine' : null,
     verdict: isDone ? { outcome, reward: outcome === 'pass' ? 1 : 0, ...why } : null,
     seconds: { build: 0.1, agent: 12 + ((index * 7) % 40), verify: 1.4 },
     tokens: isDone ? 9_000 + 400 * (index % 9) : 0,

@@ -115,6 +115,8 @@ export class CopySender {
 
   async #copy(stored: Stored): Promise<void> {
     if (!stored.wanted) return;
+    // A sandbox that is lost before the first `.git` is stored must not be restored without it.
+    if (stored.repository === 0) await this.#copyRepository(stored);
     await this.#copySteps(stored);
     await this.#copyRepository(stored);
   }

@@ -121,7 +121,21 @@ describe('copies of steps', () => {
       // Every state would take long.
       if (index % 3 === 0) await expectSame(await restored());
     }
-    expect(shelf.shown.filter((part) => part.endsWith('*'))).toEqual(['steps 1*', 'repository 2*']);
+    expect(shelf.shown.filter((part) => part.endsWith('*'))).toEqual(['repository 1*', 'steps 2*']);
+  });
+
+  it('never have steps without the `.git` beside them', async () => {
+    shelf = new CopyShelf();
+    bench = newBench();
+    put('a.txt', 'one\n');
+    git(['init', '-q']);
+    const failing = shelf.open.bind(shelf);
+    shelf.open = async (part) => {
+      if (part.kind === 'repository') throw new AppError('unavailable', 'The sandbox is lost.');
+      return failing(part);
+    };
+    await expect(copy()).rejects.toThrow('The sandbox is lost.');
+    expect(shelf.shown).toEqual([]);
   });
 
   it('send what is new: nothing for nothing, little for little', async () => {
@@ -151,7 +165,7 @@ describe('copies of steps', () => {
     git(['commit', '-qam', 'Again']);
     await again.begin();
     await again.copies.flush();
-    expect(shelf.shown).toEqual(['steps 1*', 'repository 2*', 'steps 3', 'repository 4']);
+    expect(shelf.shown).toEqual(['repository 1*', 'steps 2*', 'steps 3', 'repository 4']);
     const next = await restored();
     put('b.txt', 'next\n', next);
     git(['add', '.'], next);

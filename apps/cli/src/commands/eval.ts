@@ -8,6 +8,7 @@ import {
   rebuildReport,
   resumeRun,
   startRun,
+  thisMachine,
   type FromMap,
   type NewRun,
   type Summary,
@@ -17,8 +18,9 @@ import {
 } from '@belay/evaluation';
 import { createClient } from '@belay/client';
 import { dataFolder, findServer, type Where } from '../connection.js';
+import { EvalPlaces } from '../eval-places.js';
 import { comparedValidity, scoreLine, validityLine, validitySentences } from '../eval-words.js';
-import type { Limit } from '../options.js';
+import { labelsIn, type Limit } from '../options.js';
 import { exitCodes } from '../outcome.js';
 import { outputTo, progressBar, type LineOutput } from '../output.js';
 import { printList } from '../print-list.js';
@@ -31,9 +33,14 @@ type Progress = { done: number; all: number };
 interface EvalOptions
   extends
     Where,
-    Omit<NewRun, 'suite' | 'data' | 'tasks' | 'out' | 'fromMap' | 'sandbox' | 'maxDollars'> {
+    Omit<
+      NewRun,
+      'suite' | 'data' | 'tasks' | 'places' | 'out' | 'fromMap' | 'sandbox' | 'maxDollars'
+    > {
   suiteData: string;
   tasks?: string;
+  places?: string;
+  sessionLabel?: string[];
   out?: string;
   fromMap?: string[];
   baseImage?: string;
@@ -42,7 +49,8 @@ interface EvalOptions
 
 /** `belay eval run`: a suite with an agent. Returns the exit code: 0 when every trial has a verdict. */
 export async function evalRun(suite: string, options: EvalOptions): Promise<number> {
-  const { url, data, suiteData, tasks, fromMap, baseImage, maxDollars, ...settings } = options;
+  const { url, data, suiteData, tasks, fromMap, baseImage, maxDollars, ...rest } = options;
+  const { places, sessionLabel, ...settings } = rest;
   const stamp = new Date().toISOString().slice(0, 19).replaceAll(':', '-');
   const out = options.out ?? join('eval-results', `${suite}-${stamp}`);
   const request = {
@@ -51,6 +59,8 @@ export async function evalRun(suite: string, options: EvalOptions): Promise<numb
     out,
     data: suiteData,
     tasks: tasks?.split(',').filter(Boolean),
+    places: places?.split(',').filter(Boolean),
+    sessionLabels: labelsIn(sessionLabel),
     fromMap: fromMap?.map(fromLine),
     sandbox: baseImage,
     maxDollars: maxDollars === 'none' ? undefined : maxDollars,
@@ -119,11 +129,15 @@ async function interruptible(
   const stop = new AbortController();
   const onSignal = () => stop.abort(new AppError('cancelled', 'It was interrupted.'));
   for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.once(name, onSignal);
+  const connect = () => serverAt(where);
+  const told = progressTo(progress);
+  const places = new EvalPlaces({ connect, onNotice: told.onNotice });
   const runOptions = {
     signal: stop.signal,
     cache: join(dataFolder(), 'evaluation'),
-    connect: () => serverAt(where),
-    ...progressTo(progress),
+    connect,
+    openPlaces: places.open,
+    ...told,
   };
   try {
     const summary = await work(runOptions);
@@ -134,6 +148,7 @@ async function interruptible(
     progress.line(`Interrupted. Resume with: belay eval resume ${out}`);
     return exitCodes.interrupted;
   } finally {
+    await places.close();
     for (const name of ['SIGINT', 'SIGTERM', 'disconnect'] as const) process.off(name, onSignal);
   }
 }
@@ -145,8 +160,10 @@ function serverAt(where: Where) {
 
 /** Prints a line for each trial, and notices. */
 function progressTo(progress: LineOutput) {
-  const line = ({ task, attempt, verdict }: Trial, { done, all }: Progress) =>
-    `${progressBar(done / all)} ${done}/${all} ${task}${attempt > 1 ? ` (${attempt})` : ''}: ${verdict.outcome}${
+  const line = ({ task, attempt, verdict, place }: Trial, { done, all }: Progress) =>
+    `${progressBar(done / all)} ${done}/${all} ${task}${attempt > 1 ? ` (${attempt})` : ''}${
+      place === undefined || place === thisMachine ? '' : ` on ${place}`
+    }: ${verdict.outcome}${
       verdict.outcome === 'pass' ? '' : ` — ${verdict.detail.split('\n')[0]?.slice(0, 120)}`
     }`;
   return {
@@ -170,6 +187,9 @@ function printSummary(out: string, summary: Summary): void {
     output.line(
       `${summary.notAttempted} of ${summary.tasks} tasks were not attempted and count as 0`,
     );
+  if (summary.places.some(({ name }) => name !== thisMachine))
+    for (const { name, passed, trials } of summary.places)
+      output.line(`on ${name}: ${passed} of ${pluralText(trials.length, 'trial')} passed`);
   for (const { label, name, passed, tasks, score } of summary.groups)
     output.line(
       `${label} ${name}: ${percentText(score)} (${passed} of ${tasks * summary.attempts})`,

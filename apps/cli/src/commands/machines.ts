@@ -84,8 +84,7 @@ export async function drainMachine(name: string, options: PrintOptions): Promise
       continue;
     }
     const kept = machine.moves.filter(({ state }) => state === 'kept').length;
-    const rest =
-      kept === 0 ? 'It runs none now.' : `It still runs ${pluralText(kept, 'session')}.`;
+    const rest = kept === 0 ? 'It runs none now.' : `It still runs ${pluralText(kept, 'session')}.`;
     printResult(options, machine, rest, `To use it again: belay machines use ${called}`);
     return kept === 0 ? 0 : 1;
   }

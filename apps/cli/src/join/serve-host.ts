@@ -1,5 +1,11 @@
-import { ServedHost, type ContainerHost, type Limits } from '@belay/containers';
-import { hostCalls } from '@belay/protocol';
+import {
+  ServedHost,
+  ServedTasks,
+  type ContainerHost,
+  type Limits,
+  type TaskEngine,
+} from '@belay/containers';
+import { hostCalls, taskCalls } from '@belay/protocol';
 import { instanceOf, type Joined } from './joined.js';
 import type { AgentNews, ServedAgents } from './served-agents.js';
 
@@ -14,33 +20,42 @@ export interface ServeHostOptions extends AgentNews {
   limits: Limits;
 }
 
-/** Serves a host of containers to a server. Throws `unavailable` when the host does not respond. */
+/** What a machine with containers serves. */
+export const containerCalls = { ...hostCalls, ...taskCalls };
+
+/** Serves a host of containers to a server, and tasks of evaluations with `engine`. Throws `unavailable` when the host does not respond. */
 export async function serveHost(
   host: ContainerHost,
   { folder, joined, image, allowedImages, limits, ...news }: ServeHostOptions,
-): Promise<ServedAgents<typeof hostCalls>> {
+  engine?: TaskEngine,
+): Promise<ServedAgents<typeof containerCalls>> {
   const { url, credential } = joined;
+  const rules = { prefix: `${instanceOf(folder)}-belay-`, image, allowedImages, limits };
+  const tasks = new ServedTasks({ ...rules, engine });
   const served = await ServedHost.open({
+    ...rules,
     host,
-    prefix: `${instanceOf(folder)}-belay-`,
-    image,
-    allowedImages,
-    limits,
     server: { url: new URL(url), token: credential },
     named: (label) => isSession(label) && news.started(label),
     ended: (label, why) => isSession(label) && news.ended(label, why),
   });
   return {
-    contract: hostCalls,
+    contract: containerCalls,
     get sandboxes() {
       return served.running;
     },
     get sessions() {
       return served.labels.filter(isSession);
     },
-    serve: (connection) => served.serve(connection),
+    serve: (connection) => {
+      served.serve(connection);
+      tasks.serve(connection);
+    },
     stop: (sandbox) => served.remove(sandbox),
-    close: () => served.end(),
+    close: async () => {
+      await tasks.close();
+      await served.end();
+    },
   };
 }
 

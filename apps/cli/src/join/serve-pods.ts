@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentPortOf, openKubernetes, type CertifiedKey } from '@belay/containers';
-import { AppError, type hostCalls } from '@belay/protocol';
+import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { readSaved } from '../saved-file.js';
 import { instanceOf } from './joined.js';
 import type { PodSettings } from './pod-settings.js';
-import { serveHost, type ServeHostOptions } from './serve-host.js';
+import { serveHost, type containerCalls, type ServeHostOptions } from './serve-host.js';
 import type { ServedAgents } from './served-agents.js';
 import { rememberCluster } from './used-clusters.js';
 
@@ -16,7 +16,7 @@ import { rememberCluster } from './used-clusters.js';
  */
 export async function servePods(
   options: PodSettings & ServeHostOptions & { warn(sentence: string): void },
-): Promise<ServedAgents<typeof hostCalls>> {
+): Promise<ServedAgents<typeof containerCalls>> {
   const { folder, kubeconfig, namespace, agentUrl, image, limits } = options;
   rememberCluster(folder, { kubeconfig, namespace });
   const host = await openKubernetes({

@@ -59,6 +59,27 @@ describe('copies of steps', () => {
     expect(onDisk()).toHaveLength(2);
   });
 
+  it('are listed once for all parts that an agent sends, and again after a failure', async () => {
+    const objects = new FolderObjects(data);
+    const listed = jest.spyOn(objects, 'list');
+    copies = new StepCopies(new Config({ BELAY_DATA: data, BELAY_COPY_MB: '1' }), objects);
+    await copies.stored('one');
+    for (const [n, after] of [
+      [1, 0],
+      [2, 1],
+      [3, 0],
+      [4, 3],
+    ] as const)
+      await store('steps', [n, after], Buffer.alloc(300_000));
+    expect(onDisk()).toHaveLength(2);
+    expect(listed).toHaveBeenCalledTimes(1);
+    // Their sizes are known, too.
+    const large = store('steps', [5, 4], Buffer.alloc(600_000));
+    await expect(large).rejects.toMatchObject({ code: 'limit_reached' });
+    await store('steps', [5, 4]);
+    expect(listed).toHaveBeenCalledTimes(2);
+  });
+
   it('are not there half: neither from a cut stream nor from a killed server', async () => {
     await store('steps', [1, 0]);
     const cut = new PassThrough();

@@ -1,6 +1,6 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { AppError, copyKind, type CopyKind, type StreamMeta } from '@belay/protocol';
+import { AppError, copyKind, NewestMap, type CopyKind, type StreamMeta } from '@belay/protocol';
 import { Config } from '../config.js';
 import { byteLimit } from '../storage/byte-limit.js';
 import { storageError } from '../storage/database.js';
@@ -19,8 +19,19 @@ export interface StoredPart {
   key: string;
 }
 
+/** The objects of a session. */
+interface Stored {
+  /** Those that belong together, the oldest first. */
+  parts: StoredPart[];
+  /** The number of the next one. */
+  next: number;
+  keys: readonly string[];
+}
+
 /** Above this number of one kind, a whole copy is wanted. */
 const maxParts = 200;
+/** The sessions whose objects are known without listing them. */
+const mostKnown = 1_000;
 const folder = 'copies';
 
 /**
@@ -34,6 +45,8 @@ export class StepCopies {
   readonly #space: FreeSpace;
   /** One operation at a time on the copies of a session. */
   readonly #mutexes = new KeyedMutex();
+  /** What `store` needs: listing takes a request for each part otherwise. Another server may know better: see `stored`. */
+  readonly #known = new NewestMap<string, Stored>(mostKnown);
 
   constructor(
     config: Config,
@@ -71,7 +84,9 @@ export class StepCopies {
     if (this.#mutexes.isBusy(session))
       throw new AppError('conflict', 'Another part of this session’s copies is being stored.');
     await this.#mutexes.run(session, async () => {
-      const { parts, next } = await this.#list(session);
+      const { parts, next, keys } = this.#known.get(session) ?? (await this.#list(session));
+      // Listed again after a failure.
+      this.#known.delete(session);
       const { kind, n, after, commit } = part;
       const isWhole = after === 0;
       const before = parts.filter((one) => one.kind === kind);
@@ -82,12 +97,21 @@ export class StepCopies {
       const used = others.reduce((sum, one) => sum + one.bytes, 0);
       const through = byteLimit(this.#maxBytes - used, full, this.#space);
       const name = `${n}.${kind}.${isWhole ? 'whole' : 'more'}.${commit}`;
-      await this.objects
-        .put(`${folderOf(session)}/${name}`, bytes, { through })
-        .catch((error: unknown) => {
-          throw error instanceof AppError ? error : storageError(error);
-        });
-      await this.#tidy(session);
+      const stored = {
+        kind,
+        n,
+        whole: isWhole,
+        commit,
+        bytes: 0,
+        key: `${folderOf(session)}/${name}`,
+      };
+      const counted = Readable.from(counting(bytes, (count) => (stored.bytes += count)));
+      await this.objects.put(stored.key, counted, { through }).catch((error: unknown) => {
+        throw error instanceof AppError ? error : storageError(error);
+      });
+      const left = [...others, stored];
+      await this.#removeOthers(keys, left);
+      this.#known.set(session, { parts: left, next: n + 1, keys: left.map(({ key }) => key) });
     });
   }
 
@@ -107,7 +131,10 @@ export class StepCopies {
   }
 
   async remove(session: string): Promise<void> {
-    await this.#mutexes.run(session, () => this.objects.removeFolder(folderOf(session)));
+    await this.#mutexes.run(session, () => {
+      this.#known.delete(session);
+      return this.objects.removeFolder(folderOf(session));
+    });
   }
 
   /** Deletes the copies of all other sessions, which are gone. `sessions` lists them after the copies were listed. */
@@ -119,15 +146,12 @@ export class StepCopies {
   }
 
   /** Deletes parts that a whole copy replaced, and unfinished files. */
-  async #tidy(session: string): Promise<void> {
-    const { parts, keys } = await this.#list(session);
+  async #removeOthers(keys: readonly string[], parts: readonly StoredPart[]): Promise<void> {
     const needed = new Set(parts.map(({ key }) => key));
     for (const key of keys) if (!needed.has(key)) await this.objects.remove(key);
   }
 
-  async #list(
-    session: string,
-  ): Promise<{ parts: StoredPart[]; next: number; keys: readonly string[] }> {
+  async #list(session: string): Promise<Stored> {
     const objects: StoredObject[] = [];
     for await (const object of this.objects.list(folderOf(session))) objects.push(object);
     const found = objects.map(partOf);
@@ -135,11 +159,23 @@ export class StepCopies {
     const begin = (kind: CopyKind) =>
       all.findLast((part) => part.kind === kind && part.whole)?.n ?? Infinity;
     const begins = { steps: begin('steps'), repository: begin('repository') };
-    return {
+    const stored = {
       parts: all.filter(({ kind, n }) => n >= begins[kind]),
       next: (all.at(-1)?.n ?? 0) + 1,
       keys: objects.map(({ key }) => key),
     };
+    this.#known.set(session, stored);
+    return stored;
+  }
+}
+
+async function* counting(
+  bytes: Readable,
+  count: (length: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes as AsyncIterable<Uint8Array>) {
+    count(chunk.length);
+    yield chunk;
   }
 }
 

@@ -28,6 +28,7 @@ import { WarmPool } from './lifecycle/warm-pool.js';
 import { MachineAgents } from './machines/machine-agents.js';
 import { MachineHosts } from './machines/machine-hosts.js';
 import { MachineStore } from './machines/machine.store.js';
+import { TaskRelays } from './machines/task-relays.js';
 import { Machines } from './machines/machines.js';
 import { Places } from './places/places.js';
 import { SandboxService } from './sandbox.service.js';
@@ -67,8 +68,9 @@ import { SandboxService } from './sandbox.service.js';
     ModelCalls,
     Places,
     StorageCalls,
+    TaskRelays,
     WarmPool,
   ],
-  exports: [AgentListener, CheckRunner, HostFolders, Machines, Places, SandboxService],
+  exports: [AgentListener, CheckRunner, HostFolders, Machines, Places, SandboxService, TaskRelays],
 })
 export class SandboxesModule {}

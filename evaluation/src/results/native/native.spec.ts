@@ -29,6 +29,8 @@ const run = (suite: string, data: string): RunFile => ({
   attempts: 1,
   concurrency: 4,
   network: 'none',
+  places: ['this-machine'],
+  sessionLabels: {},
   buildNetwork: 'default',
   fromMap: [],
   sandbox: null,

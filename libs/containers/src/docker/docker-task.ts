@@ -30,6 +30,7 @@ export class DockerTask implements TaskContainer {
       kill();
     }, seconds * 1000);
     signal.addEventListener('abort', kill, { once: true });
+    if (signal.aborted) kill();
     try {
       const { StatusCode } = (await this.#container.wait()) as { StatusCode: number };
       signal.throwIfAborted();

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { AppError, ignoreError } from '@belay/protocol';
 import Docker from 'dockerode';
 import {
-  TaskHost,
+  TaskEngine,
   type BuildContext,
   type BuildOptions,
   type FoundImage,
@@ -15,6 +15,7 @@ import { containerName } from './container-spec.js';
 import { DockerTask } from './docker-task.js';
 import { needsBuildKit } from './dockerfile.js';
 import { isConflict, isGone, isNotFound } from './errors.js';
+import { imageNamed } from './image-named.js';
 import { startReaper, type EngineAddress } from './reaper.js';
 
 /**
@@ -35,10 +36,19 @@ const runLabel = 'belay.evaluation';
 /** Linux capabilities of root, limited to the files and processes of its own container. */
 const rootCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'SETGID', 'SETUID'];
 
-/** Tasks in containers of the Docker Engine that the environment names. */
-export class DockerTasks extends TaskHost {
-  readonly #docker = new Docker() as Docker & BuildProgress;
+/** Tasks in containers of a Docker Engine. */
+export class DockerTasks extends TaskEngine {
+  readonly #docker: Docker & BuildProgress;
   readonly #removals = new Set<Promise<void>>();
+
+  /** `unix://` and the engine’s socket; when omitted, the environment’s setting. */
+  constructor(dockerHost?: string) {
+    super();
+    const docker = dockerHost
+      ? new Docker({ socketPath: dockerHost.slice('unix://'.length) })
+      : new Docker();
+    this.#docker = docker as Docker & BuildProgress;
+  }
 
   async capacity(): Promise<{ cpus: number; memoryMb: number }> {
     const info = (await this.#docker.info()) as { NCPU: number; MemTotal: number };
@@ -125,6 +135,24 @@ export class DockerTasks extends TaskHost {
         },
       );
     });
+  }
+
+  /** All images are its own. */
+  async provide(): Promise<void> {}
+
+  async save(image: string): Promise<Readable> {
+    return (await this.#docker.getImage(image).get()) as Readable;
+  }
+
+  async load(tag: string, archive: Readable): Promise<void> {
+    const { image, done } = imageNamed(tag, archive);
+    // An archive that breaks off does not end the request by itself.
+    const broken = new AbortController();
+    done.catch((error: unknown) => broken.abort(error));
+    const options = { quiet: true, abortSignal: broken.signal };
+    const [loaded] = await Promise.all([this.#docker.loadImage(image, options), done]);
+    const { failure } = await this.#buildLog(loaded);
+    if (failure) throw new AppError('invalid_input', `The image cannot be loaded: ${failure}`);
   }
 
   async create(spec: TaskSpec): Promise<DockerTask> {

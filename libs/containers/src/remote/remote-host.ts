@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough, type Duplex, type Readable } from 'node:stream';
-import { finished, pipeline } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import {
   AppError,
   errorFrom,
@@ -39,6 +39,8 @@ export interface RemoteHostOptions {
   image: string;
 }
 
+/** Of an agent’s container, or one for programs. */
+type StartedSpec = Pick<ContainerSpec, 'folders' | 'id' | 'image' | 'label' | 'labels'>;
 type Calls = typeof hostCalls;
 type Name = Extract<keyof Calls, string>;
 
@@ -138,16 +140,11 @@ export class RemoteHost extends ContainerHost {
   }
 
   async start(spec: ContainerSpec, signal: AbortSignal): Promise<void> {
-    const { id, label, labels, rights, files, keptFiles, placedFiles } = spec;
-    this.#assertNoFolders(spec);
-    this.#admit(id);
+    const { rights, files, keptFiles, placedFiles } = spec;
     const wanted = {
-      id,
-      label,
-      labels,
+      ...this.#begin(spec),
       rights,
       files,
-      image: this.#imageThere(spec.image),
       env: { ...spec.env },
       keptFiles: [...keptFiles],
       placedFiles: [...placedFiles],
@@ -156,20 +153,15 @@ export class RemoteHost extends ContainerHost {
   }
 
   async startProgram(spec: ProgramSpec, signal: AbortSignal): Promise<void> {
-    const { id, label, labels, rights, user, limits, workspace, archive, writtenMb } = spec;
-    this.#assertNoFolders(spec);
-    this.#admit(id);
+    const { rights, user, limits, workspace, archive, writtenMb } = spec;
     const wanted = {
-      id,
-      label,
-      labels,
+      ...this.#begin(spec),
       rights,
       user,
       limits,
       workspace,
       writtenMb,
       archive: archive && new Uint8Array(archive),
-      image: this.#imageThere(spec.image),
       scratch: [...spec.scratch],
       services: spec.services.map(({ command, env, ...service }) => ({
         ...service,
@@ -281,22 +273,25 @@ export class RemoteHost extends ContainerHost {
     }
   }
 
+  /** A tar that breaks off is reported once the machine has removed what it had of it. */
   async #fill(name: string, tar: Readable): Promise<void> {
     const { connection, cut } = this.#link ?? this.#notLinked();
+    const fill = randomUUID();
+    let failure: unknown;
+    tar.once('error', (error) => (failure ??= error));
     const archive = new PassThrough();
     // At once: later, a tar that breaks off before may not say so.
     const read = pipeline(tar, archive);
-    read.catch(ignoreError('it is awaited below'));
-    const stream = await untilAborted(cut.signal, connection.open('host.fill', { name }));
-    const lose = () => stream.destroy(this.#away('lost its connection meanwhile'));
-    cut.signal.addEventListener('abort', lose, { once: true });
-    try {
-      stream.resume();
-      await Promise.all([read, pipeline(archive, stream), finished(stream, { writable: false })]);
-    } finally {
-      cut.signal.removeEventListener('abort', lose);
-      stream.destroy();
-    }
+    read.catch(ignoreError('the machine sees that it ends'));
+    const stream = await untilAborted(cut.signal, connection.open('host.fill', { fill }));
+    const sent = pipeline(archive, stream.resume());
+    const filled = this.#call('host.fill', { name, fill }, { timeoutMs: null });
+    filled.catch((error: Error) => {
+      failure ??= error;
+      stream.destroy(error);
+    });
+    await Promise.allSettled([read, sent, filled]);
+    if (failure !== undefined) throw failure;
   }
 
   /** The machine’s images are its user’s: none is made, and none is removed. */
@@ -329,8 +324,11 @@ export class RemoteHost extends ContainerHost {
     return image === this.#image ? null : image;
   }
 
-  #assertNoFolders({ folders }: Pick<ContainerSpec, 'folders'>): void {
+  /** What the calls for all containers have in common. Its machine may speak for the container from now on. */
+  #begin({ id, label, labels, image, folders }: StartedSpec) {
     if (folders.length > 0) throw new AppError('forbidden', `${this.name} shares no folders.`);
+    this.#admit(id);
+    return { id, label, labels, image: this.#imageThere(image) };
   }
 
   #notLinked(): never {

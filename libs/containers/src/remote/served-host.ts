@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError, ignoreError, type hostCalls, type machineServerCalls } from '@belay/protocol';
-import type { RelayOptions, RpcConnection, Servers } from '@belay/rpc';
+import type { RelayOptions, RpcConnection, RpcStream, Servers } from '@belay/rpc';
 import type { ContainerHost, Seen } from '../container-host.js';
 import { followHost } from '../follow-host.js';
 import { ContainerRelays } from './container-relays.js';
@@ -29,8 +29,8 @@ export class ServedHost {
   readonly #relays: ContainerRelays;
   /** The names for people of the containers that run, by id. */
   readonly #labels = new Map<string, string>();
-  /** Also those that the server has broken off, while what they began is removed. */
-  readonly #fills = new Set<Promise<void>>();
+  /** The tars of calls that are to come. */
+  readonly #tars = new Map<string, RpcStream>();
   readonly #closing = new AbortController();
 
   /** Throws `unavailable` when the host cannot be asked. */
@@ -58,16 +58,9 @@ export class ServedHost {
 
   serve(connection: Connection): void {
     connection.serve(this.#handlers(connection));
-    connection.accept('host.fill', async ({ name }, stream) => {
-      // The stream stays open for the answer.
-      const tar = Readable.from(stream.iterator({ destroyOnReturn: false }));
-      const filled = this.#options.host.keptFiles.fill(this.#rules.keptFiles(name), tar);
-      this.#fills.add(filled);
-      filled.finally(() => this.#fills.delete(filled)).catch(ignoreError('its stream says why'));
-      filled.then(
-        () => stream.end(),
-        (error: Error) => stream.destroy(error),
-      );
+    connection.accept('host.fill', async ({ fill }, stream) => {
+      this.#tars.set(fill, stream);
+      stream.once('close', () => this.#tars.delete(fill));
     });
   }
 
@@ -116,14 +109,10 @@ export class ServedHost {
         return { files: stored.flatMap((files) => rules.nameOf(files) ?? []) };
       },
       'host.removeFiles': async ({ files }) => done(host.removeFiles(rules.files(files))),
-      'host.removeKeptFiles': async ({ name }) => {
-        await Promise.allSettled(this.#fills);
-        return done(host.keptFiles.remove(rules.keptFiles(name)));
-      },
-      'host.keepOnlyFiles': async ({ names }) => {
-        await Promise.allSettled(this.#fills);
-        return done(host.keptFiles.keepOnly(names.map((name) => rules.keptFiles(name))));
-      },
+      'host.fill': ({ name, fill }) => done(this.#fill(name, fill)),
+      'host.removeKeptFiles': ({ name }) => done(host.keptFiles.remove(rules.keptFiles(name))),
+      'host.keepOnlyFiles': ({ names }) =>
+        done(host.keptFiles.keepOnly(names.map((name) => rules.keptFiles(name)))),
       'host.imageId': async ({ image }) => ({
         id: (rules.allows(image) && (await host.images.id(rules.image(image)))) || null,
       }),
@@ -136,29 +125,39 @@ export class ServedHost {
     };
   }
 
+  async #fill(name: string, fill: string): Promise<void> {
+    const stream = this.#tars.get(fill);
+    if (!stream) throw new AppError('conflict', 'The tar of these files is not here.');
+    // If this fails, the answer says why, and the server ends the stream.
+    const tar = Readable.from(stream.iterator({ destroyOnReturn: false }));
+    await this.#options.host.keptFiles.fill(this.#rules.keptFiles(name), tar);
+    stream.end();
+  }
+
   #starts(): Pick<Servers<typeof hostCalls>, 'host.rename' | 'host.start' | 'host.startProgram'> {
     const { host, named } = this.#options;
     const { signal: closing } = this.#closing;
-    const begun = (id: string, label: string) => {
+    const name = (id: string, label: string) => {
       this.#labels.set(id, label);
       named(label);
+    };
+    const begun = async ({ id, label }: { id: string; label: string }, start: Promise<void>) => {
+      await start;
+      if (!this.#labels.has(id)) name(id, label);
+      return {};
     };
     return {
       'host.start': async (wanted, { signal }) => {
         const spec = this.#rules.container(wanted);
-        await host.start(spec, AbortSignal.any([signal, closing]));
-        if (!this.#labels.has(spec.id)) begun(spec.id, spec.label);
-        return {};
+        return begun(spec, host.start(spec, AbortSignal.any([signal, closing])));
       },
       'host.startProgram': async (wanted, { signal }) => {
         const spec = this.#rules.program(wanted);
-        await host.startProgram(spec, AbortSignal.any([signal, closing]));
-        if (!this.#labels.has(spec.id)) begun(spec.id, spec.label);
-        return {};
+        return begun(spec, host.startProgram(spec, AbortSignal.any([signal, closing])));
       },
       'host.rename': async ({ id, label }) => {
         await host.rename(id, label);
-        if (this.#labels.has(id)) begun(id, label);
+        if (this.#labels.has(id)) name(id, label);
         return {};
       },
     };

@@ -57,6 +57,17 @@ export const machineRoutes = {
     response: machine,
     access: 'admin',
   }),
+  /** The token is for the agents’ own path, at which machines connect, too. */
+  openTasks: route({
+    method: 'POST',
+    path: '/api/machines/:machine/tasks',
+    summary: 'Creates a token with which one evaluation can run its tasks on a machine',
+    description:
+      'It is valid while the evaluation and the machine are connected. What the evaluation has begun there ends with its connection.',
+    response: z.object({ token: z.string() }),
+    status: 201,
+    access: 'admin',
+  }),
   own: route({
     method: 'GET',
     path: '/api/sandboxes',

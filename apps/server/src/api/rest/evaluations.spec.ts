@@ -26,6 +26,7 @@ const trial = (task: string, attempt: number, more: Partial<EvaluationTrial> = {
   attempt,
   state: 'queued' as const,
   session: null,
+  place: null,
   verdict: null,
   seconds: { build: 0, agent: 0, verify: 0 },
   tokens: 0,

@@ -2,6 +2,7 @@ import { Req } from '@nestjs/common';
 import { api, type Machine, type OwnSandboxes, type RouteResult } from '@belay/protocol';
 import type { Request } from 'express';
 import { Machines } from '../../sandboxes/machines/machines.js';
+import { TaskRelays } from '../../sandboxes/machines/task-relays.js';
 import { Places } from '../../sandboxes/places/places.js';
 import { MachineDraining } from '../../sessions/machine-draining.js';
 import { MachineRemoval } from '../../sessions/machine-removal.js';
@@ -17,6 +18,7 @@ export class MachinesController {
     private readonly removal: MachineRemoval,
     private readonly draining: MachineDraining,
     private readonly places: Places,
+    private readonly tasks: TaskRelays,
   ) {}
 
   list(_: unknown, @Req() request: Request): Promise<Machine[]> {
@@ -33,6 +35,13 @@ export class MachinesController {
 
   change({ params, body }: Inputs['change'], @Req() request: Request): Promise<Machine> {
     return this.draining.change(params.machine, body, callerOf(request));
+  }
+
+  openTasks(
+    { params }: Inputs['openTasks'],
+    @Req() request: Request,
+  ): RouteResult<typeof api.machines.openTasks> {
+    return this.tasks.open(callerOf(request), params.machine);
   }
 
   own(_: unknown, @Req() request: Request): OwnSandboxes {

@@ -5,7 +5,7 @@ import type { Sandbox } from './sandbox.js';
 import { Sandboxes } from './sandboxes.js';
 
 /** Agents usually reconnect sooner, also after a restart of the server. */
-const graceMs = 1_500;
+const reportDelayMs = 1_500;
 
 /** Shows which sessions’ agents cannot be reached. */
 @Injectable()
@@ -23,7 +23,7 @@ export class AbsenceWatch {
   }
 
   async #lookLater(sandbox: Sandbox): Promise<void> {
-    await delay(graceMs, undefined, { ref: false });
+    await delay(reportDelayMs, undefined, { ref: false });
     if (sandbox.session !== null && sandbox.state === 'lost')
       this.log.absences.begin(sandbox.session);
   }

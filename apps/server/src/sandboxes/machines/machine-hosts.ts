@@ -103,7 +103,7 @@ export class MachineHosts {
   /** Whether containers for later sessions can begin there now. */
   isReady(machine: string | undefined): boolean {
     if (machine === undefined) return true;
-    const isDraining = this.store.all().find(({ id }) => id === machine)?.draining ?? false;
+    const isDraining = this.store.known(machine)?.draining ?? false;
     return !isDraining && (this.#machines.get(machine)?.isChecked ?? false);
   }
 

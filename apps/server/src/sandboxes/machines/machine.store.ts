@@ -67,6 +67,11 @@ export class MachineStore {
     return this.all().find((one) => one.name === name);
   }
 
+  /** By id, or else by name. */
+  known(machine: string | undefined): StoredMachine | undefined {
+    return this.all().find(({ id }) => id === machine) ?? this.named(machine ?? '');
+  }
+
   /** Creates a token for one machine. Throws `conflict` when the name is taken. */
   async invite(
     name: string,

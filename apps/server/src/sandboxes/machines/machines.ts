@@ -21,7 +21,7 @@ import { assertMayUseMachine, mayUseMachine } from './assert-may-use-machine.js'
 import { MachineHosts } from './machine-hosts.js';
 import { MachineStore, type StoredMachine } from './machine.store.js';
 
-type Connection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
+export type MachineConnection = RpcConnection<typeof machineServerCalls, typeof machineCalls>;
 
 /** Receives news about agents on machines. */
 export interface MachineListener {
@@ -38,7 +38,7 @@ const maxFolders = 10;
 @Injectable()
 export class Machines {
   readonly #logger = new Logger(Machines.name);
-  readonly #connections = new Map<string, Connection>();
+  readonly #connections = new Map<string, MachineConnection>();
   /** What connected machines have for agents in containers, as they say. */
   readonly #capacities = new Map<string, PlaceCapacity>();
   /** Timers for disconnected machines, until it is clear whether they come back. */
@@ -102,7 +102,7 @@ export class Machines {
 
   /** By id or name. */
   known(machine: string): StoredMachine | undefined {
-    return this.store.all().find(({ id, name }) => id === machine || name === machine);
+    return this.store.known(machine);
   }
 
   /** The machine for a session that names it. Throws `not_found`, and `unavailable` when it is not connected. */
@@ -205,6 +205,11 @@ export class Machines {
     }
   }
 
+  /** The newest one of a machine; undefined before its first. */
+  connectionOf(machine: string): MachineConnection | undefined {
+    return this.#connections.get(machine);
+  }
+
   isConnected(machine: string | undefined): boolean {
     return machine !== undefined && (this.#connections.get(machine)?.connected ?? false);
   }
@@ -251,12 +256,12 @@ export class Machines {
     });
   }
 
-  #serve(id: string, connection: Connection, host: RemoteHost | undefined): void {
+  #serve(id: string, connection: MachineConnection, host: RemoteHost | undefined): void {
     connection.on('disconnected', () => this.#watchLease(id));
     connection.serve({
       'host.seen': async (seen, context) => host?.handlers['host.seen'](seen, context) ?? {},
       'machine.hello': async ({ description, running, capacity }) => {
-        const machine = this.store.all().find((one) => one.id === id);
+        const machine = this.store.known(id);
         if (!machine) throw new AppError('unauthorized', 'This machine was removed.');
         if (description.kind !== machine.kind)
           throw new AppError(
@@ -315,18 +320,14 @@ export class Machines {
     return this.sandboxes.all().filter((sandbox) => sandbox.machine === machine);
   }
 
-  #connectionOf(sandbox: Sandbox): Connection {
+  #connectionOf(sandbox: Sandbox): MachineConnection {
     const connection = this.#connections.get(sandbox.machine ?? '');
     if (connection?.connected) return connection;
     throw new AppError('unavailable', notConnected(this.#nameOf(sandbox)));
   }
 
   #nameOf(sandbox: Sandbox): string {
-    return this.#machineOf(sandbox)?.name ?? 'that was removed';
-  }
-
-  #machineOf({ machine }: Sandbox): StoredMachine | undefined {
-    return this.store.all().find(({ id }) => id === machine);
+    return this.store.known(sandbox.machine)?.name ?? 'that was removed';
   }
 }
 

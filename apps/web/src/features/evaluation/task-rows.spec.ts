@@ -7,6 +7,7 @@ const trial = (task: string, attempt: number, more: Partial<EvaluationTrial>): E
   attempt,
   state: 'queued',
   session: null,
+  place: null,
   verdict: null,
   seconds: { build: 0, agent: 0, verify: 0 },
   tokens: 0,

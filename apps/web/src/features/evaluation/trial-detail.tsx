@@ -70,7 +70,7 @@ export function TrialDetail({ run, task, attempt, attempts, trial, flagged }: Tr
 }
 
 function Verdict({
-  trial: { seconds, tokens, dollars: cost },
+  trial: { place, seconds, tokens, dollars: cost },
   verdict,
 }: {
   trial: EvaluationTrial;
@@ -85,6 +85,7 @@ function Verdict({
       {verdict.reward > 0 && verdict.reward < 1 && (
         <Detail name="Reward">{verdict.reward.toFixed(2)} of 1</Detail>
       )}
+      {place && <Detail name="Place">{place}</Detail>}
       <Detail name="Time">
         build {elapsedText(seconds.build)} · agent {elapsedText(seconds.agent)} · tests{' '}
         {elapsedText(seconds.verify)}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { pipeline } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import { AppError, taskCalls, type StreamMeta } from '@belay/protocol';
+import type { RpcConnection, RpcStream, Servers } from '@belay/rpc';
+import { CallerEnds } from '../../access/caller-ends.js';
+import type { Caller } from '../../access/caller.js';
+import { hashOfSecret, randomSecret } from '../../storage/secrets.js';
+import { AgentListener } from '../connection/agent-listener.js';
+import { isDraining, Machines, type MachineConnection } from './machines.js';
+
+type EvaluationConnection = RpcConnection<typeof taskCalls, Record<never, never>>;
+type TaskCall = Extract<keyof typeof taskCalls, string>;
+
+/** How long an evaluation, or its machine, may be away before what it has begun there ends. */
+const leaseMs = 30_000;
+/** Relays at a time. */
+const mostRelays = 200;
+/** The calls that begin something, which a machine that is drained does not take. */
+const beginning: ReadonlySet<TaskCall> = new Set(['task.create', 'task.guard'] as const);
+
+/**
+ * Leads evaluations of admins to joined machines, which run their tasks: see `ServedTasks`. What an evaluation has begun
+ * ends there with its connection.
+ */
+@Injectable()
+export class TaskRelays {
+  readonly #open = new Map<string, (reason: AppError) => void>();
+  /** The relays that use a machine’s connection. */
+  readonly #users = new WeakMap<MachineConnection, Set<(reason: AppError) => void>>();
+
+  constructor(
+    private readonly machines: Machines,
+    private readonly listener: AgentListener,
+    private readonly ends: CallerEnds,
+  ) {}
+
+  /**
+   * The token with which one process connects, as machines do, to run tasks on a machine. It is valid while that process
+   * and the machine are connected, and the caller has its access. Throws like `Machines.connectedNamed`, and `forbidden`
+   * or `unavailable` for a machine that runs none.
+   */
+  open(caller: Caller, name: string): { token: string } {
+    const machine = this.#connectionTo(name);
+    if (this.#open.size >= mostRelays)
+      throw new AppError('limit_reached', `${mostRelays} evaluations use machines: end some.`);
+    const token = `tasks-${randomSecret()}`;
+    const id = `tasks-${randomBytes(8).toString('hex')}`;
+    const users = this.#usersOf(machine, name);
+    const lease = new Lease(() => close(gone('The evaluation has not connected again.')));
+    const close = (reason: AppError): void => {
+      lease.end();
+      off();
+      users.delete(close);
+      this.#open.delete(id);
+      this.listener.remove(id, reason);
+    };
+    const off = this.ends.on(caller, () =>
+      close(new AppError('unauthorized', 'Access was withdrawn.')),
+    );
+    users.add(close);
+    this.#open.set(id, close);
+    let isTaken = false;
+    this.listener.openRemote(id, hashOfSecret(token, 'hex'), {
+      serves: taskCalls,
+      calls: {},
+      // Only one process knows its containers.
+      authorize: async () => {
+        if (isTaken) throw new AppError('forbidden', 'Another process has used this token.');
+        isTaken = true;
+      },
+      onConnection: (connection) => {
+        connection.on('connected', () => lease.end()).on('disconnected', () => lease.begin());
+        connection.on('closed', () => close(gone('The evaluation has ended.')));
+        this.#relay(connection, name, machine);
+      },
+    });
+    lease.begin();
+    return { token };
+  }
+
+  #connectionTo(name: string): MachineConnection {
+    const { id, kind } = this.machines.connectedNamed(name);
+    if (kind !== 'container')
+      throw new AppError('forbidden', `The machine ${name} has joined without --container.`);
+    this.#assertTakes(name);
+    const connection = this.machines.connectionOf(id);
+    if (!connection) throw gone(`The machine ${name} is not connected.`);
+    return connection;
+  }
+
+  #assertTakes(name: string): void {
+    if (this.machines.known(name)?.draining) throw gone(isDraining(name));
+  }
+
+  /** Those of a connection end with it, and when it is interrupted for too long. */
+  #usersOf(machine: MachineConnection, name: string): Set<(reason: AppError) => void> {
+    const known = this.#users.get(machine);
+    if (known) return known;
+    const users = new Set<(reason: AppError) => void>();
+    this.#users.set(machine, users);
+    const end = (): void => {
+      for (const close of users) close(gone(`The machine ${name} lost its connection.`));
+    };
+    const lease = new Lease(end);
+    machine.on('connected', () => lease.end()).on('disconnected', () => lease.begin());
+    machine.on('closed', () => {
+      lease.end();
+      end();
+    });
+    return users;
+  }
+
+  #relay(evaluation: EvaluationConnection, name: string, machine: MachineConnection): void {
+    const relayed =
+      (call: TaskCall) =>
+      (input: never, { signal }: { signal: AbortSignal }) => {
+        if (beginning.has(call)) this.#assertTakes(name);
+        return machine.call(call, input, { signal });
+      };
+    const calls = (Object.keys(taskCalls) as TaskCall[]).map((call) => [call, relayed(call)]);
+    evaluation.serve(Object.fromEntries(calls) as Servers<typeof taskCalls>);
+    const open = async <N extends 'task.files' | 'task.image'>(
+      stream: N,
+      meta: StreamMeta<N>,
+      near: RpcStream,
+    ) => joinStreams(near, await machine.open(stream, meta));
+    evaluation.accept('task.image', (meta, near) => open('task.image', meta, near));
+    evaluation.accept('task.files', (meta, near) => open('task.files', meta, near));
+  }
+}
+
+/** Calls its listener unless it is ended in time. */
+class Lease {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly expired: () => void) {}
+
+  begin(): void {
+    this.end();
+    this.#timer = setTimeout(this.expired, leaseMs).unref();
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** Passes on all bytes, and the failure of one to the other. */
+function joinStreams(near: RpcStream, far: RpcStream): void {
+  const destroy = (error: Error) => [near, far].forEach((stream) => stream.destroy(error));
+  pipeline(near, far).catch(destroy);
+  pipeline(far, near).catch(destroy);
+}
+
+const gone = (why: string): AppError => new AppError('unavailable', why);
