@@ -8,7 +8,7 @@ import type { TaskContainer, TaskEngine } from '../task-host.js';
 import { MachineRules, type MachineRulesOptions } from './machine-rules.js';
 
 export interface ServedTasksOptions extends MachineRulesOptions {
-  /** Undefined where containers are no tasks of benchmarks. */
+  /** Undefined for a host that cannot run them. */
   engine: TaskEngine | undefined;
   /** How long runs stay while there is no connection to the server. */
   leaseMs?: number;
