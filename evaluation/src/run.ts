@@ -105,17 +105,28 @@ async function atPlaces({ request, environments, todo, count, isOver }: Work): P
     const tried = new Set<TrialPlace>();
     const mayUse = (place: TrialPlace) =>
       !tried.has(place) && !place.away.aborted && suits(place, { trial, agent, engine });
+    // It counts before the next one begins, so that the limit of the cost holds.
     const next = async (place: TrialPlace) => {
       tried.add(place);
-      return isOver() ? undefined : once(trial, place);
+      if (isOver()) return undefined;
+      const done = await once(trial, place);
+      if (done.verdict.cause === 'infrastructure') return done;
+      count(done);
+      return undefined;
     };
     for (let failed: Trial | undefined; ;) {
       const ran = resources.with(resourcesOf(trial.task.environment), next, mayUse);
-      // The other places may have gone while it waited.
-      const done = await ran.catch((error: unknown) => failed ?? Promise.reject(error as Error));
-      if (done?.verdict.cause !== 'infrastructure') return done && count(done);
+      const done = await ran.catch((error: unknown) => {
+        // The other places may have gone while it waited.
+        if (failed && error instanceof AppError && error.code === 'unavailable') return failed;
+        throw error;
+      });
+      if (!done) return;
       request.onState?.({ ...nameOf(trial), session: null }, 'queued');
-      if (!places.some(mayUse)) return void again.push({ trial, failed: done });
+      if (!places.some(mayUse)) {
+        again.push({ trial, failed: done });
+        return;
+      }
       onNotice(`${trial.task.id} runs again elsewhere: ${done.verdict.detail}`);
       failed = done;
     }
