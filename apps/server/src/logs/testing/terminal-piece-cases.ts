@@ -88,8 +88,12 @@ export function terminalPieceCases(
       for (let at = 10; at < 100; at += 1) await terminals.append('s', 'flood', at * 1e5, flood);
       expect((await rows()).length).toBe(full);
       expect(await terminals.size('s', 'flood')).toBe(1e7);
-      expect((await terminals.read('s', 'flood', 0, 1e7)).toString()).toMatch(
-        /^x+\r\n.*limit of 0.5 MiB: what follows is shown live and not kept\..*\]\r\n\0+$/s,
+      const kept = (await terminals.read('s', 'flood', 0, 1e7)).toString();
+      // Patterns overflow the stack in so much text.
+      const notice = kept.replaceAll('\0', '').replaceAll('x', '');
+      expect([kept.at(0), kept.at(-1)]).toEqual(['x', '\0']);
+      expect(notice).toMatch(
+        /^\r\n.*limit of 0.5 MiB: what follows is shown live and not kept\..*\]\r\n$/,
       );
     });
 
