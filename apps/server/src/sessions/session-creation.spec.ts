@@ -1,5 +1,6 @@
 import type { MadeToken } from '@belay/protocol';
 import { TestServer } from '../testing/server.js';
+import { newSessionId } from './session-creation.js';
 
 describe('the sandbox of sessions that a token begins', () => {
   const server = new TestServer();
@@ -81,4 +82,9 @@ describe('the sandbox of sessions that a token begins', () => {
       detail: expect.stringContaining('There is no machine laptop'),
     });
   });
+});
+
+it('ids of sessions sort by time, also of those that begin at once', () => {
+  const ids = Array.from({ length: 1_000 }, newSessionId);
+  expect(ids.toSorted()).toEqual(ids);
 });

@@ -103,9 +103,12 @@ interface CreationOptions {
   message?: string | undefined;
 }
 
-/** Ids are short enough for a path, a label and a container’s name, and sort by time. */
+let lastTime = 0;
+
+/** Ids are short enough for a path, a label and a container’s name, and sort by time, also within a millisecond. */
 export function newSessionId(): string {
-  const time = Date.now().toString(36).padStart(9, '0');
+  lastTime = Math.max(Date.now(), lastTime + 1);
+  const time = lastTime.toString(36).padStart(9, '0');
   return `${time}-${randomUUID().slice(0, 8)}`;
 }
 
