@@ -53,7 +53,8 @@ describeSystem('a sandbox that is gone with its files', (server) => {
     until('the copy of the last step', () => {
       const folder = join(server.data, 'copies', session.id);
       const all = existsSync(folder) ? readdirSync(folder).filter((name) => !isPart(name)) : [];
-      const hasStep = all.some((name) => name.endsWith(lastCommit(session)));
+      const steps = all.filter((name) => name.includes('.steps.'));
+      const hasStep = steps.some((name) => name.endsWith(lastCommit(session)));
       const archives = all.filter((name) => name.includes('.repository.'));
       const hasLog = archives.some((name) => readFileSync(join(folder, name)).includes(reflog));
       return hasStep && (hasLog || reflog === '');
