@@ -60,7 +60,7 @@ describeSystem('a machine that makes containers', (server) => {
     const mixed = await belay(server.data, ['join', server.url, '--image', 'x']);
     expect(mixed).toMatchObject({
       code: 2,
-      stderr: 'belay: --image is for agents in containers: add --container.\n',
+      stderr: 'belay: --image is for agents in containers: add --container or --kubernetes.\n',
     });
     expect((await server.client.machines.list()).map(({ name }) => name)).not.toContain('spare');
     rmSync(home, { recursive: true, force: true });
