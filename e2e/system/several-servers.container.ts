@@ -12,6 +12,7 @@ import { invite } from './joined-machine.js';
 class SharedServers {
   readonly all: BelayServer[] = [];
   #cluster: PostgresCluster | undefined;
+  #database = '';
 
   get first(): BelayServer {
     return this.#at(0);
@@ -23,17 +24,20 @@ class SharedServers {
 
   async start(count: number): Promise<void> {
     this.#cluster = await PostgresCluster.start();
-    const shared = {
-      DATABASE_URL: await this.#cluster.database(),
+    this.#database = await this.#cluster.database();
+    while (this.all.length < count) await this.add();
+  }
+
+  async add(): Promise<BelayServer> {
+    const server = new BelayServer({
+      DATABASE_URL: this.#database,
       BELAY_PEER_URL: 'tcp://127.0.0.1:0',
-    };
-    for (let made = 0; made < count; made++) {
-      const folder = made > 0 && { BELAY_DATA: this.first.data };
-      const port = { BELAY_PORT: `${await freePort()}` };
-      const server = new BelayServer({ ...shared, ...port, ...folder });
-      await server.start();
-      this.all.push(server);
-    }
+      BELAY_PORT: `${await freePort()}`,
+      ...(this.all[0] && { BELAY_DATA: this.all[0].data }),
+    });
+    await server.start();
+    this.all.push(server);
+    return server;
   }
 
   async dispose(): Promise<void> {
@@ -97,6 +101,17 @@ describe('a session on one of the servers of a database', () => {
     process.kill(first.pid, 'SIGCONT');
     await until('it begins anew', () => first.log.includes('begins anew'));
     await until('it passes on', () => first.client.sessions.get(session.id).catch(() => false));
+    await expectOnce(session);
+  });
+
+  itLong('goes on after a kill of two servers of three, one after the other', async () => {
+    const { first, second } = servers;
+    const third = await servers.add();
+    const session = await count(third);
+    await first.end('SIGKILL');
+    await serves(third, session);
+    await second.end('SIGKILL');
+    await serves(third, session);
     await expectOnce(session);
   });
 
