@@ -19,6 +19,20 @@ const together = (page: Page, wanted: boolean): Promise<void> =>
     expect(isOne).toBe(wanted);
   });
 
+/**
+ * Drags one element to another. Each event is sent when the one before has been handled: a drop by the mouse alone is
+ * lost when the page has not answered the last movement.
+ */
+async function dragTo(page: Page, from: string, to: string): Promise<void> {
+  const pointOf = async (selector: string) => {
+    const element = await page.waitForSelector(selector);
+    return (await element?.clickablePoint()) ?? { x: 0, y: 0 };
+  };
+  await page.setDragInterception(true);
+  await page.mouse.dragAndDrop(await pointOf(from), await pointOf(to));
+  await page.setDragInterception(false);
+}
+
 describeWorkbench('the workbench, rearranged and filled', (scene) => {
   beforeAll(async () => {
     const { server, page, session } = scene;
@@ -32,15 +46,7 @@ describeWorkbench('the workbench, rearranged and filled', (scene) => {
   it('panels are dragged, resized and collapsed; the layout survives a reload and can be reset', async () => {
     const { page } = scene;
     await together(page, false);
-    await page.hover('#tab-plan');
-    await page.mouse.down();
-    const place = `section${terminal}`;
-    // The browser begins to drag some time after the mouse has moved.
-    await eventually(async () => {
-      await page.hover(place);
-      expect(await page.$(`${place}.outline-amber`)).not.toBeNull();
-    });
-    await page.mouse.up();
+    await dragTo(page, '#tab-plan', `section${terminal}`);
     await together(page, true);
 
     const first = await widthOf(page, 'Chat');
