@@ -79,9 +79,9 @@ describeSystem('the chat: edited calls, search, cards and messages', (server) =>
 
   it('a card links to its terminal and moment; messages queue or steer; pause, resume, stop and restart work', async () => {
     const model = script(server.data, [
-      { calls: [run('until [ -f one ]; do sleep 0.1; done; echo one-is-there')] },
+      { calls: [run('until [ -f one ]; do sleep 0.1; done; echo one-is-there', { wait: 600 })] },
       // The steering message ends the wait; the first command keeps running.
-      { calls: [run('until [ -f two ]; do sleep 0.1; done', { terminal: 'second' })] },
+      { calls: [run('until [ -f two ]; do sleep 0.1; done', { wait: 600, terminal: 'second' })] },
       { calls: [run('sleep 600', { terminal: 'third' })] },
       { calls: [run('sleep 601', { terminal: 'third' })] },
     ]);

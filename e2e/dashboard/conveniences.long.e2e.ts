@@ -34,7 +34,7 @@ describeSystem('conveniences of a session', (server) => {
       { calls: [{ operation: 'files.write', input: { path: 'src/a.js', content: lines } }] },
       {
         say: 'Look at `src/a.js:50` and this:\n\n```js\nlet copied = 1;\n```\n\nAnd `Math.round`.',
-        calls: [run('echo see src/a.js:7; until [ -f go ]; do sleep 0.1; done')],
+        calls: [run('echo see src/a.js:7; until [ -f go ]; do sleep 0.1; done', { wait: 600 })],
       },
       { finish: 'Seen.' },
       // The first finish is refused if the agent has not yet seen the file that the user created.

@@ -19,7 +19,11 @@ describe('npm run dev', () => {
 
   it('shows changes to a component and to the server while page and agent keep running', async () => {
     const model = script(server.data, [
-      { calls: [run('i=0; until [ -f go ]; do i=$((i+1)); echo line-$i; sleep 0.2; done')] },
+      {
+        calls: [
+          run('i=0; until [ -f go ]; do i=$((i+1)); echo line-$i; sleep 0.2; done', { wait: 600 }),
+        ],
+      },
       { finish: 'All is there.' },
       { finish: 'All is there.' },
     ]);

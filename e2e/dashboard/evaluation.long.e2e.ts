@@ -29,7 +29,7 @@ describeSystem('benchmark runs by models, and runs that are resumed', (server) =
 
   it('links a trial of a model to its session, live and as a replay; viewers may watch', async () => {
     const model = script(server.data, [
-      { calls: [run('until [ -f go ]; do sleep 0.1; done')] },
+      { calls: [run('until [ -f go ]; do sleep 0.1; done', { wait: 600 })] },
       { calls: [run("printf 'def double(n):\\n    return 2 * n\\n' > solution.py")] },
       { finish: 'Doubled.' },
       // The first finish is refused if the agent has not yet seen the file that the user created.

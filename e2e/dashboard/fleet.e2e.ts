@@ -36,7 +36,7 @@ describeSystem(
       const busy = await start(server, {
         task: 'Wait for a file',
         model: script(server.data, [
-          { calls: [run('until [ -f go ]; do sleep 0.1; done')] },
+          { calls: [run('until [ -f go ]; do sleep 0.1; done', { wait: 600 })] },
           { finish: 'It came.' },
           // The first finish is refused if the agent has not yet seen the file that the user
           // created.

@@ -11,6 +11,7 @@ const counts = (name: string) => ({
   calls: [
     run(
       `i=0; until [ -f ${name} ]; do i=$((i+1)); echo ${name}-$i; sleep 0.05; done; echo ${name}-was-the-end`,
+      { wait: 600 },
     ),
   ],
 });

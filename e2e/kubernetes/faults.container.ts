@@ -46,7 +46,7 @@ describe('a cluster that fails', () => {
   const begin = async () => {
     const work =
       'echo once >> ran; n=0; while [ ! -e go ]; do echo "line $((n=n+1))"; sleep 1; done; cat ran';
-    const model = script(server.data, [{ calls: [run(work)] }, { finish: 'Done.' }]);
+    const model = script(server.data, [{ calls: [run(work, { wait: 600 })] }, { finish: 'Done.' }]);
     session = await start(server, { task: 'Work', model });
     await session.event((event) => event.action === 'terminal.run');
   };
