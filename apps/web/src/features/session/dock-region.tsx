@@ -1,4 +1,4 @@
-import { useState, type KeyboardEvent } from 'react';
+import { useState, type DragEvent, type KeyboardEvent } from 'react';
 import { Maximize2, Minimize2, MoreHorizontal } from 'lucide-react';
 import { clsx } from 'clsx';
 import { IconButton } from '@/components/ui/icon-button';
@@ -27,6 +27,11 @@ export function DockRegion({ id }: { id: RegionId }) {
   const [over, setOver] = useState(false);
   const move = useDock((dock) => dock.move);
   const shown = active && tabs.includes(active) ? active : tabs[0];
+  const accept = (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes(dragged)) return;
+    event.preventDefault();
+    setOver(true);
+  };
   return (
     <section
       aria-label={shown ? panelTitles[shown] : 'Panel'}
@@ -34,11 +39,9 @@ export function DockRegion({ id }: { id: RegionId }) {
         '@container relative flex h-full min-w-0 flex-col bg-panel',
         over && 'outline-2 -outline-offset-2 outline-amber',
       )}
-      onDragOver={(event) => {
-        if (!event.dataTransfer.types.includes(dragged)) return;
-        event.preventDefault();
-        setOver(true);
-      }}
+      // Both: a drop right after the pointer has entered an element, which may be new there, is refused otherwise.
+      onDragEnter={accept}
+      onDragOver={accept}
       onDragLeave={() => setOver(false)}
       onDrop={(event) => {
         setOver(false);
