@@ -47,15 +47,19 @@ export function dialRpc<S extends Contract, C extends Contract>(
   let socket: WebSocket | undefined;
   let delayMs = reconnect.firstDelayMs;
   let timer: NodeJS.Timeout | undefined;
+  let handshakeTimeout = handshakeTimeoutMs;
   const open = (): void => {
-    socket = new WebSocket(url, options);
+    socket = new WebSocket(url, { ...options, handshakeTimeout });
     listen(socket);
   };
   const listen = (opened: WebSocket): void => {
     opened.on('error', () => {});
     opened.once('open', () => {
       delayMs = reconnect.firstDelayMs;
-      dropWhenSilent(opened);
+      dropWhenSilent(opened, (timeoutMs) => {
+        // One that is silent for this long does not complete a handshake later either.
+        handshakeTimeout = Math.min(timeoutMs, handshakeTimeoutMs);
+      });
       endpoint.attach(socketWire(opened, { bounded: false }));
     });
     opened.once('unexpected-response', (_request, response) => {
@@ -81,7 +85,6 @@ export function dialRpc<S extends Contract, C extends Contract>(
 function target({ address, token, authority }: Dial): { url: string; options: ClientOptions } {
   const options: ClientOptions = {
     ...socketOptions,
-    handshakeTimeout: handshakeTimeoutMs,
     ...(authority !== undefined && { ca: authority }),
     headers: {
       [agentHeader]: randomUUID(),
@@ -105,13 +108,15 @@ function target({ address, token, authority }: Dial): { url: string; options: Cl
   };
 }
 
-/** Until its first ping, a server may be silent as long as one on the same machine. */
-function dropWhenSilent(socket: WebSocket): void {
+/** Until its first ping, a server may be silent as long as one on the same machine. `told` gets what each ping allows. */
+function dropWhenSilent(socket: WebSocket, told: (timeoutMs: number) => void): void {
   const drop = (): void => socket.terminate();
   let timer = setTimeout(drop, nearPings.serverTimeoutMs);
   socket.on('ping', (data) => {
     clearTimeout(timer);
-    timer = setTimeout(drop, Number(data.toString()) || nearPings.serverTimeoutMs);
+    const timeoutMs = Number(data.toString()) || nearPings.serverTimeoutMs;
+    timer = setTimeout(drop, timeoutMs);
+    told(timeoutMs);
   });
   socket.once('close', () => clearTimeout(timer));
 }

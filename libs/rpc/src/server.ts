@@ -11,7 +11,14 @@ import { expireAfterReading } from './expire-after-reading.js';
 import { within } from './frame-channel.js';
 import { limits } from './limits.js';
 import { refuse, WaitingConnections } from './waiting-connections.js';
-import { farPings, nearPings, socketOptions, socketWire, type Pings } from './wire.js';
+import {
+  farPings,
+  nearPings,
+  replaceablePings,
+  socketOptions,
+  socketWire,
+  type Pings,
+} from './wire.js';
 
 export interface RpcServerOptions<S extends Contract, C extends Contract> extends EndpointContracts<
   S,
@@ -37,6 +44,8 @@ export interface RpcServerOptions<S extends Contract, C extends Contract> extend
    * replaced.
    */
   dropsSilent?: boolean;
+  /** Whether another server takes the place of this one when it is silent: its agents then leave it after seconds. */
+  isReplaceable?: boolean;
 }
 
 /** The connecting agent: the id that it generated, and its token if it has one. */
@@ -147,7 +156,11 @@ class Agents<S extends Contract, C extends Contract> {
   #connect(socket: WebSocket, caller: RpcCaller): void {
     const known = this.#known.get(caller.id) ?? this.#add(caller);
     known.socket = socket;
-    keepAlive(socket, this.#options.dropsSilent ? farPings : nearPings);
+    const { dropsSilent, isReplaceable } = this.#options;
+    keepAlive(socket, {
+      ...(dropsSilent ? farPings : nearPings),
+      ...(isReplaceable && replaceablePings),
+    });
     known.endpoint.attach(socketWire(socket, { bounded: true }));
   }
 

@@ -10,7 +10,7 @@ import {
 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { itLong, pause, sampled } from '@belay/testing';
+import { itLong, pause, sampled, until } from '@belay/testing';
 import { AppError } from '@belay/protocol';
 import { z } from 'zod';
 import { dialRpc } from './dial.js';
@@ -153,6 +153,16 @@ itLong('notices on both sides that a network has failed silently, and goes on', 
   const late = server.call('twice', { n: 2 });
   await lost;
   expect(await late).toEqual({ n: 4 });
+});
+
+itLong('leaves a server that is stopped, because another one takes its place', async () => {
+  const path = join(folder, 'agent.sock');
+  await listen(path, { isReplaceable: true, onConnection: () => {} });
+  const between = await relay(path);
+  const agent = dial(between.path);
+  await until('it is connected', () => agent.connected);
+  between.freeze();
+  await until('it has left', () => !agent.connected);
 });
 
 it('may be dialled before the server listens', async () => {

@@ -108,6 +108,8 @@ export class BelayServer {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exit = once(child, 'exit');
     child.kill(signal);
+    // Otherwise one that a test has stopped would not end.
+    child.kill('SIGCONT');
     await exit;
   }
 

@@ -139,7 +139,7 @@ export class SandboxServer {
       unused,
       live,
     );
-    this.listener = new AgentListener();
+    this.listener = new AgentListener(config);
     const connections = new SandboxConnections(this.listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
     this.machines = new Machines(config, store, this.listener, this.sandboxes, hosts);

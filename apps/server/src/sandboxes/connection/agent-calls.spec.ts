@@ -52,7 +52,7 @@ const reply: ModelReply = {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'belay-'));
   await logs.open();
-  listener = new AgentListener();
+  listener = new AgentListener(logs.config);
   files = new TerminalFiles(logs.config);
   terminals = new TerminalLog(logs.config, files);
   const unused = null as never;

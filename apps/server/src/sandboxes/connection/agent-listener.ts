@@ -11,6 +11,7 @@ import {
   type RpcServer,
   type RpcServerOptions,
 } from '@belay/rpc';
+import { Config } from '../../config.js';
 import { hashOfSecret } from '../../storage/secrets.js';
 import type { AgentConnection } from './agent-link.js';
 
@@ -49,12 +50,17 @@ export class AgentListener {
   readonly path = agentPath;
   readonly #logger = new Logger(AgentListener.name);
   readonly #listening = new Map<string, Listening>();
+  readonly #isReplaceable: boolean;
+
+  constructor({ peerAddress }: Config) {
+    this.#isReplaceable = peerAddress !== undefined;
+  }
 
   /** Admits the agent of a sandbox in a container; `isFar` when its connection comes over a network. */
   open(sandbox: string, listener: Listener, { isFar = false } = {}): void {
     const server = createServer();
     const options = this.#optionsOf(sandbox, listener);
-    const connections = rpcServer({ ...options, server, dropsSilent: isFar });
+    const connections = this.#connections({ ...options, server, dropsSilent: isFar });
     this.#listening.set(sandbox, { server, connections });
   }
 
@@ -104,8 +110,12 @@ export class AgentListener {
     { dialled, ...options }: RemoteOptions<S, C> & { dialled?: DialTaker | undefined },
   ): void {
     const server = createServer();
-    const connections = rpcServer({ ...options, server, dropsSilent: true });
+    const connections = this.#connections({ ...options, server, dropsSilent: true });
     this.#listening.set(name, { server, connections, token, dialled });
+  }
+
+  #connections<S extends Contract, C extends Contract>(options: RpcServerOptions<S, C>): RpcServer {
+    return rpcServer({ ...options, isReplaceable: this.#isReplaceable });
   }
 
   /** A connection from another machine, identified by its token. Without a valid token, nothing of it is read. */
