@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type TcpNetConnectOpts } from 'node:net';
 import { AppError, errorShape, type Contract } from '@belay/protocol';
 import { WebSocket, type ClientOptions } from 'ws';
 import type { RpcConnection } from './connection.js';
@@ -100,7 +100,9 @@ function target({ address, token, authority }: Dial): { url: string; options: Cl
     url: `ws://agent${agentPath}`,
     options: {
       ...options,
-      createConnection: () => connect(path),
+      // Node leaves the limit for the handshake to the socket.
+      createConnection: (given) =>
+        connect({ ...(given as Pick<TcpNetConnectOpts, 'timeout'>), path }),
       // Masks protect proxies from scripts in browsers (RFC 6455, section 10.3); a Unix socket has neither, and
       // masking each byte twice cost a quarter of a terminal’s throughput. A mask of zeros changes nothing.
       generateMask: () => {},

@@ -71,12 +71,21 @@ interface Relay {
   cut(): void;
   /** From now on, nothing more arrives over its connections, and nothing says so. */
   freeze(): void;
+  /** As a process that is stopped: as `freeze`, and nothing arrives over new ones either. */
+  stop(): void;
+  /** New connections get through again. */
+  replace(): void;
+  /** Those that were accepted so far. */
+  readonly accepted: number;
 }
 
 async function relay(to: string, name = 'relay.sock'): Promise<Relay> {
   const path = join(folder, name);
   const sockets = new Set<Socket>();
+  let isStopped = false;
+  let accepted = 0;
   const server: TcpServer = createTcp((socket) => {
+    accepted += 1;
     const onward = connect(to);
     for (const one of [socket, onward]) {
       sockets.add(one);
@@ -86,7 +95,7 @@ async function relay(to: string, name = 'relay.sock'): Promise<Relay> {
         (one === socket ? onward : socket).destroy();
       });
     }
-    socket.pipe(onward).pipe(socket);
+    if (!isStopped) socket.pipe(onward).pipe(socket);
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const cut = (): void => sockets.forEach((socket) => socket.destroy());
@@ -94,10 +103,19 @@ async function relay(to: string, name = 'relay.sock'): Promise<Relay> {
     cut();
     return new Promise((resolve) => server.close(resolve));
   });
+  const freeze = (): void => sockets.forEach((socket) => socket.unpipe().pause());
   return {
     path,
     cut,
-    freeze: () => sockets.forEach((socket) => socket.unpipe().pause()),
+    freeze,
+    stop() {
+      isStopped = true;
+      freeze();
+    },
+    replace: () => (isStopped = false),
+    get accepted() {
+      return accepted;
+    },
   };
 }
 
@@ -161,8 +179,11 @@ itLong('leaves a server that is stopped, because another one takes its place', a
   const between = await relay(path);
   const agent = dial(between.path);
   await until('it is connected', () => agent.connected);
-  between.freeze();
+  between.stop();
   await until('it has left', () => !agent.connected);
+  await until('it dials the one that is stopped', () => between.accepted === 2);
+  between.replace();
+  await until('it has found the next one', () => agent.connected);
 });
 
 it('may be dialled before the server listens', async () => {
