@@ -103,6 +103,17 @@ describe('a session on one of the servers of a database', () => {
     await until('it passes on', () => first.client.sessions.get(session.id).catch(() => false));
   });
 
+  itLong(
+    'is not taken up again by a server that was told to end while it was stopped',
+    async () => {
+      const { first, second } = servers;
+      process.kill(first.pid, 'SIGSTOP');
+      await until('another one serves', () => second.log.includes('takes its turn'));
+      await first.end();
+      expect(first.log).not.toContain('begins anew');
+    },
+  );
+
   itLong('goes on after a kill of two servers of three, one after the other', async () => {
     const { first, second } = servers;
     const third = await servers.add();

@@ -19,6 +19,8 @@ import { ServerRows, type LeaseHolder } from './server-rows.js';
 export class ServerTurn {
   readonly #relay: ConnectionRelay;
   readonly #membership: Membership;
+  #isEnding = false;
+  #serves = false;
 
   private constructor(
     private readonly config: Config,
@@ -32,6 +34,12 @@ export class ServerTurn {
       suspended: (reason) => this.#beginAnew(reason),
     });
     this.#relay = new ConnectionRelay(() => this.#membership.holder);
+    const end = (): void => {
+      this.#isEnding = true;
+      // Afterwards, the server ends itself.
+      if (!this.#serves) void this.end().finally(() => process.exit(0));
+    };
+    process.once('SIGTERM', end).once('SIGINT', end);
   }
 
   /**
@@ -50,15 +58,12 @@ export class ServerTurn {
       key: peers?.key ?? '',
     });
     const turn = new ServerTurn(config, logger, database, rows, peers);
-    const end = (): void => void turn.end().finally(() => process.exit(0));
-    process.on('SIGTERM', end).on('SIGINT', end);
     try {
       await turn.#wait();
     } catch (error) {
       await turn.end();
       throw error;
     }
-    process.off('SIGTERM', end).off('SIGINT', end);
     return turn;
   }
 
@@ -69,6 +74,7 @@ export class ServerTurn {
 
   /** The server’s work has begun, and goes on as long as it has its turn. */
   serve(http: Server): void {
+    this.#serves = true;
     this.port?.serve(http);
   }
 
@@ -102,13 +108,14 @@ export class ServerTurn {
 
   /** As a new program in the same process: all that this one was about to do ends at once, with its connections. */
   #beginAnew(reason: string): void {
-    this.logger.error(`This server stops what it does and begins anew. ${reason}`);
-    process.execve?.(process.execPath, [
-      process.execPath,
-      ...process.execArgv,
-      ...process.argv.slice(1),
-    ]);
-    process.exit(1);
+    // Once the signals were handled that came while it was stopped: a new program would not know of them.
+    setImmediate(() => {
+      if (this.#isEnding) process.exit(0);
+      this.logger.error(`This server stops what it does and begins anew. ${reason}`);
+      const { execPath, execArgv, argv } = process;
+      process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)]);
+      process.exit(1);
+    });
   }
 }
 
