@@ -73,7 +73,11 @@ if os.getuid() != 0:
     told('agent priority', lambda: os.setpriority(os.PRIO_PROCESS, agent, 19))
     told('agent limits', lambda: call(libc.prlimit(agent, 7, (ctypes.c_ulong * 2)(3, 3), None)))
 
-own = subprocess.Popen(['sleep', '60'])
+own = subprocess.Popen(['cat'], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+# While it begins, it opens and closes files.
+own.stdin.write(b'begun\n')
+own.stdin.flush()
+own.stdout.readline()
 look('own', own.pid)
 told('own priority', lambda: os.setpriority(os.PRIO_PROCESS, own.pid, 19))
 kill('own', own.pid, 'STOP', 'KILL')
