@@ -86,6 +86,7 @@ async function relay(to: string, name = 'relay.sock'): Promise<Relay> {
   let accepted = 0;
   const server: TcpServer = createTcp((socket) => {
     accepted += 1;
+    if (isStopped) return void sockets.add(socket.on('error', () => {}));
     const onward = connect(to);
     for (const one of [socket, onward]) {
       sockets.add(one);
@@ -95,7 +96,7 @@ async function relay(to: string, name = 'relay.sock'): Promise<Relay> {
         (one === socket ? onward : socket).destroy();
       });
     }
-    if (!isStopped) socket.pipe(onward).pipe(socket);
+    socket.pipe(onward).pipe(socket);
   });
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const cut = (): void => sockets.forEach((socket) => socket.destroy());
