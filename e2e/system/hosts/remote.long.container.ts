@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { labels, RemoteHost, ServedHost } from '@belay/containers';
+import { labels, RemoteHost, ServedHost, type HostConnection } from '@belay/containers';
 import { hostCalls, machineCalls, machineServerCalls } from '@belay/protocol';
 import { containerHeader, dialRpc, rpcServer } from '@belay/rpc';
 import { prepared, removeSandboxes } from '@belay/testkit';
@@ -34,6 +34,7 @@ class MachineOnLoopback extends RemoteHost {
 
   async #join(instance: string): Promise<void> {
     const own = createServer();
+    let joined: HostConnection | undefined;
     const machines = rpcServer({
       server: own,
       serves: machineServerCalls,
@@ -45,6 +46,7 @@ class MachineOnLoopback extends RemoteHost {
           'agents.ended': async () => ({}),
         });
         this.connect(connection);
+        joined = connection;
       },
     });
     const server = createServer();
@@ -82,7 +84,7 @@ class MachineOnLoopback extends RemoteHost {
       () => served.close(),
       () => connection.close(),
     );
-    await until('the machine is connected', () => connection.connected);
+    await until('the machine is connected', () => connection.connected && joined?.connected);
   }
 }
 
