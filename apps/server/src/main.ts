@@ -9,6 +9,7 @@ import { ApprovalService } from './approvals/approval.service.js';
 import { askAtTerminal } from './approvals/ask-at-terminal.js';
 import { Config } from './config.js';
 import { lockData } from './data-lock.js';
+import { endBySignal } from './end-by-signal.js';
 import { Identity } from './api/auth/identity.js';
 import { Logins } from './api/auth/logins.js';
 import { PublicUrl } from './api/public-url.js';
@@ -87,10 +88,10 @@ async function checkPort({ host, port }: Config): Promise<void> {
 function endOnSignal(app: NestExpressApplication, onClosed: () => Promise<void>): void {
   let ending = false;
   const end = (signal: NodeJS.Signals): void => {
-    if (ending) process.exit(signal === 'SIGINT' ? 130 : 143);
+    if (ending) endBySignal(signal);
     ending = true;
-    setTimeout(() => process.exit(0), closeMs).unref();
-    void close().finally(() => process.exit(0));
+    setTimeout(() => endBySignal(signal), closeMs).unref();
+    void close().finally(() => endBySignal(signal));
   };
   const close = async (): Promise<void> => {
     await app.close().catch(ignoreError('what is left ends with the process'));

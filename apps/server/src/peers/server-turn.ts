@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import type { Config } from '../config.js';
+import { endBySignal } from '../end-by-signal.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
 import { randomSecret } from '../storage/secrets.js';
@@ -19,7 +20,8 @@ import { ServerRows, type LeaseHolder } from './server-rows.js';
 export class ServerTurn {
   readonly #relay: ConnectionRelay;
   readonly #membership: Membership;
-  #isEnding = false;
+  /** The signal by which this process was told to end. */
+  #ending: NodeJS.Signals | undefined;
   #serves = false;
 
   private constructor(
@@ -34,10 +36,10 @@ export class ServerTurn {
       suspended: (reason) => this.#beginAnew(reason),
     });
     this.#relay = new ConnectionRelay(() => this.#membership.holder);
-    const end = (): void => {
-      this.#isEnding = true;
+    const end = (signal: NodeJS.Signals): void => {
+      this.#ending = signal;
       // Afterwards, the server ends itself.
-      if (!this.#serves) void this.end().finally(() => process.exit(0));
+      if (!this.#serves) void this.end().finally(() => endBySignal(signal));
     };
     process.once('SIGTERM', end).once('SIGINT', end);
   }
@@ -110,7 +112,7 @@ export class ServerTurn {
   #beginAnew(reason: string): void {
     // Once the signals were handled that came while it was stopped: a new program would not know of them.
     setImmediate(() => {
-      if (this.#isEnding) process.exit(0);
+      if (this.#ending) return endBySignal(this.#ending);
       this.logger.error(`This server stops what it does and begins anew. ${reason}`);
       const { execPath, execArgv, argv } = process;
       process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)]);
