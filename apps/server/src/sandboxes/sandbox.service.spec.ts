@@ -47,6 +47,17 @@ describe('a start', () => {
     ).resolves.toEqual({ output: null });
   });
 
+  it('has recorded its files as the session’s before its agent begins, and allows calls at once', async () => {
+    const begun = Promise.withResolvers<unknown>();
+    server.agent.begin = async () => {
+      begun.resolve(await server.records.find('one'));
+      jest.spyOn(server.records, 'write').mockReturnValue(new Promise(() => {}));
+    };
+    void server.startSession('one');
+    expect(await begun.promise).toMatchObject({ begun: true });
+    await until('others may call it', () => server.service.agent('one'));
+  });
+
   it('gives the sandbox the names that its image has for it, and nothing else', async () => {
     server.engine.imageLabels = { [labels.hosts]: 'db cache.test a,b 1.2.3.4\tpypi.org /x' };
     await server.logs.session('one', { image: 'own/image' });

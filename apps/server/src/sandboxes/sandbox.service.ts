@@ -48,9 +48,10 @@ export class SandboxService {
       const sandbox = await this.#withAgent(reserved, startPayload, kept);
       await this.files.record(sandbox, session, { begun: kept !== undefined, before: left });
       const filled = kept ? startPayload : await this.files.fill(sandbox, startPayload, openTar);
-      await this.calls.begin(sandbox, filled, () =>
-        this.files.record(sandbox, session, { begun: true, before: left }),
-      );
+      // Before it begins, so that whatever others have it do is kept. An agent that a later server finds waiting gets its
+      // session then.
+      await this.files.record(sandbox, session, { begun: true, before: left });
+      await this.calls.begin(sandbox, filled);
       await sandbox.begin();
       this.#totals.started++;
       if (left)

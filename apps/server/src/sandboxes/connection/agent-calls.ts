@@ -84,14 +84,10 @@ export class AgentCalls {
   }
 
   /**
-   * Assigns a session to a waiting agent; resolves when it has begun and `onBegun` is done. No event is missed
-   * between the start payload and the moment when others may call the agent.
+   * Assigns a session to a waiting agent; resolves when it has begun. Others may call the agent before they see anything
+   * that it does, and it misses no event after those of the start payload.
    */
-  async begin(
-    sandbox: ConnectedSandbox,
-    startPayload: StartPayload,
-    onBegun: () => Promise<void>,
-  ): Promise<void> {
+  async begin(sandbox: ConnectedSandbox, startPayload: StartPayload): Promise<void> {
     const connection = connectionOf(sandbox);
     const last = startPayload.events.at(-1)?.seq ?? 0;
     const backlog = await this.log.backlog(startPayload.session, last);
@@ -99,7 +95,6 @@ export class AgentCalls {
       const signal = AbortSignal.timeout(beginTimeoutMs);
       const whole = await this.log.withProgram(startPayload);
       await sandbox.alive(connection.call('session.begin', whole, { signal }));
-      await onBegun();
       backlog.handOver(connection);
       sandbox.publish();
     } finally {
