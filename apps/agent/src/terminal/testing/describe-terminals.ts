@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '@belay/testing';
@@ -16,6 +17,14 @@ const changes = (bench: Bench) =>
 /** Keeps this process, and thus the agent, from reading anything. */
 const stall = (milliseconds: number) =>
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+
+/** Like `stall`, until a command has written the file; at most half a minute. */
+function stallUntilFile(file: string): void {
+  for (let tries = 0; !existsSync(file); tries++) {
+    if (tries === 3_000) throw new Error(`${file} was not written.`);
+    stall(10);
+  }
+}
 
 /** What terminals are for agents and users, whatever the shell. */
 export function describeTerminals(shell: 'bash' | 'sh'): void {
@@ -154,7 +163,8 @@ function describeTakingOver(bench: Bench): void {
       bench().terminals.hold('main', 'user');
       bench().terminals.keys('main', `echo turn-$((${turn}))\r`);
       await appears(bench, 'the prompt', () => /turn-\d\r\n.*\$ $/s.test(bench().screen()));
-      bench().terminals.keys('main', 'v=$((v+1))\r');
+      bench().terminals.keys('main', `v=$((v+1)); : > "$HOME/done-${turn}"\r`);
+      stallUntilFile(join(bench().folder, `done-${turn}`));
       stall(200);
       bench().terminals.hold('main', 'agent');
       expect(await bench().run('sleep 0.1; echo $v')).toMatchObject({
