@@ -18,6 +18,7 @@ const read = call('files.read', { path: 'a.txt' });
 const run = (command: string, more: object = {}) => call('terminal.run', { command, ...more });
 const names = (operations: readonly string[] | undefined) =>
   (operations ?? []).filter((name) => name.startsWith('browser.'));
+const waiting = 'until test -e go; do sleep 0.1; done; echo ready; exit 7';
 const page = { url: 'http://localhost/', title: '', text: 'Hi', truncated: false, notes: [] };
 
 describeSeat('its workspace', [
@@ -54,7 +55,8 @@ describeSeat('its workspace', [
     name: 'a background command ends while I work: I am told how',
     files: {},
     turns: ({ stage }) => [
-      { calls: [run('sleep 1; echo ready; exit 7', { background: true })] },
+      { calls: [run(waiting, { background: true })] },
+      { calls: [call('files.write', { path: 'go', content: '' })] },
       async () => {
         await stage.event('exit');
         return { calls: [call('think', { thought: 'x' })] };
@@ -62,7 +64,7 @@ describeSeat('its workspace', [
     ],
     also: ({ told }) =>
       expect(told.join('\n')).toMatch(
-        /\[Belay, not the user\] The background command `sleep 1; echo ready; exit 7` of the terminal main ended with exit code 7[^]*\n> .*ready/,
+        /\[Belay, not the user\] The background command `until test -e go; .* exit 7` of the terminal main ended with exit code 7[^]*\n> .*ready/,
       ),
   },
   {
