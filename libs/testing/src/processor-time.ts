@@ -53,11 +53,13 @@ export async function longestStallMs(run: () => Promise<unknown>): Promise<numbe
     collections.push(...observer.takeRecords());
     observer.disconnect();
   }
+  /** The part of a slice that was garbage collection, which Node reports by the clock. */
   const collecting = ({ begin: from, end }: Slice): number =>
     collections
       .filter(({ startTime }) => startTime >= from && startTime < end)
-      .reduce((sum, { duration }) => sum + duration, 0);
-  return Math.max(...slices.map((slice) => slice.processorMs - collecting(slice)));
+      .reduce((sum, { duration }) => sum + duration, 0) /
+    (end - from);
+  return Math.max(...slices.map((slice) => slice.processorMs * (1 - collecting(slice))));
 }
 
 function millisecondsSince(begun: NodeJS.CpuUsage): number {
