@@ -4,7 +4,6 @@ import { pipeline } from 'node:stream/promises';
 import {
   AppError,
   errorFrom,
-  ignoreError,
   imageReference,
   visibleText,
   type Check,
@@ -25,6 +24,7 @@ import {
   type ProgramSpec,
   type Seen,
 } from '../container-host.js';
+import { watchedTar } from '../watched-tar.js';
 
 /** The connection of a machine that serves its containers, at its server. */
 export type HostConnection = Pick<
@@ -278,11 +278,8 @@ export class RemoteHost extends ContainerHost {
     const { connection, cut } = this.#link ?? this.#notLinked();
     const fill = randomUUID();
     let failure: unknown;
-    tar.once('error', (error) => (failure ??= error));
-    const archive = new PassThrough();
-    // At once: later, a tar that breaks off before may not say so.
-    const read = pipeline(tar, archive);
-    read.catch(ignoreError('the machine sees that it ends'));
+    const { archive, broken } = watchedTar(tar);
+    broken.addEventListener('abort', () => (failure ??= broken.reason));
     const stream = await untilAborted(cut.signal, connection.open('host.fill', { fill }));
     const sent = pipeline(archive, stream.resume());
     const filled = this.#call('host.fill', { name, fill }, { timeoutMs: null });
@@ -290,7 +287,7 @@ export class RemoteHost extends ContainerHost {
       failure ??= error;
       stream.destroy(error);
     });
-    await Promise.allSettled([read, sent, filled]);
+    await Promise.allSettled([sent, filled]);
     if (failure !== undefined) throw failure;
   }
 
