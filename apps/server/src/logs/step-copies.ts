@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AppError, copyKind, NewestMap, type CopyKind, type StreamMeta } from '@belay/protocol';
 import { Config } from '../config.js';
@@ -95,7 +95,6 @@ export class StepCopies {
       if (!isWhole && before.length >= maxParts) throw full();
       const others = parts.filter((one) => !isWhole || one.kind !== kind);
       const used = others.reduce((sum, one) => sum + one.bytes, 0);
-      const through = byteLimit(this.#maxBytes - used, full, this.#space);
       const name = `${n}.${kind}.${isWhole ? 'whole' : 'more'}.${commit}`;
       const stored = {
         kind,
@@ -105,8 +104,11 @@ export class StepCopies {
         bytes: 0,
         key: `${folderOf(session)}/${name}`,
       };
-      const counted = Readable.from(counting(bytes, (count) => (stored.bytes += count)));
-      await this.objects.put(stored.key, counted, { through }).catch((error: unknown) => {
+      const through = byteLimit(this.#maxBytes - used, full, {
+        space: this.#space,
+        passed: (count) => (stored.bytes = count),
+      });
+      await this.objects.put(stored.key, bytes, { through }).catch((error: unknown) => {
         throw error instanceof AppError ? error : storageError(error);
       });
       const left = [...others, stored];
@@ -166,16 +168,6 @@ export class StepCopies {
     };
     this.#known.set(session, stored);
     return stored;
-  }
-}
-
-async function* counting(
-  bytes: Readable,
-  count: (length: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes as AsyncIterable<Uint8Array>) {
-    count(chunk.length);
-    yield chunk;
   }
 }
 
