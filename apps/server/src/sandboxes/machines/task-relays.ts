@@ -13,7 +13,7 @@ type EvaluationConnection = RpcConnection<typeof taskCalls, Record<never, never>
 type TaskCall = Extract<keyof typeof taskCalls, string>;
 
 /** How long an evaluation, or its machine, may be away before what it has begun there ends. */
-const leaseMs = 30_000;
+const reconnectTimeoutMs = 30_000;
 /** Relays at a time. */
 const mostRelays = 200;
 /** The calls that begin something, which a machine that is drained does not take. */
@@ -47,9 +47,11 @@ export class TaskRelays {
     const token = `tasks-${randomSecret()}`;
     const id = `tasks-${randomBytes(8).toString('hex')}`;
     const users = this.#usersOf(machine, name);
-    const lease = new Lease(() => close(gone('The evaluation has not connected again.')));
+    const timeout = new ReconnectTimeout(() =>
+      close(gone('The evaluation has not connected again.')),
+    );
     const close = (reason: AppError): void => {
-      lease.end();
+      timeout.end();
       off();
       users.delete(close);
       this.#open.delete(id);
@@ -70,12 +72,12 @@ export class TaskRelays {
         isTaken = true;
       },
       onConnection: (connection) => {
-        connection.on('connected', () => lease.end()).on('disconnected', () => lease.begin());
+        connection.on('connected', () => timeout.end()).on('disconnected', () => timeout.begin());
         connection.on('closed', () => close(gone('The evaluation has ended.')));
         this.#relay(connection, name, machine);
       },
     });
-    lease.begin();
+    timeout.begin();
     return { token };
   }
 
@@ -102,10 +104,10 @@ export class TaskRelays {
     const end = (): void => {
       for (const close of users) close(gone(`The machine ${name} lost its connection.`));
     };
-    const lease = new Lease(end);
-    machine.on('connected', () => lease.end()).on('disconnected', () => lease.begin());
+    const timeout = new ReconnectTimeout(end);
+    machine.on('connected', () => timeout.end()).on('disconnected', () => timeout.begin());
     machine.on('closed', () => {
-      lease.end();
+      timeout.end();
       end();
     });
     return users;
@@ -131,14 +133,14 @@ export class TaskRelays {
 }
 
 /** Calls its listener unless it is ended in time. */
-class Lease {
+class ReconnectTimeout {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly expired: () => void) {}
 
   begin(): void {
     this.end();
-    this.#timer = setTimeout(this.expired, leaseMs).unref();
+    this.#timer = setTimeout(this.expired, reconnectTimeoutMs).unref();
   }
 
   end(): void {
