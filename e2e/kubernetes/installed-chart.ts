@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
-import { freePort, prepared, repositoryRoot, type Turn } from '@belay/testkit';
+import { freePort } from '@belay/testing';
+import { prepared, repositoryRoot, type Turn } from '@belay/testkit';
 import { loadYaml } from '@kubernetes/client-node';
 import { clusterCommand } from './cluster-command.js';
 

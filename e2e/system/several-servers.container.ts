@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { itLong, until } from '@belay/testing';
-import { BelayServer, freePort, run, script, start, type Followed } from '@belay/testkit';
+import { freePort, itLong, until } from '@belay/testing';
+import { BelayServer, run, script, start, type Followed } from '@belay/testkit';
 import { PostgresCluster } from '../../apps/server/src/testing/postgres-cluster.js';
 import { eventNumbers, gaplessNumbers } from './event-numbers.js';
 import { JoinProcess } from './join-process.js';

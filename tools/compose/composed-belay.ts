@@ -4,7 +4,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createClient, LiveConnection, type BelayClient } from '@belay/client';
-import { freePort, removeLabelled, repositoryRoot } from '@belay/testkit';
+import { freePort } from '@belay/testing';
+import { removeLabelled, repositoryRoot } from '@belay/testkit';
 
 const data = '/var/lib/belay';
 const certificates = '/usr/local/share/ca-certificates';

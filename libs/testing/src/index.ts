@@ -1,4 +1,5 @@
 export { eventually } from './eventually.js';
+export { freePort } from './free-port.js';
 export { itLong, longTestsOf, sampled } from './long.js';
 export { keptBytes, memoryInUse } from './memory.js';
 export { openFilesBelow } from './open-files.js';

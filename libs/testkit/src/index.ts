@@ -5,7 +5,6 @@ export * from './run-docs-page.js';
 export * from './engine.js';
 export * from './environment.js';
 export * from './followed.js';
-export * from './free-port.js';
 export * from './idle.js';
 export * from './lengthen.js';
 export * from './multiply-session.js';

@@ -1,4 +1,4 @@
-import { freePort } from './free-port.js';
+import { freePort } from '@belay/testing';
 
 /** The variables with which a server serves its metrics on a free port, and their address. */
 export async function metricsOnFreePort(): Promise<{

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@belay/testing';
 import { wakeBrowser } from './wake-browser.js';
 
 describe('a browser that waits beside a container', () => {
@@ -37,12 +38,3 @@ describe('a browser that waits beside a container', () => {
     await expect(wakeBrowser(folder, address)).rejects.toThrow(/EISDIR/);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const address = server.address();
-  server.close();
-  await new Promise((resolve) => server.once('close', resolve));
-  return address !== null && typeof address === 'object' ? address.port : 0;
-}

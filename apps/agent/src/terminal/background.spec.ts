@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { until } from '@belay/testing';
+import { freePort, until } from '@belay/testing';
 import { describeBackground, held } from './testing/describe-background.js';
 import { TerminalBench } from './testing/terminal-bench.js';
 
@@ -14,13 +14,6 @@ describe('a wait until something happens', () => {
   const node = process.execPath;
   const serve = (port: number) =>
     `sleep 0.5; '${node}' -e "require('net').createServer().listen(${port})"`;
-  const freePort = async (): Promise<number> => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, resolve));
-    const address = server.address();
-    await new Promise((resolve) => server.close(resolve));
-    return typeof address === 'object' ? (address?.port ?? 0) : 0;
-  };
 
   it('ends when a port answers', async () => {
     const port = await freePort();

@@ -1,5 +1,4 @@
-import { createServer } from 'node:net';
-import { longestStallMs, until } from '@belay/testing';
+import { freePort, longestStallMs, until } from '@belay/testing';
 import { describeFloods } from './testing/describe-floods.js';
 import { TerminalBench } from './testing/terminal-bench.js';
 
@@ -10,13 +9,6 @@ describe('attacks: waits for a port or a text', () => {
   beforeEach(async () => void (bench = await TerminalBench.open()));
   afterEach(() => bench.close());
 
-  const freePort = async (): Promise<number> => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, resolve));
-    const address = server.address();
-    await new Promise((resolve) => server.close(resolve));
-    return typeof address === 'object' ? (address?.port ?? 0) : 0;
-  };
   const printed = (text: string) => until('it is printed', () => bench.screen().includes(text));
 
   it('thousands of them are refused above a limit, commands go on, and the next one is taken', async () => {
