@@ -12,6 +12,7 @@ import { lockData } from './data-lock.js';
 import { endBySignal } from './end-by-signal.js';
 import { Identity } from './api/auth/identity.js';
 import { Logins } from './api/auth/logins.js';
+import { OwnTokens } from './api/auth/own-tokens.js';
 import { PublicUrl } from './api/public-url.js';
 import { openTunnel } from './api/tunnel.js';
 import { setUpHttp } from './api/set-up-http.js';
@@ -61,7 +62,7 @@ async function main(): Promise<void> {
     app.get(PublicUrl).set(tunnel.url);
     process.stderr.write(`For ChatGPT: ${tunnel.url}/gpt/openapi.json\n`);
   }
-  identity.announce(url);
+  app.get(OwnTokens).announce(url);
   const code = app.get(Logins).newCode(ownerCaller, firstCodeMs);
   process.stdout.write(`${JSON.stringify({ ready: true, url, token: identity.token, code })}\n`);
 }

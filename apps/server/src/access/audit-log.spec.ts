@@ -1,6 +1,7 @@
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { AuditLog } from './audit-log.js';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { CallerEnds } from './caller-ends.js';
 import { ownerCaller } from './caller.js';
 import { UsersStore } from './users.store.js';
@@ -41,7 +42,11 @@ onEveryDatabase('the audit log', (databases) => {
 
   it('has users beside it whose passwords are stored as argon2id', async () => {
     const open = async () => {
-      const users = new UsersStore(logs.database, new CallerEnds());
+      const users = new UsersStore(
+        logs.database,
+        new CallerEnds(),
+        new ColdChanges(logs.config, logs.database),
+      );
       await users.onModuleInit();
       return users;
     };

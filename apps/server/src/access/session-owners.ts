@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { Database, notStored } from '../storage/database.js';
 import { seesAll, type Caller } from './caller.js';
 
@@ -8,12 +9,16 @@ export class SessionOwners implements OnModuleInit {
   /** A deleted session stays listed until the server ends, so that its owner is notified of the deletion. */
   readonly #sessions = new Map<string, Set<string>>();
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    changes: ColdChanges,
+  ) {
+    changes.follow('session_owner', (session) => this.#read(session));
+  }
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
-    const rows = await this.database.kysely.selectFrom('session_owner').selectAll().execute();
-    for (const { session, caller } of rows) this.of(caller).add(session);
+    await this.#read();
   }
 
   /** A caller’s sessions; the set is updated later. */
@@ -29,5 +34,11 @@ export class SessionOwners implements OnModuleInit {
     const row = { session, caller: caller.id };
     await this.database.kysely.insertInto('session_owner').values(row).execute().catch(notStored);
     this.of(caller.id).add(session);
+  }
+
+  async #read(one?: string): Promise<void> {
+    const all = this.database.kysely.selectFrom('session_owner').selectAll();
+    const rows = await (one === undefined ? all : all.where('session', '=', one)).execute();
+    for (const { session, caller } of rows) this.of(caller).add(session);
   }
 }

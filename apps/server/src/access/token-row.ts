@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import {
   sessionAccess,
+  tokenPrefix,
   tokenSandbox,
   type SessionAccess,
   type TokenInfo,
@@ -7,6 +9,8 @@ import {
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import type { AccessTokenTable } from '../storage/database-schema.js';
+import { randomSecret } from '../storage/secrets.js';
+import type { SessionSet } from './caller.js';
 
 /** A stored token; the database has only the hash of its secret. */
 export type TokenRow = Selectable<AccessTokenTable>;
@@ -61,3 +65,15 @@ export const isOver = ({ expires }: TokenRow): boolean =>
 /** Whether an application can renew its token no longer. */
 export const hasLapsed = ({ refresh_expires: end }: TokenRow): boolean =>
   Date.parse(end ?? '') <= Date.now();
+
+export const newTokenId = (): string => randomBytes(6).toString('hex');
+
+export const newTokenSecret = (): string => tokenPrefix + randomSecret();
+
+/** The sessions with these ids; a pattern ends with an asterisk. */
+export const sessionsMatching = (patterns: readonly string[]): SessionSet => ({
+  has: (session) =>
+    patterns.some((pattern) =>
+      pattern.endsWith('*') ? session.startsWith(pattern.slice(0, -1)) : session === pattern,
+    ),
+});

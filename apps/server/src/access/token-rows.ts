@@ -1,4 +1,4 @@
-import { idOfCaller, type TokenRow } from './token-row.js';
+import { callerId, idOfCaller, type TokenRow } from './token-row.js';
 
 /** The stored tokens of this server, found by the hash of their secret and by their id. */
 export class TokenRows {
@@ -25,6 +25,13 @@ export class TokenRows {
   userOf({ link_maker: maker }: TokenRow): string | null {
     const by = maker === null ? undefined : this.withId(idOfCaller(maker));
     return by ? this.userOf(by) : maker;
+  }
+
+  /** Whether a caller is this token, or was made by it, directly or through others. */
+  isMadeThrough(caller: string, token: string): boolean {
+    if (caller === callerId(token)) return true;
+    const maker = this.withId(idOfCaller(caller))?.link_maker;
+    return maker ? this.isMadeThrough(maker, token) : false;
   }
 
   add(row: TokenRow): void {

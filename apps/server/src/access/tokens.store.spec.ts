@@ -3,6 +3,7 @@ import { until } from '@belay/testing';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';
 import { may, ownerCaller, sees, type Caller } from './caller.js';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { CallerEnds } from './caller-ends.js';
 import { SessionOwners } from './session-owners.js';
 import { TokensStore } from './tokens.store.js';
@@ -17,9 +18,10 @@ onEveryDatabase('stored tokens', (databases) => {
   /** As after a start of the server. */
   const open = async () => {
     ends = new CallerEnds();
-    owners = new SessionOwners(logs.database);
-    users = new UsersStore(logs.database, ends);
-    tokens = new TokensStore(logs.database, owners, ends, users);
+    const changes = new ColdChanges(logs.config, logs.database);
+    owners = new SessionOwners(logs.database, changes);
+    users = new UsersStore(logs.database, ends, changes);
+    tokens = new TokensStore(logs.database, owners, ends, users, changes);
     await users.onModuleInit();
     await owners.onModuleInit();
     await tokens.onModuleInit();

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
@@ -9,8 +8,9 @@ import {
   type TokenInfo,
 } from '@belay/protocol';
 import { Mutex } from 'async-mutex';
-import { Database, notStored } from '../storage/database.js';
-import { hashOfSecret, randomSecret } from '../storage/secrets.js';
+import { ColdChanges } from '../storage/cold-changes.js';
+import { Database } from '../storage/database.js';
+import { hashOfSecret } from '../storage/secrets.js';
 import { may, ownerCaller, type Caller, type SessionSet } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
 import {
@@ -27,18 +27,21 @@ import {
   idOfCaller,
   isOver,
   linkInfoOf,
+  newTokenId,
+  newTokenSecret,
   sandboxOfToken,
+  sessionsMatching,
   sessionsOfToken,
   tokenInfoOf,
   type LinkInfo,
   type TokenRow,
 } from './token-row.js';
+import { madeByIt, mayNotMake, noToken } from './token-refusals.js';
 import { TokenRows } from './token-rows.js';
+import { TokenTable } from './token-table.js';
 import { UsersStore } from './users.store.js';
 
 const maxTokens = 10_000;
-/** The interval at which the last use of a token is stored; it is tracked in memory. */
-const lastUsedMs = 60_000;
 
 type LinkColumns = Pick<TokenRow, 'link_session' | 'link_maker'>;
 type Storing = { stored: boolean };
@@ -49,8 +52,13 @@ type Storing = { stored: boolean };
  */
 @Injectable()
 export class TokensStore implements OnModuleInit {
-  /** All tokens: a database has only one server. */
+  readonly #table: TokenTable;
+  /** All tokens. Other servers’ changes are taken over as they are made. */
   readonly #rows = new TokenRows();
+  /** Tokens that only this server has. */
+  readonly #unstored = new Set<string>();
+  /** Void in this server, even if that cannot be stored. */
+  readonly #revoked = new Set<string>();
   /** Serializes rotations: of two concurrent ones, the second replaces the secret made by the first. */
   readonly #rotation = new Mutex();
 
@@ -59,17 +67,19 @@ export class TokensStore implements OnModuleInit {
     private readonly owners: SessionOwners,
     private readonly ends: CallerEnds,
     private readonly users: UsersStore,
+    changes: ColdChanges,
   ) {
+    this.#table = new TokenTable(database);
     ends.onLoss(
       () => void this.#revokeAll([]).catch(ignoreError('they are void without their makers')),
     );
     ends.onNewSecret((maker) => this.#revokeLinksOf(maker));
+    changes.follow('access_token', (id) => this.#rotation.runExclusive(() => this.#read(id)));
   }
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
-    const rows = await this.database.kysely.selectFrom('access_token').selectAll().execute();
-    for (const row of rows) this.#rows.add(row);
+    for (const row of await this.#table.read()) this.#rows.add(row);
   }
 
   /** Newest first. */
@@ -97,7 +107,7 @@ export class TokensStore implements OnModuleInit {
    */
   create(wanted: NewToken, { id }: Pick<Caller, 'id'>, options?: Storing): Promise<MadeToken> {
     const made = { link_session: null, link_maker: id };
-    return this.#create(wanted, { id: newId(), ...noRefresh, ...made }, options);
+    return this.#create(wanted, { id: newTokenId(), ...noRefresh, ...made }, options);
   }
 
   /** A token of the scope `view` for a single session. */
@@ -107,7 +117,7 @@ export class TokensStore implements OnModuleInit {
   ): Promise<MadeToken> {
     const wanted: NewToken = { label, expires, scope: 'view', sessions: [session] };
     const link = { link_session: session, link_maker: maker };
-    return this.#create(wanted, { id: newId(), ...noRefresh, ...link });
+    return this.#create(wanted, { id: newTokenId(), ...noRefresh, ...link });
   }
 
   /** All viewer links, newest first; also those that have expired. */
@@ -123,7 +133,7 @@ export class TokensStore implements OnModuleInit {
     wanted: NewToken,
     { maker, ...lent }: RefreshGrant & { maker: string },
   ): Promise<RefreshableToken> {
-    const id = newId();
+    const id = newTokenId();
     const { refresh, columns } = nextRefresh({ id }, lent);
     const made = { link_session: null, link_maker: maker };
     return { ...(await this.#create(wanted, { id, ...columns, ...made })), refresh };
@@ -137,7 +147,7 @@ export class TokensStore implements OnModuleInit {
     if (this.#rows.size >= maxTokens) {
       throw new AppError('limit_reached', `There are ${maxTokens} tokens. Revoke some first.`);
     }
-    const token = newToken();
+    const token = newTokenSecret();
     const row: TokenRow = {
       ...more,
       label,
@@ -150,8 +160,8 @@ export class TokensStore implements OnModuleInit {
       sandbox: sandbox ? JSON.stringify(sandbox) : null,
     };
     if (!this.#isBacked(row)) throw mayNotMake();
-    const { kysely } = this.database;
-    if (stored) await kysely.insertInto('access_token').values(row).execute().catch(notStored);
+    if (stored) await this.#table.insert(row);
+    else this.#unstored.add(row.id);
     await this.#keep(row);
     return { ...tokenInfoOf(row), token };
   }
@@ -169,54 +179,56 @@ export class TokensStore implements OnModuleInit {
    * with it. The caller who gets the new one is its maker from then on.
    */
   rotate(id: string, by: Pick<Caller, 'id'>): Promise<MadeToken> {
-    return this.#rotation.runExclusive(async () => {
+    return this.#alone(id, async () => {
       const row = this.#row(id);
-      if (by.id !== callerId(id) && this.#isMadeThrough(by.id, id)) throw madeByIt();
+      if (by.id !== callerId(id) && this.#rows.isMadeThrough(by.id, id)) throw madeByIt();
       const maker = by.id === callerId(id) ? row.link_maker : by.id;
       // An application with the old token cannot renew it either.
       const made = await this.#renew(row, { ...noRefresh, link_maker: maker });
-      await this.ends.endSecret(callerId(id));
+      if (made) await this.ends.endSecret(callerId(id));
       return made;
     });
-  }
-
-  /** Whether a caller is this token, or was made by it, directly or through others. */
-  #isMadeThrough(caller: string, token: string): boolean {
-    if (caller === callerId(token)) return true;
-    const maker = this.#rows.withId(idOfCaller(caller))?.link_maker;
-    return maker ? this.#isMadeThrough(maker, token) : false;
   }
 
   /**
    * Renews an application’s token, like `rotate`; undefined when that is not allowed. Each refresh token is valid
    * once. A second use means that it was stolen, so all tokens of its family are revoked.
    */
-  refresh(given: string, { expires, ...lent }: RefreshGrant & { expires: string }) {
-    return this.#rotation.runExclusive(async (): Promise<RefreshableToken | undefined> => {
-      const read = readRefresh(given);
+  async refresh(given: string, { expires, ...lent }: RefreshGrant & { expires: string }) {
+    const read = readRefresh(given);
+    const renewed = await this.#alone(read?.id, async () => {
       const row = this.#rows.withId(read?.id);
-      if (!read || !row || !this.#isBacked(row)) return undefined;
-      if (row.refresh_family !== hashOfSecret(read.family)) return undefined;
+      if (!read || !row || !this.#isBacked(row)) return null;
+      if (row.refresh_family !== hashOfSecret(read.family)) return null;
       if (row.refresh_hash !== hashOfSecret(read.secret)) {
         await this.revoke(row.id);
-        return undefined;
+        return null;
       }
-      if (row.client !== lent.client || hasLapsed(row)) return undefined;
+      if (row.client !== lent.client || hasLapsed(row)) return null;
       const { refresh, columns } = nextRefresh(read, lent);
-      return { ...(await this.#renew(row, { ...columns, expires })), refresh };
+      const made = await this.#renew(row, { ...columns, expires });
+      return made && { ...made, refresh };
+    });
+    return renewed ?? undefined;
+  }
+
+  /** Repeats the work while it returns undefined, because another server was faster, on what that one stored. */
+  #alone<T>(id: string | undefined, work: () => Promise<T | undefined>): Promise<T> {
+    return this.#rotation.runExclusive(async () => {
+      for (;;) {
+        const done = await work();
+        if (done !== undefined) return done;
+        await this.#read(id);
+      }
     });
   }
 
-  async #renew(row: TokenRow, more: Partial<TokenRow>): Promise<MadeToken> {
+  /** Undefined when another server has changed it meanwhile. */
+  async #renew(row: TokenRow, more: Partial<TokenRow>): Promise<MadeToken | undefined> {
     const { id } = row;
-    const token = newToken();
+    const token = newTokenSecret();
     const change = { ...more, hash: hashOfSecret(token) };
-    await this.database.kysely
-      .updateTable('access_token')
-      .set(change)
-      .where('id', '=', id)
-      .execute()
-      .catch(notStored);
+    if (!this.#unstored.has(id) && !(await this.#table.change(row, change))) return undefined;
     // It may have been revoked meanwhile.
     if (!this.#rows.delete(row)) throw noToken(id);
     const changed = { ...row, ...change };
@@ -244,12 +256,31 @@ export class TokensStore implements OnModuleInit {
     for (const row of unbacked) this.#rows.delete(row);
     const ids = [...rows, ...unbacked].map(({ id }) => id);
     if (ids.length === 0) return;
-    for (const id of ids) this.ends.end(callerId(id));
-    await this.database.kysely
-      .deleteFrom('access_token')
-      .where('id', 'in', ids)
-      .execute()
-      .catch(notStored);
+    for (const id of ids) {
+      this.#revoked.add(id);
+      this.ends.end(callerId(id));
+    }
+    await this.#table.remove(ids);
+    for (const id of ids) {
+      this.#revoked.delete(id);
+      this.#unstored.delete(id);
+    }
+  }
+
+  /** Takes over what another server may have changed, of one token or of all. */
+  async #read(id?: string): Promise<void> {
+    const known = id === undefined ? this.#rows.all() : [this.#rows.withId(id)];
+    const rows = await this.#table.read(id);
+    for (const row of rows) {
+      const before = this.#rows.withId(row.id);
+      if (this.#revoked.has(row.id)) continue;
+      if (before) this.#rows.delete(before);
+      this.#rows.add(row);
+      if (before && before.hash !== row.hash) this.ends.end(callerId(row.id));
+    }
+    const stored = new Set(rows.map((row) => row.id));
+    const isGone = (row: TokenRow) => !stored.has(row.id) && !this.#unstored.has(row.id);
+    await this.#revokeAll(known.flatMap((row) => (row && isGone(row) ? row : [])));
   }
 
   /** Whether its maker may still make such a token: a link, or any other. */
@@ -268,7 +299,7 @@ export class TokensStore implements OnModuleInit {
     if (!token.startsWith(tokenPrefix)) return undefined;
     const row = this.#rows.withHash(hashOfSecret(token));
     if (!row || isOver(row) || !this.#isBacked(row)) return undefined;
-    this.#used(row);
+    this.#table.used(row);
     return this.#caller(row);
   }
 
@@ -303,7 +334,7 @@ export class TokensStore implements OnModuleInit {
 
   #set(caller: string, sessions: 'own' | readonly string[]): SessionSet {
     if (sessions === 'own') return this.owners.of(caller);
-    return { has: (session) => sessions.some((pattern) => matches(pattern, session)) };
+    return sessionsMatching(sessions);
   }
 
   #row(id: string): TokenRow {
@@ -311,36 +342,4 @@ export class TokensStore implements OnModuleInit {
     if (!row) throw noToken(id);
     return row;
   }
-
-  #used(row: TokenRow): void {
-    const now = new Date();
-    const before = row.last_used === null ? 0 : Date.parse(row.last_used);
-    if (now.getTime() - before < lastUsedMs) return;
-    row.last_used = now.toISOString();
-    void this.database.kysely
-      .updateTable('access_token')
-      .set({ last_used: row.last_used })
-      .where('id', '=', row.id)
-      .execute()
-      .catch(ignoreError('the time of the last use is not worth a failed request'));
-  }
 }
-
-const newId = (): string => randomBytes(6).toString('hex');
-
-const mayNotMake = (): AppError =>
-  new AppError('unauthorized', 'Your rights ended meanwhile, so no token was made. Log in again.');
-
-const madeByIt = (): AppError =>
-  new AppError(
-    'conflict',
-    'Your token was made with this one, and ends with it. Rotate it with another token, or with itself.',
-  );
-
-const noToken = (id: string): AppError =>
-  new AppError('not_found', `There is no token ${id}. List them: belay tokens`);
-
-const matches = (pattern: string, session: string): boolean =>
-  pattern.endsWith('*') ? session.startsWith(pattern.slice(0, -1)) : session === pattern;
-
-const newToken = (): string => tokenPrefix + randomSecret();

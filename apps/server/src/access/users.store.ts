@@ -9,6 +9,7 @@ import {
   type UserInfo,
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { Database, notStored } from '../storage/database.js';
 import type { AccountTable } from '../storage/database-schema.js';
 import type { Caller } from './caller.js';
@@ -31,18 +32,22 @@ export interface ProvidedUser {
 /** The users of a team’s server; a personal server has none. */
 @Injectable()
 export class UsersStore implements OnModuleInit {
-  /** All users, by id; a database has only one server. */
+  /** All users, by id. */
   readonly #rows = new Map<string, Row>();
+  /** Those that are not stored yet. */
+  readonly #adding = new Set<string>();
 
   constructor(
     private readonly database: Database,
     private readonly ends: CallerEnds,
-  ) {}
+    changes: ColdChanges,
+  ) {
+    changes.follow('account', (id) => this.#read(id));
+  }
 
   async onModuleInit(): Promise<void> {
     await this.database.migrated();
-    const rows = await this.database.kysely.selectFrom('account').selectAll().execute();
-    for (const row of rows) this.#rows.set(row.id, row);
+    await this.#read();
   }
 
   /** Whether any user can log in with a password. */
@@ -159,11 +164,14 @@ export class UsersStore implements OnModuleInit {
     const added = { ...row, name: this.#freeName(row.name, row.id) };
     // Reserved before it is stored, so that the same name cannot be added meanwhile.
     this.#rows.set(added.id, added);
+    this.#adding.add(added.id);
     try {
       await this.database.kysely.insertInto('account').values(added).execute().catch(notStored);
     } catch (error) {
       this.#rows.delete(added.id);
       throw error;
+    } finally {
+      this.#adding.delete(added.id);
     }
     return added;
   }
@@ -179,12 +187,29 @@ export class UsersStore implements OnModuleInit {
       .where('id', '=', id)
       .execute()
       .catch(notStored);
-    const before = this.#row(id);
-    const changed = { ...before, ...change };
-    this.#rows.set(id, changed);
-    if (!includesScope(changed.scope, before.scope)) this.ends.endRights(userCallerId(id));
-    else if (changed.scope !== before.scope) this.ends.end(userCallerId(id));
-    return changed;
+    return this.#changed({ ...this.#row(id), ...change });
+  }
+
+  #changed(row: Row): Row {
+    const before = this.#rows.get(row.id);
+    this.#rows.set(row.id, row);
+    if (before && !includesScope(row.scope, before.scope))
+      this.ends.endRights(userCallerId(row.id));
+    else if (before && row.scope !== before.scope) this.ends.end(userCallerId(row.id));
+    return row;
+  }
+
+  /** Takes over what another server has changed, of one user or of all. */
+  async #read(id?: string): Promise<void> {
+    const known = id === undefined ? [...this.#rows.keys()] : [id];
+    const all = this.database.kysely.selectFrom('account').selectAll();
+    const rows = await (id === undefined ? all : all.where('id', '=', id)).execute();
+    const stored = new Set(rows.map((row) => row.id));
+    for (const row of rows) this.#changed(row);
+    for (const one of known) {
+      if (stored.has(one) || this.#adding.has(one)) continue;
+      if (this.#rows.delete(one)) this.ends.endRights(userCallerId(one));
+    }
   }
 
   #isTaken(name: string, id: string): boolean {

@@ -40,6 +40,7 @@ import { PublicUrl } from './public-url.js';
 import { ComparisonsController } from './rest/comparisons.controller.js';
 import { EvaluationsController } from './rest/evaluations.controller.js';
 import { Identity } from './auth/identity.js';
+import { OwnTokens } from './auth/own-tokens.js';
 import { Logins } from './auth/logins.js';
 import { PasswordCheck } from './auth/password-check.js';
 import { GitController } from './rest/git.controller.js';
@@ -133,6 +134,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     GptCalls,
     GptSessions,
     Identity,
+    OwnTokens,
     Logins,
     McpConnections,
     McpResources,

@@ -6,6 +6,7 @@ import { WebSocketServer } from 'ws';
 import { may, type Caller } from '../access/caller.js';
 import { CallerEnds } from '../access/caller-ends.js';
 import { isWebSocket } from '../is-web-socket.js';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { ApiSocket } from './api-socket.js';
 import { AddressCheck } from './auth/address-check.js';
 import { Identity } from './auth/identity.js';
@@ -55,6 +56,7 @@ export class Upgrades implements BeforeApplicationShutdown {
     private readonly identity: Identity,
     private readonly ends: CallerEnds,
     private readonly counts: SocketCounts,
+    private readonly changes: ColdChanges,
   ) {}
 
   /** The paths that accept upgrades, except the dashboard’s. */
@@ -93,6 +95,7 @@ export class Upgrades implements BeforeApplicationShutdown {
   #apiAt({ headers, url = '' }: IncomingMessage): SocketApi | RawUpgrades {
     const fault = this.addresses.fault(headers);
     if (fault) throw new AppError('forbidden', fault);
+    this.changes.requireCurrent();
     const [path = '', query] = url.split('?', 2);
     const api = this.#apis.find((one) => one.path === path);
     if (!api) {

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchmarkData, EvaluationSummary, MadeToken, NewToken } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { Identity } from '../api/auth/identity.js';
+import { OwnTokens } from '../api/auth/own-tokens.js';
 import { TestServer } from '../testing/server.js';
 
 const content = JSON.stringify({
@@ -18,7 +18,7 @@ describe('attacks: benchmark runs that the server starts', () => {
     await server.start({
       BELAY_CLI: join(__dirname, '../../../../libs/testkit/played-evaluation.mjs'),
     });
-    server.app.get(Identity).announce(server.url);
+    server.app.get(OwnTokens).announce(server.url);
     folder = join(server.data, 'benchmarks');
     await mkdir(join(folder, 'inner'), { recursive: true });
     for (const name of ['good', '--out=taken', 'inner/file', '.hidden', '../outside'])

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditPage, BenchmarkData, EvaluationSummary, TokenInfo } from '@belay/protocol';
 import { until } from '@belay/testing';
-import { Identity } from '../api/auth/identity.js';
+import { OwnTokens } from '../api/auth/own-tokens.js';
 import { TestServer } from '../testing/server.js';
 
 const described = { suite: 'human-eval', tasks: 3, problem: null };
@@ -20,7 +20,7 @@ describe('a benchmark run that the server starts', () => {
   };
   const start = async () => {
     await server.start(environment);
-    server.app.get(Identity).announce(server.url);
+    server.app.get(OwnTokens).announce(server.url);
   };
   beforeAll(async () => {
     await start();

@@ -5,19 +5,17 @@ import {
   type SessionDefaults,
   type SessionDefaultsChange,
 } from '@belay/protocol';
-import { Mutex } from 'async-mutex';
 import { Database } from '../storage/database.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
+import { exclusively } from '../storage/exclusive.js';
 
 /** The user’s defaults for new sessions. Unset values are the built-in ones. */
 @Injectable()
 export class SettingsStore {
-  /** Changes are serialized in memory, because a database has one server. */
-  readonly #changes = new Mutex();
-
   constructor(private readonly database: Database) {}
 
-  async read(): Promise<SessionDefaults> {
-    const rows = await this.database.kysely.selectFrom('setting').selectAll().execute();
+  async read(connection: DatabaseConnection = this.database.kysely): Promise<SessionDefaults> {
+    const rows = await connection.selectFrom('setting').selectAll().execute();
     return sessionDefaults.parse(
       Object.fromEntries(rows.map(({ name, value }) => [name, JSON.parse(value) as unknown])),
     );
@@ -25,19 +23,19 @@ export class SettingsStore {
 
   /** Stores a change of the settings; returns the resulting settings. */
   change(change: SessionDefaultsChange): Promise<SessionDefaults> {
-    return this.#changes.runExclusive(async () => {
-      const settings = changedDefaults(await this.read(), change);
-      await this.#write(settings);
+    return exclusively(this.database, 'setting', async (connection) => {
+      const settings = changedDefaults(await this.read(connection), change);
+      await this.#write(connection, settings);
       return settings;
     });
   }
 
-  async #write(settings: SessionDefaults): Promise<void> {
+  async #write(connection: DatabaseConnection, settings: SessionDefaults): Promise<void> {
     const rows = Object.entries(settings).map(([name, value]) => ({
       name,
       value: JSON.stringify(value),
     }));
-    await this.database.kysely
+    await connection
       .insertInto('setting')
       .values(rows)
       .onConflict((conflict) =>

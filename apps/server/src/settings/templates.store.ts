@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { AppError, taskTemplate, type SavedTemplate, type TaskTemplate } from '@belay/protocol';
-import { Mutex } from 'async-mutex';
 import type { Caller } from '../access/caller.js';
-import { Database, notStored } from '../storage/database.js';
+import { Database } from '../storage/database.js';
+import type { DatabaseConnection } from '../storage/database-schema.js';
+import { exclusively } from '../storage/exclusive.js';
 
 const maxTemplates = 100;
 
@@ -11,9 +12,6 @@ type Owner = Pick<Caller, 'id'>;
 /** Task templates of each caller, which no other caller sees. */
 @Injectable()
 export class TemplatesStore {
-  /** Serializes changes, so that concurrent ones cannot exceed the limit. */
-  readonly #changes = new Mutex();
-
   constructor(private readonly database: Database) {}
 
   /** Sorted by name. Unreadable templates are left out. */
@@ -27,17 +25,16 @@ export class TemplatesStore {
 
   /** Replaces a template with the same name. Throws `limit_reached` for one too many. */
   save({ id }: Owner, name: string, template: TaskTemplate): Promise<SavedTemplate> {
-    return this.#changes.runExclusive(async () => {
-      const others = (await this.#of(id).execute()).filter((row) => row.name !== name);
+    return exclusively(this.database, 'task_template', async (connection) => {
+      const others = (await this.#of(id, connection).execute()).filter((row) => row.name !== name);
       if (others.length >= maxTemplates)
         throw new AppError('limit_reached', `There are ${maxTemplates} templates. Remove one.`);
       const content = JSON.stringify(template);
-      await this.database.kysely
+      await connection
         .insertInto('task_template')
         .values({ caller: id, name, content })
         .onConflict((conflict) => conflict.columns(['caller', 'name']).doUpdateSet({ content }))
-        .execute()
-        .catch(notStored);
+        .execute();
       return { name, ...template };
     });
   }
@@ -52,8 +49,8 @@ export class TemplatesStore {
       throw new AppError('not_found', `There is no template ${name}. List them: belay templates`);
   }
 
-  #of(caller: string) {
-    return this.database.kysely
+  #of(caller: string, connection: DatabaseConnection = this.database.kysely) {
+    return connection
       .selectFrom('task_template')
       .select(['name', 'content'])
       .where('caller', '=', caller);

@@ -13,6 +13,7 @@ export interface DocumentType<T extends z.ZodType> {
 /** A value in the database that is read once and changed by its version, so that no writer undoes another’s change. */
 export class Document<T extends z.ZodType> {
   readonly #changes = new Mutex();
+  readonly #listeners: ((before: z.output<T>) => void)[] = [];
   #version: number;
   #value: z.output<T>;
 
@@ -44,11 +45,29 @@ export class Document<T extends z.ZodType> {
           this.#value = after;
           return;
         }
-        const { version, text } = await this.rows.read(name);
-        this.#value = valueOf(this.type, text);
-        this.#version = version;
+        this.#set(await this.rows.read(name));
       }
     });
+  }
+
+  /** Reads what another server may have changed. */
+  refresh(): Promise<void> {
+    return this.#changes.runExclusive(async () => {
+      const stored = await this.rows.read(this.type.name);
+      if (stored.version !== this.#version) this.#set(stored);
+    });
+  }
+
+  /** Calls the listener with the former value whenever another server’s change has been read. */
+  onRead(listener: (before: z.output<T>) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #set({ version, text }: StoredDocument): void {
+    const before = this.#value;
+    this.#value = valueOf(this.type, text);
+    this.#version = version;
+    for (const listener of this.#listeners) listener(before);
   }
 }
 

@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 import type { DocumentTable } from './database-schema.js';
-import { Document } from './document.js';
+import { Document, type DocumentType } from './document.js';
 import { DocumentKey } from './document-key.js';
 import { DocumentRows } from './document-rows.js';
 
@@ -28,6 +28,7 @@ export class Documents implements OnModuleInit {
   readonly #key: DocumentKey;
   readonly #rows: DocumentRows;
   readonly #files: DocumentFile[] = [];
+  readonly #opened = new Map<string, () => Promise<void>>();
 
   private constructor(
     private readonly config: Config,
@@ -51,14 +52,26 @@ export class Documents implements OnModuleInit {
    * be read, and `conflict` when a file says something else than the database.
    */
   open<T extends z.ZodType>(name: string, schema: T, empty: z.output<T>): Document<T> {
-    const type = { name, schema, empty };
+    const document = this.#open({ name, schema, empty });
+    this.#opened.set(name, () => document.refresh());
+    return document;
+  }
+
+  /** Reads the document of this name, or all, which another server may have changed. */
+  async refresh(name?: string): Promise<void> {
+    const opened = name === undefined ? this.#opened.values() : [this.#opened.get(name)];
+    for (const refresh of opened) await refresh?.();
+  }
+
+  #open<T extends z.ZodType>(type: DocumentType<T>): Document<T> {
+    const { name } = type;
     const file = this.#fileOf(name);
     const row = this.#stored.get(name);
     const stored = row
       ? { version: row.version, text: this.#key.decrypt(name, row.value) }
       : { version: 0, text: undefined };
     if (!file) return new Document(this.#rows, type, stored);
-    if (!isReadable(file, schema))
+    if (!isReadable(file, type.schema))
       throw new AppError(
         'invalid_input',
         `${file.path} cannot be read: fix it, or remove it and set it up again.`,

@@ -1,6 +1,6 @@
 import { ignoreError } from '@belay/protocol';
 import { PostgresDialect } from 'kysely';
-import { Pool, types } from 'pg';
+import { Client, Pool, types, type ClientConfig } from 'pg';
 import { serverId } from './server-id.js';
 
 const int8 = 20;
@@ -19,3 +19,6 @@ export function postgres(url: string): PostgresDialect {
   pool.on('connect', (connection) => void connection.on('error', ignore));
   return new PostgresDialect({ pool });
 }
+
+/** A connection of its own, which is not open yet. */
+export const postgresClient = (config: ClientConfig): Client => new Client(config);

@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { Config } from '../config.js';
+import { ColdChanges } from './cold-changes.js';
 import { Database } from './database.js';
 import { Documents } from './documents.js';
 import { ObjectStore } from './object-store.js';
@@ -12,8 +13,17 @@ import { openObjects } from './open-objects.js';
     { provide: Config, useFactory: () => new Config() },
     Database,
     { provide: ObjectStore, useFactory: openObjects, inject: [Config] },
-    { provide: Documents, useFactory: Documents.load, inject: [Config, Database] },
+    ColdChanges,
+    {
+      provide: Documents,
+      useFactory: async (config: Config, database: Database, changes: ColdChanges) => {
+        const documents = await Documents.load(config, database);
+        changes.follow('document', (name) => documents.refresh(name));
+        return documents;
+      },
+      inject: [Config, Database, ColdChanges],
+    },
   ],
-  exports: [Config, Database, Documents, ObjectStore],
+  exports: [Config, Database, ColdChanges, Documents, ObjectStore],
 })
 export class StorageModule {}

@@ -12,6 +12,7 @@ import type { Request, Response } from 'express';
 import { AuditLog, type AuditedAction } from '../../access/audit-log.js';
 import { assertMay, assertReaches, type Caller } from '../../access/caller.js';
 import { CallerEnds } from '../../access/caller-ends.js';
+import { ColdChanges } from '../../storage/cold-changes.js';
 import { routeKey } from './serves.js';
 import { Identity } from './identity.js';
 
@@ -29,12 +30,14 @@ export class AccessGuard implements CanActivate {
     private readonly ends: CallerEnds,
     private readonly audit: AuditLog,
     private readonly reflector: Reflector,
+    private readonly changes: ColdChanges,
   ) {}
 
   canActivate(context: ExecutionContext): boolean {
     if (context.getType() !== 'http') return true;
     const route = this.reflector.get<Route | undefined>(routeKey, context.getHandler());
     if (route?.access === 'open') return true;
+    this.changes.requireCurrent();
     const http = context.switchToHttp();
     const request = http.getRequest<Request>();
     const known = this.identity.caller(request.headers);

@@ -1,60 +1,39 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
-import { z } from 'zod';
 import { CallerEnds } from '../../access/caller-ends.js';
 import { ownerCaller, viewerCaller, type Caller } from '../../access/caller.js';
 import { RestrictedSessions } from '../../access/restricted-sessions.js';
 import { TokensStore } from '../../access/tokens.store.js';
 import { UsersStore } from '../../access/users.store.js';
-import { Config } from '../../config.js';
-import { storageError } from '../../storage/database.js';
-import { writeWholeSync } from '../../storage/write-whole.js';
 import { loginCookies } from './cookies.js';
 import { Logins } from './logins.js';
+import { newOwnToken, OwnTokens } from './own-tokens.js';
 
-const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
-type Saved = z.output<typeof saved>;
-
-/**
- * Identifies callers. The server’s own two tokens are made at the first start, in a file that only its user can read;
- * all other tokens are in the database.
- */
+/** Identifies callers: by the server’s own two tokens, by those that were made in addition, and by logins. */
 @Injectable()
 export class Identity {
-  #tokens: Saved;
-  #announced: { url?: string; pid?: number } = {};
-  readonly #file: string;
-
   constructor(
-    config: Config,
+    private readonly own: OwnTokens,
     private readonly logins: Logins,
     private readonly tokens: TokensStore,
     private readonly users: UsersStore,
     private readonly restricted: RestrictedSessions,
     private readonly ends: CallerEnds,
   ) {
-    this.#file = join(config.data, 'server.json');
-    const known = readSaved(this.#file);
-    this.#tokens = known ?? { token: newToken(), viewerToken: newToken() };
-    this.#save(this.#tokens);
-  }
-
-  /** Writes the address at which the command line finds the server. */
-  announce(url: string): void {
-    this.#announced = { url, pid: process.pid };
-    this.#save(this.#tokens);
+    own.onRead((before) => {
+      for (const caller of ownCallers)
+        if (before[nameOf(caller)] !== own.value[nameOf(caller)]) ends.end(caller.id);
+    });
   }
 
   get token(): string {
-    return this.#tokens.token;
+    return this.own.value.token;
   }
 
   get viewerToken(): string {
-    return this.#tokens.viewerToken;
+    return this.own.value.viewerToken;
   }
 
   /**
@@ -65,14 +44,8 @@ export class Identity {
   async rotate(id: string): Promise<MadeToken | undefined> {
     const caller = ownCallers.find((each) => each.id === id);
     if (!caller) return undefined;
-    const token = newToken();
-    const changed = { ...this.#tokens, [caller === ownerCaller ? 'token' : 'viewerToken']: token };
-    try {
-      this.#save(changed);
-    } catch (error) {
-      throw storageError(error);
-    }
-    this.#tokens = changed;
+    const token = newOwnToken();
+    await this.own.change({ [nameOf(caller)]: token });
     await this.ends.endSecret(caller.id);
     const { label, scope } = caller;
     const created = new Date().toISOString();
@@ -118,26 +91,12 @@ export class Identity {
   hasLogin({ cookie }: IncomingHttpHeaders): boolean {
     return this.logins.hasCookie(loginCookies(cookie));
   }
-
-  #save(tokens: Saved): void {
-    const content = { ...this.#announced, ...tokens };
-    writeWholeSync(this.#file, `${JSON.stringify(content, null, 2)}\n`);
-  }
 }
 
 const ownCallers = [ownerCaller, viewerCaller];
 
-const newToken = (): string => randomBytes(24).toString('base64url');
+const nameOf = (caller: Caller) => (caller === ownerCaller ? 'token' : 'viewerToken');
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const same = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
-
-function readSaved(file: string): Saved | undefined {
-  try {
-    return saved.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
-  } catch {
-    // The file is missing, or was truncated by a full disk: new tokens are created.
-    return undefined;
-  }
-}

@@ -49,6 +49,10 @@ export class Logins {
   ) {
     this.#document = documents.open('logins', savedLogins, []);
     ends.onLogout((caller) => this.#endOf(caller));
+    this.#document.onRead((before) => {
+      const now = new Set(this.#document.value.map(({ cookie }) => cookie));
+      for (const { cookie } of before) if (!now.has(cookie)) this.ends.endLogin(cookie);
+    });
   }
 
   /**
@@ -108,14 +112,21 @@ export class Logins {
   }
 
   async #end(isEnding: (login: Login) => boolean): Promise<void> {
-    const ending = this.#document.value.filter(isEnding);
-    if (ending.length === 0) return;
-    for (const { cookie } of ending) {
-      this.#ended.add(cookie);
-      this.ends.endLogin(cookie);
-    }
+    const ending = new Set<string>();
+    const endAtOnce = (): void => {
+      for (const { cookie } of this.#document.value.filter(isEnding)) {
+        ending.add(cookie);
+        this.#ended.add(cookie);
+        this.ends.endLogin(cookie);
+      }
+    };
+    endAtOnce();
+    // Also those that another server has just stored.
+    await this.#document.refresh();
+    endAtOnce();
+    if (ending.size === 0) return;
     await this.#document.change((before) => before.filter((login) => !isEnding(login)));
-    for (const { cookie } of ending) this.#ended.delete(cookie);
+    for (const cookie of ending) this.#ended.delete(cookie);
   }
 
   #withCookie(cookies: readonly string[]): Login[] {

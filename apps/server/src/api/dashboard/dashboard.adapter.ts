@@ -12,6 +12,7 @@ import { AddressCheck } from '../auth/address-check.js';
 import { Identity } from '../auth/identity.js';
 import { maxViewerPacket } from '../limits/request-budget.js';
 import { SocketCounts, type SocketPlace } from '../limits/socket-counts.js';
+import { ColdChanges } from '../../storage/cold-changes.js';
 import type { DashboardServer } from './dashboard-socket.js';
 import { ViewerAccess } from './viewer-access.js';
 import { ViewerDecoder } from './viewer-decoder.js';
@@ -25,6 +26,7 @@ export class DashboardAdapter extends IoAdapter {
   /** Authenticated connections; a browser sends its credentials in its first packet. */
   readonly #ofUser = new WeakSet<object>();
   readonly #counts: SocketCounts;
+  readonly #changes: ColdChanges;
   readonly #places = new WeakMap<object, SocketPlace>();
 
   constructor(app: INestApplicationContext) {
@@ -34,6 +36,7 @@ export class DashboardAdapter extends IoAdapter {
     this.#ends = app.get(CallerEnds);
     this.#audit = app.get(AuditLog);
     this.#counts = app.get(SocketCounts);
+    this.#changes = app.get(ColdChanges);
   }
 
   override createIOServer(port: number, options?: ServerOptions): DashboardServer {
@@ -55,6 +58,7 @@ export class DashboardAdapter extends IoAdapter {
       const caller = known ?? this.#callerOfPage(socket.handshake.auth, headers);
       if (!caller) return next(new Error('A token is missing or wrong.'));
       try {
+        this.#changes.requireCurrent();
         if (!known) this.#places.get(socket.conn)?.admit(caller);
       } catch (error) {
         return next(errorFrom(error));

@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { z } from 'zod';
+import { Config } from '../../config.js';
+import { storageError } from '../../storage/database.js';
+import type { Document } from '../../storage/document.js';
+import { Documents } from '../../storage/documents.js';
+import { writeWholeSync } from '../../storage/write-whole.js';
+
+const saved = z.object({ token: z.string().min(20), viewerToken: z.string().min(20) });
+type Saved = z.output<typeof saved>;
+
+/**
+ * The two tokens of the servers of a database: a document, made at the first start or taken over from the file
+ * `server.json` of an earlier version. Each server writes them to that file, which only its user can read, with the address
+ * at which the command line finds it.
+ */
+@Injectable()
+export class OwnTokens implements OnModuleInit {
+  readonly #document: Document<z.ZodNullable<typeof saved>>;
+  readonly #file: string;
+  /** Until they are stored. */
+  readonly #first: Saved;
+  #announced: { url?: string; pid?: number } = {};
+
+  constructor(config: Config, documents: Documents) {
+    this.#file = join(config.data, 'server.json');
+    this.#document = documents.open('own-tokens', saved.nullable(), null);
+    this.#first = readSaved(this.#file) ?? { token: newOwnToken(), viewerToken: newOwnToken() };
+    this.#document.onRead(() => this.#save(this.value));
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (!this.#document.value) await this.#document.change((stored) => stored ?? this.#first);
+    this.#save(this.value);
+  }
+
+  get value(): Saved {
+    return this.#document.value ?? this.#first;
+  }
+
+  /** Writes the address at which the command line finds the server. */
+  announce(url: string): void {
+    this.#announced = { url, pid: process.pid };
+    this.#save(this.value);
+  }
+
+  /** Throws `disk_full`, and then has changed nothing. */
+  async change(change: Partial<Saved>): Promise<void> {
+    const before = this.value;
+    try {
+      this.#save({ ...before, ...change });
+      await this.#document.change((stored) => ({ ...(stored ?? before), ...change }));
+    } catch (error) {
+      this.#save(before);
+      throw storageError(error);
+    }
+  }
+
+  /** Calls the listener with the former tokens whenever another server has changed them. */
+  onRead(listener: (before: Saved) => void): void {
+    this.#document.onRead((before) => listener(before ?? this.#first));
+  }
+
+  #save(tokens: Saved): void {
+    const content = { ...this.#announced, ...tokens };
+    writeWholeSync(this.#file, `${JSON.stringify(content, null, 2)}\n`);
+  }
+}
+
+export const newOwnToken = (): string => randomBytes(24).toString('base64url');
+
+function readSaved(file: string): Saved | undefined {
+  try {
+    return saved.safeParse(JSON.parse(readFileSync(file, 'utf8'))).data;
+  } catch {
+    // The file is missing, or was truncated by a full disk: new tokens are created.
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { AppError, errorFrom } from '@belay/protocol';
+import { Config } from '../config.js';
+import { Database } from './database.js';
+import { PostgresListener } from './postgres-listener.js';
+
+/** The tables that servers keep in memory, and follow while another server may change them. */
+export type FollowedTable = 'document' | 'access_token' | 'account' | 'session_owner';
+
+/** `key` names the row that has changed; undefined when any may have. */
+export type ColdChangeListener = (key: string | undefined) => Promise<void> | void;
+
+/** How long a lost connection may be replaced, in milliseconds, before what is in memory counts as outdated. */
+const outdatedAfterMs = 1_000;
+const retryMs = 250;
+
+/**
+ * Tells which rows of the tables that are in memory have been changed, by this server or another on the same PostgreSQL
+ * database. After a lost connection, all may have been. SQLite has one server, and is not followed.
+ */
+@Injectable()
+export class ColdChanges implements OnModuleInit, OnApplicationShutdown {
+  readonly #logger = new Logger(ColdChanges.name);
+  readonly #listeners = new Map<string, ColdChangeListener[]>();
+  #listener: PostgresListener | undefined;
+  #lost: number | undefined;
+  /** One change after another. */
+  #work: Promise<void> = Promise.resolve();
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(
+    private readonly config: Config,
+    private readonly database: Database,
+  ) {}
+
+  /** Also called for changes of this server. A listener that rejects is called again, for all rows. */
+  follow(table: FollowedTable, listener: ColdChangeListener): void {
+    this.#listeners.set(table, [...(this.#listeners.get(table) ?? []), listener]);
+  }
+
+  /** Throws `unavailable` when another server’s changes may have been missed for some seconds. */
+  requireCurrent(): void {
+    if (this.#lost === undefined || performance.now() - this.#lost < outdatedAfterMs) return;
+    throw new AppError(
+      'unavailable',
+      'The server has lost its database, and does not know who may use it. Try again.',
+    );
+  }
+
+  async onModuleInit(): Promise<void> {
+    if (this.config.databaseUrl === undefined) return;
+    await this.database.migrated();
+    await this.#listen(this.config.databaseUrl);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    await this.#listener?.close();
+    await this.#work;
+  }
+
+  async #listen(url: string): Promise<void> {
+    let isLost = false;
+    this.#listener = await PostgresListener.open(url, {
+      received: (payload) => {
+        const end = payload.indexOf(':');
+        this.#tell(payload.slice(0, end), payload.slice(end + 1));
+      },
+      lost: () => {
+        isLost = true;
+        this.#again(url);
+      },
+    });
+    if (this.#isClosed) return this.#listener.close();
+    // Whatever was changed before it listened.
+    for (const listener of [...this.#listeners.values()].flat()) await listener(undefined);
+    if (!isLost) this.#lost = undefined;
+  }
+
+  #tell(table: string, key: string): void {
+    for (const listener of this.#listeners.get(table) ?? [])
+      this.#work = this.#work
+        .then(() => listener(key))
+        .catch(async (error: unknown) => {
+          this.#logger.error(`${table} ${key}: ${errorFrom(error).message}`);
+          // What it missed, it is told again.
+          await this.#listener?.close();
+        });
+  }
+
+  #again(url: string): void {
+    if (this.#isClosed) return;
+    this.#lost ??= performance.now();
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      this.#listen(url).catch(() => this.#listener?.close().then(() => this.#again(url)));
+    }, retryMs);
+  }
+}
