@@ -70,7 +70,7 @@ describe('access to two servers of one database', () => {
     await becomes(401, one, child.token);
   });
 
-  it('has the same own tokens, also after a rotation and in the file of each', async () => {
+  itLong('has the same own tokens, also after a rotation and in the file of each', async () => {
     expect([other.token, other.viewerToken]).toEqual([one.token, one.viewerToken]);
     const before = one.token;
     const { token } = await other.json<MadeToken>('POST', '/api/tokens/owner/rotate');
@@ -88,7 +88,7 @@ describe('access to two servers of one database', () => {
     expect(await status(one, before)).toBe(401);
   });
 
-  it('follows users and their logins', async () => {
+  itLong('follows users and their logins', async () => {
     const user = { name: 'ada', scope: 'operate', password: 'correct horse' };
     const { id } = await one.json<{ id: string }>('POST', '/api/users', user);
     const body = new URLSearchParams({
@@ -153,6 +153,20 @@ describe('access to two servers of one database', () => {
       await becomes(200, other, kept.token);
     },
   );
+
+  itLong('adds a user once, when two servers are asked at once', async () => {
+    const user = { name: 'ada', scope: 'operate', password: 'correct horse' };
+    const answers = await Promise.all(
+      [one, other].map((server) => server.json('POST', '/api/users', user)),
+    );
+    expect(answers.map(({ status: answer }) => answer).toSorted()).toEqual([201, 409]);
+    const listed = async (server: TestServer) => (await server.fetch('/api/users')).json();
+    for (const server of [one, other])
+      await until(
+        'it knows the one',
+        async () => ((await listed(server)) as unknown[]).length === 1,
+      );
+  });
 
   itLong('renews a token once, when two servers are asked at once', async () => {
     const { id } = await made();

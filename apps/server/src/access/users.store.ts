@@ -10,7 +10,7 @@ import {
 } from '@belay/protocol';
 import type { Selectable } from 'kysely';
 import { ColdChanges } from '../storage/cold-changes.js';
-import { Database, notStored } from '../storage/database.js';
+import { Database, isTwice, notStored } from '../storage/database.js';
 import type { AccountTable } from '../storage/database-schema.js';
 import type { Caller } from './caller.js';
 import { CallerEnds } from './caller-ends.js';
@@ -156,10 +156,7 @@ export class UsersStore implements OnModuleInit {
       throw new AppError('limit_reached', `There are ${maxUsers} users. Remove some first.`);
     }
     if (row.subject === null && this.#isTaken(row.name, row.id)) {
-      throw new AppError(
-        'conflict',
-        `A user named ${row.name} already exists. Choose another name.`,
-      );
+      throw nameTaken(row.name);
     }
     const added = { ...row, name: this.#freeName(row.name, row.id) };
     // Reserved before it is stored, so that the same name cannot be added meanwhile.
@@ -169,7 +166,8 @@ export class UsersStore implements OnModuleInit {
       await this.database.kysely.insertInto('account').values(added).execute().catch(notStored);
     } catch (error) {
       this.#rows.delete(added.id);
-      throw error;
+      // Another server was faster.
+      throw isTwice(error) ? nameTaken(row.name) : error;
     } finally {
       this.#adding.delete(added.id);
     }
@@ -227,6 +225,9 @@ export class UsersStore implements OnModuleInit {
     return row;
   }
 }
+
+const nameTaken = (name: string): AppError =>
+  new AppError('conflict', `A user named ${name} already exists. Choose another name.`);
 
 const prefix = 'user:';
 const userCallerId = (id: string): string => prefix + id;

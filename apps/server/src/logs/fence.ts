@@ -1,5 +1,5 @@
 import { AppError } from '@belay/protocol';
-import { storageError } from '../storage/database.js';
+import { isTwice, storageError } from '../storage/database.js';
 import type { DatabaseConnection } from '../storage/database-schema.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionRecords } from './session-records.js';
@@ -65,6 +65,5 @@ export class Fence {
 
 /** Also when the number of an event was taken: some appends insert events before their session is updated. */
 function isFenced(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return error instanceof Fenced || code === '23505' || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
+  return error instanceof Fenced || isTwice(error);
 }

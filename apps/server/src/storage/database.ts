@@ -54,6 +54,16 @@ export function notStored(error: unknown): never {
   throw storageError(error);
 }
 
+/** Whether a row was not stored because its key, or another value that is unique, is there already. */
+export function isTwice(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return (
+    code === '23505' ||
+    code === 'SQLITE_CONSTRAINT_PRIMARYKEY' ||
+    code === 'SQLITE_CONSTRAINT_UNIQUE'
+  );
+}
+
 /** Converts a database’s write error to an `AppError`. */
 export function storageError(error: unknown): unknown {
   const code = (error as { code?: unknown } | null)?.code;
