@@ -159,7 +159,7 @@ describe('access to two servers of one database', () => {
     const answers = await Promise.all(
       [one, other].map((server) => server.json('POST', '/api/users', user)),
     );
-    expect(answers.map(({ status: answer }) => answer).toSorted()).toEqual([201, 409]);
+    expect(new Set(answers.map(({ status: answer }) => answer))).toEqual(new Set([201, 409]));
     const listed = async (server: TestServer) => (await server.fetch('/api/users')).json();
     for (const server of [one, other])
       await until(
@@ -169,12 +169,13 @@ describe('access to two servers of one database', () => {
   });
 
   itLong('renews a token once, when two servers are asked at once', async () => {
-    const { id } = await made();
+    const { id, token } = await made();
+    await becomes(200, other, token);
     const rotations = await Promise.all(
       [one, other].map((server) => server.json<MadeToken>('POST', `/api/tokens/${id}/rotate`)),
     );
     const valid = async () =>
-      (await Promise.all(rotations.map(({ token }) => status(one, token)))).filter(
+      (await Promise.all(rotations.map((renewed) => status(one, renewed.token)))).filter(
         (s) => s === 200,
       );
     await until('one secret is left', async () => (await valid()).length === 1);
