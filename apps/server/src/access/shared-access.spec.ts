@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
 import type { MadeToken } from '@belay/protocol';
 import { itLong, until } from '@belay/testing';
 import { Kysely, sql } from 'kysely';
+import { ColdChanges } from '../storage/cold-changes.js';
 import { listenerName } from '../storage/postgres-listener.js';
 import { postgres } from '../storage/postgres.js';
 import { connected, dashboardSocket } from '../testing/dashboard-socket.js';
@@ -166,6 +168,21 @@ describe('access to two servers of one database', () => {
         'it knows the one',
         async () => ((await listed(server)) as unknown[]).length === 1,
       );
+  });
+
+  itLong('tells a follower that failed everything anew', async () => {
+    const told: (string | undefined)[] = [];
+    const errors = jest.spyOn(Logger.prototype, 'error').mockImplementation();
+    other.app.get(ColdChanges).follow('account', (id) => {
+      told.push(id);
+      if (told.length === 1) throw new Error('It failed.');
+    });
+    const user = { name: 'ada', scope: 'operate', password: 'correct horse' };
+    const { id } = await one.json<{ id: string }>('POST', '/api/users', user);
+    await until('it is told again', () => told.length === 2);
+    expect(told).toEqual([id, undefined]);
+    expect(errors).toHaveBeenCalledWith(`account ${id}: It failed.`);
+    errors.mockRestore();
   });
 
   itLong('renews a token once, when two servers are asked at once', async () => {

@@ -280,7 +280,12 @@ export class TokensStore implements OnModuleInit {
     }
     const stored = new Set(rows.map((row) => row.id));
     const isGone = (row: TokenRow) => !stored.has(row.id) && !this.#unstored.has(row.id);
-    await this.#revokeAll(known.flatMap((row) => (row && isGone(row) ? row : [])));
+    // The server that revoked them has done the same with those that they made.
+    for (const row of known) {
+      if (!row || !isGone(row)) continue;
+      this.#rows.delete(row);
+      this.ends.end(callerId(row.id));
+    }
   }
 
   /** Whether its maker may still make such a token: a link, or any other. */

@@ -1,5 +1,10 @@
-import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { AppError, errorFrom } from '@belay/protocol';
+import {
+  Injectable,
+  Logger,
+  type BeforeApplicationShutdown,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { AppError, errorFrom, ignoreError } from '@belay/protocol';
 import { Config } from '../config.js';
 import { Database } from './database.js';
 import { PostgresListener } from './postgres-listener.js';
@@ -19,11 +24,12 @@ const retryMs = 250;
  * database. After a lost connection, all may have been. SQLite has one server, and is not followed.
  */
 @Injectable()
-export class ColdChanges implements OnModuleInit, OnApplicationShutdown {
+export class ColdChanges implements OnModuleInit, BeforeApplicationShutdown {
   readonly #logger = new Logger(ColdChanges.name);
   readonly #listeners = new Map<string, ColdChangeListener[]>();
   #listener: PostgresListener | undefined;
   #lost: number | undefined;
+  #hasMissed = false;
   /** One change after another. */
   #work: Promise<void> = Promise.resolve();
   #retry: NodeJS.Timeout | undefined;
@@ -54,7 +60,7 @@ export class ColdChanges implements OnModuleInit, OnApplicationShutdown {
     await this.#listen(this.config.databaseUrl);
   }
 
-  async onApplicationShutdown(): Promise<void> {
+  async beforeApplicationShutdown(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#retry);
     await this.#listener?.close();
@@ -74,20 +80,33 @@ export class ColdChanges implements OnModuleInit, OnApplicationShutdown {
       },
     });
     if (this.#isClosed) return this.#listener.close();
-    // Whatever was changed before it listened.
-    for (const listener of [...this.#listeners.values()].flat()) await listener(undefined);
+    // Whatever was changed before it listened. What is changed now is told after that.
+    await this.#queue(async () => {
+      this.#hasMissed = false;
+      for (const listener of [...this.#listeners.values()].flat()) await listener(undefined);
+    });
     if (!isLost) this.#lost = undefined;
   }
 
   #tell(table: string, key: string): void {
     for (const listener of this.#listeners.get(table) ?? [])
-      this.#work = this.#work
-        .then(() => listener(key))
-        .catch(async (error: unknown) => {
+      void this.#queue(async () => {
+        if (this.#hasMissed || this.#isClosed) return;
+        try {
+          await listener(key);
+        } catch (error) {
           this.#logger.error(`${table} ${key}: ${errorFrom(error).message}`);
-          // What it missed, it is told again.
+          // One that depends on this change is not told either, until everything is read anew.
+          this.#hasMissed = true;
           await this.#listener?.close();
-        });
+        }
+      });
+  }
+
+  #queue(work: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(ignoreError('whoever waits for it is told'));
+    return done;
   }
 
   #again(url: string): void {

@@ -37,11 +37,15 @@ export class PostgresListener {
       throw error;
     }
     // A connection that the network has dropped does not end by itself.
-    const trying = setInterval(() => void client.query('select 1').catch(end), tryMs).unref();
+    let timer: NodeJS.Timeout;
+    const tryLater = (): void => {
+      timer = setTimeout(() => void client.query('select 1').then(tryLater, end), tryMs).unref();
+    };
     client.on('end', () => {
-      clearInterval(trying);
+      clearTimeout(timer);
       lost();
     });
+    tryLater();
     return new PostgresListener(client);
   }
 
