@@ -7,7 +7,7 @@ import {
 } from '@belay/protocol';
 import { Database } from '../storage/database.js';
 import type { DatabaseConnection } from '../storage/database-schema.js';
-import { exclusively } from '../storage/exclusive.js';
+import { exclusively } from '../storage/exclusively.js';
 
 /** The user’s defaults for new sessions. Unset values are the built-in ones. */
 @Injectable()

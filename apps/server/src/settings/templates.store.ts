@@ -3,7 +3,7 @@ import { AppError, taskTemplate, type SavedTemplate, type TaskTemplate } from '@
 import type { Caller } from '../access/caller.js';
 import { Database } from '../storage/database.js';
 import type { DatabaseConnection } from '../storage/database-schema.js';
-import { exclusively } from '../storage/exclusive.js';
+import { exclusively } from '../storage/exclusively.js';
 
 const maxTemplates = 100;
 
