@@ -1,17 +1,15 @@
-import { readFileSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import { AppError } from '@belay/protocol';
 import type { Config } from '../config.js';
 import { endBySignal } from '../end-by-signal.js';
 import type { ServerLogger } from '../server-logger.js';
 import { Database } from '../storage/database.js';
-import { randomSecret } from '../storage/secrets.js';
 import { serverId } from '../storage/server-id.js';
 import { ConnectionRelay } from './connection-relay.js';
 import { Membership } from './membership.js';
 import { PeerPort } from './peer-port.js';
 import { ServerRows, type LeaseHolder } from './server-rows.js';
+import { dataFolderName, sharedFiles } from './shared-files.js';
 
 /**
  * This server’s turn to work on the sessions of a database. Until then it stands by, and passes the connections that it
@@ -56,7 +54,7 @@ export class ServerTurn {
     const rows = new ServerRows(database.kysely, {
       id: serverId,
       address: peers?.address ?? null,
-      files: folderName(config.data),
+      files: peers ? sharedFiles(config) : dataFolderName(config.data),
       key: peers?.key ?? '',
     });
     const turn = new ServerTurn(config, logger, database, rows, peers);
@@ -121,16 +119,5 @@ export class ServerTurn {
   }
 }
 
-/** A name that the folder itself has, because servers on several machines may know it by different paths. */
-function folderName(data: string): string {
-  const file = join(data, 'folder-name');
-  try {
-    writeFileSync(file, randomSecret(), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  return readFileSync(file, 'utf8');
-}
-
 const otherFiles = (address: string): string =>
-  `The server at ${address} uses the same database and another data folder: give all servers the same one, as BELAY_DATA.`;
+  `The server at ${address} uses the same database and other files: give all servers the same BELAY_STORAGE and BELAY_SECRET_KEY, or the same data folder as BELAY_DATA.`;

@@ -217,7 +217,7 @@ export interface ServerTable {
   id: string;
   /** HOST:PORT for other servers; null for one that works alone. */
   address: string | null;
-  /** Names its data folder. */
+  /** Names its bucket or data folder. */
   files: string;
   version: string;
   /** With this, other servers pass connections on to it. */
