@@ -36,6 +36,7 @@ it('gives an agent no rights, no network and bounded resources', () => {
       '--no-experimental-websocket',
       '--disable-sigusr1',
       '--v8-pool-size=1',
+      '--min-semi-space-size=16',
       '/opt/belay/start.cjs',
     ],
     Labels: { 'belay.sandbox': 'one', 'belay.user': '1000:1000' },

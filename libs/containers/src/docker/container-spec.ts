@@ -97,6 +97,12 @@ export const rootCapabilities = [
  */
 export const nodeFlags = ['--no-experimental-websocket', '--disable-sigusr1', '--v8-pool-size=1'];
 /**
+ * An agent makes 16 MB of objects while it starts, most of which stay. With V8’s small first spaces, it would collect
+ * garbage seven times meanwhile: a tenth of the start’s processor time when many start at once. The agent gives the
+ * memory back as soon as it waits.
+ */
+export const agentFlags = [...nodeFlags, '--min-semi-space-size=16'];
+/**
  * The owner is set explicitly, because runc gives a temporary file system the mode of the image’s folder: 0755 for
  * /run.
  */
@@ -167,7 +173,7 @@ export function agentContainer(what: AgentContainer): ContainerCreateOptions {
     // For the agent: see `separateFromPrograms` there.
     User: '0:0',
     WorkingDir: '/workspace',
-    Entrypoint: ['/opt/belay/node', ...nodeFlags, '/opt/belay/start.cjs'],
+    Entrypoint: ['/opt/belay/node', ...agentFlags, '/opt/belay/start.cjs'],
     Cmd: [],
     Env: [
       connectionVariable,

@@ -1,6 +1,11 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ContainerSpec, KeptFiles, Labels, ProgramSpec } from '../container-host.js';
-import { nodeFlags, rootCapabilities, separationCapabilities } from '../docker/container-spec.js';
+import {
+  agentFlags,
+  nodeFlags,
+  rootCapabilities,
+  separationCapabilities,
+} from '../docker/container-spec.js';
 import { claimName } from './claims.js';
 import { keys } from './names.js';
 import { browserBeside, browserFolder, browserVariable } from './pod-browser.js';
@@ -26,11 +31,11 @@ import {
 const sandboxWrittenMb = 10_240;
 /** The memory that the starter needs in its container. */
 const starterMb = 64;
-const firstProgram = (file: string): string[] => [
+const firstProgram = (flags: readonly string[], file: string): string[] => [
   `${folderOfRuntime}/init`,
   '--',
   `${folderOfRuntime}/node`,
-  ...nodeFlags,
+  ...flags,
   `${folderOfRuntime}/${file}`,
 ];
 
@@ -55,7 +60,7 @@ export function agentPod(spec: ContainerSpec, place: PodPlace): V1Pod {
     {
       spec,
       first: {
-        command: firstProgram('start.cjs'),
+        command: firstProgram(agentFlags, 'start.cjs'),
         workingDir: '/workspace',
         env: [
           ...connectionOf(place),
@@ -109,7 +114,7 @@ export function programPod(
     {
       spec,
       first: {
-        command: firstProgram('contained.cjs'),
+        command: firstProgram(nodeFlags, 'contained.cjs'),
         workingDir: '/',
         env: [
           ...connectionOf(place),
