@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
@@ -26,6 +27,11 @@ export class ServerPort {
 
   get port(): number {
     return (this.#http.address() as AddressInfo).port;
+  }
+
+  /** Resolves when the next connection is asked for, whether it is admitted or not. */
+  async asked(): Promise<void> {
+    await once(this.#http, 'upgrade');
   }
 
   close(): void {

@@ -139,10 +139,10 @@ export class SandboxServer {
       unused,
       live,
     );
-    this.listener = new AgentListener(config);
-    const connections = new SandboxConnections(this.listener, calls, dials);
+    const listener = new AgentListener(config);
+    const connections = new SandboxConnections(listener, calls, dials);
     this.sandboxes = new Sandboxes(config, new SessionWorkspaces());
-    this.machines = new Machines(config, store, this.listener, this.sandboxes, hosts);
+    this.machines = new Machines(config, store, listener, this.sandboxes, hosts);
     const containers = new SandboxContainers(
       config,
       hosts,
@@ -176,6 +176,8 @@ export class SandboxServer {
     );
     this.service.onLost((session, reason) => this.lost.push([session, reason]));
     await this.#lifecycle.onModuleInit();
+    // As the product listens only now.
+    this.listener = listener;
   }
 
   #storage(config: Config): StorageCalls {

@@ -51,6 +51,7 @@ export class AgentListener {
   readonly #logger = new Logger(AgentListener.name);
   readonly #listening = new Map<string, Listening>();
   readonly #isReplaceable: boolean;
+  #hasEnded = false;
 
   constructor({ peerAddress }: Config) {
     this.#isReplaceable = peerAddress !== undefined;
@@ -128,7 +129,7 @@ export class AgentListener {
       if (container === undefined) return void server.emit('upgrade', request, socket, head);
       if (dialled) return dialled(container, { request, socket, head });
     }
-    refuse(socket, new AppError('unauthorized', 'This token is not valid, or was revoked.'));
+    refuse(socket, this.#hasEnded ? serverEnds() : unknownToken());
   }
 
   /** Stops admitting connections; pending calls fail with `reason`. */
@@ -137,8 +138,9 @@ export class AgentListener {
     this.#listening.delete(sandbox);
   }
 
-  /** Ends all connections; agents keep trying to reconnect. */
+  /** Ends all connections; agents and machines keep trying to reconnect. */
   hangUpAll(): void {
+    this.#hasEnded = true;
     for (const sandbox of this.#listening.keys()) this.remove(sandbox);
   }
 }
@@ -146,3 +148,9 @@ export class AgentListener {
 function refused(): AppError {
   return new AppError('forbidden', 'Only the agent of this sandbox may connect.');
 }
+
+const unknownToken = (): AppError =>
+  new AppError('unauthorized', 'This token is not valid, or was revoked.');
+
+/** Unlike an unknown token, this lets a machine try again. */
+const serverEnds = (): AppError => new AppError('unavailable', 'The server is ending. Try again.');
