@@ -54,6 +54,8 @@ export class LoopReturn {
     const shell = this.#shell();
     if (!shell?.inFront || tries === 0) return;
     shell.discardLine();
+    // The prompt that has just been reported is the user’s.
+    this.end();
     this.#timer = setTimeout(() => this.handedBack(tries - 1), typingTimeoutMs);
   }
 
@@ -71,7 +73,8 @@ export class LoopReturn {
 
   #type(): void {
     const shell = this.#shell();
-    if (!shell?.inFront) return;
+    // One that waits for an order has returned, though its report is still unread.
+    if (!shell?.inFront || shell.waits) return;
     if (this.#typed >= attempts) return shell.kill('SIGKILL');
     this.#typed += 1;
     shell.comeBack();

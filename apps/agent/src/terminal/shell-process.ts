@@ -89,7 +89,7 @@ export class ShellProcess {
     this.#channel = channel;
     this.#options = options;
     this.#readyReports = new ReadyReports({
-      waits: () => channel.isReadBy(this.pid),
+      waits: () => this.waits,
       drain: () => channel.drain(),
       accept: (claim) => this.#accepted(claim),
     });
@@ -190,6 +190,11 @@ export class ShellProcess {
     this.#pty.kill(signal);
   }
 
+  /** Whether the shell waits for an order, according to the kernel. */
+  get waits(): boolean {
+    return this.#channel.isReadBy(this.pid);
+  }
+
   /** Whether the shell itself is in the foreground, so that no program runs there. */
   get inFront(): boolean {
     try {
@@ -220,7 +225,7 @@ export class ShellProcess {
   #reported(report: Report): void {
     if (report.kind === 'prompt') {
       // A shell that waits for orders shows no prompt.
-      if (!this.#channel.isReadBy(this.pid)) this.#options.onPrompt();
+      if (!this.waits) this.#options.onPrompt();
     } else if (report.kind === 'left') {
       this.#options.onDirectory(report.directory);
     } else if (report.kind === 'ended') {

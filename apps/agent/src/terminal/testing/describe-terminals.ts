@@ -162,7 +162,8 @@ function describeTakingOver(bench: Bench): void {
     for (const turn of [1, 2, 3]) {
       bench().terminals.hold('main', 'user');
       bench().terminals.keys('main', `echo turn-$((${turn}))\r`);
-      await appears(bench, 'the prompt', () => /turn-\d\r\n.*\$ $/s.test(bench().screen()));
+      const prompt = new RegExp(String.raw`turn-${turn}\r\n.*\$ $`, 's');
+      await appears(bench, 'the prompt', () => prompt.test(bench().screen()));
       bench().terminals.keys('main', `v=$((v+1)); : > "$HOME/done-${turn}"\r`);
       stallUntilFile(join(bench().folder, `done-${turn}`));
       stall(200);
@@ -172,6 +173,16 @@ function describeTakingOver(bench: Bench): void {
         exitCode: 0,
       });
     }
+  });
+
+  test('a terminal is handed back while its prompt is shown, unread', async () => {
+    await bench().run('v=1');
+    bench().terminals.hold('main', 'user');
+    stall(300);
+    bench().terminals.hold('main', 'agent');
+    // Nothing that the agent types to come back gets into a command.
+    for (let times = 0; times < 20; times++)
+      expect((await bench().run('echo $v')).text).toBe('1\n');
   });
 
   test('a user answers a program of the agent', async () => {
