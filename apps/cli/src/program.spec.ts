@@ -34,6 +34,7 @@ describe('the command line', () => {
     [['rnu'], /unknown command 'rnu'/],
     [['doctor', '--port', '99999'], /port from 1 to 65535/],
     [['run', 'x', '--apply'], /^--apply needs --workspace/],
+    [['run', 'x', '--commit', 'abc'], /^--branch, --commit and --depth need --clone/],
     [['run', 'x', '--workspace', '/no/such/folder'], /\/no\/such\/folder does not exist/],
     [
       ['run', 'x', '--patch', '/no/such/p'],

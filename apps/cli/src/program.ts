@@ -246,7 +246,8 @@ function addRun(program: Command, exit: (code: number) => void): void {
         'start from a clone of this repository, made by the server',
       ).conflicts(['workspace', 'example']),
     )
-    .option('--branch <name>', 'branch, tag or commit to clone (default: the default branch)')
+    .option('--branch <name>', 'branch or tag to clone (default: the default branch)')
+    .option('--commit <id>', 'commit to clone, of the branch that --branch names if any')
     .option('--depth <n>', 'clone only this many commits of history (default: all)', wholeNumber)
     .option('--example <name>', 'run an example that comes with Belay')
     .option('--title <title>', 'title in the dashboard')

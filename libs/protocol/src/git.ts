@@ -19,10 +19,22 @@ export const repositoryUrl = z
   .max(1_000)
   .describe('The HTTPS URL of a repository, without a user or token.');
 
+/** The whole id of a commit, which no name of a branch or tag stands for. */
+export const fullCommitId = z
+  .string()
+  .regex(/^[0-9a-f]{40}$/, 'the whole id of a commit: 40 hexadecimal digits in lowercase');
+
 /** The repository that a session’s workspace is cloned from. */
 export const newRepository = z.object({
   url: repositoryUrl,
-  branch: branchName.optional().describe('A branch, tag or commit; the default branch if omitted.'),
+  branch: branchName
+    .optional()
+    .describe('A branch or tag; the default branch if neither this nor `commit` is given.'),
+  commit: fullCommitId
+    .optional()
+    .describe(
+      'Clone this commit, whatever any branch or tag is called. `branch` is then the branch that it is on, to which changes are published.',
+    ),
   depth: z
     .int()
     .positive()
@@ -34,8 +46,10 @@ export const newRepository = z.object({
 /** The repository when the session was created; the workspace is at this commit. */
 export const clonedRepository = z.object({
   url: repositoryUrl,
-  branch: branchName.nullable().describe('Null if a tag or a commit was requested.'),
-  commit: z.string().regex(/^[0-9a-f]{40}$/),
+  branch: branchName
+    .nullable()
+    .describe('Null if a tag, or a commit without its branch, was requested.'),
+  commit: fullCommitId,
   depth: newRepository.shape.depth,
 });
 export type ClonedRepository = z.infer<typeof clonedRepository>;

@@ -59,10 +59,10 @@ const compares = ({ agents, models, runs = 1 }: RunSessionOptions): boolean =>
   (agents ?? models) !== undefined || runs > 1;
 
 function assertOptionsFit(options: RunSessionOptions): void {
-  const { apply, branch, clone, depth, patch, workspace } = options;
+  const { apply, branch, clone, commit, depth, patch, workspace } = options;
   if (apply && !workspace) refuse('--apply needs --workspace. Name the folder to change.');
-  if (!clone && (branch ?? depth) !== undefined)
-    refuse('--branch and --depth need --clone. Name the repository.');
+  if (!clone && (branch ?? commit ?? depth) !== undefined)
+    refuse('--branch, --commit and --depth need --clone. Name the repository.');
   assertFitsAgent(options);
   if (compares(options) && (patch ?? apply))
     refuse(

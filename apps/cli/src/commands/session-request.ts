@@ -30,6 +30,7 @@ export interface SessionRequestOptions extends OwnSettings {
   template?: string;
   clone?: string;
   branch?: string;
+  commit?: string;
   depth?: number;
   example?: string;
   image?: string;
@@ -85,14 +86,14 @@ function namedModel(
 }
 
 /** The part of the request that comes from the options. */
-const ownRequest = ({ clone, branch, depth, ...options }: SessionRequestOptions) => ({
+const ownRequest = ({ clone, branch, commit, depth, ...options }: SessionRequestOptions) => ({
   agent: agentOf(options),
   image: options.image,
   sandbox: options.root ? ('root' as const) : undefined,
   machine: options.machine,
   labels: labelsIn(options.on),
   mounts: mountsOf(options.mount),
-  repository: clone ? { url: clone, branch, depth } : undefined,
+  repository: clone ? { url: clone, branch, commit, depth } : undefined,
   trust: options.trust,
   modelForPrograms: options.modelForPrograms,
   planFile: options.planFile === true ? usualPlanFile : options.planFile,

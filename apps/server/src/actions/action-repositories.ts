@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, type ActionSource } from '@belay/protocol';
+import { AppError, fullCommitId, type ActionSource } from '@belay/protocol';
 import { timeLimit } from '@belay/rpc';
 import { GitHosts } from '../git/git-hosts.js';
-import { RepositoryFetcher } from '../git/repository-fetcher.js';
+import { RepositoryFetcher, type WantedCommit } from '../git/repository-fetcher.js';
 import { BlobReader, listTree, type GitTreeEntry } from '../git/write-tree.js';
 import { assertWithin, checkedPath, type ActionFile } from './action-files.js';
 import { pathsOfActions } from './find-actions.js';
@@ -29,7 +29,7 @@ export class ActionRepositories {
   async fetch(from: string, version: string | null, signal: AbortSignal): Promise<Fetched> {
     const limit = timeLimit(timeoutMs, signal);
     const remote = this.hosts.remote(addressOf(from), 'admin');
-    const found = await this.fetcher.find(remote, { ref: version ?? undefined }, limit);
+    const found = await this.fetcher.find(remote, wantedCommit(version), limit);
     const { repository, commit } = await this.fetcher.fetch(found, {
       maxBytes: maxPackBytes,
       depth: 1,
@@ -62,6 +62,12 @@ export class ActionRepositories {
 /** The address of `user/repo`; other values are addresses already. */
 const addressOf = (from: string): string =>
   /^[\w.-]+\/[\w.-]+$/.test(from) ? `https://github.com/${from}` : from;
+
+/** A version that looks like the id of a commit is one, so that no branch of that name replaces what was pinned. */
+const wantedCommit = (version: string | null): WantedCommit => {
+  if (version === null) return {};
+  return fullCommitId.safeParse(version).success ? { commit: version } : { ref: version };
+};
 
 /** The files in folders of actions. Throws `forbidden` for a folder with a link or a submodule. */
 function inActions(entries: readonly GitTreeEntry[]): GitTreeEntry[] {

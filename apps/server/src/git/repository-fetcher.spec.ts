@@ -89,10 +89,25 @@ it.each([
 });
 
 it('fetches a commit by its id, also where the server gives tips alone', async () => {
-  for (const ref of [first, second]) {
-    const got = await bench.fetch('public.git', { ref });
-    expect(got.commit).toBe(ref);
+  for (const commit of [first, second]) {
+    const got = await bench.fetch('public.git', { commit });
+    expect(got.commit).toBe(commit);
     await got.repository.remove();
+  }
+});
+
+it('attacks: no branch or tag that is called like a commit stands for it', async () => {
+  const bare = join(bench.server.folder, 'public.git');
+  for (const kind of ['heads', 'tags']) {
+    const name = `refs/${kind}/${first}`;
+    gitIn(bare, 'update-ref', name, second);
+    const pinned = await bench.fetch('public.git', { commit: first });
+    expect(pinned.commit).toBe(first);
+    await pinned.repository.remove();
+    const named = await bench.fetch('public.git', { ref: first });
+    expect(named.commit).toBe(second);
+    await named.repository.remove();
+    gitIn(bare, 'update-ref', '-d', name);
   }
 });
 
@@ -146,9 +161,23 @@ it.each([
   [
     'a commit that is not there',
     'public.git',
-    { ref: 'f'.repeat(40) },
+    { commit: 'f'.repeat(40) },
     'not_found',
     'no commit ffff',
+  ],
+  [
+    'a commit for a branch',
+    'public.git',
+    { ref: 'f'.repeat(40) },
+    'not_found',
+    'trunk. The id of a commit is given as `commit`.',
+  ],
+  [
+    'a tag for the branch of a commit',
+    'public.git',
+    { ref: 'v1', commit: 'f'.repeat(40) },
+    'not_found',
+    'no branch v1. It has: feature/x, trunk.',
   ],
   [
     'an option for a branch',

@@ -13,8 +13,10 @@ import { pktFlush, pktLine, PktLines } from './pkt-lines.js';
 import { serverSays, SmartHttp, type AdvertisedRefs, type GitRemote } from './smart-http.js';
 
 export interface WantedCommit {
-  /** A branch, a tag or the full id of a commit; the default branch when omitted. */
+  /** A branch or a tag; the default branch when neither this nor `commit` is given. */
   ref?: string | undefined;
+  /** The full id of a commit or tag, which is never looked up as a name; `ref` is then the branch that it is on. */
+  commit?: string | undefined;
 }
 
 /** A commit to fetch. */
@@ -31,7 +33,7 @@ export interface WantedObjects {
 
 /** A commit of a repository, as the server advertises it now. */
 export interface FoundCommit extends WantedObjects {
-  /** The branch whose tip it is, if a branch was requested. */
+  /** The branch that was requested, or is the default. */
   readonly branch: string | null;
   readonly defaultBranch: string | null;
 }
@@ -80,11 +82,11 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** Throws one sentence; `not_found` for an unknown ref. */
-  async find(given: GitRemote, { ref }: WantedCommit, signal: AbortSignal): Promise<FoundCommit> {
+  /** Throws one sentence; `not_found` for an unknown ref. Whether a commit exists is known once it is fetched. */
+  async find(given: GitRemote, wanted: WantedCommit, signal: AbortSignal): Promise<FoundCommit> {
     const { remote, ...advertised } = await this.smart.refs(given, 'git-upload-pack', signal);
     const { refs, capabilities, head } = advertised;
-    const { object, branch } = objectOf(advertised, ref, remote.address.url);
+    const { object, branch } = objectOf(advertised, wanted, remote.address.url);
     return {
       remote,
       object,
@@ -161,10 +163,15 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
 /** Found among the refs that the server advertises, so that no name becomes an argument of git. */
 function objectOf(
   { refs, head }: Pick<AdvertisedRefs, 'refs' | 'head'>,
-  ref: string | undefined,
+  { ref, commit }: WantedCommit,
   url: string,
 ): { object: string; branch: string | null } {
   if (refs.size === 0) throw new AppError('not_found', `${url} is empty: it has no commit yet.`);
+  if (commit !== undefined) {
+    if (ref === undefined || refs.has(`refs/heads/${ref}`))
+      return { object: commit, branch: ref ?? null };
+    throw unknownRef(refs, { kind: 'branch', ref }, url);
+  }
   if (ref === undefined) {
     const tip = refs.get(`refs/heads/${head}`);
     if (tip !== undefined && head !== undefined) return { object: tip, branch: head };
@@ -174,10 +181,18 @@ function objectOf(
   if (branch !== undefined) return { object: branch, branch: ref };
   const tag = refs.get(`refs/tags/${ref}`);
   if (tag !== undefined) return { object: tag, branch: null };
-  if (/^[0-9a-f]{40}$/.test(ref)) return { object: ref, branch: null };
+  throw unknownRef(refs, { kind: 'branch or tag', ref }, url);
+}
+
+function unknownRef(
+  refs: AdvertisedRefs['refs'],
+  { kind, ref }: { kind: string; ref: string },
+  url: string,
+): AppError {
   const names = [...refs.keys()].filter((name) => name.startsWith('refs/heads/')).slice(0, 5);
   const has = names.map((name) => name.slice(11)).join(', ');
-  throw new AppError('not_found', `${url} has no branch or tag ${ref}. It has: ${has}.`);
+  const remedy = /^[0-9a-f]{40}$/.test(ref) ? ' The id of a commit is given as `commit`.' : '';
+  return new AppError('not_found', `${url} has no ${kind} ${ref}. It has: ${has}.${remedy}`);
 }
 
 /** A commit that is not served by its id may be below any advertised tip, so all tips are requested, with history. */

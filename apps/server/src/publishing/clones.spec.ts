@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Comparison, Event } from '@belay/protocol';
-import { gitIn } from '@belay/testkit';
+import { gitIn, put } from '@belay/testkit';
 import { itLong, sampled, until } from '@belay/testing';
 import { GitScene } from '../testing/git-scene.js';
 
@@ -68,6 +68,40 @@ describe('git in', () => {
     }
   });
 
+  it('attacks: a branch that is called like the commit of a clone does not replace it', async () => {
+    const { bare, url } = scene.repository();
+    const commit = gitIn(bare, 'rev-parse', 'main').trim();
+    const tree = gitIn(bare, 'rev-parse', 'main^{tree}').trim();
+    const evil = gitIn(bare, 'commit-tree', '-m', 'evil', '-p', 'main', tree).trim();
+    gitIn(bare, 'update-ref', `refs/heads/${commit}`, evil);
+    const headOf = async (repository: object): Promise<string> =>
+      gitIn(
+        workspaceOf(await belay.session({ repository: { url, ...repository } })),
+        'rev-parse',
+        'HEAD',
+      ).trim();
+    expect(await headOf({})).toBe(commit);
+    expect(await headOf({ commit })).toBe(commit);
+    expect(await headOf({ branch: commit })).toBe(evil);
+  });
+
+  it('begins at an older commit of a branch, and publishes to that branch', async () => {
+    const { bare, url } = scene.repository();
+    const commit = gitIn(bare, 'rev-parse', 'main').trim();
+    const tree = gitIn(bare, 'rev-parse', 'main^{tree}').trim();
+    const later = gitIn(bare, 'commit-tree', '-m', 'later', '-p', 'main', tree).trim();
+    gitIn(bare, 'update-ref', 'refs/heads/release/1', later);
+    const session = await belay.session({ repository: { url, branch: 'release/1', commit } });
+    const work = workspaceOf(session);
+    expect(gitIn(work, 'rev-parse', 'HEAD').trim()).toBe(commit);
+    expect(gitIn(work, 'branch', '--show-current')).toBe('release/1\n');
+    scene.edit((folder) => put(folder, 'a.txt', 'a\n'));
+    const target = { branch: 'agent/a' };
+    expect(await scene.prepare(session, target)).toMatchObject({ base: 'release/1' });
+    const unnamed = await belay.session({ repository: { url, commit } });
+    expect(await scene.prepare(unnamed, target)).toMatchObject({ base: 'main' });
+  });
+
   it('takes the last commits alone', async () => {
     const { session } = await cloned({ depth: 1 });
     expect(gitIn(workspaceOf(session), 'rev-parse', '--is-shallow-repository')).toBe('true\n');
@@ -76,6 +110,7 @@ describe('git in', () => {
   it.each(
     sampled(2, [
       ['no branch', { branch: 'nope' }, 404, 'no branch or tag nope'],
+      ['a short commit', { commit: 'abc1234' }, 400, 'the whole id of a commit'],
       ['an option', { branch: '--upload-pack=x' }, 400, 'not a valid branch name'],
       ['a path', { branch: '../x' }, 400, 'not a valid branch name'],
       ['ssh', { url: 'git@example.com:a/b.git' }, 400, 'use https://example.com/a/b.git'],

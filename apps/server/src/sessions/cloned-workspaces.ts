@@ -46,12 +46,12 @@ export class ClonedWorkspaces {
    * whose clone would fail is never created.
    */
   async find(
-    { url, branch, depth }: z.output<typeof newRepository>,
+    { url, branch, commit, depth }: z.output<typeof newRepository>,
     { scope }: Caller,
   ): Promise<ClonedRepository> {
     const remote = this.hosts.remote(url, scope);
     const signal = AbortSignal.timeout(findTimeoutMs);
-    const found = await this.fetcher.find(remote, { ref: branch }, signal);
+    const found = await this.fetcher.find(remote, { ref: branch, commit }, signal);
     const { data } = clonedRepository.safeParse({
       url: found.remote.address.url,
       branch: found.branch,
@@ -116,9 +116,9 @@ export class ClonedWorkspaces {
   }
 
   async #fetch(session: string, cloned: ClonedRepository, signal: AbortSignal) {
-    const { url, branch, depth, commit: ref } = cloned;
+    const { url, branch, depth, commit } = cloned;
     const remote = this.hosts.remote(url, this.#scopes.get(session) ?? 'operate');
-    const found = await this.fetcher.find(remote, { ref }, signal);
+    const found = await this.fetcher.find(remote, { commit }, signal);
     let told = 0;
     const tell = (progress: string): void => {
       const now = performance.now();

@@ -8,7 +8,7 @@ import { Database } from '../../storage/database.js';
 import { Documents } from '../../storage/documents.js';
 import { GitHosts } from '../git-hosts.js';
 import { GitHttp } from '../git-http.js';
-import { RepositoryFetcher, type FetchOptions } from '../repository-fetcher.js';
+import { RepositoryFetcher, type FetchOptions, type WantedCommit } from '../repository-fetcher.js';
 import { SmartHttp } from '../smart-http.js';
 
 /** The server’s side of git, over a real git server on loopback. */
@@ -37,11 +37,11 @@ export class GitBench {
 
   async fetch(
     path: string,
-    { ref, ...more }: Partial<FetchOptions> & { ref?: string } = {},
+    { ref, commit, ...more }: Partial<FetchOptions> & WantedCommit = {},
   ): Promise<Awaited<ReturnType<RepositoryFetcher['fetch']>>> {
     const { signal = AbortSignal.timeout(20_000) } = more;
     const remote = this.hosts.remote(this.server.url(path), 'operate');
-    const found = await this.fetcher.find(remote, { ref }, signal);
+    const found = await this.fetcher.find(remote, { ref, commit }, signal);
     return this.fetcher.fetch(found, { maxBytes: 2 ** 26, ...more, signal });
   }
 

@@ -246,10 +246,18 @@ describe('the form for a new session', () => {
     await click(screen.findByRole('radio', { name: 'Git repository' }));
     write(/^Repository/, ' https://github.com/acme/app ');
     write('Branch', 'next');
+    write('Commit', ` ${'a1'.repeat(20)} `);
     await click(start());
     await waitFor(() => expect(rest.sentTo('sessions.create')).toHaveLength(1));
     expect(rest.bodiesOf('sessions.create')).toMatchObject([
-      { workspace: null, repository: { url: 'https://github.com/acme/app', branch: 'next' } },
+      {
+        workspace: null,
+        repository: {
+          url: 'https://github.com/acme/app',
+          branch: 'next',
+          commit: 'a1'.repeat(20),
+        },
+      },
     ]);
   });
 

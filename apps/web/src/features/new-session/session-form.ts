@@ -39,7 +39,7 @@ export interface SessionForm {
     | { kind: 'empty' }
     | { kind: 'example'; name: string }
     | { kind: 'folder'; folder: ChosenFolder | null }
-    | { kind: 'repository'; url: string; branch: string };
+    | { kind: 'repository'; url: string; branch: string; commit: string };
   image: string;
   /** Settings that differ from the server’s. */
   own: Partial<DefaultTexts>;
@@ -176,8 +176,10 @@ const mountsOf = (text: string) =>
 
 function repositoryOf(workspace: SessionForm['workspace']): Pick<NewSession, 'repository'> {
   if (workspace.kind !== 'repository') return {};
-  const branch = workspace.branch.trim();
-  return { repository: { url: workspace.url.trim(), ...(branch && { branch }) } };
+  const [url = '', branch, commit] = [workspace.url, workspace.branch, workspace.commit].map(
+    (text) => text.trim(),
+  );
+  return { repository: { url, ...(branch && { branch }), ...(commit && { commit }) } };
 }
 
 /** Why the form cannot be submitted yet; undefined if it can. */

@@ -24,7 +24,7 @@ interface WorkspaceFieldProps {
 export function WorkspaceField({ value, examples, onChange }: WorkspaceFieldProps) {
   const choose = (kind: Workspace['kind']) => {
     if (kind === 'folder') onChange({ kind, folder: null });
-    else if (kind === 'repository') onChange({ kind, url: '', branch: '' });
+    else if (kind === 'repository') onChange({ kind, url: '', branch: '', commit: '' });
     else if (kind === 'example') onChange({ kind, name: examples[0]?.name ?? '' });
     else onChange({ kind });
   };
@@ -64,11 +64,11 @@ interface RepositoryFieldsProps {
 }
 
 function RepositoryFields({ value, onChange }: RepositoryFieldsProps) {
-  const { bind } = formState<Pick<Repository, 'url' | 'branch'>>(value, (part) =>
+  const { bind } = formState<Pick<Repository, 'url' | 'branch' | 'commit'>>(value, (part) =>
     onChange({ ...value, ...part }),
   );
   return (
-    <div className="grid grid-cols-[2fr_1fr] gap-4 max-sm:grid-cols-1">
+    <div className="grid grid-cols-[2fr_1fr_1fr] gap-4 max-sm:grid-cols-1">
       <TextField
         label="Repository"
         hint="The server clones it. Tokens are kept under Settings → Git hosts; no sandbox sees them."
@@ -86,6 +86,15 @@ function RepositoryFields({ value, onChange }: RepositoryFieldsProps) {
         className="font-mono text-xs"
         placeholder="the default branch"
         {...bind('branch')}
+      />
+      <TextField
+        label="Commit"
+        pattern="\s*[0-9a-f]{40}\s*"
+        title="The whole id: 40 hexadecimal digits in lowercase"
+        spellCheck={false}
+        className="font-mono text-xs"
+        placeholder="the latest"
+        {...bind('commit')}
       />
     </div>
   );
