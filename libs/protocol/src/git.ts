@@ -50,6 +50,10 @@ export const clonedRepository = z.object({
     .nullable()
     .describe('Null if a tag, or a commit without its branch, was requested.'),
   commit: fullCommitId,
+  scope: z
+    .enum(['operate', 'admin'])
+    .default('operate')
+    .describe('The scope of the session’s creator, which decides whose tokens the clone may use.'),
   depth: newRepository.shape.depth,
 });
 export type ClonedRepository = z.infer<typeof clonedRepository>;

@@ -28,11 +28,19 @@ export class SessionOwners implements OnModuleInit {
     return known;
   }
 
-  /** Called before the session exists, so that its owner sees it from its first event on. */
+  /**
+   * Called before the session exists, so that its owner sees it from its first event on; again for one whose creation a
+   * crash interrupted.
+   */
   async record(session: string, caller: Caller | undefined): Promise<void> {
     if (!caller || seesAll(caller)) return;
     const row = { session, caller: caller.id };
-    await this.database.kysely.insertInto('session_owner').values(row).execute().catch(notStored);
+    await this.database.kysely
+      .insertInto('session_owner')
+      .values(row)
+      .onConflict((conflict) => conflict.column('session').doNothing())
+      .execute()
+      .catch(notStored);
     this.of(caller.id).add(session);
   }
 

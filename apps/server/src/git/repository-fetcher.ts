@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { PrivateRepository } from '@belay/host';
 import { Config } from '../config.js';
@@ -64,7 +64,7 @@ const memoryBytes = 3 * 2 ** 30;
  * pack goes to `git index-pack`, in a process with limits and without network, settings or hooks.
  */
 @Injectable()
-export class RepositoryFetcher implements OnApplicationBootstrap {
+export class RepositoryFetcher implements OnModuleInit {
   readonly #folder: string;
   readonly #space: FreeSpace;
   #underWay = 0;
@@ -77,8 +77,8 @@ export class RepositoryFetcher implements OnApplicationBootstrap {
     this.#space = new FreeSpace(config);
   }
 
-  /** Removes the remains of a server that was killed, before any fetch. */
-  async onApplicationBootstrap(): Promise<void> {
+  /** Removes the remains of a server that was killed, before any fetch: clones begin again as the modules bootstrap. */
+  async onModuleInit(): Promise<void> {
     await rm(this.#folder, { recursive: true, force: true });
   }
 

@@ -7,7 +7,7 @@ import { itLong, sampled, until } from '@belay/testing';
 import { GitScene } from '../testing/git-scene.js';
 
 const scene = new GitScene();
-const { belay, git, folder, cloned, scratch } = scene;
+const { belay, git, folder, source, cloned, scratch } = scene;
 beforeAll(() => scene.start());
 afterAll(() => scene.close());
 afterEach(() => {
@@ -129,6 +129,54 @@ describe('git in', () => {
     const answer = await belay.json<{ detail: string }>('POST', '/api/sessions', body);
     expect(answer).toMatchObject({ status, detail: expect.stringContaining(sentence) as string });
     expect(await belay.json('GET', '/api/sessions')).toHaveLength(before.length);
+  });
+
+  describe('after a restart of the server during the clone', () => {
+    /** A session whose clone hangs until the server has restarted. */
+    const interrupted = async (hostScope: string, token = belay.token): Promise<string> => {
+      const path = `private/${hostScope}.git`;
+      git.publish(path, source);
+      let isCloning = false;
+      git.intercept = (request) => {
+        if (request.method !== 'POST' || !request.url?.startsWith(`/${path}`)) return false;
+        isCloning = true;
+        return true;
+      };
+      await belay.json('PUT', `/api/git/hosts/${git.host}`, { scope: hostScope });
+      const response = await belay.fetch('/api/sessions', {
+        method: 'POST',
+        token,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          task: 'x',
+          model: 'scripted:x',
+          repository: { url: git.url(path) },
+        }),
+      });
+      const { id } = (await response.json()) as { id: string };
+      await until('the server clones', () => isCloning);
+      await belay.json('PUT', `/api/git/hosts/${git.host}`, { scope: 'admin' });
+      // Its sandbox never got the files.
+      belay.sandboxes.starts.length = 0;
+      await belay.restart({ BELAY_MAX_SANDBOXES: '200' });
+      git.intercept = () => false;
+      return id;
+    };
+    afterEach(() => belay.json('PUT', `/api/git/hosts/${git.host}`, { scope: 'operate' }));
+
+    it('uses the token that the session’s creator may use', async () => {
+      const session = await interrupted('admin');
+      await belay.reaches(session, 'running');
+      expect(gitIn(workspaceOf(session), 'log', '--format=%s')).toBe('first\n');
+    });
+
+    it('attacks: uses none that the session’s creator may not use', async () => {
+      const wanted = { label: 'operate', scope: 'operate' };
+      const { token } = await belay.json<{ token: string }>('POST', '/api/tokens', wanted);
+      const session = await interrupted('operate', token);
+      await belay.reaches(session, 'failed');
+      expect((await belay.log.summary(session)).reason).toContain('There is no public repository');
+    });
   });
 
   it('fails with a sentence when the clone breaks off, and begins again on a restart', async () => {

@@ -3,9 +3,9 @@ import {
   AppError,
   clonedRepository,
   ignoreError,
+  includesScope,
   type ClonedRepository,
   type newRepository,
-  type Scope,
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
@@ -29,8 +29,6 @@ const maxEntries = 1_000_000;
 export class ClonedWorkspaces {
   readonly #maxBytes: number;
   readonly #running = new Map<string, AbortController>();
-  /** The scopes of the users who began sessions; they decide which tokens a clone may use. */
-  readonly #scopes = new Map<string, Scope>();
 
   constructor(
     config: Config,
@@ -56,6 +54,7 @@ export class ClonedWorkspaces {
       url: found.remote.address.url,
       branch: found.branch,
       commit: found.object,
+      scope: includesScope(scope, 'admin') ? 'admin' : 'operate',
       depth,
     });
     if (data) return data;
@@ -63,10 +62,6 @@ export class ClonedWorkspaces {
       'invalid_input',
       'The name of the default branch cannot be used. Name another branch.',
     );
-  }
-
-  begunBy(session: string, { scope }: Caller): void {
-    this.#scopes.set(session, scope);
   }
 
   /**
@@ -112,12 +107,11 @@ export class ClonedWorkspaces {
   /** Cancels a clone in progress. */
   end(session: string): void {
     this.#running.get(session)?.abort(notNeeded());
-    this.#scopes.delete(session);
   }
 
   async #fetch(session: string, cloned: ClonedRepository, signal: AbortSignal) {
-    const { url, branch, depth, commit } = cloned;
-    const remote = this.hosts.remote(url, this.#scopes.get(session) ?? 'operate');
+    const { url, branch, depth, commit, scope } = cloned;
+    const remote = this.hosts.remote(url, scope);
     const found = await this.fetcher.find(remote, { commit }, signal);
     let told = 0;
     const tell = (progress: string): void => {

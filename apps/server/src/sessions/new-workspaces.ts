@@ -20,31 +20,6 @@ export class NewWorkspaces {
    * Checks the requested source, including the git host, so that a session without obtainable files is never created.
    */
   async of(
-    session: string,
-    wanted: z.output<typeof newSession>,
-    caller: Caller,
-  ): Promise<BeginningFiles> {
-    const found = await this.#find(wanted, caller);
-    if (found.repository) this.clones.begunBy(session, caller);
-    return found;
-  }
-
-  /** Like `of`, for several sessions with the same source: a repository is cloned once for all of them. */
-  async forSeveral(
-    wanted: Pick<z.output<typeof newSession>, 'workspace' | 'repository'>,
-    caller: Caller,
-  ): Promise<BeginningFiles> {
-    const found = await this.#find(wanted, caller);
-    return found.repository ? { ...found, workspace: newArchiveId() } : found;
-  }
-
-  /** Registers a session that is about to begin with the shared files. */
-  shared(session: string, files: BeginningFiles, caller: Caller): BeginningFiles {
-    if (files.repository) this.clones.begunBy(session, caller);
-    return files;
-  }
-
-  async #find(
     { workspace, repository }: Pick<z.output<typeof newSession>, 'workspace' | 'repository'>,
     caller: Caller,
   ): Promise<BeginningFiles> {
@@ -58,5 +33,14 @@ export class NewWorkspaces {
       throw new AppError('invalid_input', 'Name either a workspace or a repository, not both.');
     const found = await this.clones.find(repository, caller);
     return { workspace: clonedWorkspace, repository: found };
+  }
+
+  /** Like `of`, for several sessions with the same source: a repository is cloned once for all of them. */
+  async forSeveral(
+    wanted: Pick<z.output<typeof newSession>, 'workspace' | 'repository'>,
+    caller: Caller,
+  ): Promise<BeginningFiles> {
+    const found = await this.of(wanted, caller);
+    return found.repository ? { ...found, workspace: newArchiveId() } : found;
   }
 }

@@ -1,6 +1,8 @@
-import type { MadeToken } from '@belay/protocol';
+import { newSession, type MadeToken } from '@belay/protocol';
+import { ownerCaller, type Caller } from '../access/caller.js';
+import { SessionOwners } from '../access/session-owners.js';
 import { TestServer } from '../testing/server.js';
-import { newSessionId } from './session-creation.js';
+import { newSessionId, SessionCreation } from './session-creation.js';
 
 describe('the sandbox of sessions that a token begins', () => {
   const server = new TestServer();
@@ -81,6 +83,50 @@ describe('the sandbox of sessions that a token begins', () => {
     expect(await begin(token)).toMatchObject({
       detail: expect.stringContaining('There is no machine laptop'),
     });
+  });
+});
+
+describe('a session that is created again with its id', () => {
+  const server = new TestServer();
+  beforeAll(() => server.start());
+  afterAll(() => server.close());
+
+  const callerWithOwn = (id: string): Caller => {
+    const sessions = server.app.get(SessionOwners).of(id);
+    return { id, label: 'CI', scope: 'operate', sessions, begins: true, expires: null };
+  };
+  const create = (caller: Caller, id: string) =>
+    server.app
+      .get(SessionCreation)
+      .create(newSession.parse({ task: 'Work', model: 'scripted:x' }), caller, id);
+
+  it('is the first one, at once and after a restart', async () => {
+    const id = newSessionId();
+    const both = await Promise.all([create(ownerCaller, id), create(ownerCaller, id)]);
+    expect(both.map((summary) => summary.id)).toEqual([id, id]);
+    await server.reaches(id, 'running');
+    await server.restart();
+    await create(ownerCaller, id);
+    const events = await server.log.read(id, { after: 0 });
+    expect(events.filter(({ action }) => action === 'start')).toHaveLength(1);
+    expect(server.sandboxes.starts.filter(({ session }) => session === id)).toHaveLength(1);
+  });
+
+  it('is created if a crash came between its owner and its log', async () => {
+    const id = newSessionId();
+    const caller = callerWithOwn('token:a');
+    await server.app.get(SessionOwners).record(id, caller);
+    await create(caller, id);
+    await server.restart();
+    expect(server.app.get(SessionOwners).of('token:a').has(id)).toBe(true);
+    expect(await create(callerWithOwn('token:a'), id)).toMatchObject({ id });
+  });
+
+  it('attacks: is not there for a caller who does not see it', async () => {
+    const id = newSessionId();
+    await create(callerWithOwn('token:a'), id);
+    await expect(create(callerWithOwn('token:b'), id)).rejects.toMatchObject({ code: 'not_found' });
+    expect(callerWithOwn('token:b').sessions).not.toContain(id);
   });
 });
 

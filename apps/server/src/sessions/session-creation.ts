@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
+  errorFrom,
   isPlayedModel,
   newEvent,
   sentWorkspace,
@@ -12,9 +13,10 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import type { z } from 'zod';
-import type { Caller } from '../access/caller.js';
+import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { ModelGateway } from '../models/model-gateway.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { assertMayUseProfile } from './assert-may-use-profile.js';
 import { NewSettings, type PlacedSession } from './new-settings.js';
 import { NewWorkspaces, type BeginningFiles } from './new-workspaces.js';
@@ -25,6 +27,8 @@ import { StartQueue } from './start-queue.js';
 /** Creates sessions. */
 @Injectable()
 export class SessionCreation {
+  readonly #creating = new KeyedMutex();
+
   constructor(
     private readonly log: EventLog,
     private readonly beginners: SessionBeginners,
@@ -58,21 +62,47 @@ export class SessionCreation {
   /**
    * Checks model and workspace first, so that a session that cannot begin is never created. Settings missing in the
    * request come from the server and stay with the session. A `paused` session has a sandbox, but its agent takes no
-   * step until it is resumed.
+   * step until it is resumed. With the id of a session that the caller has created before, it returns that one.
    */
   async create(
     given: z.output<typeof newSession>,
     caller: Caller,
-    id = newSessionId(),
-    { paused = false, comparison, files, earlier, message }: CreationOptions = {},
+    id?: string,
+    options: CreationOptions = {},
+  ): Promise<SessionSummary> {
+    if (id === undefined) return this.#create(newSessionId(), given, { ...options, caller });
+    return this.#creating.run(id, async () => {
+      const earlier = await this.#find(id, caller);
+      return earlier ?? this.#create(id, given, { ...options, caller });
+    });
+  }
+
+  async #find(id: string, caller: Caller): Promise<SessionSummary | undefined> {
+    const found = await this.log.summary(id).catch((error: unknown) => {
+      if (errorFrom(error).code === 'not_found') return undefined;
+      throw error;
+    });
+    if (found) assertMay(caller, 'operate', id);
+    return found;
+  }
+
+  async #create(
+    id: string,
+    given: z.output<typeof newSession>,
+    {
+      caller,
+      paused = false,
+      comparison,
+      files,
+      earlier,
+      message,
+    }: CreationOptions & { caller: Caller },
   ): Promise<SessionSummary> {
     const wanted = inSandboxOf(caller, given);
     await this.beginners.assertMayBegin(caller, wanted);
     const { settings: others, missing } = await this.settings.of(wanted, caller);
     const { repository: _, ...rest } = others;
-    const begins = files
-      ? this.workspaces.shared(id, files, caller)
-      : await this.workspaces.of(id, wanted, caller);
+    const begins = files ?? (await this.workspaces.of(wanted, caller));
     const settings = { ...rest, ...begins };
     const without = missing.map((args) => newEvent('server', 'mcp', { args, message: args.error }));
     await this.beginners.record(id, caller, settings);
