@@ -261,6 +261,7 @@ export class Transcript {
     placed: ({ message }) => this.#dim(message),
     restored: ({ message }) => this.#marked('yellow', '⚠', message),
     imported: ({ message }) => this.#dim(message),
+    pushing: () => [],
     publish: ({ message }) => this.#dim(message),
     check: (event) => this.#check(event),
     guidance: ({ message }) => this.#dim(message),

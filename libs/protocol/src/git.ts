@@ -222,6 +222,20 @@ export const sessionPublication = z.object({
   pullRequest: openedRequest.nullable(),
 });
 
+/** A commit that is about to be pushed: stored first, so that a push whose outcome was lost is known by its commit. */
+export const plannedPush = z.object({
+  id: z.string().max(64).describe('The id of what was prepared.'),
+  url: repositoryUrl,
+  into: repositoryUrl,
+  branch: branchName,
+  base: branchName,
+  commit: fullCommitId,
+  date: z.iso
+    .datetime({ offset: true })
+    .describe('The date of the commit, so that the same request makes the same commit again.'),
+});
+export type PlannedPush = z.infer<typeof plannedPush>;
+
 /** A pull request as its host has it now. */
 export const pullRequestStatus = z.object({
   url: webPage,

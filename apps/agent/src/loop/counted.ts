@@ -68,6 +68,7 @@ const irrelevant = new Set([
   'retry',
   'stalled',
   'breach',
+  'pushing',
   'publish',
   'deliver',
 ]);

@@ -98,15 +98,24 @@ alwaysOnEveryDatabase('the event log', (databases) => {
     expect(await log.appendFromAgent('s', 2, [call(1)])).toEqual([3]);
   });
 
-  it.each(['approve', 'reject', 'usage', 'state', 'message', 'start', 'resume', 'fork', 'egress'])(
-    'refuses that an agent writes %s',
-    async (action) => {
-      await log.nextEpoch('s');
-      const forged = log.appendFromAgent('s', 1, [call(1, action, {})]);
-      await expect(forged).rejects.toMatchObject({ code: 'forbidden' });
-      expect(await log.lastSeq('s')).toBe(2);
-    },
-  );
+  it.each([
+    'approve',
+    'reject',
+    'usage',
+    'state',
+    'message',
+    'start',
+    'resume',
+    'fork',
+    'egress',
+    'pushing',
+    'publish',
+  ])('refuses that an agent writes %s', async (action) => {
+    await log.nextEpoch('s');
+    const forged = log.appendFromAgent('s', 1, [call(1, action, {})]);
+    await expect(forged).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await log.lastSeq('s')).toBe(2);
+  });
 
   it('refuses a broken event of an agent and takes a tool that does not exist', async () => {
     await log.nextEpoch('s');

@@ -32,25 +32,31 @@ export class CommitBuilder {
     return (await this.#run(args, 'not_found')).toString().trim();
   }
 
+  /** The same commit for the same arguments, wherever it is made; `date` is in ISO 8601. */
   async commit({
     tree,
     parent,
     message,
     author,
+    date,
   }: {
     tree: string;
     parent: string;
     message: string;
     author: GitIdentity | null;
+    date: string;
   }): Promise<string> {
     const { name, email } = author ?? belay;
+    const gitDate = `@${Math.floor(Date.parse(date) / 1_000)} +0000`;
     const output = await this.#run(['commit-tree', tree, '-p', parent], 'internal', {
       input: Buffer.from(`${message}\n`),
       environment: {
         GIT_AUTHOR_NAME: name,
         GIT_AUTHOR_EMAIL: email,
+        GIT_AUTHOR_DATE: gitDate,
         GIT_COMMITTER_NAME: belay.name,
         GIT_COMMITTER_EMAIL: belay.email,
+        GIT_COMMITTER_DATE: gitDate,
       },
     });
     return output.toString().trim();

@@ -6,11 +6,21 @@ import { GitHostApi } from './git-host-api.js';
 import { MessageDrafts } from './message-drafts.js';
 import { PullRequests } from './pull-requests.js';
 import { PublishPreparation } from './publish-preparation.js';
+import { PublishTargets } from './publish-targets.js';
 import { PublishingService } from './publishing.service.js';
+import { SessionPushes } from './session-pushes.js';
 
 @Module({
   imports: [GitModule, ModelsModule, SessionsModule],
-  providers: [GitHostApi, MessageDrafts, PublishPreparation, PublishingService, PullRequests],
+  providers: [
+    GitHostApi,
+    MessageDrafts,
+    PublishPreparation,
+    PublishTargets,
+    PublishingService,
+    PullRequests,
+    SessionPushes,
+  ],
   exports: [GitHostApi, MessageDrafts, PublishingService, PullRequests],
 })
 export class PublishingModule {}

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
-  newEvent,
   sessionLink,
+  type PlannedPush,
   type PreparedPublish,
   type publishRequest,
   type publishTarget,
@@ -11,12 +11,13 @@ import {
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
 import { Config } from '../config.js';
-import { GitHosts, hostOf } from '../git/git-hosts.js';
 import { RepositoryPusher } from '../git/repository-pusher.js';
-import { EventLog } from '../logs/event-log.js';
+import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { CommitBuilder } from './commit-builder.js';
 import { branchPage, GitHostApi } from './git-host-api.js';
-import { PublishPreparation, type PreparedPush } from './publish-preparation.js';
+import { PublishPreparation } from './publish-preparation.js';
+import { PublishTargets, type ResolvedTarget } from './publish-targets.js';
+import { SessionPushes } from './session-pushes.js';
 
 type Target = z.output<typeof publishTarget>;
 type Request = z.output<typeof publishRequest>;
@@ -30,12 +31,14 @@ const prepareTimeoutMs = 5 * 60_000;
 @Injectable()
 export class PublishingService {
   readonly #maxBytes: number;
+  /** One push of a session at a time: the outcome of each is recorded before the next one looks. */
+  readonly #pushing = new KeyedMutex();
 
   constructor(
     config: Config,
-    private readonly log: EventLog,
-    private readonly hosts: GitHosts,
+    private readonly targets: PublishTargets,
     private readonly preparation: PublishPreparation,
+    private readonly pushes: SessionPushes,
     private readonly pusher: RepositoryPusher,
     private readonly api: GitHostApi,
   ) {
@@ -45,38 +48,52 @@ export class PublishingService {
   /** The content and target of a push. Sends nothing. Throws one sentence. */
   async prepare(session: string, target: Target, caller: Caller): Promise<PreparedPublish> {
     const signal = AbortSignal.timeout(prepareTimeoutMs);
-    const { shown, repository } = await this.preparation.prepare(session, {
-      target,
-      caller,
-      signal,
-    });
-    await repository.remove();
-    return shown;
+    const resolved = await this.targets.resolve(session, { target, caller, signal });
+    const { planned, isThere } = resolved;
+    if (planned && isThere)
+      await this.#pushing.run(session, () => this.pushes.record(session, planned));
+    const prepared = await this.preparation.prepare(session, resolved, { caller, signal });
+    await prepared.repository.remove();
+    return prepared.shown;
   }
 
-  /** Pushes exactly what was prepared. Throws `conflict` when it has changed since; nothing is ever forced. */
-  async publish(session: string, request: Request, caller: Caller): Promise<PublishedChange> {
+  /**
+   * Pushes exactly what was prepared. Throws `conflict` when it has changed since; nothing is ever forced. What a server
+   * pushed that was killed before it recorded it is only recorded.
+   */
+  publish(session: string, request: Request, caller: Caller): Promise<PublishedChange> {
+    return this.#pushing.run(session, () => this.#publish(session, request, caller));
+  }
+
+  async #publish(session: string, request: Request, caller: Caller): Promise<PublishedChange> {
     const signal = AbortSignal.timeout(2 * prepareTimeoutMs);
-    const prepared = await this.preparation.prepare(session, { target: request, caller, signal });
-    const { shown, repository, remote, tree, before } = prepared;
+    const resolved = await this.targets.resolve(session, { target: request, caller, signal });
+    const { planned, isThere } = resolved;
+    const after = { resolved, request, signal };
+    if (planned && isThere) {
+      if (planned.id === request.id) return this.#afterPush(session, planned, after);
+      await this.pushes.record(session, planned);
+    }
+    const prepared = await this.preparation.prepare(session, resolved, { caller, signal });
+    const { shown, repository, tree } = prepared;
     try {
-      if (shown.id !== request.id)
-        throw new AppError(
-          'conflict',
-          'The changes or the branch have changed since you reviewed them. Review them again.',
-        );
-      const [refusal] = shown.refusals.filter(({ needs }) => !request.allow.includes(needs));
-      if (refusal) throw new AppError('forbidden', refusal.message);
-      const { branch, parent } = shown;
+      assertAllowed(shown, request);
+      const { id, url, into, branch, base, parent } = shown;
+      const date = planned?.id === id ? planned.date : new Date().toISOString();
       const commit = await new CommitBuilder(repository, signal).commit({
         tree,
         parent,
         message: request.message,
         author: request.author ?? shown.author,
+        date,
       });
-      const push = { repository, commit, branch, before, parent, maxBytes: this.#maxBytes, signal };
-      await this.pusher.push(remote, push);
-      return await this.#afterPush(session, { request, prepared, commit, signal });
+      const push = { id, url, into, branch, base, commit, date };
+      if (planned?.commit !== commit) await this.pushes.plan(session, push);
+      const { remote, before } = resolved;
+      const maxBytes = this.#maxBytes;
+      const packed = { repository, commit, branch, before, parent, maxBytes, signal };
+      await this.pusher.push(remote, packed);
+      return await this.#afterPush(session, push, after);
     } finally {
       await repository.remove();
     }
@@ -85,15 +102,15 @@ export class PublishingService {
   /** The push succeeded, so later failures are reported in addition to it. */
   async #afterPush(
     session: string,
+    push: PlannedPush,
     {
+      resolved: { remote, host, sessionPage },
       request: { pullRequest: wanted },
-      prepared: { shown, remote },
-      commit,
       signal,
-    }: { request: Request; prepared: PreparedPush; commit: string; signal: AbortSignal },
+    }: { resolved: ResolvedTarget; request: Request; signal: AbortSignal },
   ): Promise<PublishedChange> {
-    const { url, into, branch, base, sessionPage } = shown;
-    const hosted = { remote, host: this.hosts.describe(hostOf(remote.address)), signal };
+    const { url, into, branch, base, commit } = push;
+    const hosted = { remote, host, signal };
     let pullRequest: PublishedChange['pullRequest'] = null;
     let problem: string | null = null;
     if (wanted) {
@@ -106,14 +123,20 @@ export class PublishingService {
         problem = error.message;
       }
     }
-    const link = pullRequest ? ` Pull request: ${pullRequest.url}` : '';
-    const event = newEvent('user', 'publish', {
-      args: { url, branch, base, commit, pullRequest: pullRequest && { ...pullRequest, into } },
-      message: `Pushed ${commit.slice(0, 7)} to the branch ${branch} of ${url}.${link}`,
-    });
-    await this.log.append(session, [event]);
+    await this.pushes.record(session, push, pullRequest);
     return { url, branch, commit, branchPage: branchPage(hosted, branch), pullRequest, problem };
   }
+}
+
+/** Throws `conflict` for another change than the one that was prepared, and `forbidden` for one that is not allowed. */
+function assertAllowed({ id, refusals }: PreparedPublish, request: Request): void {
+  if (id !== request.id)
+    throw new AppError(
+      'conflict',
+      'The changes or the branch have changed since you reviewed them. Review them again.',
+    );
+  const [refusal] = refusals.filter(({ needs }) => !request.allow.includes(needs));
+  if (refusal) throw new AppError('forbidden', refusal.message);
 }
 
 /** A reviewer finds the conversation, unless the text already names it. */

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Event } from '@belay/protocol';
+import { AppError, isEvent, type Event } from '@belay/protocol';
 import { itLong, sampled } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
+import { RepositoryPusher } from '../git/repository-pusher.js';
 import { GitScene } from '../testing/git-scene.js';
 
 const scene = new GitScene();
@@ -101,6 +102,80 @@ describe('git out', () => {
     gitIn(bare, 'update-ref', '-d', 'refs/heads/x');
     expect(await publish(session, { branch: 'x', id, message: 'm' })).toMatchObject({
       status: 200,
+    });
+  });
+
+  describe('after a server that was killed', () => {
+    const target = { branch: 'agent/killed' };
+    const commitsOf = async (session: string, action: 'pushing' | 'publish') =>
+      (await belay.log.read(session, { after: 0 }))
+        .filter((event) => isEvent(event, action))
+        .map(({ args }) => args.commit);
+    /** Publishes with a server that ends before it writes this into the log, or before it sends anything. */
+    const killed = async (before: 'publish' | 'push') => {
+      const { session, bare } = await cloned();
+      edit((work) => put(work, 'a.txt', 'a\n'));
+      const { id } = await prepare(session, target);
+      const request = { ...target, id, message: 'm' };
+      const { log } = belay;
+      const append = log.append.bind(log);
+      jest
+        .spyOn(log, 'append')
+        .mockImplementation((...given) =>
+          Array.isArray(given[1]) && given[1].some(({ action }) => action === before)
+            ? Promise.reject(new AppError('unavailable', 'Killed.'))
+            : append(...given),
+        );
+      const pusher = belay.app.get(RepositoryPusher);
+      if (before === 'push')
+        jest.spyOn(pusher, 'push').mockRejectedValueOnce(new AppError('unavailable', 'Killed.'));
+      expect(await publish(session, request)).toMatchObject({ detail: 'Killed.' });
+      await belay.restart({ BELAY_MAX_SANDBOXES: '200' });
+      return { session, bare, request };
+    };
+
+    it('records what that one has pushed, and pushes nothing again', async () => {
+      const { session, bare, request } = await killed('publish');
+      const tip = gitIn(bare, 'rev-parse', target.branch).trim();
+      expect(await commitsOf(session, 'publish')).toEqual([]);
+      expect(await publish(session, request)).toMatchObject({ status: 200, commit: tip });
+      expect(await commitsOf(session, 'publish')).toEqual([tip]);
+      expect(gitIn(bare, 'log', '--format=%s', target.branch)).toBe('m\nfirst\n');
+      expect((await belay.log.summary(session)).published).toMatchObject({ commit: tip });
+      expect(await publish(session, request)).toMatchObject({ status: 409 });
+    });
+
+    it('records it also when the change is only looked at again, and goes on from there', async () => {
+      const { session, bare } = await killed('publish');
+      const tip = gitIn(bare, 'rev-parse', target.branch).trim();
+      expect(await prepare(session, target)).toMatchObject({
+        status: 409,
+        detail: expect.stringContaining('already has these changes') as string,
+      });
+      expect(await commitsOf(session, 'publish')).toEqual([tip]);
+      edit((work) => put(work, 'a.txt', 'b\n'));
+      const next = await prepare(session, target);
+      expect(next).toMatchObject({ status: 200, parent: tip });
+      await publish(session, { ...target, id: next.id, message: 'n' });
+      expect(gitIn(bare, 'log', '--format=%s', target.branch)).toBe('n\nm\nfirst\n');
+    });
+
+    it('makes the same commit again if that one had not pushed it yet', async () => {
+      const { session, bare, request } = await killed('push');
+      const planned = await commitsOf(session, 'pushing');
+      expect(await publish(session, request)).toMatchObject({ status: 200, commit: planned[0] });
+      expect(await commitsOf(session, 'pushing')).toEqual(planned);
+      expect(gitIn(bare, 'rev-parse', target.branch).trim()).toBe(planned[0]);
+    });
+
+    it('attacks: takes no commit of others for its own', async () => {
+      const { session, bare, request } = await killed('publish');
+      const [own] = await commitsOf(session, 'pushing');
+      const tree = gitIn(bare, 'rev-parse', `${own}^{tree}`).trim();
+      const theirs = gitIn(bare, 'commit-tree', '-m', 'm', '-p', 'main', tree).trim();
+      gitIn(bare, 'update-ref', `refs/heads/${target.branch}`, theirs);
+      expect(await publish(session, request)).toMatchObject({ status: 409 });
+      expect(await commitsOf(session, 'publish')).toEqual([]);
     });
   });
 
