@@ -40,7 +40,7 @@ describeSystem('the chat: edited calls, search, cards and messages', (server) =>
     await fill(page, 'Changed command', 'echo edited-$((6*7))');
     await click(page, 'Run this once', waiting);
     await session.finished();
-    await shows(page, chat, 'changed by you');
+    await shows(page, chat, 'changed by Owner');
     expect(session.terminal()).toContain('edited-42');
     expect(session.terminal()).not.toContain('echo one');
     expect(chromium.complaints).toEqual([]);

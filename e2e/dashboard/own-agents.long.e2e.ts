@@ -91,7 +91,7 @@ describe('an agent of the user’s own', () => {
     await fill(page, 'Reason', 'Not that.');
     await click(page, 'Deny', chat);
     await shows(page, 'header', 'finished');
-    await shows(page, chat, /rm -r \/[^]*You denied this: Not that\.[^]*Belay did not run/);
+    await shows(page, chat, /rm -r \/[^]*Owner denied this: Not that\.[^]*Belay did not run/);
     await shows(page, 'body', 'Run what it says');
     expect(chromium.complaints).toEqual([]);
   });

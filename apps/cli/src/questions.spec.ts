@@ -91,7 +91,7 @@ describe('questions', () => {
     const questions = new Questions({ id: 's', client, user }, { ...unasked, failed });
     questions.see(approval('c1'));
     await settled();
-    questions.see(event('approve', { rule: null }, 'c1'));
+    questions.see(event('approve', {}, 'c1'));
     await settled();
     expect(sent).toEqual([]);
     expect(failed).not.toHaveBeenCalled();

@@ -92,6 +92,34 @@ export const approvalVerdict = z.object({
 });
 export type ApprovalVerdict = z.infer<typeof approvalVerdict>;
 
+/** Who decided on a call. */
+export const decider = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('caller'),
+    id: z.string().describe('`owner`, `token:ID` or `user:ID`.'),
+    label: z.string().describe('The name of the user, or the label of the token.'),
+  }),
+  z.object({ kind: z.literal('rule'), rule: z.string() }),
+  z.object({ kind: z.literal('mode'), mode: approvalMode }),
+  z
+    .object({ kind: z.literal('server') })
+    .describe('An earlier answer to an equal call, or the withdrawal of the call.'),
+]);
+export type Decider = z.infer<typeof decider>;
+
+/** The verdict on a call that was rejected, from its event. */
+export const rejectionBy = ({
+  reason,
+  by,
+}: {
+  reason: string;
+  by?: Decider | undefined;
+}): ApprovalVerdict => ({
+  verdict: 'rejected',
+  ...(reason && { reason }),
+  ...(by && by.kind !== 'caller' && { by: by.kind === 'rule' ? 'rule' : 'server' }),
+});
+
 /** The error that the model gets for a rejected call. */
 export function rejectionOf({ by, reason }: ApprovalVerdict): AppError {
   const because = reason ? `: ${reason}` : '.';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { agentTurn, importedConversation } from './agent-turn.js';
-import { approvalMode, approvalRequest, approvalVerdict } from './approvals.js';
+import { approvalMode, approvalRequest, approvalVerdict, decider } from './approvals.js';
 import { changeTotal } from './change-total.js';
 import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
@@ -201,13 +201,13 @@ export const eventArgs = {
     mode: approvalMode,
     until: z.iso.datetime({ offset: true }).nullable(),
   }),
-  /** user or server: the call with the event’s id may run; `rule` if a rule decided. */
-  approve: z.object({
-    rule: z.string().nullable().default(null),
-    edited: approvalVerdict.shape.edited,
-  }),
+  /**
+   * user or server: the call with the event’s id may run. Also of a call that a rule or the mode let run without a
+   * question; `by` is omitted in logs of older versions.
+   */
+  approve: z.object({ by: decider.optional(), edited: approvalVerdict.shape.edited }),
   /** user or server: the call with the event’s id may not run. */
-  reject: z.object({ reason: z.string(), rule: z.string().nullable().default(null) }),
+  reject: z.object({ reason: z.string(), by: decider.optional() }),
   pause: z.object({
     now: z.literal(true).optional().describe('The model’s reply and running calls are broken off.'),
   }),

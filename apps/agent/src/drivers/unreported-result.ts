@@ -3,6 +3,7 @@ import {
   calledOperation,
   newEvent,
   programOutput,
+  rejectionBy,
   rejectionOf,
   type EndedRun,
   type Event,
@@ -32,8 +33,4 @@ export function unreportedResult(
 }
 
 /** Why a held call was refused. */
-export function refusalOf({ source, args: { reason, rule } }: EventOf<'reject'>): AppError {
-  const by =
-    source === 'user' ? {} : { by: rule === null ? ('server' as const) : ('rule' as const) };
-  return rejectionOf({ verdict: 'rejected', reason, ...by });
-}
+export const refusalOf = ({ args }: EventOf<'reject'>): AppError => rejectionOf(rejectionBy(args));

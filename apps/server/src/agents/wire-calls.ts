@@ -178,7 +178,7 @@ export class WireCalls implements CallJudge, OnApplicationBootstrap {
   async #record(session: string, id: string, verdict: ApprovalVerdict): Promise<void> {
     await this.log.append(session, ({ state }) => {
       if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
-      return [verdictEvent('server', id, verdict)];
+      return [verdictEvent(id, { verdict, by: { kind: 'server' } })];
     });
   }
 

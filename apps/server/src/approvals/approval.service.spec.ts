@@ -1,4 +1,4 @@
-import { newEvent } from '@belay/protocol';
+import { isEvent, newEvent } from '@belay/protocol';
 import { itLong, staysTrue, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import { ApprovalBench } from '../testing/approval-bench.js';
@@ -86,8 +86,12 @@ onEveryDatabase('approvals', (databases) => {
     expect(await verdict).toEqual({ verdict: 'approved', edited: { command: 'rm -rf build' } });
     const events = await logs.log.read('s', { after: 0 });
     expect(events.find(({ action }) => action === 'approve')).toMatchObject({
-      message: 'Approved with changes.',
-      args: { edited: { command: 'rm -rf build' } },
+      source: 'user',
+      message: 'Approved by Owner, with changes.',
+      args: {
+        edited: { command: 'rm -rf build' },
+        by: { kind: 'caller', id: 'owner', label: 'Owner' },
+      },
     });
     expect(await approvals.request('s', run('c1', 'rm -rf /'), never)).toEqual(await verdict);
   });
@@ -165,6 +169,36 @@ onEveryDatabase('approvals', (databases) => {
       { verdict: 'approved' },
     ]);
     expect((await summary()).waitingFor).toMatchObject([{ subject: 'evil.example:443' }]);
+  });
+
+  it('logs who decided, also where nobody was asked', async () => {
+    const rule = await rules.create(newRule({ pattern: 'npm publish', verdict: 'rejected' }));
+    await approvals.request('s', run('c1', 'npm publish'), never);
+    const asked = approvals.request('s', run('c2'), never);
+    await bench.waits(1);
+    const caller = { ...ownerCaller, id: 'token:1', label: 'CI' };
+    await approvals.answer('s', { id: 'c2', caller }, { verdict: 'rejected', reason: 'No.' });
+    await asked;
+    await bench.turnTo('s', 'auto');
+    await approvals.request('s', run('c3'), never);
+    // Its own event says that it was refused.
+    await approvals.request('s', egress, never);
+    const events = await logs.log.read('s', { after: 0 });
+    const decisions = events.flatMap((event) =>
+      isEvent(event, 'approve') || isEvent(event, 'reject')
+        ? [[event.id, event.source, event.message, event.args.by]]
+        : [],
+    );
+    expect(decisions).toEqual([
+      [
+        'c1',
+        'server',
+        'Rejected by a rule: A rule rejects this call.',
+        { kind: 'rule', rule: rule.id },
+      ],
+      ['c2', 'user', 'Rejected by CI: No.', { kind: 'caller', id: 'token:1', label: 'CI' }],
+      ['c3', 'server', 'Approved by the mode “At once”.', { kind: 'mode', mode: 'auto' }],
+    ]);
   });
 
   it('returns the reason of a rejection to the caller', async () => {

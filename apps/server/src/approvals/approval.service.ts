@@ -9,6 +9,7 @@ import {
   isEvent,
   operationNamed,
   newEvent,
+  rejectionBy,
   ruleMatches,
   subjectOf,
   type ApprovalAnswer,
@@ -24,10 +25,10 @@ import {
 import { assertMay, type Caller } from '../access/caller.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
-import { decisionByMode, needsPlan } from './decision-by-mode.js';
+import { allowedBy, decisionByMode, needsPlan } from './decision-by-mode.js';
 import { checkAnswer } from './check-answer.js';
 import { RulesStore } from './rules.store.js';
-import { verdictEvent } from './verdict-event.js';
+import { verdictEvent, type Decision } from './verdict-event.js';
 
 interface Waiting {
   request: ApprovalRequest;
@@ -106,19 +107,22 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     session: string,
     asked: ApprovalRequest,
   ): Promise<ApprovalVerdict | undefined> {
-    const request = defined(asked);
     const { approvals } = await this.log.settings(session);
-    const rule = await this.#rule(session, request, approvals);
-    return rule ? verdictOf(rule) : verdictByMode(request, approvals);
+    const decision = await this.#decision(session, defined(asked), approvals);
+    return typeof decision === 'string' ? undefined : decision.verdict;
   }
 
-  /** The rule that decides. None allows what the mode `plan` refuses: no rule stands in for the approval of a plan. */
-  async #rule(
+  /**
+   * The decision of a rule or else the mode, or how the user decides. No rule allows what the mode `plan` refuses: none
+   * stands in for the approval of a plan.
+   */
+  async #decision(
     session: string,
     request: ApprovalRequest,
     mode: ApprovalMode,
-  ): Promise<Rule | undefined> {
-    return needsPlan(request, mode) ? undefined : this.rules.decide(session, request);
+  ): Promise<Decision | 'ask' | 'delay'> {
+    const rule = needsPlan(request, mode) ? undefined : await this.rules.decide(session, request);
+    return rule ? byRule(rule) : decisionByMode(request, mode);
   }
 
   /** The user’s answer. Throws `not_found` when no such question is open. */
@@ -137,7 +141,8 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       if (!held && !waitingFor.some(({ id }) => id === call)) {
         throw new AppError('not_found', `There is no open question with the id ${call}.`);
       }
-      return [verdictEvent('user', call, { verdict, reason, edited })];
+      const by = { kind: 'caller', id: caller.id, label: caller.label } as const;
+      return [verdictEvent(call, { verdict: { verdict, reason, edited }, by })];
     });
     if (!remember) return;
     await this.#follow(session, await this.rules.create({ ...remember, session, verdict }));
@@ -153,10 +158,9 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
 
   /** Applies a rule made from one answer to the other open questions. */
   async #follow(session: string, rule: Rule): Promise<void> {
-    const verdict = verdictOf(rule);
     const others = [...(this.#waiting.get(session)?.values() ?? [])]
       .filter(({ request }) => ruleMatches(rule, request))
-      .map(({ request }) => verdictEvent('server', request.id, verdict, rule.id));
+      .map(({ request }) => verdictEvent(request.id, byRule(rule)));
     if (others.length > 0) await this.log.append(session, others);
   }
 
@@ -174,16 +178,12 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const { state } = await this.log.summary(session);
     if (isEnded(state)) throw new AppError('cancelled', `The session is ${state}.`);
     const { approvals } = await this.log.settings(session);
-    const rule = await this.#rule(session, request, approvals);
-    if (rule) {
-      await this.log.append(session, [
-        verdictEvent('server', request.id, verdictOf(rule), rule.id),
-      ]);
-      return;
-    }
-    const decision = decisionByMode(request, approvals);
-    if (typeof decision !== 'string') return waiting.settle(decision);
-    await this.#question(session, request, decision);
+    const decision = await this.#decision(session, request, approvals);
+    if (typeof decision === 'string') return this.#question(session, request, decision);
+    // The connection is an event with its reason anyway, and the mode of its next attempt may be another one.
+    if (request.operation === 'egress' && decision.by.kind === 'mode')
+      return waiting.settle(decision.verdict);
+    await this.log.append(session, [verdictEvent(request.id, decision)]);
   }
 
   async #question(session: string, request: ApprovalRequest, mode: 'ask' | 'delay'): Promise<void> {
@@ -215,11 +215,13 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
   async #verdictsOf(session: string, mode: ApprovalMode): Promise<NewEvent[]> {
     const verdicts: NewEvent[] = [];
     for (const { request } of this.#waiting.get(session)?.values() ?? []) {
-      const rule = await this.#rule(session, request, mode);
-      const verdict = rule ? verdictOf(rule) : verdictByMode(request, mode);
+      const decision = await this.#decision(session, request, mode);
+      if (typeof decision === 'string') continue;
       // A rejected host would stay rejected for a while after the plan was approved.
-      const isKept = !rule && request.operation === 'egress' && verdict?.verdict === 'rejected';
-      if (verdict && !isKept) verdicts.push(verdictEvent('server', request.id, verdict, rule?.id));
+      const { verdict, by } = decision;
+      const isRejected = by.kind === 'mode' && verdict.verdict === 'rejected';
+      if (isRejected && request.operation === 'egress') continue;
+      verdicts.push(verdictEvent(request.id, decision));
     }
     return verdicts;
   }
@@ -234,8 +236,10 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
           const held = this.#waiting.get(session)?.get(call);
           if (!held || isHeld(call, state) || isEnded(state)) return [];
           // The mode may have changed since.
-          const byMode = verdictByMode(held.request, approvals);
-          return [verdictEvent('server', call, byMode ?? { verdict: 'approved' })];
+          const decision = decisionByMode(held.request, approvals);
+          return [
+            verdictEvent(call, typeof decision === 'string' ? allowedBy(approvals) : decision),
+          ];
         })
         .then((events) => {
           const isHeldBack = events.length === 0 && this.#waiting.get(session)?.has(call);
@@ -250,11 +254,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
       const { edited } = event.args;
       waiting.get(event.id ?? '')?.settle({ verdict: 'approved', ...(edited && { edited }) });
     } else if (isEvent(event, 'reject')) {
-      const { reason, rule } = event.args;
-      const by =
-        event.source === 'user' ? {} : ({ by: rule === null ? 'server' : 'rule' } as const);
-      const rejected = { verdict: 'rejected', ...(reason && { reason }), ...by } as const;
-      waiting.get(event.id ?? '')?.settle(rejected);
+      waiting.get(event.id ?? '')?.settle(rejectionBy(event.args));
     } else if (isEvent(event, 'state') && isEnded(event.args.state)) {
       const reason = `The session is ${event.args.state}.`;
       for (const each of waiting.values())
@@ -288,7 +288,7 @@ export class ApprovalService implements OnModuleInit, OnModuleDestroy {
     const rejected = { verdict: 'rejected', reason, by: 'server' } as const;
     await this.log
       .append(session, ({ state }) =>
-        isEnded(state) ? [] : [verdictEvent('server', call, rejected)],
+        isEnded(state) ? [] : [verdictEvent(call, { verdict: rejected, by: { kind: 'server' } })],
       )
       .catch(ignoreError('the call is settled here all the same'));
     this.#waiting.get(session)?.get(call)?.settle(rejected);
@@ -319,16 +319,9 @@ function defined(asked: ApprovalRequest): ApprovalRequest {
   return { ...asked, risk: operation.risk, subject };
 }
 
-/** Undefined when the mode has the user decide. */
-function verdictByMode(request: ApprovalRequest, mode: ApprovalMode): ApprovalVerdict | undefined {
-  const decision = decisionByMode(request, mode);
-  return typeof decision === 'string' ? undefined : decision;
-}
-
-const verdictOf = ({ verdict }: Rule): ApprovalVerdict => ({
-  verdict,
-  reason: ruleReason,
-  by: 'rule',
+const byRule = ({ id, verdict }: Rule): Decision => ({
+  verdict: { verdict, reason: ruleReason, by: 'rule' },
+  by: { kind: 'rule', rule: id },
 });
 
 /** Questions about hosts and about calls are counted separately, so that neither can crowd out the other. */

@@ -3,21 +3,26 @@ import {
   needsDecision,
   type ApprovalMode,
   type ApprovalRequest,
-  type ApprovalVerdict,
 } from '@belay/protocol';
+import type { Decision } from './verdict-event.js';
 
 /** Whether a request waits for the approval of a plan, which nothing but another mode gives. */
 export const needsPlan = ({ risk }: ApprovalRequest, mode: ApprovalMode): boolean =>
   mode === 'plan' && risk !== 'read';
 
 /**
- * The verdict of a mode on a request, or how the mode has the user decide. Reading and writing in the sandbox is allowed
+ * The decision of a mode on a request, or how the mode has the user decide. Reading and writing in the sandbox is allowed
  * except in the modes `plan` and `safe`; a host outside the policy always needs the user.
  */
 export function decisionByMode(
   request: ApprovalRequest,
   mode: ApprovalMode,
-): ApprovalVerdict | 'ask' | 'delay' {
+): Decision | 'ask' | 'delay' {
+  const refused = (reason: string): Decision => ({
+    verdict: { verdict: 'rejected', reason, by: 'server' },
+    by: { kind: 'mode', mode },
+  });
+  const approved = allowedBy(mode);
   const { operation: name, risk, subject } = request;
   if (mode === 'plan') return needsPlan(request, mode) ? refused(planFirst) : approved;
   if (name === 'egress') return mode === 'auto' ? refused(asksNobody(subject)) : 'ask';
@@ -28,12 +33,9 @@ export function decisionByMode(
   return mode;
 }
 
-const approved: ApprovalVerdict = { verdict: 'approved' };
-
-const refused = (reason: string): ApprovalVerdict => ({
-  verdict: 'rejected',
-  reason,
-  by: 'server',
+export const allowedBy = (mode: ApprovalMode): Decision => ({
+  verdict: { verdict: 'approved' },
+  by: { kind: 'mode', mode },
 });
 
 const planFirst =

@@ -45,8 +45,7 @@ const approval = (id = 'c1') =>
     message: '',
     id,
   });
-const approve = (rule: string | null = null) =>
-  newEvent('user', 'approve', { args: { rule }, message: '', id: 'c1' });
+const approve = () => newEvent('user', 'approve', { args: {}, message: '', id: 'c1' });
 const turn = (args: object) =>
   newEvent('agent', 'turn', { args: args as { change: 'ended'; end: 'done' }, message: '' });
 

@@ -267,7 +267,7 @@ export class SessionSpans {
     { id, source, args }: Event & EventOf<'approve' | 'reject'>,
     verdict: 'approved' | 'rejected',
   ): void {
-    const by = args.rule === null ? source : 'rule';
+    const by = !args.by || args.by.kind === 'caller' ? source : args.by.kind;
     const decided = { 'belay.approval.verdict': verdict, 'belay.approval.by': by };
     const call = this.#open.get(`call:${id}`);
     if (call) Object.assign(call.attributes, decided);

@@ -122,7 +122,9 @@ describe('its calls', () => {
     const approve = async () => {
       for (const [action, args] of [
         ['terminal.run', { command: 'ls' }],
-        ...actions.map((action) => [action, { reason: 'Use make.', rule: null }] as const),
+        ...actions.map(
+          (action) => [action, { reason: 'Use make.', by: { kind: 'server' } }] as const,
+        ),
       ] as const)
         await acp.stage.say({ source: 'server', action, args, message: action, id: 'held' });
       return { verdict: 'approved' } as const;
@@ -143,7 +145,7 @@ describe('its calls', () => {
     await acp.stage.say({
       source: 'user',
       action: 'reject',
-      args: { reason: 'No.', rule: null },
+      args: { reason: 'No.', by: { kind: 'server' } },
       message: 'Rejected: No.',
       id: 'held',
     });

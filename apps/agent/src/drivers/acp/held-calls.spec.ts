@@ -49,7 +49,7 @@ it('knows a tool of the program by its whole input', () => {
 
 it('takes no call of others than the server for one, and notes rejections', () => {
   expect(heldWith({ ...ls, source: 'agent' }).find(run('call_1', 'ls'))).toBeUndefined();
-  const rejected = event('reject', { reason: 'No.', rule: null }, 'call_1');
+  const rejected = event('reject', { reason: 'No.' }, 'call_1');
   expect(heldWith(ls, rejected).find(run('call_1', 'ls'))).toMatchObject({
     refusal: { code: 'rejected', message: expect.stringContaining('No.') },
   });

@@ -4,6 +4,7 @@ import {
   newEvent,
   type ApprovalMode,
   type ApprovalRequest,
+  type Decider,
   type NewEvent,
 } from '@belay/protocol';
 import { itLong, sampled } from '@belay/testing';
@@ -318,26 +319,31 @@ describe('a call that was decided', () => {
   it('loses its buttons as soon as it is decided elsewhere', async () => {
     const { live } = await show();
     await screen.findByRole('button', { name: 'Allow once' });
-    const [, , decided] = logOf(asked(), asked(), approve('server', 'rule-1'));
+    const [, , decided] = logOf(asked(), asked(), approve({ kind: 'rule', rule: 'rule-1' }));
     act(() => {
       live.events(decided ? [decided] : []);
     });
     await waitFor(() => expect(shownButtons()).toEqual([]));
   });
 
-  const approve = (source: NewEvent['source'], rule: string | null = null) =>
-    newEvent(source, 'approve', { args: { rule }, message: 'Allowed', id: 'call' });
+  const ada: Decider = { kind: 'caller', id: 'user:1', label: 'Ada' };
+  const approve = (by: Decider) =>
+    newEvent(by.kind === 'caller' ? 'user' : 'server', 'approve', {
+      args: { by },
+      message: 'Allowed',
+      id: 'call',
+    });
   const reject = newEvent('user', 'reject', {
-    args: { reason: 'Not on a Friday' },
+    args: { reason: 'Not on a Friday', by: ada },
     message: 'Denied',
     id: 'call',
   });
 
   it.each(
     sampled(1, [
-      ['the user', approve('user'), 'You allowed this'],
-      ['a rule', approve('server', 'rule-1'), 'A rule allowed this'],
-      ['the policy', approve('server'), 'The policy allowed this'],
+      ['the user', approve(ada), 'Ada allowed this'],
+      ['a rule', approve({ kind: 'rule', rule: 'rule-1' }), 'A rule allowed this'],
+      ['the mode', approve({ kind: 'mode', mode: 'auto' }), 'The mode “At once” allowed this'],
     ]),
   )('names %s on its card only', async (_, verdict, text) => {
     const done = failedWith('terminal.run', 'Cancelled.');
@@ -351,7 +357,7 @@ describe('a call that was decided', () => {
   it('shows the whole command of a denied call, and the reason once', async () => {
     const done = failedWith('terminal.run', 'The user did not allow this: Not on a Friday');
     await show([asked(), reject, done], { summary: { state: 'running' } });
-    await screen.findByText('You denied this: Not on a Friday');
+    await screen.findByText('Ada denied this: Not on a Friday');
     const card = screen.getByRole('button', { name: /npm publish --tag next/ });
     expect(card.textContent).toMatch(/denied$/);
     expect(screen.getByRole('log').textContent.split('Not on a Friday')).toHaveLength(2);
@@ -360,24 +366,24 @@ describe('a call that was decided', () => {
   it('shows a call that the user changed as it ran', async () => {
     const edited = { command: 'npm publish --dry-run' };
     const verdict = newEvent('user', 'approve', {
-      args: { edited },
+      args: { edited, by: ada },
       message: 'Allowed',
       id: 'call',
     });
     await show([asked(), verdict, failedWith('terminal.run', 'No.')], {
       summary: { state: 'running' },
     });
-    await screen.findByText('You changed and allowed this');
+    await screen.findByText('Ada changed and allowed this');
     expect(screen.getByRole('log').textContent).toContain('npm publish --dry-run');
     expect(screen.getByRole('log').textContent).not.toContain('--tag next');
   });
 
   it('names the host of a connection, which has no card', async () => {
     const host = asked({ operation: 'egress', subject: 'evil.example:443', id: 'connection' });
-    const verdict = { ...approve('user'), id: 'connection' };
+    const verdict = { ...approve(ada), id: 'connection' };
     await show([host, verdict], { summary: { state: 'running', waitingFor: [] } });
     await screen.findByText('evil.example:443');
-    expect(screen.getByRole('log').textContent).toContain('You allowed this: evil.example:443');
+    expect(screen.getByRole('log').textContent).toContain('Ada allowed this: evil.example:443');
   });
 });
 

@@ -65,7 +65,7 @@ function Running({ since, past }: { since: string; past: boolean }) {
 
 /** Who decided on the call, in a tooltip and for screen readers; the card of a denied call has the reason below. */
 function Verdict({ verdict }: { verdict: Event }) {
-  const { allowed, edited } = decisionOf(verdict);
+  const { allowed, decider, edited } = decisionOf(verdict);
   const text = decisionText(verdict);
   if (!allowed)
     return (
@@ -76,7 +76,7 @@ function Verdict({ verdict }: { verdict: Event }) {
   return (
     <span title={text} className="flex shrink-0 items-center gap-1 text-xs text-faint">
       <ShieldCheck size={13} aria-hidden />
-      {edited && 'changed by you'}
+      {edited && `changed by ${decider}`}
       <span className="sr-only">{text}</span>
     </span>
   );

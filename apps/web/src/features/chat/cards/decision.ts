@@ -1,17 +1,23 @@
-import { isEvent, visibleText, type Event } from '@belay/protocol';
+import { approvalModes, isEvent, visibleText, type Decider, type Event } from '@belay/protocol';
 
 /** Who decided on a call, and how. */
 export function decisionOf(verdict: Event) {
   const approval = isEvent(verdict, 'approve') ? verdict.args : undefined;
   const rejection = isEvent(verdict, 'reject') ? verdict.args : undefined;
-  const rule = approval?.rule ?? rejection?.rule ?? null;
+  const by = approval?.by ?? rejection?.by;
   return {
     allowed: approval !== undefined,
-    decider: rule ? 'A rule' : verdict.source === 'user' ? 'You' : 'The policy',
+    decider: by ? nameOf(by) : verdict.source === 'user' ? 'The user' : 'The server',
     reason: rejection?.reason ?? '',
     /** The fields that the user changed before allowing the call. */
     edited: approval?.edited,
   };
+}
+
+function nameOf(by: Decider): string {
+  if (by.kind === 'caller') return visibleText(by.label);
+  if (by.kind === 'mode') return `The mode “${approvalModes[by.mode].short}”`;
+  return by.kind === 'rule' ? 'A rule' : 'The server';
 }
 
 /** A decision as a sentence. */
