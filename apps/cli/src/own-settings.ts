@@ -34,7 +34,7 @@ export const withOwnSettings = (command: Command): Command =>
     .addOption(
       new Option(
         '--approve <mode>',
-        'plan changes nothing before you approve a plan; safe asks before every action, ask before commands and network access; delay waits 2 s, auto runs at once',
+        'plan changes nothing before you approve a plan; safe asks before every action, ask before commands and network access; delay waits 2 s, rules runs only what a rule allows and asks nobody, auto runs at once',
       ).choices(approvalMode.options),
     )
     .addOption(

@@ -28,7 +28,7 @@ describe('the command line', () => {
     [['run', 'x', '--max-steps', '0'], /--max-steps.*It must be a whole number above 0/],
     [['run', 'x', '--max-steps', '2.5'], /whole number/],
     [['run', 'x', '--timeout', 'soon'], /--timeout.*number of seconds above 0/],
-    [['run', 'x', '--approve', 'never'], /Allowed choices are plan, safe, ask, delay, auto/],
+    [['run', 'x', '--approve', 'never'], /Allowed choices are plan, safe, ask, delay, rules, auto/],
     [['run', 'x', '--modle', 'y'], /unknown option '--modle'/],
     [['settings', '--max-tokens', 'many'], /whole number/],
     [['rnu'], /unknown command 'rnu'/],
@@ -214,7 +214,14 @@ describe('completion', () => {
     expect(await offered('run', '--ap')).toEqual(['--apply', '--approve']);
     // `--board-id` is for the server only.
     expect(await offered('eval', 'run', '--b')).toEqual(['--base-image', '--build-network']);
-    expect(await offered('run', '--approve', '')).toEqual(['plan', 'safe', 'ask', 'delay', 'auto']);
+    expect(await offered('run', '--approve', '')).toEqual([
+      'plan',
+      'safe',
+      'ask',
+      'delay',
+      'rules',
+      'auto',
+    ]);
     expect(await offered('log', '--json', '')).toEqual(['last', '0mwq-4b44']);
     expect(await offered('completion', 'f')).toEqual(['fish']);
     expect(await offered('run', '--workspace', '')).toEqual([]);

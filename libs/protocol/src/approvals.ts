@@ -3,7 +3,7 @@ import { AppError } from './errors.js';
 import { risk, type Operation } from './operation.js';
 import { exactPattern } from './rule-pattern.js';
 
-export const approvalMode = z.enum(['plan', 'safe', 'ask', 'delay', 'auto']);
+export const approvalMode = z.enum(['plan', 'safe', 'ask', 'delay', 'rules', 'auto']);
 export type ApprovalMode = z.infer<typeof approvalMode>;
 
 /** The delay of a call in mode `delay`, in milliseconds (MyCodeInterpreter’s semisafe). */
@@ -20,7 +20,8 @@ interface ModeWords {
   does: string;
 }
 
-/** The labels of the approval modes. In `plan`, only reads run; `safe` also asks before reads and edits. */
+/** The labels of the approval modes. In `plan`, only reads run; `safe` also asks before reads and edits; `rules` is for
+ * sessions that nobody watches. */
 export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
   plan: {
     label: 'Plan first, change nothing until then',
@@ -41,6 +42,11 @@ export const approvalModes: Readonly<Record<ApprovalMode, ModeWords>> = {
     label: `Run after ${delay} unless stopped`,
     short: `After ${delay}`,
     does: `waits ${delay}`,
+  },
+  rules: {
+    label: 'Run only what a rule allows, ask nobody',
+    short: 'Rules only',
+    does: 'runs only what a rule allows',
   },
   auto: { label: 'Run at once', short: 'At once', does: 'never asks' },
 };

@@ -46,6 +46,8 @@ const approvalTexts: Record<ApprovalMode, string> = {
   ask: 'ask. Commands and network calls wait for the user’s yes, and so does a host that is not open: prefer one complete command to many small ones. Reads and edits run at once',
   delay:
     'delay. Commands and network calls run after two seconds unless the user stops them; a host that is not open waits for the user’s yes',
+  rules:
+    'rules. Commands and network calls that a rule of the user allows run; all others are refused without a question, and so is a host that is not open: the user is not there, so go on in another way. Reads and edits run at once',
   auto: 'auto. Everything runs at once; a host that is not open is refused without a question',
 };
 

@@ -1,5 +1,6 @@
 import {
   calledOperation,
+  excerpt,
   needsDecision,
   type ApprovalMode,
   type ApprovalRequest,
@@ -12,7 +13,8 @@ export const needsPlan = ({ risk }: ApprovalRequest, mode: ApprovalMode): boolea
 
 /**
  * The decision of a mode on a request, or how the mode has the user decide. Reading and writing in the sandbox is allowed
- * except in the modes `plan` and `safe`; a host outside the policy always needs the user.
+ * except in the modes `plan` and `safe`. The modes `rules` and `auto` ask nobody; in all others but `plan`, a host outside
+ * the policy needs the user.
  */
 export function decisionByMode(
   request: ApprovalRequest,
@@ -25,12 +27,13 @@ export function decisionByMode(
   const approved = allowedBy(mode);
   const { operation: name, risk, subject } = request;
   if (mode === 'plan') return needsPlan(request, mode) ? refused(planFirst) : approved;
-  if (name === 'egress') return mode === 'auto' ? refused(asksNobody(subject)) : 'ask';
+  const asksNobody = mode === 'rules' || mode === 'auto';
+  if (name === 'egress') return asksNobody ? refused(noRule(mode, subject)) : 'ask';
   const operation = calledOperation(name);
   if (mode === 'safe') return operation && !needsDecision(operation, mode) ? approved : 'ask';
   if (risk === 'network' && staysInside(subject)) return approved;
   if (risk === 'read' || risk === 'write' || mode === 'auto') return approved;
-  return mode;
+  return mode === 'rules' ? refused(noRule(mode, `${name} ${subject}`)) : mode;
 }
 
 export const allowedBy = (mode: ApprovalMode): Decision => ({
@@ -41,8 +44,8 @@ export const allowedBy = (mode: ApprovalMode): Decision => ({
 const planFirst =
   'The user wants a plan first: until they approve it, only reads run. Write the plan with plan.update, then ask for its approval.';
 
-const asksNobody = (subject: string): string =>
-  `The mode auto asks nobody, and no rule allows ${subject}.`;
+const noRule = (mode: ApprovalMode, what: string): string =>
+  `The mode ${mode} asks nobody, and no rule allows ${excerpt(what.trim(), 300)}.`;
 
 /** `localhost` is the sandbox itself, so such a request does not leave it. */
 const staysInside = (subject: string): boolean =>

@@ -131,6 +131,7 @@ export const approvalControls: Record<ApprovalMode, SessionControl> = {
   safe: approvals('safe'),
   ask: approvals('ask'),
   delay: approvals('delay'),
+  rules: approvals('rules'),
   auto: approvals('auto'),
 };
 

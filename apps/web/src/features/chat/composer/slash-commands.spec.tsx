@@ -41,7 +41,7 @@ describe('slash commands', () => {
     await waitFor(() => expect(rest.sentTo('sessions.stop')).toHaveLength(1));
   });
 
-  it.each(['plan', 'safe', 'ask', 'delay', 'auto'])(
+  it.each(['plan', 'safe', 'ask', 'delay', 'rules', 'auto'])(
     '/%s chooses how calls are approved',
     async (mode) => {
       const { rest } = await show();

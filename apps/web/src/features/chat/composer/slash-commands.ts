@@ -21,7 +21,7 @@ const steers = (title: string, control: SessionControl): SlashCommand => ({
 });
 
 const { pause, resume, stop, restart } = sessionControls;
-const { plan, safe, ask, delay, auto } = approvalControls;
+const { plan, safe, ask, delay, rules, auto } = approvalControls;
 
 /** The slash commands, by name without `/`. */
 export const slashCommands: Record<string, SlashCommand> = {
@@ -41,6 +41,7 @@ export const slashCommands: Record<string, SlashCommand> = {
   safe: steers(safe.label, safe),
   ask: steers(ask.label, ask),
   delay: steers(delay.label, delay),
+  rules: steers(rules.label, rules),
   auto: steers(auto.label, auto),
   trust: {
     title: 'Trust AGENTS.md',
