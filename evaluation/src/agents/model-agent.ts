@@ -131,6 +131,7 @@ class SessionAgent implements AgentInstance {
       approvals: 'auto',
       egress: this.#egress(),
       mcp: [],
+      actions: [],
       // All budgets are set, so that the server’s defaults cannot change a benchmark.
       budgets: allBudgets.parse({ ...budgets, seconds: step.limits.agent }),
       tags: ['evaluation', task.suite],
