@@ -201,10 +201,7 @@ export const eventArgs = {
     mode: approvalMode,
     until: z.iso.datetime({ offset: true }).nullable(),
   }),
-  /**
-   * user or server: the call with the event’s id may run. Also of a call that a rule or the mode let run without a
-   * question; `by` is omitted in logs of older versions.
-   */
+  /** user or server: the call with the event’s id may run, also if nobody was asked; older logs omit `by`. */
   approve: z.object({ by: decider.optional(), edited: approvalVerdict.shape.edited }),
   /** user or server: the call with the event’s id may not run. */
   reject: z.object({ reason: z.string(), by: decider.optional() }),

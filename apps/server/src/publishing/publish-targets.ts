@@ -75,11 +75,7 @@ export class PublishTargets {
     const { remote } = refs;
     const { url } = remote.address;
     const cloned = own && clonedFrom(own, refs);
-    const base = target.base ?? cloned?.branch ?? refs.head;
-    if (base === undefined)
-      throw new AppError('invalid_input', 'Name the branch to start from as `base`.');
-    const tip = refs.refs.get(`refs/heads/${base}`);
-    if (tip === undefined) throw new AppError('not_found', `${url} has no branch ${base}.`);
+    const { base, tip } = baseOf(target.base ?? cloned?.branch ?? refs.head, refs);
     const { branch } = target;
     const before = refs.refs.get(`refs/heads/${branch}`);
     const { pushed, planned } = await this.pushes.to(session, { url, branch });
@@ -100,6 +96,17 @@ export class PublishTargets {
       sessionPage: this.#publicUrl ? `${this.#publicUrl}/sessions/${session}` : null,
     };
   }
+}
+
+function baseOf(
+  base: string | undefined,
+  { refs, remote }: AdvertisedRefs,
+): { base: string; tip: string } {
+  if (base === undefined)
+    throw new AppError('invalid_input', 'Name the branch to start from as `base`.');
+  const tip = refs.get(`refs/heads/${base}`);
+  if (tip !== undefined) return { base, tip };
+  throw new AppError('not_found', `${remote.address.url} has no branch ${base}.`);
 }
 
 /** The session’s cloned repository, as far as it matters for a push to this remote. */
