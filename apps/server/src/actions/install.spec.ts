@@ -93,6 +93,17 @@ describe('installing actions', () => {
     ]);
   });
 
+  it('attacks: a branch that is called like a commit does not stand for it', async () => {
+    const bare = publish('me/pinned.git');
+    const pinned = gitIn(bare, 'rev-parse', 'v1').trim();
+    const tree = gitIn(bare, 'rev-parse', 'v1^{tree}').trim();
+    const evil = gitIn(bare, 'commit-tree', '-m', 'evil', '-p', pinned, tree).trim();
+    gitIn(bare, 'update-ref', `refs/heads/${pinned}`, evil);
+    gitIn(bare, 'update-ref', 'refs/heads/other', evil);
+    expect(await find(pinned, 'me/pinned.git')).toMatchObject({ commit: pinned, faults: [] });
+    expect(await find('other', 'me/pinned.git')).toMatchObject({ commit: evil });
+  });
+
   it('shows what an update changes, and installs what was shown, whatever came later', async () => {
     await install((await find()).id);
     expect((await find()).actions).toMatchObject([{ state: 'same' }]);

@@ -1,4 +1,10 @@
-import { newEvent, sessionSettings, type Event, type NewEvent } from '@belay/protocol';
+import {
+  newEvent,
+  sessionSettings,
+  type Decider,
+  type Event,
+  type NewEvent,
+} from '@belay/protocol';
 import { SessionSpans } from './session-spans.js';
 import { usageEvent as usage } from './testing/usage-event.js';
 
@@ -45,7 +51,13 @@ const approval = (id = 'c1') =>
     message: '',
     id,
   });
-const approve = () => newEvent('user', 'approve', { args: {}, message: '', id: 'c1' });
+const caller: Decider = { kind: 'caller', id: 'user:1', label: 'SECRET' };
+const approve = (by: Decider = caller) =>
+  newEvent(by.kind === 'caller' ? 'user' : 'server', 'approve', {
+    args: { by },
+    message: '',
+    id: 'c1',
+  });
 const turn = (args: object) =>
   newEvent('agent', 'turn', { args: args as { change: 'ended'; end: 'done' }, message: '' });
 
@@ -86,6 +98,18 @@ describe('spans of a session', () => {
     const seconds = spans.map(({ begun, ended }) => (ended - begun) / 1000);
     expect(seconds).toEqual([1, 0.25, 2, 5, 10]);
     expect(spans.every(({ error }) => error === null)).toBe(true);
+  });
+
+  it.each<Decider>([
+    { kind: 'mode', mode: 'auto' },
+    { kind: 'rule', rule: 'r1' },
+  ])('says that nobody was asked about a call: %j', (by) => {
+    const events = [start(), state('running'), usage(), say(), call(), approve(by), result()];
+    const decided = spansOf(events).find(({ kind }) => kind === 'call');
+    expect(decided?.attributes).toMatchObject({
+      'belay.approval.verdict': 'approved',
+      'belay.approval.by': by.kind,
+    });
   });
 
   it('names the attributes by the conventions', () => {
