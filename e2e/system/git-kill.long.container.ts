@@ -60,11 +60,9 @@ describeSystem('a server that is killed with SIGKILL', (server) => {
     };
     const killed = Promise.withResolvers<void>();
     const request = { ...target, id, message: 'Say hello' };
-    const lost = server.client.sessions.publish(session.id, request);
-    const isLost = expect(lost).rejects.toThrow();
-    await killed.promise;
-    await server.end('SIGKILL');
-    await isLost;
+    const end = killed.promise.then(() => server.end('SIGKILL'));
+    await expect(server.client.sessions.publish(session.id, request)).rejects.toThrow();
+    await end;
     git.intercept = () => false;
     const tip = gitIn(bare, 'rev-parse', target.branch).trim();
     await server.start();
