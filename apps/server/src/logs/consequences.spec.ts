@@ -17,6 +17,8 @@ const empty: SessionRecord = {
   epoch: 1,
   lastSeq: 0,
   agentN: 0,
+  head: null,
+  chainedFrom: null,
   term: 1,
   settings,
   summary: firstSummary('s', settings, created),

@@ -15,18 +15,18 @@ import type { AppendJob, StoredBatch } from './append-job.js';
 import type { Appendix } from './appendix.js';
 import { checkAgentEvents, refuseNewWork } from './agent-events.js';
 import { idsOfCalls, refuseUsedIds } from './call-ids.js';
+import { chainRows, type ChainPlace } from './chained-rows.js';
 import { EventBudget } from './event-budget.js';
 import { Fence } from './fence.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
 import { LogListeners, type FleetListener, type LogListener } from './log-listeners.js';
 import { QueuedMessages } from './queued-messages.js';
-import type { SessionRecord } from './session-record.js';
+import { firstRecord, type SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
 import { SessionsStore } from './sessions.store.js';
 import { isDiskFull, stalledEvent, Stalls } from './stalls.js';
-import { firstSummary } from './session-summary.js';
 import { UserCalls, type UserCall } from './user-calls.js';
-import { writtenEvent } from './written-event.js';
+import { writtenDraft } from './written-draft.js';
 
 /**
  * The log of every session; only this class writes it. Appends are stored in the order of the calls, many in one
@@ -109,22 +109,21 @@ export class EventLog implements OnApplicationShutdown {
     settings: SessionSettings,
     { copied, events, comparison = null }: NewLog,
   ): Promise<SessionSummary> {
-    const created = new Date().toISOString();
-    const summary = { ...firstSummary(id, settings, created), comparison };
-    const empty = { id, created, epoch: 0, term: 1, lastSeq: 0, agentN: 0, settings, summary };
+    const empty = firstRecord(id, settings, comparison);
     const taken = takeOver(empty, copied?.events ?? []);
     const draft = fold(taken.record, events);
     draft.events.unshift(...taken.events);
+    const { record, rows } = writtenDraft(draft);
     await this.store
       .transaction(async (connection) => {
-        await this.store.insert(connection, draft.record);
-        await this.store.insertEvents(connection, id, draft.events.map(writtenEvent));
+        await this.store.insert(connection, record);
+        await this.store.insertEvents(connection, id, rows);
         if (copied) await this.store.copyBlobs(connection, id, copied);
       })
       .catch(notStored);
-    this.#fence.set(draft.record);
+    this.#fence.set(record);
     this.#publish(draft);
-    return draft.record.summary;
+    return record.summary;
   }
 
   /** Begins a new epoch: from now on the agents of older ones are refused. */
@@ -134,6 +133,22 @@ export class EventLog implements OnApplicationShutdown {
     );
     this.stalls.release(session, 'agent');
     return draft.record.epoch;
+  }
+
+  /** Chains the events after `from` in a log of an earlier version; returns null when it has reached the end. */
+  async chainPart(session: string, from: ChainPlace): Promise<ChainPlace | null> {
+    let to = from;
+    const draft = await this.#enqueue(
+      session,
+      async (record, connection) => {
+        to = await chainRows(connection, session, from);
+        const isWhole = to.seq >= record.lastSeq || to.seq === from.seq;
+        const chain = { head: to.head, chainedFrom: record.lastSeq + 1 };
+        return fold(isWhole ? { ...record, ...chain } : record, []);
+      },
+      true,
+    );
+    return draft.record.head === null ? to : null;
   }
 
   read(session: string, range: { after: number; limit?: number }): Promise<Event[]> {
@@ -297,11 +312,11 @@ export class EventLog implements OnApplicationShutdown {
           if (!record) throw missing.get(job.session);
           if (record.damage !== undefined) throw new AppError('internal', record.damage);
           const draft = await job.prepare(record, connection);
-          const written = draft.events.map(writtenEvent);
-          changed.set(job.session, draft.record);
+          const { record: after, rows } = writtenDraft(draft);
+          changed.set(job.session, after);
           const before = added.get(job.session);
-          if (before) for (const event of written) before.push(event);
-          else added.set(job.session, written);
+          if (before) for (const row of rows) before.push(row);
+          else added.set(job.session, rows);
           settled.push({ job, draft });
         } catch (error) {
           job.failed(error);

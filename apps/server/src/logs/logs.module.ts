@@ -4,6 +4,7 @@ import { Database } from '../storage/database.js';
 import { ObjectStore } from '../storage/object-store.js';
 import { AttachedPictures } from './attached-pictures.js';
 import { BlobStore } from './blob-store.js';
+import { LogHeads } from './log-heads.js';
 import { EventLog } from './event-log.js';
 import { TransientNotices } from './transient-notices.js';
 import { SessionsStore } from './sessions.store.js';
@@ -13,6 +14,7 @@ import { TerminalLog } from './terminal-log.js';
 import { TerminalStore } from './terminal-store.js';
 
 const services = [
+  LogHeads,
   SessionsStore,
   EventLog,
   TerminalLog,

@@ -1,3 +1,4 @@
+import { chainStart } from '@belay/host';
 import {
   faultOf,
   sessionSettings,
@@ -20,20 +21,37 @@ export interface SessionRecord {
   readonly term: number;
   readonly lastSeq: number;
   readonly agentN: number;
+  /** The digest of the last event; null while a log of an earlier version is not chained yet. */
+  readonly head: string | null;
+  /** The first event that was chained when it was stored; null like `head`. */
+  readonly chainedFrom: number | null;
   readonly settings: SessionSettings;
   readonly summary: SessionSummary;
   /** Why the row cannot be read, in one sentence; settings and summary are then placeholders. */
   readonly damage?: string;
 }
 
+/** A session that begins now, without events. */
+export function firstRecord(
+  id: string,
+  settings: SessionSettings,
+  comparison: string | null,
+): SessionRecord {
+  const created = new Date().toISOString();
+  const numbers = { epoch: 0, term: 1, lastSeq: 0, agentN: 0 };
+  const chain = { head: chainStart(id, created), chainedFrom: 1 };
+  const summary = { ...firstSummary(id, settings, created), comparison };
+  return { id, created, ...numbers, ...chain, settings, summary };
+}
+
 /** Fields missing in data of older versions get their defaults. Never throws: see `damage`. */
 export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
-  const { id, created, epoch, term } = row;
-  const known = { id, created, epoch, term, lastSeq: row.last_seq, agentN: row.agent_n };
+  const { id, created, epoch, term, head, last_seq: lastSeq, agent_n: agentN } = row;
+  const known = { id, created, epoch, term, lastSeq, agentN, head, chainedFrom: row.chained_from };
   const settings = read(sessionSettings, row.settings);
   const summary = read(sessionSummary, row.summary);
   if (settings.value && summary.value) {
-    const own = { ...summary.value, id, lastSeq: row.last_seq, comparison: row.comparison };
+    const own = { ...summary.value, id, lastSeq, comparison: row.comparison };
     return { ...known, settings: settings.value, summary: boundedSummary(own) };
   }
   const damage = `The stored data of the session ${id} cannot be read (${settings.fault ?? summary.fault}). Delete the session, or restore the database.`;
@@ -46,6 +64,8 @@ export const columnsOf = (record: SessionRecord) => ({
   term: record.term,
   last_seq: record.lastSeq,
   agent_n: record.agentN,
+  head: record.head,
+  chained_from: record.chainedFrom,
   comparison: record.summary.comparison,
   settings: JSON.stringify(record.settings),
   summary: JSON.stringify(record.summary),

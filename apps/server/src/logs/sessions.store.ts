@@ -15,7 +15,9 @@ import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-u
 import { Database } from '../storage/database.js';
 import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
 import { lease } from '../storage/lease.js';
+import { pageEnd } from './chained-rows.js';
 import { removeTexts } from './event-text.js';
+import { noteHeads } from './noted-heads.js';
 import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
 import { insertRows, type WrittenEvent } from './written-event.js';
 
@@ -24,9 +26,6 @@ export interface EventRange {
   after: number;
   limit?: number;
 }
-
-/** The size of one page of events, unless a single event is larger. */
-const maxPageBytes = 8 * 2 ** 20;
 
 /** Events copied from another session; `from` is null for a conversation that was elsewhere, which has no blobs. */
 export interface Copied {
@@ -59,6 +58,13 @@ export class SessionsStore {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('session').selectAll().execute();
     return rows.map(sessionRecord);
+  }
+
+  /** The sessions whose logs are not chained yet. */
+  async unchained(): Promise<string[]> {
+    await this.database.migrated();
+    const rows = this.database.kysely.selectFrom('session').select('id').where('head', 'is', null);
+    return (await rows.orderBy('number').execute()).map(({ id }) => id);
   }
 
   async insert(connection: DatabaseConnection, record: SessionRecord): Promise<void> {
@@ -95,7 +101,8 @@ export class SessionsStore {
     session: string,
     events: readonly WrittenEvent[],
   ): Promise<void> {
-    await insertRows(connection, this.database.kind, { session, events });
+    await insertRows(connection, this.database.kind, events);
+    await noteHeads(connection, session, events);
     const blobs = new Set(events.flatMap((event) => event.blobs));
     await useBlobs(connection, session, [...blobs]);
   }
@@ -112,28 +119,14 @@ export class SessionsStore {
 
   /** With a limit, at most that many events, fewer when they are large; an empty page means the end of the log. */
   async events(session: string, { after, limit }: EventRange): Promise<Event[]> {
-    const last = limit === undefined ? undefined : await this.#pageEnd(session, { after, limit });
+    const { kysely } = this.database;
+    const last = limit === undefined ? undefined : await pageEnd(kysely, session, { after, limit });
     if (last === null) return [];
     const rows = await this.#ofSession(session)
       .where('seq', '>', after)
       .$if(last !== undefined, (query) => query.where('seq', '<=', last ?? 0))
       .execute();
     return rows.map(eventOf);
-  }
-
-  /** The last event of a page that fits into the server’s memory; null when there is none. */
-  async #pageEnd(session: string, range: Required<EventRange>): Promise<number | null> {
-    const rows = await this.database.kysely
-      .selectFrom('event')
-      .select(['seq', sql<number>`octet_length(args)`.as('bytes')])
-      .where('session', '=', session)
-      .where('seq', '>', range.after)
-      .orderBy('seq')
-      .limit(range.limit)
-      .execute();
-    let bytes = 0;
-    const end = rows.findIndex((row, index) => (bytes += row.bytes) > maxPageBytes && index > 0);
-    return (end < 0 ? rows.at(-1) : rows[end - 1])?.seq ?? null;
   }
 
   /** The approximate size of a session’s log. */

@@ -1,8 +1,9 @@
-import { isEvent, type Event, type EventOf } from '@belay/protocol';
+import { chainDigest, chainFields, contentDigest } from '@belay/host';
+import { isEnded, isEvent, type Event, type EventOf } from '@belay/protocol';
 import { CompiledQuery } from 'kysely';
 import { blobsIn } from '../storage/blob-uses.js';
 import type { Database } from '../storage/database.js';
-import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
+import type { DatabaseConnection, EventTable, LogHeadTable } from '../storage/database-schema.js';
 
 /** An event to store, with the agent that wrote it, if one did. */
 export interface StoredEvent {
@@ -14,24 +15,17 @@ export interface StoredEvent {
 export interface WrittenEvent {
   /** The values of `columns`. */
   values: readonly (string | number | null)[];
+  /** Of this event and all before it; null in a log that is not chained yet. */
+  digest: string | null;
+  /** Why the log’s head is noted at this event; most are not. */
+  noted: LogHeadTable['why'] | undefined;
   /** Its approximate size in the log. */
   bytes: number;
   /** The blobs that the user attached with it. Blobs named by an agent or a tool belong to the session already. */
   blobs: string[];
 }
 
-/** The columns of a row after its session. */
-const columns = [
-  'seq',
-  'time',
-  'source',
-  'action',
-  'args',
-  'message',
-  'call',
-  'epoch',
-  'n',
-] as const satisfies (keyof EventTable)[];
+const columns = [...chainFields, 'digest'] as const satisfies (keyof EventTable)[];
 
 /**
  * Rows inserted by one statement, because many are faster than one each. SQLite caches a statement for each number of
@@ -39,11 +33,19 @@ const columns = [
  */
 const rowsAtOnce = { sqlite: 32, postgres: 5_000 };
 
-/** Throws when an event is not JSON, before the transaction shared with other events begins. */
-export function writtenEvent({ event, agent }: StoredEvent): WrittenEvent {
+/**
+ * The row of an event that follows one with the digest `previous`, which is null in a log that is not chained yet.
+ * Throws when an event is not JSON, before the transaction shared with other events begins.
+ */
+export function writtenEvent(
+  session: string,
+  { event, agent }: StoredEvent,
+  previous: string | null,
+): WrittenEvent {
   const args = JSON.stringify(event.args);
   const message = plain(event.message);
-  const values = [
+  const fields = [
+    session,
     event.seq,
     event.time,
     event.source,
@@ -54,33 +56,40 @@ export function writtenEvent({ event, agent }: StoredEvent): WrittenEvent {
     agent?.epoch ?? null,
     agent?.n ?? null,
   ];
+  const digest = previous === null ? null : chainDigest(previous, contentDigest(fields));
   const blobs = isFromUser(event) ? blobsIn(event.args.images) : [];
-  return { values, bytes: args.length + message.length, blobs };
+  const bytes = args.length + message.length;
+  return { values: [...fields, digest], digest, noted: notedAt(event), bytes, blobs };
 }
 
 export async function insertRows(
   connection: DatabaseConnection,
   kind: Database['kind'],
-  { session, events }: { session: string; events: readonly WrittenEvent[] },
+  events: readonly WrittenEvent[],
 ): Promise<void> {
   for (let at = 0; at < events.length; at += rowsAtOnce[kind]) {
     const rows = events.slice(at, at + rowsAtOnce[kind]);
-    const values = rows.flatMap((row) => [session, ...row.values]);
+    const values = rows.flatMap((row) => row.values);
     await connection.executeQuery(CompiledQuery.raw(insertionOf(kind, rows.length), values));
   }
 }
 
 function insertionOf(kind: Database['kind'], rows: number): string {
-  const width = columns.length + 1;
+  const width = columns.length;
   const value = (at: number): string => (kind === 'sqlite' ? '?' : `$${at + 1}`);
   const row = (at: number): string =>
     `(${Array.from({ length: width }, (_, column) => value(at * width + column)).join()})`;
   const all = Array.from({ length: rows }, (_, at) => row(at)).join();
-  return `insert into event (session, ${columns.join()}) values ${all}`;
+  return `insert into event (${columns.join()}) values ${all}`;
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
 const plain = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+function notedAt(event: Event): WrittenEvent['noted'] {
+  if (isEvent(event, 'publish')) return 'publish';
+  return isEvent(event, 'state') && isEnded(event.args.state) ? 'end' : undefined;
+}
 
 const isFromUser = (event: Event): event is Event & EventOf<'start' | 'message'> =>
   event.source === 'user' && (isEvent(event, 'start') || isEvent(event, 'message'));

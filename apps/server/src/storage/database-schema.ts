@@ -22,6 +22,8 @@ export interface DatabaseSchema {
   task_template: TaskTemplateTable;
   server: ServerTable;
   lease: LeaseTable;
+  log_head: LogHeadTable;
+  evidence: EvidenceTable;
 }
 
 /** The database, or one transaction on it. */
@@ -43,6 +45,10 @@ export interface SessionTable {
   indexed_seq: number;
   /** Set once, when the session is created. */
   comparison: string | null;
+  /** The digest of the last event; null while a log of an earlier version is not chained yet. */
+  head: string | null;
+  /** The first event that was chained when it was stored. */
+  chained_from: number | null;
   settings: string;
   summary: string;
 }
@@ -58,6 +64,8 @@ export interface EventTable {
   call: string | null;
   epoch: number | null;
   n: number | null;
+  /** Of this event and all before it; null like the session’s `head`. */
+  digest: string | null;
 }
 
 export interface RuleTable {
@@ -231,4 +239,22 @@ export interface LeaseTable {
   name: string;
   server: string | null;
   term: number;
+}
+
+/** The last event of a log at some time, with its digest. Rows outlive their session. */
+export interface LogHeadTable {
+  session: string;
+  seq: number;
+  head: string;
+  time: string;
+  why: 'publish' | 'end';
+}
+
+/** `id` is the digest of the statement’s record; `envelope` is JSON with the signed bytes. Rows outlive their session. */
+export interface EvidenceTable {
+  id: string;
+  session: string;
+  commit_id: string;
+  envelope: string;
+  created: string;
 }

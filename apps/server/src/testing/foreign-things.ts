@@ -72,6 +72,8 @@ export const tables: Record<Exclude<keyof DatabaseSchema, (typeof ownTables)[num
   gpt_conversation: 'conversation',
   comparison: 'comparison',
   task_template: 'template',
+  log_head: 'session',
+  evidence: 'session',
 };
 
 /** The kind that is planted in each file and folder of the data folder, or the reason why none is. */
