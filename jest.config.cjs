@@ -70,6 +70,7 @@ module.exports = {
     project('client', 'libs/client/src'),
     project('container-hosts', 'libs/containers/src'),
     project('host', 'libs/host/src'),
+    project('proof', 'libs/proof/src'),
     project('testing', 'libs/testing/src'),
     project('server', 'apps/server/src'),
     project('agent', 'apps/agent/src'),

@@ -1,4 +1,4 @@
-import { chainDigest, chainFields, contentDigest } from '@belay/host';
+import { chainDigest, chainFields, contentDigest } from '@belay/proof';
 import { sql, type Selectable } from 'kysely';
 import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
 

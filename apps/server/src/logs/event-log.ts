@@ -138,17 +138,14 @@ export class EventLog implements OnApplicationShutdown {
   /** Chains the events after `from` in a log of an earlier version; returns null when it has reached the end. */
   async chainPart(session: string, from: ChainPlace): Promise<ChainPlace | null> {
     let to = from;
-    const draft = await this.#enqueue(
-      session,
-      async (record, connection) => {
-        to = await chainRows(connection, session, from);
-        const isWhole = to.seq >= record.lastSeq || to.seq === from.seq;
-        const chain = { head: to.head, chainedFrom: record.lastSeq + 1 };
-        return fold(isWhole ? { ...record, ...chain } : record, []);
-      },
-      true,
-    );
-    return draft.record.head === null ? to : null;
+    const prepare: AppendJob['prepare'] = async (record, connection) => {
+      to = await chainRows(connection, session, from);
+      const isWhole = to.seq >= record.lastSeq || to.seq === from.seq;
+      const chain = { head: to.head, chainedFrom: record.lastSeq + 1 };
+      return fold(isWhole ? { ...record, ...chain } : record, []);
+    };
+    const { record } = await this.#enqueue(session, prepare, true);
+    return record.head === null ? to : null;
   }
 
   read(session: string, range: { after: number; limit?: number }): Promise<Event[]> {

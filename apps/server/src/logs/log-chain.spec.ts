@@ -1,4 +1,4 @@
-import { chainDigest, chainFields, chainStart, contentDigest } from '@belay/host';
+import { chainDigest, chainFields, chainStart, contentDigest } from '@belay/proof';
 import { newEvent, sessionSettings, type AgentEvent, type NewEvent } from '@belay/protocol';
 import { onEveryDatabase } from '../testing/databases.js';
 import { TestLogs } from '../testing/logs.js';

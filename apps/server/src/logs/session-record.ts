@@ -1,4 +1,4 @@
-import { chainStart } from '@belay/host';
+import { chainStart } from '@belay/proof';
 import {
   faultOf,
   sessionSettings,

@@ -1,4 +1,4 @@
-import { chainDigest, chainFields, contentDigest } from '@belay/host';
+import { chainDigest, chainFields, contentDigest } from '@belay/proof';
 import { isEnded, isEvent, type Event, type EventOf } from '@belay/protocol';
 import { CompiledQuery } from 'kysely';
 import { blobsIn } from '../storage/blob-uses.js';

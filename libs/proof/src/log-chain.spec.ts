@@ -22,7 +22,7 @@ const value = fc.oneof(
 );
 const record = fc.tuple(...chainFields.map(() => value));
 
-/** The value with one bit of its UTF-8 changed, or undefined if that is no text. */
+/** The value with one bit of its UTF-8 changed, or undefined if the bytes are not UTF-8. */
 function withFlippedBit(text: string, at: number): string | undefined {
   const bytes = Buffer.from(text);
   const bit = at % (bytes.length * 8);

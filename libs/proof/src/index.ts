@@ -1,0 +1,7 @@
+export {
+  chainAlgorithm,
+  chainDigest,
+  chainFields,
+  chainStart,
+  contentDigest,
+} from './log-chain.js';
