@@ -98,6 +98,18 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .description('print the log of a session')
     .argument(...sessionArgument)
     .option('-f, --follow', 'keep printing until the session ends')
+    .addOption(
+      new Option(
+        '--chain',
+        'print the log as it is stored, with its digests, for belay verify',
+      ).conflicts(['follow', 'json']),
+    )
+    .addOption(
+      new Option(
+        '--hide-contents',
+        'with --chain: only the digests of what the events contain',
+      ).implies({ chain: true }),
+    )
     .action(printLog);
   withServerOptions(program.command('patch'))
     .description('print the changes of a session as a patch for git apply')

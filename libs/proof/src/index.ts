@@ -1,3 +1,5 @@
+export { DoesNotHold } from './does-not-hold.js';
+export { FollowedLog } from './followed-log.js';
 export {
   chainAlgorithm,
   chainDigest,

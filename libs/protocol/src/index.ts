@@ -61,6 +61,7 @@ export * from './operations/workspace.js';
 export * from './own-value.js';
 export * from './plan.js';
 export * from './preview.js';
+export * from './proof.js';
 export * from './projections/installed-operation.js';
 export * from './projections/model-tool.js';
 export * from './projections/result-text.js';
@@ -83,6 +84,7 @@ export * from './rest/open-api.js';
 export * from './rest/page.js';
 export * from './rest/preview.js';
 export * from './rest/problem.js';
+export * from './rest/proof.js';
 export {
   isBytes,
   isSchema,

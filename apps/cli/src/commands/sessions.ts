@@ -1,6 +1,11 @@
-import { dollarsText, isEnded, isEvent, pluralText, type Event } from '@belay/protocol';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { download } from '@belay/client';
+import { api, dollarsText, isEnded, isEvent, pluralText, type Event } from '@belay/protocol';
 import {
   clientFor,
+  clientOf,
+  findServer,
   findSession,
   openConnection,
   type PrintOptions,
@@ -35,11 +40,12 @@ export async function stopSession(name: string, options: Where): Promise<void> {
   progress.line(`Stopped ${id}.`);
 }
 
-/** `belay log`: prints a session’s log, and follows it with `--follow`. */
+/** `belay log`: prints a session’s log, and follows it with `--follow`; with `--chain` as it is stored. */
 export async function printLog(
   name: string,
-  options: PrintOptions & { follow?: boolean },
+  options: PrintOptions & { follow?: boolean; chain?: boolean; hideContents?: boolean },
 ): Promise<void> {
+  if (options.chain) return printStoredLog(name, options);
   const output = outputTo(process.stdout);
   const transcript = new Transcript(output);
   const { client, live } = openConnection(options);
@@ -59,4 +65,16 @@ export async function printLog(
   } finally {
     live.close();
   }
+}
+
+/** For `belay verify`, which needs no server then. */
+async function printStoredLog(
+  name: string,
+  { hideContents, ...where }: Where & { hideContents?: boolean },
+): Promise<void> {
+  const server = findServer(where);
+  const { id } = await findSession(clientOf(server), name);
+  const contents = hideContents ? 'hidden' : 'shown';
+  const lines = await download(server, api.sessions.storedLog, [id, { contents }]);
+  await pipeline(Readable.from(lines), process.stdout, { end: false });
 }

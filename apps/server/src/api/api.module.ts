@@ -46,12 +46,15 @@ import { PasswordCheck } from './auth/password-check.js';
 import { GitController } from './rest/git.controller.js';
 import { SessionPublishController } from './rest/session-publish.controller.js';
 import { GitModule } from '../git/git.module.js';
+import { ProofModule } from '../proof/proof.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { MachinesController } from './rest/machines.controller.js';
 import { McpController } from './rest/mcp.controller.js';
 import { IdempotencyInterceptor } from './rest/idempotency.interceptor.js';
 import { ModelsController } from './rest/models.controller.js';
 import { MonitoringController } from './rest/monitoring.controller.js';
+import { ProofController } from './rest/proof.controller.js';
+import { SessionLogController } from './rest/session-log.controller.js';
 import { OperationsController } from './rest/operations.controller.js';
 import { ProblemFilter } from './rest/problem.filter.js';
 import { RulesController } from './rest/rules.controller.js';
@@ -86,6 +89,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     SessionsModule,
     GitModule,
     PublishingModule,
+    ProofModule,
     ApprovalsModule,
     EvaluationsModule,
     McpModule,
@@ -99,6 +103,8 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     SessionCallsController,
     SessionContentsController,
     SessionEventsController,
+    SessionLogController,
+    ProofController,
     SessionFilesController,
     OperationsController,
     GptController,

@@ -17,7 +17,7 @@ import type { DatabaseConnection, EventTable } from '../storage/database-schema.
 import { lease } from '../storage/lease.js';
 import { pageEnd } from './chained-rows.js';
 import { removeTexts } from './event-text.js';
-import { noteHeads } from './noted-heads.js';
+import { noteHeads } from './note-heads.js';
 import { columnsOf, sessionRecord, type SessionRecord } from './session-record.js';
 import { insertRows, type WrittenEvent } from './written-event.js';
 

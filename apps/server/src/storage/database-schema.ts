@@ -243,6 +243,7 @@ export interface LeaseTable {
 
 /** The last event of a log at some time, with its digest. Rows outlive their session. */
 export interface LogHeadTable {
+  id: Generated<number>;
   session: string;
   seq: number;
   head: string;

@@ -7,6 +7,7 @@ import { ProviderKeys } from '../models/provider-keys.js';
 import { ActionStore } from '../actions/action.store.js';
 import { Conversations } from '../api/gpt/conversations.js';
 import { ownerCaller } from '../access/caller.js';
+import { Database } from '../storage/database.js';
 import type { DatabaseSchema } from '../storage/database-schema.js';
 import type { TestServer } from './server.js';
 
@@ -146,6 +147,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
   const run = await plantEvaluation(server, session);
   await uploaded(server, plantedText('workspace'), '/api/workspaces');
   await server.app.get(Conversations).bind(ownerCaller, plantedText('conversation'), session);
+  await plantEvidence(server, session);
   const change = async (): Promise<void> => {
     for (const id of [session, archived]) await server.log.append(id, eventsWith(picture));
     await server.app.get(TerminalLog).append(session, 'main', bytes.length, bytes);
@@ -191,6 +193,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
 
 const [actionName, mcpName, templateName, machineName] = ['loud', 'tools', 'daily', 'big'];
 const agentName = 'planted';
+const evidenceId = 'e'.repeat(64);
 
 const ruleOn = (pattern: string) => ({
   operation: 'terminal.run',
@@ -210,8 +213,24 @@ function eventsWith(picture: string): Parameters<TestServer['log']['append']>[1]
       message: text,
     }),
     newEvent('server', 'approval', { args, message: text, id }),
+    newEvent('user', 'publish', { args: publication, message: text }),
   ];
 }
+
+async function plantEvidence(server: TestServer, session: string): Promise<void> {
+  const envelope = JSON.stringify({ payload: plantedText('session') });
+  const created = new Date().toISOString();
+  const row = { id: evidenceId, session, commit_id: 'a', envelope, created };
+  await server.app.get(Database).kysely.insertInto('evidence').values(row).execute();
+}
+
+const publication = {
+  url: 'https://git.example.com/acme/api',
+  branch: 'fix',
+  base: 'main',
+  commit: plantedText('message'),
+  pullRequest: null,
+};
 
 /** Uploads a text; returns the id of its blob or workspace. */
 async function uploaded(server: TestServer, text: string, path = '/api/blobs'): Promise<string> {

@@ -17,6 +17,7 @@ import {
   sessionFileRoutes,
   sessionRoutes,
 } from './sessions.js';
+import { proofRoutes, sessionLogRoutes } from './proof.js';
 import { sessionPreviewRoutes } from './preview.js';
 import { machineRoutes } from './machines.js';
 import { mcpRoutes, modelRoutes, ruleRoutes, settingsRoutes } from './setup.js';
@@ -28,6 +29,7 @@ export const api = {
   sessions: {
     ...sessionRoutes,
     ...sessionEventRoutes,
+    ...sessionLogRoutes,
     ...sessionCallRoutes,
     ...sessionFileRoutes,
     ...sessionContentRoutes,
@@ -52,6 +54,7 @@ export const api = {
   viewerLinks: viewerLinkRoutes,
   users: userRoutes,
   audit: auditRoutes,
+  proof: proofRoutes,
   server: serverRoutes,
   monitoring: monitoringRoutes,
   mcpServer: mcpServerRoutes,

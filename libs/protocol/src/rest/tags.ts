@@ -21,6 +21,7 @@ export const tags: Record<keyof typeof api, string> = {
   viewerLinks: 'Links with which others watch one session.',
   users: 'Accounts on a team’s server.',
   audit: 'Who changed what, and when.',
+  proof: 'What shows others how a change was made, and that its log is as it was.',
   server: 'The server itself.',
   monitoring: 'Health of the server.',
   mcpServer: 'The MCP server of Belay itself.',

@@ -38,6 +38,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0015-servers': servers,
     '0016-terminal-pieces': terminalPieces(kind),
     '0017-cold-changes': coldChanges(kind),
-    '0018-log-chain': logChain,
+    '0018-log-chain': logChain(kind),
   };
 }

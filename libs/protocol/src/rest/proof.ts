@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { notedHead } from '../proof.js';
+import { count } from './count.js';
+import { bytes, route } from './route.js';
+
+/** The log of a session with its digests. */
+export const sessionLogRoutes = {
+  storedLog: route({
+    method: 'GET',
+    path: '/api/sessions/:id/log',
+    summary: 'Reads the whole log as it is stored, with the digest of each event',
+    description:
+      'One JSON object a line: first the end of the log, then each event with its digest. `belay verify` and `examples/verify.py` check such a file without the server.',
+    query: z.object({
+      contents: z
+        .enum(['shown', 'hidden'])
+        .default('shown')
+        .describe(
+          '`hidden`: only the digest of each event’s content, which the chain still covers.',
+        ),
+    }),
+    response: bytes('application/x-ndjson'),
+  }),
+};
+
+export const proofRoutes = {
+  heads: route({
+    method: 'GET',
+    path: '/api/log-heads',
+    summary: 'Lists the ends of logs at the times when they were published or their sessions ended',
+    description:
+      'In the order in which they were noted. Keep them elsewhere, and ask again for those after the last `id` that you have: they show whether a log was changed later, even with the whole database.',
+    query: z.object({
+      after: count.default(0),
+      limit: z.coerce.number<number>().int().positive().max(1_000).default(1_000),
+    }),
+    paged: true,
+    response: z.array(notedHead),
+    access: 'admin',
+  }),
+};
