@@ -74,6 +74,26 @@ export function createProgram(exit: (code: number) => void): Command {
   return program;
 }
 
+function addLog(program: Command): void {
+  withServerOptions(withJsonOption(program.command('log'), 'print one JSON event per line'))
+    .description('print the log of a session')
+    .argument(...sessionArgument)
+    .option('-f, --follow', 'keep printing until the session ends')
+    .addOption(
+      new Option(
+        '--chain',
+        'print the log as it is stored, with its digests, for belay verify',
+      ).conflicts(['follow', 'json']),
+    )
+    .addOption(
+      new Option(
+        '--hide-contents',
+        'with --chain: only the digests of what the events contain',
+      ).implies({ chain: true }),
+    )
+    .action(printLog);
+}
+
 function addSessions(program: Command, exit: (code: number) => void): void {
   withServerOptions(withJsonOption(program.command('attach'), 'print one JSON event per line'))
     .description('follow a session and answer its questions; Ctrl-C detaches, it keeps running')
@@ -94,23 +114,7 @@ function addSessions(program: Command, exit: (code: number) => void): void {
     .description('list sessions, newest first')
     .option('-a, --all', 'include archived sessions')
     .action(listSessions);
-  withServerOptions(withJsonOption(program.command('log'), 'print one JSON event per line'))
-    .description('print the log of a session')
-    .argument(...sessionArgument)
-    .option('-f, --follow', 'keep printing until the session ends')
-    .addOption(
-      new Option(
-        '--chain',
-        'print the log as it is stored, with its digests, for belay verify',
-      ).conflicts(['follow', 'json']),
-    )
-    .addOption(
-      new Option(
-        '--hide-contents',
-        'with --chain: only the digests of what the events contain',
-      ).implies({ chain: true }),
-    )
-    .action(printLog);
+  addLog(program);
   withServerOptions(program.command('patch'))
     .description('print the changes of a session as a patch for git apply')
     .argument(...sessionArgument)

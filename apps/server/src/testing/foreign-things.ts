@@ -147,7 +147,9 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
   const run = await plantEvaluation(server, session);
   await uploaded(server, plantedText('workspace'), '/api/workspaces');
   await server.app.get(Conversations).bind(ownerCaller, plantedText('conversation'), session);
-  await plantEvidence(server, session);
+  const envelope = JSON.stringify({ payload: plantedText('session') });
+  const evidence = { id: evidenceId, session, commit_id: 'a', envelope, created: 'a' };
+  await server.app.get(Database).kysely.insertInto('evidence').values(evidence).execute();
   const change = async (): Promise<void> => {
     for (const id of [session, archived]) await server.log.append(id, eventsWith(picture));
     await server.app.get(TerminalLog).append(session, 'main', bytes.length, bytes);
@@ -213,24 +215,14 @@ function eventsWith(picture: string): Parameters<TestServer['log']['append']>[1]
       message: text,
     }),
     newEvent('server', 'approval', { args, message: text, id }),
-    newEvent('user', 'publish', { args: publication, message: text }),
+    newEvent('user', 'publish', {
+      args: { url: 'https://a.internal/a', ...publication },
+      message: text,
+    }),
   ];
 }
 
-async function plantEvidence(server: TestServer, session: string): Promise<void> {
-  const envelope = JSON.stringify({ payload: plantedText('session') });
-  const created = new Date().toISOString();
-  const row = { id: evidenceId, session, commit_id: 'a', envelope, created };
-  await server.app.get(Database).kysely.insertInto('evidence').values(row).execute();
-}
-
-const publication = {
-  url: 'https://git.example.com/acme/api',
-  branch: 'fix',
-  base: 'main',
-  commit: plantedText('message'),
-  pullRequest: null,
-};
+const publication = { branch: 'a', base: 'a', commit: 'a', pullRequest: null };
 
 /** Uploads a text; returns the id of its blob or workspace. */
 async function uploaded(server: TestServer, text: string, path = '/api/blobs'): Promise<string> {
