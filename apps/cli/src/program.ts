@@ -25,6 +25,7 @@ import { addEvalCommands } from './eval-commands.js';
 import { addMachinesCommands } from './machines-commands.js';
 import { agentsWithModels, wholeNumber, names, port, several } from './options.js';
 import { withOwnSettings } from './own-settings.js';
+import { addProofCommands } from './proof-commands.js';
 import { addTemplatesCommands } from './templates-commands.js';
 import {
   acceptServerOptionsFirst,
@@ -59,6 +60,7 @@ export function createProgram(exit: (code: number) => void): Command {
   addActionsCommands(program, exit);
   addAgentsCommands(program, exit);
   addAccessCommands(program);
+  addProofCommands(program);
   withServerOptions(program.command('acp'))
     .description('serve ACP on standard input and output, for editors that start agents')
     .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')

@@ -1,4 +1,5 @@
 export { DoesNotHold } from './does-not-hold.js';
+export { fromEnvelope, inEnvelope } from './envelope.js';
 export { FollowedLog } from './followed-log.js';
 export {
   chainAlgorithm,
@@ -7,3 +8,4 @@ export {
   chainStart,
   contentDigest,
 } from './log-chain.js';
+export { newSigningKey, signingKey, type SigningKey } from './signing-key.js';

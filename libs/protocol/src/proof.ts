@@ -48,3 +48,36 @@ export const notedHead = z.object({
   why: z.enum(['publish', 'end']).describe('The changes were published, or the session ended.'),
 });
 export type NotedHead = z.infer<typeof notedHead>;
+
+const base64 = z.string().regex(/^[A-Za-z0-9+/_-]*={0,2}$/, 'Base64');
+
+/** A signing key’s public half, as a JSON Web Key with three dates. */
+export const publishedKey = z.object({
+  kty: z.literal('OKP'),
+  crv: z.literal('Ed25519'),
+  use: z.literal('sig'),
+  kid: sha256Digest.describe('The SHA-256 of the key in DER.'),
+  x: z.string().regex(/^[\w-]{43}$/, 'an Ed25519 key'),
+  created: z.iso.datetime(),
+  retired: z.iso
+    .datetime()
+    .nullable()
+    .describe('Since when another key signs; what it signed before still holds.'),
+  revoked: z.iso
+    .datetime()
+    .nullable()
+    .describe('When it was revoked: nothing that it ever signed holds.'),
+});
+export type PublishedKey = z.infer<typeof publishedKey>;
+
+/** The keys with which a server has signed, the newest last. */
+export const publishedKeys = z.object({ keys: z.array(publishedKey) });
+export type PublishedKeys = z.infer<typeof publishedKeys>;
+
+/** A signed text (DSSE 1.0). `keyid` is a hint, which decides nothing. */
+export const signedEnvelope = z.object({
+  payloadType: z.string().max(200),
+  payload: base64,
+  signatures: z.array(z.object({ keyid: z.string().max(200).optional(), sig: base64 })).max(20),
+});
+export type SignedEnvelope = z.infer<typeof signedEnvelope>;

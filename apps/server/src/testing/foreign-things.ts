@@ -182,6 +182,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
       'agents:version': '1.2.3',
       'custom-agents:agent': agentName,
       'git:host': `${plantedText('git')}.internal`,
+      'keys:kid': evidenceId,
       'machines:machine': machine,
       'mcp:name': mcpName,
       'providers:provider': 'openai-compatible',

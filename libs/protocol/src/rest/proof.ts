@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notedHead } from '../proof.js';
+import { notedHead, publishedKey, publishedKeys, sha256Digest } from '../proof.js';
 import { count } from './count.js';
 import { bytes, route } from './route.js';
 
@@ -23,7 +23,32 @@ export const sessionLogRoutes = {
   }),
 };
 
+/** Where the keys of a server are, for whoever verifies what it signed. */
+export const keysPath = '/.well-known/belay-keys.json';
+
 export const proofRoutes = {
+  keys: route({
+    method: 'GET',
+    path: keysPath,
+    summary: 'Returns the public keys with which this server has signed, as a JSON Web Key Set',
+    response: publishedKeys,
+    access: 'open',
+  }),
+  rotateKey: route({
+    method: 'POST',
+    path: '/api/keys/rotate',
+    summary: 'Signs with a new key from now on; what earlier ones signed still holds',
+    response: publishedKey,
+    access: 'admin',
+  }),
+  revokeKey: route({
+    method: 'POST',
+    path: '/api/keys/:kid/revoke',
+    summary: 'Revokes a signing key: nothing that it ever signed holds any longer',
+    params: z.object({ kid: sha256Digest }),
+    response: publishedKey,
+    access: 'admin',
+  }),
   heads: route({
     method: 'GET',
     path: '/api/log-heads',

@@ -33,6 +33,7 @@ const openPaths = [
   '/gpt/logo.svg',
   '/gpt/legal',
   '/schemas/action-manifest.json',
+  '/.well-known/belay-keys.json',
   // With the current password.
   '/api/users/password',
 ];

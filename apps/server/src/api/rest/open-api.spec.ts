@@ -83,6 +83,7 @@ describe('/openapi.json', () => {
       'mcp.loggedIn',
       'actions.schema',
       'users.changePassword',
+      'proof.keys',
       'monitoring.health',
       'monitoring.live',
       'monitoring.ready',

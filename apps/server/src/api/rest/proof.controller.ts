@@ -1,7 +1,13 @@
 import { Req, Res } from '@nestjs/common';
-import { proofRoutes, type NotedHead } from '@belay/protocol';
+import {
+  proofRoutes,
+  type NotedHead,
+  type PublishedKey,
+  type PublishedKeys,
+} from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { NotedHeads } from '../../proof/noted-heads.js';
+import { SigningKeys } from '../../proof/signing-keys.js';
 import { linkNext } from './paging.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -9,7 +15,22 @@ type Inputs = RouteInputs<typeof proofRoutes>;
 
 @RestController(proofRoutes)
 export class ProofController {
-  constructor(private readonly noted: NotedHeads) {}
+  constructor(
+    private readonly noted: NotedHeads,
+    private readonly signing: SigningKeys,
+  ) {}
+
+  keys(): PublishedKeys {
+    return { keys: this.signing.list() };
+  }
+
+  rotateKey(): Promise<PublishedKey> {
+    return this.signing.rotate();
+  }
+
+  revokeKey({ params }: Inputs['revokeKey']): Promise<PublishedKey> {
+    return this.signing.revoke(params.kid);
+  }
 
   async heads(
     { query: { after, limit } }: Inputs['heads'],
