@@ -114,6 +114,7 @@ export * from './setup.js';
 export * from './session-usage.js';
 export * from './shell-line.js';
 export * from './shell-quoted.js';
+export * from './statement.js';
 export * from './step-copies.js';
 export * from './task-calls.js';
 export * from './task-templates.js';

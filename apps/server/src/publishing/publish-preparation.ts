@@ -26,14 +26,15 @@ export interface PreparedPush {
  */
 @Injectable()
 export class PublishPreparation {
-  readonly #maxBytes: number;
+  /** The largest repository that is fetched, and the largest push. */
+  readonly maxBytes: number;
 
   constructor(
     config: Config,
     private readonly exports: Exports,
     private readonly fetcher: RepositoryFetcher,
   ) {
-    this.#maxBytes = config.maxWorkspaceMb * 2 ** 20;
+    this.maxBytes = config.maxWorkspaceMb * 2 ** 20;
   }
 
   /** Compares the recorded changes with the branch. Sends nothing. Throws one sentence. */
@@ -52,7 +53,7 @@ export class PublishPreparation {
         capabilities: refs.capabilities,
         tips: [...refs.refs.values()],
       },
-      { maxBytes: this.#maxBytes, depth: 1, signal },
+      { maxBytes: this.maxBytes, depth: 1, signal },
     );
     try {
       const builder = new CommitBuilder(repository, signal);

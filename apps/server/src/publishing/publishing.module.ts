@@ -1,20 +1,23 @@
 import { Module } from '@nestjs/common';
 import { GitModule } from '../git/git.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { ProofModule } from '../proof/proof.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { GitHostApi } from './git-host-api.js';
 import { MessageDrafts } from './message-drafts.js';
 import { PullRequests } from './pull-requests.js';
+import { ProvenCommits } from './proven-commits.js';
 import { PublishPreparation } from './publish-preparation.js';
 import { PublishTargets } from './publish-targets.js';
 import { PublishingService } from './publishing.service.js';
 import { SessionPushes } from './session-pushes.js';
 
 @Module({
-  imports: [GitModule, ModelsModule, SessionsModule],
+  imports: [GitModule, ModelsModule, ProofModule, SessionsModule],
   providers: [
     GitHostApi,
     MessageDrafts,
+    ProvenCommits,
     PublishPreparation,
     PublishTargets,
     PublishingService,

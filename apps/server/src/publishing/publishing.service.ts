@@ -10,11 +10,11 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
-import { Config } from '../config.js';
 import { RepositoryPusher } from '../git/repository-pusher.js';
 import { KeyedMutex } from '../storage/keyed-mutex.js';
-import { CommitBuilder } from './commit-builder.js';
 import { branchPage, GitHostApi } from './git-host-api.js';
+import { withProofBlock } from './proof-block.js';
+import { ProvenCommits } from './proven-commits.js';
 import { PublishPreparation } from './publish-preparation.js';
 import { PublishTargets, type ResolvedTarget } from './publish-targets.js';
 import { SessionPushes } from './session-pushes.js';
@@ -30,20 +30,17 @@ const prepareTimeoutMs = 5 * 60_000;
  */
 @Injectable()
 export class PublishingService {
-  readonly #maxBytes: number;
   /** One push of a session at a time: the outcome of each is recorded before the next one looks. */
   readonly #pushing = new KeyedMutex();
 
   constructor(
-    config: Config,
     private readonly targets: PublishTargets,
     private readonly preparation: PublishPreparation,
+    private readonly commits: ProvenCommits,
     private readonly pushes: SessionPushes,
     private readonly pusher: RepositoryPusher,
     private readonly api: GitHostApi,
-  ) {
-    this.#maxBytes = config.maxWorkspaceMb * 2 ** 20;
-  }
+  ) {}
 
   /** The content and target of a push. Sends nothing. Throws one sentence. */
   async prepare(session: string, target: Target, caller: Caller): Promise<PreparedPublish> {
@@ -75,22 +72,24 @@ export class PublishingService {
       await this.pushes.record(session, planned);
     }
     const prepared = await this.preparation.prepare(session, resolved, { caller, signal });
-    const { shown, repository, tree } = prepared;
+    const { shown, repository } = prepared;
     try {
       assertAllowed(shown, request);
       const { id, url, into, branch, base, parent } = shown;
-      const date = planned?.id === id ? planned.date : new Date().toISOString();
-      const commit = await new CommitBuilder(repository, signal).commit({
-        tree,
-        parent,
+      const again = planned?.id === id ? planned : undefined;
+      const date = again?.date ?? new Date().toISOString();
+      const commit = await this.commits.make(session, prepared, {
+        start: resolved.start,
         message: request.message,
         author: request.author ?? shown.author,
         date,
+        planned: again,
+        signal,
       });
       const push = { id, url, into, branch, base, commit, date };
       if (planned?.commit !== commit) await this.pushes.plan(session, push);
       const { remote, before } = resolved;
-      const maxBytes = this.#maxBytes;
+      const { maxBytes } = this.preparation;
       const packed = { repository, commit, branch, before, parent, maxBytes, signal };
       await this.pusher.push(remote, packed);
       return await this.#afterPush(session, push, after);
@@ -115,7 +114,8 @@ export class PublishingService {
     let problem: string | null = null;
     if (wanted) {
       try {
-        const body = withLink(wanted.body, sessionPage);
+        const linked = withLink(wanted.body, sessionPage);
+        const body = withProofBlock(linked, await this.commits.statementOf(session, commit));
         const request = { ...wanted, body, branch, base, into };
         pullRequest = await this.api.openPullRequest(hosted, request);
       } catch (error) {

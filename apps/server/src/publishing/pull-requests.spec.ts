@@ -34,7 +34,8 @@ describe.each(sampled(1, ['gitlab', 'github', 'gitea']))('a pull request on %s',
       pullRequest: { number: 1, isNew: true, url: expect.stringContaining(repository) as string },
       branchPage: expect.stringContaining('agent/x') as string,
     });
-    expect(hub.opened).toMatchObject([{ head: 'agent/x', base: 'main', body: 'Why', draft: true }]);
+    const body = expect.stringMatching(/^Why\n\n<!-- belay:proof -->/) as string;
+    expect(hub.opened).toMatchObject([{ head: 'agent/x', base: 'main', body, draft: true }]);
     expect(await run('2\n', 'Again')).toMatchObject({
       problem: null,
       pullRequest: { number: 1, isNew: false },

@@ -147,7 +147,8 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
   const run = await plantEvaluation(server, session);
   await uploaded(server, plantedText('workspace'), '/api/workspaces');
   await server.app.get(Conversations).bind(ownerCaller, plantedText('conversation'), session);
-  const envelope = JSON.stringify({ payload: plantedText('session') });
+  const signed = { payloadType: plantedText('session'), payload: '', signatures: [] };
+  const envelope = JSON.stringify(signed);
   const evidence = { id: evidenceId, session, commit_id: 'a', envelope, created: 'a' };
   await server.app.get(Database).kysely.insertInto('evidence').values(evidence).execute();
   const change = async (): Promise<void> => {
@@ -182,6 +183,7 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
       'agents:version': '1.2.3',
       'custom-agents:agent': agentName,
       'git:host': `${plantedText('git')}.internal`,
+      'evidence:id': evidenceId,
       'keys:kid': evidenceId,
       'machines:machine': machine,
       'mcp:name': mcpName,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { notedHead, publishedKey, publishedKeys, sha256Digest } from '../proof.js';
+import { notedHead, publishedKey, publishedKeys, sha256Digest, signedEnvelope } from '../proof.js';
 import { count } from './count.js';
 import { bytes, route } from './route.js';
 
@@ -48,6 +48,14 @@ export const proofRoutes = {
     params: z.object({ kid: sha256Digest }),
     response: publishedKey,
     access: 'admin',
+  }),
+  evidence: route({
+    method: 'GET',
+    path: '/api/evidence/:id',
+    summary: 'Returns the signed statement about a published change, by the trailer of its commit',
+    params: z.object({ id: sha256Digest }),
+    response: signedEnvelope,
+    about: 'caller',
   }),
   heads: route({
     method: 'GET',

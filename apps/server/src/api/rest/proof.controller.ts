@@ -4,10 +4,14 @@ import {
   type NotedHead,
   type PublishedKey,
   type PublishedKeys,
+  type SignedEnvelope,
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
+import { may } from '../../access/caller.js';
+import { Evidence, noSuchEvidence } from '../../proof/evidence.js';
 import { NotedHeads } from '../../proof/noted-heads.js';
 import { SigningKeys } from '../../proof/signing-keys.js';
+import { callerOf } from '../auth/access.guard.js';
 import { linkNext } from './paging.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
 
@@ -16,6 +20,7 @@ type Inputs = RouteInputs<typeof proofRoutes>;
 @RestController(proofRoutes)
 export class ProofController {
   constructor(
+    private readonly statements: Evidence,
     private readonly noted: NotedHeads,
     private readonly signing: SigningKeys,
   ) {}
@@ -30,6 +35,16 @@ export class ProofController {
 
   revokeKey({ params }: Inputs['revokeKey']): Promise<PublishedKey> {
     return this.signing.revoke(params.kid);
+  }
+
+  /** What is said about sessions that the caller does not see does not exist for it. */
+  async evidence(
+    { params: { id } }: Inputs['evidence'],
+    @Req() request: Request,
+  ): Promise<SignedEnvelope> {
+    const { session, envelope } = await this.statements.get(id);
+    if (!may(callerOf(request), 'view', session)) throw noSuchEvidence(id);
+    return envelope;
   }
 
   async heads(

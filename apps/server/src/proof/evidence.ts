@@ -1,0 +1,146 @@
+import { Injectable } from '@nestjs/common';
+import { canonicalDigest, canonicalJson, chainAlgorithm, GatheredFacts } from '@belay/proof';
+import {
+  agentChangeType,
+  AppError,
+  belayVersion,
+  changeRecord,
+  changeStatement,
+  signedEnvelope,
+  statementMediaType,
+  statementType,
+  type ChangeRecord,
+  type ChangeStatement,
+  type LogFacts,
+  type SignedEnvelope,
+  type StatementRerun,
+} from '@belay/protocol';
+import { Config } from '../config.js';
+import { LogHeads, type LogHead } from '../logs/log-heads.js';
+import { Database } from '../storage/database.js';
+import { SigningKeys } from './signing-keys.js';
+import { StoredLog } from './stored-log.js';
+
+/** A change that is about to become a commit, as the server itself compared it. */
+export type ProvenChange = ChangeRecord['change'];
+
+/** What is said about a change, with its digest, by which it is known. */
+export interface MadeRecord {
+  id: string;
+  record: ChangeRecord;
+}
+
+/** A signed statement, and whose it is. */
+export interface StoredEvidence {
+  session: string;
+  envelope: SignedEnvelope;
+}
+
+/**
+ * Signed statements about published changes. What they say is read here, from the log and from the server’s own
+ * comparison: nothing is signed because a caller or an agent says so.
+ */
+@Injectable()
+export class Evidence {
+  readonly #server: string | null;
+
+  constructor(
+    config: Config,
+    private readonly database: Database,
+    private readonly log: StoredLog,
+    private readonly heads: LogHeads,
+    private readonly keys: SigningKeys,
+  ) {
+    this.#server = config.publicUrl ?? null;
+  }
+
+  /**
+   * What will be said about a change. Its commit does not exist yet, and is to name the record by its id. For a change
+   * that was made into the commit `earlier` before, it is the same again, so that the commit can be, too.
+   */
+  async record(session: string, change: ProvenChange, earlier?: string): Promise<MadeRecord> {
+    const made = earlier === undefined ? undefined : await this.#recordOf(session, earlier);
+    if (made && canonicalJson(made.record.change) === canonicalJson(change)) return made;
+    const head = await this.heads.head(session);
+    const { created, seq, chainedFrom } = head;
+    const record = changeRecord.parse({
+      version: 1,
+      server: this.#server,
+      belay: belayVersion,
+      made: new Date().toISOString(),
+      change,
+      session: { id: session, created },
+      log: { algorithm: chainAlgorithm, seq, head: head.head, chainedFrom },
+      facts: await this.#facts(head),
+      reruns: await this.#reruns(),
+    } satisfies ChangeRecord);
+    return { id: canonicalDigest(record), record };
+  }
+
+  /** Signs that this commit is the change of the record, and keeps the statement. */
+  async sign({ id, record }: MadeRecord, commit: string): Promise<void> {
+    const { repository, branch, tree } = record.change;
+    const statement: ChangeStatement = {
+      _type: statementType,
+      subject: [
+        { name: `git+${repository}@refs/heads/${branch}`, digest: { gitCommit: commit } },
+        { name: 'tree', digest: tree },
+      ],
+      predicateType: agentChangeType,
+      predicate: { ...record, record: { sha256: id } },
+    };
+    const payload = Buffer.from(canonicalJson(statement));
+    const envelope = JSON.stringify(await this.keys.sign(statementMediaType, payload));
+    const session = record.session.id;
+    await this.database.kysely
+      .insertInto('evidence')
+      .values({ id, session, commit_id: commit, envelope, created: record.made })
+      // The commit that had this record before was not pushed.
+      .onConflict((one) => one.column('id').doUpdateSet({ commit_id: commit, envelope }))
+      .execute();
+  }
+
+  /** The statement with this id. Throws `not_found`. */
+  async get(id: string): Promise<StoredEvidence> {
+    const row = await this.#stored().where('id', '=', id).executeTakeFirst();
+    if (!row) throw noSuchEvidence(id);
+    return { session: row.session, envelope: signedEnvelope.parse(JSON.parse(row.envelope)) };
+  }
+
+  /** The newest statement about a commit that the session published. */
+  async ofCommit(session: string, commit: string): Promise<SignedEnvelope | undefined> {
+    const row = await this.#stored()
+      .where('session', '=', session)
+      .where('commit_id', '=', commit)
+      .orderBy('created', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    return row && signedEnvelope.parse(JSON.parse(row.envelope));
+  }
+
+  async #recordOf(session: string, commit: string): Promise<MadeRecord | undefined> {
+    const envelope = await this.ofCommit(session, commit);
+    if (!envelope) return undefined;
+    const text = Buffer.from(envelope.payload, 'base64').toString();
+    const { record, ...rest } = changeStatement.parse(JSON.parse(text)).predicate;
+    return { id: record.sha256, record: rest };
+  }
+
+  #stored() {
+    return this.database.kysely.selectFrom('evidence').select(['session', 'envelope']);
+  }
+
+  async #facts(head: LogHead): Promise<LogFacts> {
+    const gathered = new GatheredFacts();
+    for await (const rows of this.log.pages(head)) for (const row of rows) gathered.add(row);
+    return gathered.facts;
+  }
+
+  /** What the server ran again in fresh sandboxes: nothing yet. */
+  async #reruns(): Promise<StatementRerun[]> {
+    return Promise.resolve([]);
+  }
+}
+
+export const noSuchEvidence = (id: string): AppError =>
+  new AppError('not_found', `There is no statement ${id}.`);

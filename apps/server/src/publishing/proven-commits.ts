@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { PrivateRepository } from '@belay/host';
+import {
+  AppError,
+  evidenceTrailer,
+  mostInStatement,
+  sessionTrailer,
+  type GitIdentity,
+  type PlannedPush,
+  type SignedEnvelope,
+} from '@belay/protocol';
+import { Evidence, type ProvenChange } from '../proof/evidence.js';
+import { CommitBuilder } from './commit-builder.js';
+import { withTrailers } from './commit-trailers.js';
+import type { PreparedPush } from './publish-preparation.js';
+import { isCiFile } from './pushed-files.js';
+
+const maxListBytes = 16 * 2 ** 20;
+
+interface WantedCommit {
+  /** The commit that the session began from. */
+  start: string;
+  message: string;
+  author: GitIdentity | null;
+  date: string;
+  /** The commit that the same change was made into before, if it was not pushed. */
+  planned: PlannedPush | undefined;
+  signal: AbortSignal;
+}
+
+/** Makes the commits of pushes. Each names the record about it, and a signed statement with the record names it. */
+@Injectable()
+export class ProvenCommits {
+  constructor(private readonly evidence: Evidence) {}
+
+  async make(
+    session: string,
+    { shown, repository, tree }: PreparedPush,
+    { start, message, author, date, planned, signal }: WantedCommit,
+  ): Promise<string> {
+    const { url, branch, parent, files } = shown;
+    const change: ProvenChange = {
+      repository: url,
+      branch,
+      base: { gitCommit: start },
+      parent: { gitCommit: parent },
+      tree: { gitTree: tree },
+      changes: { sha256: await changesOf(repository, { from: parent, to: tree, signal }) },
+      files: files.length,
+      ciFiles: files
+        .map(({ path }) => path)
+        .filter(isCiFile)
+        .slice(0, mostInStatement),
+    };
+    const record = await this.evidence.record(session, change, planned?.commit);
+    const trailers = { [sessionTrailer]: session, [evidenceTrailer]: `sha256:${record.id}` };
+    const commit = await new CommitBuilder(repository, signal).commit({
+      tree,
+      parent,
+      message: await withTrailers(repository, { message, trailers, signal }),
+      author,
+      date,
+    });
+    await this.evidence.sign(record, commit);
+    return commit;
+  }
+
+  /** The statement about a commit of the session; undefined for one of an earlier version. */
+  statementOf(session: string, commit: string): Promise<SignedEnvelope | undefined> {
+    return this.evidence.ofCommit(session, commit);
+  }
+}
+
+/** The digest of a change as git lists it, which is the same for every version of git. */
+async function changesOf(
+  repository: PrivateRepository,
+  { from, to, signal }: { from: string; to: string; signal: AbortSignal },
+): Promise<string> {
+  const list = ['diff-tree', '-r', '-z', '--no-abbrev', '--no-renames', from, to];
+  const { code, output } = await repository.run(list, { maxBytes: maxListBytes, signal });
+  if (code !== 0) throw new AppError('internal', 'Git could not list the change.');
+  return createHash('sha256').update(output).digest('hex');
+}

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { sha256Digest } from './proof.js';
+
+/** The type of a statement’s text, as its envelope names it. */
+export const statementMediaType = 'application/vnd.in-toto+json';
+export const statementType = 'https://in-toto.io/Statement/v1';
+/** What the predicate means: docs/proof.md. */
+export const agentChangeType = 'urn:belay:attestation:agent-change:v1';
+
+const digest = z.object({ sha256: sha256Digest });
+const gitId = z.string().regex(/^[0-9a-f]{40}$/, 'the whole id of a git object');
+const commit = z.object({ gitCommit: gitId });
+const count = z.int().nonnegative();
+
+/** The longest lists in a statement; their whole numbers stand beside them. */
+export const mostInStatement = 100;
+
+/** What the log itself says, in rows that no agent wrote. */
+export const logFacts = z.object({
+  agentRows: count.describe('Events that an agent wrote.'),
+  serverRows: count.describe('Events that the server or a user wrote.'),
+  origin: z
+    .object({ session: z.string().nullable(), seq: count })
+    .nullable()
+    .describe('The session that this one continues, and how much of the log was copied from it.'),
+  task: digest,
+  agent: z.object({
+    name: z.string(),
+    version: z.string().nullable().describe('Null for Belay’s own, which has that of the server.'),
+    image: z.string().nullable().describe('Null for the server’s own image.'),
+    profile: z.string(),
+  }),
+  models: z.array(
+    z.object({
+      name: z.string(),
+      calls: count,
+      inputTokens: count,
+      outputTokens: count,
+      microdollars: count.nullable().describe('Null if the price of a call is unknown.'),
+    }),
+  ),
+  approvals: z.object({
+    mode: z.string(),
+    asked: count,
+    approved: count,
+    rejected: count,
+    decisions: z
+      .array(
+        z.object({
+          call: z.string(),
+          operation: z.string(),
+          subject: digest,
+          verdict: z.enum(['approved', 'rejected']),
+          by: z.string().describe('A caller such as `user:ID`, or `user`, `rule` or `server`.'),
+          rule: z.string().nullable(),
+          at: z.string(),
+        }),
+      )
+      .max(mostInStatement)
+      .describe('The latest ones.'),
+  }),
+  egress: z.object({
+    profile: z.string(),
+    hosts: z
+      .array(z.string())
+      .max(mostInStatement)
+      .describe('Those that were reached, in the order of the alphabet.'),
+    allowed: count,
+    refused: count,
+  }),
+});
+export type LogFacts = z.infer<typeof logFacts>;
+
+const run = z.object({
+  on: z.enum(['base', 'base+tests', 'result']),
+  tree: gitId,
+  exit: z.int().nullable(),
+  seconds: count,
+  output: digest,
+  matched: z.boolean(),
+});
+
+/** What the server ran again, and what follows from it. */
+export const statementRerun = z.object({
+  claim: z.enum(['reproduction', 'check']),
+  verdict: z.enum(['confirmed', 'refuted', 'inconclusive']),
+  why: z.string(),
+  command: z.string(),
+  files: z.array(z.string()).max(mostInStatement),
+  expects: z.string().nullable(),
+  runs: z.array(run).max(20),
+});
+export type StatementRerun = z.infer<typeof statementRerun>;
+
+/** What is said about a change before its commit exists: the commit names the digest of this. */
+export const changeRecord = z.object({
+  version: z.literal(1),
+  server: z.string().nullable().describe('The public address of the server.'),
+  belay: z.string().describe('The version of the server.'),
+  made: z.iso.datetime().describe('When the record was made.'),
+  change: z.object({
+    repository: z.string(),
+    branch: z.string(),
+    base: commit.describe('The commit that the session began from.'),
+    parent: commit,
+    tree: z.object({ gitTree: gitId }),
+    changes: digest.describe('Of `git diff-tree -r -z --no-abbrev --no-renames PARENT TREE`.'),
+    files: count,
+    ciFiles: z.array(z.string()).max(mostInStatement),
+  }),
+  session: z.object({ id: z.string(), created: z.string() }),
+  log: z.object({
+    algorithm: z.string(),
+    seq: count,
+    head: sha256Digest,
+    chainedFrom: z.int().positive(),
+  }),
+  facts: logFacts,
+  reruns: z.array(statementRerun).max(mostInStatement),
+});
+export type ChangeRecord = z.infer<typeof changeRecord>;
+
+/** An in-toto Statement about one commit. */
+export const changeStatement = z.object({
+  _type: z.literal(statementType),
+  subject: z.tuple([
+    z.object({ name: z.string(), digest: commit }),
+    z.object({ name: z.literal('tree'), digest: z.object({ gitTree: gitId }) }),
+  ]),
+  predicateType: z.literal(agentChangeType),
+  predicate: changeRecord.extend({ record: digest.describe('Of all the other fields.') }),
+});
+export type ChangeStatement = z.infer<typeof changeStatement>;
+
+/** The lines of a commit’s message that lead to its session and to the record about it. */
+export const sessionTrailer = 'Belay-Session';
+export const evidenceTrailer = 'Belay-Evidence';
