@@ -60,7 +60,7 @@ export function createProgram(exit: (code: number) => void): Command {
   addActionsCommands(program, exit);
   addAgentsCommands(program, exit);
   addAccessCommands(program);
-  addProofCommands(program);
+  addProofCommands(program, exit);
   withServerOptions(program.command('acp'))
     .description('serve ACP on standard input and output, for editors that start agents')
     .option('-m, --model <model>', 'provider:model of new sessions (or BELAY_MODEL)')

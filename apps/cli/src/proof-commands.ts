@@ -1,9 +1,23 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { listKeys, revokeKey, rotateKey } from './commands/keys.js';
+import { verify } from './commands/verify.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
-/** `belay keys`: what others verify a server’s statements with. */
-export function addProofCommands(program: Command): void {
+/** `belay verify`, and `belay keys` for what it trusts. */
+export function addProofCommands(program: Command, exit: (code: number) => void): void {
+  withServerOptions(withJsonOption(program.command('verify')))
+    .description('check the signed statement about a published commit; exits with 0 if it holds')
+    .argument('<what>', 'a commit of this repository, or a file with a signed statement')
+    .option('--repo <folder>', 'clone that has the commit', '.')
+    .option('--keys <file>', 'keys that you trust, as belay-keys.json of their server has them')
+    .addOption(
+      new Option(
+        '--trust <url>',
+        'server whose keys you trust (default: the one you work with)',
+      ).conflicts('keys'),
+    )
+    .option('--log <file>', 'check the log, too, as belay log SESSION --chain prints it')
+    .action(async (what, options) => exit(await verify(what, options)));
   const keys = program
     .command('keys')
     .description('manage the keys with which the server signs statements about published changes');

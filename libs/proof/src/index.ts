@@ -11,3 +11,5 @@ export {
   contentDigest,
 } from './log-chain.js';
 export { newSigningKey, signingKey, type SigningKey } from './signing-key.js';
+export { logMatches } from './log-matches.js';
+export { verifiedStatement } from './verified-statement.js';

@@ -12,7 +12,7 @@ import {
 } from '@belay/protocol';
 import { Evidence, type ProvenChange } from '../proof/evidence.js';
 import { CommitBuilder } from './commit-builder.js';
-import { withTrailers } from './commit-trailers.js';
+import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
 import { isCiFile } from './pushed-files.js';
 

@@ -114,7 +114,7 @@ describe('/openapi.json', () => {
       if (
         method !== 'GET' ||
         !isSchema(response) ||
-        /(agents|evaluations|runs|actions|action-installs|comparisons)\/:/.test(path)
+        /(agents|evaluations|runs|actions|action-installs|comparisons|evidence)\/:/.test(path)
       )
         continue;
       const query = queries[path] ?? `?session=${id}`;

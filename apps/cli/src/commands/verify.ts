@@ -1,0 +1,152 @@
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { createClient } from '@belay/client';
+import { DoesNotHold, logMatches, verifiedStatement } from '@belay/proof';
+import {
+  AppError,
+  pluralText,
+  publishedKeys,
+  signedEnvelope,
+  type ChangeStatement,
+  type PublishedKey,
+  type SignedEnvelope,
+} from '@belay/protocol';
+import type { z } from 'zod';
+import { clientFor, serverUrl, type PrintOptions } from '../connection.js';
+import { outputTo, printResult } from '../output.js';
+import { assertCommitMatches } from '../verify/assert-commit-matches.js';
+import { CommitReader } from '../verify/commit-reader.js';
+
+export interface VerifyOptions extends PrintOptions {
+  keys?: string;
+  trust?: string;
+  log?: string;
+  repo: string;
+}
+
+/** Whether what was asked about holds; 2 means that it cannot be said. */
+const codes = { holds: 0, doesNotHold: 1, unknown: 2 } as const;
+
+const maxFileBytes = 2 ** 20;
+
+/** `belay verify`: checks a statement about a commit; with files for all of it, without any server. Returns the exit code. */
+export async function verify(what: string, options: VerifyOptions): Promise<number> {
+  try {
+    const { statement, checked } = await verified(what, options);
+    const [{ digest }] = statement.subject;
+    const commit = digest.gitCommit;
+    const result = { holds: true, commit, checked, statement: statement.predicate };
+    printResult(options, result, `It holds for commit ${commit}.`, ...checked);
+    return codes.holds;
+  } catch (error) {
+    if (!(error instanceof DoesNotHold || error instanceof AppError)) throw error;
+    const isRefuted = error instanceof DoesNotHold;
+    const verdict = isRefuted ? 'It does not hold' : 'It cannot be said whether it holds';
+    const why = { holds: isRefuted ? false : null, why: error.message };
+    if (options.json) printResult(options, why);
+    else outputTo(process.stderr).line(`${verdict}: ${error.message}`);
+    return isRefuted ? codes.doesNotHold : codes.unknown;
+  }
+}
+
+async function verified(
+  what: string,
+  options: VerifyOptions,
+): Promise<{ statement: ChangeStatement; checked: string[] }> {
+  const commits = await CommitReader.open(options.repo);
+  try {
+    const file = isFile(what) ? readJson(what, signedEnvelope, 'a signed statement') : undefined;
+    const asked = file ? undefined : await commitOf(commits, what);
+    const envelope = file ?? (await fetchedEnvelope(commits, asked ?? '', options));
+    const { statement, key } = verifiedStatement(envelope, await keysOf(options));
+    const [{ digest }] = statement.subject;
+    const commit = asked ?? (await commitOf(commits, digest.gitCommit));
+    assertCommitMatches(await commits.read(commit), statement);
+    const checked = [
+      `It was signed with the key ${key.kid}.`,
+      'The commit, its tree, its parent and its changes are those of the statement.',
+      await logSentence(options.log, statement),
+      rerunSentence(statement),
+    ];
+    return { statement, checked };
+  } finally {
+    await commits.close();
+  }
+}
+
+async function commitOf(commits: CommitReader, name: string): Promise<string> {
+  if (/^https?:\/\//.test(name))
+    throw new AppError(
+      'invalid_input',
+      'Fetch the commit of the pull request first: git fetch origin pull/NUMBER/head, then belay verify FETCH_HEAD.',
+    );
+  const commit = await commits.find(name);
+  if (commit) return commit;
+  throw new AppError(
+    'invalid_input',
+    `There is no file and no commit ${name} here. Fetch it, or name a clone with --repo FOLDER.`,
+  );
+}
+
+async function fetchedEnvelope(
+  commits: CommitReader,
+  commit: string,
+  options: VerifyOptions,
+): Promise<SignedEnvelope> {
+  const id = (await commits.read(commit)).evidence.at(-1);
+  if (id === undefined)
+    throw new AppError('not_found', `There is no statement for ${commit.slice(0, 12)}.`);
+  return clientFor(options).proof.evidence(id);
+}
+
+/** Those of a file, of a server that the user trusts by name, or of the server that the user works with. */
+async function keysOf({ keys, trust, ...where }: VerifyOptions): Promise<PublishedKey[]> {
+  if (keys !== undefined) return readJson(keys, publishedKeys, 'a key set').keys;
+  const url = serverUrl(trust === undefined ? where : { url: trust });
+  return (await createClient({ url, agent: 'belay-cli' }).proof.keys()).keys;
+}
+
+async function logSentence(file: string | undefined, { predicate }: ChangeStatement) {
+  const { log } = predicate;
+  if (file === undefined) return 'Its log was not checked: name it with --log FILE.';
+  if (!isFile(file)) throw new AppError('invalid_input', `There is no file ${file}.`);
+  const isShown = await logMatches(linesOf(file), predicate);
+  const later =
+    log.chainedFrom > 1 ? ` Events 1 to ${log.chainedFrom - 1} were chained later.` : '';
+  const facts = isShown ? ' It says what the statement says.' : ' Its contents are hidden.';
+  return `The log is the one that the statement saw, up to event ${log.seq}.${facts}${later}`;
+}
+
+function rerunSentence({ predicate: { reruns } }: ChangeStatement): string {
+  if (reruns.length === 0) return 'The server has not run the change again.';
+  const each = reruns.map(({ claim, verdict }) => `${claim} ${verdict}`).join(', ');
+  return `The server ran ${pluralText(reruns.length, 'claim')} again: ${each}.`;
+}
+
+/** Not by `readline`, which also divides lines at U+2028. */
+async function* linesOf(file: string): AsyncGenerator<string, void> {
+  let rest = '';
+  for await (const chunk of createReadStream(file, 'utf8') as AsyncIterable<string>) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();
+
+function readJson<T extends z.ZodType>(file: string, schema: T, kind: string): z.output<T> {
+  if (!isFile(file)) throw new AppError('invalid_input', `There is no file ${file}.`);
+  const isSmall = statSync(file).size <= maxFileBytes;
+  const { data } = schema.safeParse(isSmall ? jsonOf(readFileSync(file, 'utf8')) : undefined);
+  if (data !== undefined) return data;
+  throw new AppError('invalid_input', `${file} is not ${kind}.`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
