@@ -1,6 +1,6 @@
 import { Option, type Command } from 'commander';
 import { listKeys, revokeKey, rotateKey } from './commands/keys.js';
-import { verify } from './commands/verify.js';
+import { verifyStatement } from './commands/verify-statement.js';
 import { withJsonOption, withServerOptions } from './server-options.js';
 
 /** `belay verify`, and `belay keys` for what it trusts. */
@@ -17,7 +17,7 @@ export function addProofCommands(program: Command, exit: (code: number) => void)
       ).conflicts('keys'),
     )
     .option('--log <file>', 'check the log, too, as belay log SESSION --chain prints it')
-    .action(async (what, options) => exit(await verify(what, options)));
+    .action(async (what, options) => exit(await verifyStatement(what, options)));
   const keys = program
     .command('keys')
     .description('manage the keys with which the server signs statements about published changes');

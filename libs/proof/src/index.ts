@@ -2,7 +2,7 @@ export { canonicalDigest, canonicalJson } from './canonical-json.js';
 export { DoesNotHold } from './does-not-hold.js';
 export { fromEnvelope, inEnvelope } from './envelope.js';
 export { FollowedLog } from './followed-log.js';
-export { GatheredFacts } from './gathered-facts.js';
+export { ObservedLog } from './observed-log.js';
 export {
   chainAlgorithm,
   chainDigest,

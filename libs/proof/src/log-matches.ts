@@ -2,7 +2,7 @@ import type { ChangeRecord } from '@belay/protocol';
 import { canonicalJson } from './canonical-json.js';
 import { DoesNotHold } from './does-not-hold.js';
 import { FollowedLog } from './followed-log.js';
-import { GatheredFacts } from './gathered-facts.js';
+import { ObservedLog } from './observed-log.js';
 
 /**
  * Follows a published log to the event that a record names, and compares what it says. Throws `DoesNotHold`. Returns
@@ -10,11 +10,11 @@ import { GatheredFacts } from './gathered-facts.js';
  */
 export async function logMatches(
   lines: AsyncIterable<string>,
-  { session, log: said, facts }: ChangeRecord,
+  { session, log: said, observed }: ChangeRecord,
 ): Promise<boolean> {
   let log: FollowedLog | undefined;
   let isShown = true;
-  const gathered = new GatheredFacts();
+  const gathered = new ObservedLog();
   for await (const line of lines) {
     if (!log) {
       log = new FollowedLog(line);
@@ -32,7 +32,7 @@ export async function logMatches(
     throw new DoesNotHold(`The log ends at ${seq}; the statement saw ${said.seq}.`);
   if (log?.digest !== said.head)
     throw new DoesNotHold('The log is not the one that the statement saw.');
-  if (isShown && canonicalJson(gathered.facts) !== canonicalJson(facts))
+  if (isShown && canonicalJson(gathered.result) !== canonicalJson(observed))
     throw new DoesNotHold('The statement says something else of the session than its log.');
   return isShown;
 }

@@ -16,7 +16,7 @@ const count = z.int().nonnegative();
 export const mostInStatement = 100;
 
 /** What the log itself says, in rows that no agent wrote. */
-export const logFacts = z.object({
+export const logObservations = z.object({
   agentRows: count.describe('Events that an agent wrote.'),
   serverRows: count.describe('Events that the server or a user wrote.'),
   origin: z
@@ -69,7 +69,7 @@ export const logFacts = z.object({
     refused: count,
   }),
 });
-export type LogFacts = z.infer<typeof logFacts>;
+export type LogObservations = z.infer<typeof logObservations>;
 
 const run = z.object({
   on: z.enum(['base', 'base+tests', 'result']),
@@ -115,7 +115,7 @@ export const changeRecord = z.object({
     head: sha256Digest,
     chainedFrom: z.int().positive(),
   }),
-  facts: logFacts,
+  observed: logObservations,
   reruns: z.array(statementRerun).max(mostInStatement),
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;

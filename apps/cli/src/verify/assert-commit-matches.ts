@@ -1,10 +1,10 @@
 import { DoesNotHold } from '@belay/proof';
 import type { ChangeStatement } from '@belay/protocol';
-import type { CommitFacts } from './commit-reader.js';
+import type { ReadCommit } from './commit-reader.js';
 
 /** Throws `DoesNotHold` unless the commit is the one that a statement is about, as git has it. */
 export function assertCommitMatches(
-  { commit, tree, parents, changes, evidence }: CommitFacts,
+  { commit, tree, parents, changes, evidence }: ReadCommit,
   { subject: [{ digest }], predicate: { change, record } }: ChangeStatement,
 ): void {
   const about = digest.gitCommit;

@@ -4,7 +4,7 @@ import { findGit, git, PrivateRepository } from '@belay/host';
 import { AppError, evidenceTrailer } from '@belay/protocol';
 
 /** What git knows of a commit. */
-export interface CommitFacts {
+export interface ReadCommit {
   commit: string;
   tree: string;
   parents: string[];
@@ -48,7 +48,7 @@ export class CommitReader {
     return code === 0 ? output.toString().trim() : undefined;
   }
 
-  async read(commit: string): Promise<CommitFacts> {
+  async read(commit: string): Promise<ReadCommit> {
     const format = `--format=%T%n%P%n%(trailers:key=${evidenceTrailer},valueonly)`;
     const shown = (await this.#run(['log', '-1', format, commit])).toString().split('\n');
     const [tree = '', parents = '', ...evidence] = shown;

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { canonicalDigest, canonicalJson, chainAlgorithm, GatheredFacts } from '@belay/proof';
+import { canonicalDigest, canonicalJson, chainAlgorithm, ObservedLog } from '@belay/proof';
 import {
   agentChangeType,
   AppError,
@@ -11,7 +11,7 @@ import {
   statementType,
   type ChangeRecord,
   type ChangeStatement,
-  type LogFacts,
+  type LogObservations,
   type SignedEnvelope,
   type StatementRerun,
 } from '@belay/protocol';
@@ -71,7 +71,7 @@ export class Evidence {
       change,
       session: { id: session, created },
       log: { algorithm: chainAlgorithm, seq, head: head.head, chainedFrom },
-      facts: await this.#facts(head),
+      observed: await this.#observed(head),
       reruns: await this.#reruns(),
     } satisfies ChangeRecord);
     return { id: canonicalDigest(record), record };
@@ -130,10 +130,10 @@ export class Evidence {
     return this.database.kysely.selectFrom('evidence').select(['session', 'envelope']);
   }
 
-  async #facts(head: LogHead): Promise<LogFacts> {
-    const gathered = new GatheredFacts();
+  async #observed(head: LogHead): Promise<LogObservations> {
+    const gathered = new ObservedLog();
     for await (const rows of this.log.pages(head)) for (const row of rows) gathered.add(row);
-    return gathered.facts;
+    return gathered.result;
   }
 
   /** What the server ran again in fresh sandboxes: nothing yet. */

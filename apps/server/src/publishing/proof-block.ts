@@ -24,8 +24,11 @@ export function withProofBlock(body: string, envelope: SignedEnvelope | undefine
   return [own, block.join('\n\n')].filter(Boolean).join('\n\n');
 }
 
-function sentencesOf({ change, facts, log, belay, reruns }: ChangeRecord, commit: string): string {
-  const { agent, models, approvals } = facts;
+function sentencesOf(
+  { change, observed, log, belay, reruns }: ChangeRecord,
+  commit: string,
+): string {
+  const { agent, models, approvals } = observed;
   const costs = models.map(({ name, microdollars }) =>
     microdollars === null ? name : `${name} (${dollarsText(microdollars / 1e6)})`,
   );

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalDigest, FollowedLog, fromEnvelope, GatheredFacts } from '@belay/proof';
+import { canonicalDigest, FollowedLog, fromEnvelope, ObservedLog } from '@belay/proof';
 import {
   changeStatement,
   type ChangeStatement,
@@ -69,11 +69,11 @@ describe('the commit of a published change', () => {
     const answer = await belay.fetch(`/api/sessions/${session}/log`);
     const lines = (await answer.text()).trimEnd().split('\n');
     const log = new FollowedLog(lines[0] ?? '');
-    const facts = new GatheredFacts();
-    for (const line of lines.slice(1, said.log.seq + 1)) facts.add(log.add(line)!);
+    const observed = new ObservedLog();
+    for (const line of lines.slice(1, said.log.seq + 1)) observed.add(log.add(line)!);
     expect(log.digest).toBe(said.log.head);
-    expect(facts.facts).toEqual(said.facts);
-    expect(said.facts.serverRows).toBeGreaterThan(0);
+    expect(observed.result).toEqual(said.observed);
+    expect(said.observed.serverRows).toBeGreaterThan(0);
   });
 
   it('has no other lines of these names, whatever its message says', async () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { logFacts, newEvent, sessionSettings, type NewEvent } from '@belay/protocol';
-import { GatheredFacts } from './gathered-facts.js';
+import { logObservations, newEvent, sessionSettings, type NewEvent } from '@belay/protocol';
+import { ObservedLog } from './observed-log.js';
 
 const settings = sessionSettings.parse({
   task: 'Fix it',
@@ -51,13 +51,13 @@ const rejected = newEvent('server', 'reject', {
 });
 
 /** `epoch` of an agent for all of them. */
-function factsOf(
+function observedIn(
   events: readonly NewEvent[],
   epoch: number | null = null,
-  facts = new GatheredFacts(),
+  observed = new ObservedLog(),
 ) {
   for (const [at, { action, source, args, id = null }] of events.entries())
-    facts.add({
+    observed.add({
       seq: at + 1,
       time: '2026-01-01T00:00:00.000Z',
       source,
@@ -66,7 +66,7 @@ function factsOf(
       call: id,
       epoch,
     });
-  return facts;
+  return observed;
 }
 
 const all = [
@@ -84,17 +84,17 @@ const all = [
   connection('evil.example', 'refused'),
 ];
 
-describe('the facts of a log', () => {
+describe('what is observed in a log', () => {
   it('are who decided what, which hosts were reached, and what the models cost', () => {
-    const { facts } = factsOf(all);
-    expect(logFacts.parse(facts)).toEqual(facts);
+    const observed = observedIn(all).result;
+    expect(logObservations.parse(observed)).toEqual(observed);
     const sha256 = hash('sha256', 'rm -r build', 'hex');
     const call = {
       operation: 'terminal.run',
       subject: { sha256 },
       at: expect.any(String) as string,
     };
-    expect(facts).toMatchObject({
+    expect(observed).toMatchObject({
       agentRows: 0,
       serverRows: all.length,
       origin: null,
@@ -111,16 +111,16 @@ describe('the facts of a log', () => {
         refused: 1,
       },
     });
-    expect(facts.approvals.decisions).toEqual([
+    expect(observed.approvals.decisions).toEqual([
       { call: 'a', ...call, verdict: 'approved', by: 'user:ada', rule: null },
       { call: 'b', ...call, verdict: 'rejected', by: 'rule', rule: 'r1' },
     ]);
-    expect(factsOf([used(1), used(null)]).facts.models[0]?.microdollars).toBeNull();
+    expect(observedIn([used(1), used(null)]).result.models[0]?.microdollars).toBeNull();
   });
 
   it('are none that an agent claims, whatever its rows are called', () => {
-    const { facts } = factsOf(all, 1, factsOf([start]));
-    expect(facts).toMatchObject({
+    const observed = observedIn(all, 1, observedIn([start])).result;
+    expect(observed).toMatchObject({
       agentRows: all.length,
       serverRows: 1,
       models: [],
@@ -131,8 +131,8 @@ describe('the facts of a log', () => {
 
   it('are none of another session, of which this one is a fork', () => {
     const fork = newEvent('server', 'fork', { args: { session: 'other', seq: 12 }, message: '' });
-    const { facts } = factsOf([...all, fork, start, used(1)]);
-    expect(facts).toMatchObject({
+    const observed = observedIn([...all, fork, start, used(1)]).result;
+    expect(observed).toMatchObject({
       serverRows: 3,
       origin: { session: 'other', seq: all.length },
       models: [{ calls: 1 }],
@@ -142,9 +142,9 @@ describe('the facts of a log', () => {
 
   it('leave out what cannot be read, and no more than the newest decisions', () => {
     const many = Array.from({ length: 150 }, () => approved);
-    const { facts } = factsOf([start, { ...used(1), args: { model: 5 } }, ...many]);
-    expect(facts.models).toEqual([]);
-    expect(facts.approvals).toMatchObject({ approved: 150 });
-    expect(facts.approvals.decisions).toHaveLength(100);
+    const observed = observedIn([start, { ...used(1), args: { model: 5 } }, ...many]).result;
+    expect(observed.models).toEqual([]);
+    expect(observed.approvals).toMatchObject({ approved: 150 });
+    expect(observed.approvals.decisions).toHaveLength(100);
   });
 });

@@ -5,17 +5,17 @@ import {
   type Decider,
   type EventAction,
   type EventArgs,
-  type LogFacts,
+  type LogObservations,
   type StoredLogRecord,
 } from '@belay/protocol';
 
 type Row = Pick<StoredLogRecord, 'seq' | 'time' | 'source' | 'action' | 'args' | 'call' | 'epoch'>;
-type Decision = LogFacts['approvals']['decisions'][number];
+type Decision = LogObservations['approvals']['decisions'][number];
 
 interface Gathered {
   agentRows: number;
   serverRows: number;
-  origin: LogFacts['origin'];
+  origin: LogObservations['origin'];
   start: EventArgs<'start'> | undefined;
   mode: string;
   profile: string;
@@ -31,7 +31,7 @@ interface Gathered {
  * does it again. Only rows count that no agent wrote, and none that a fork or an import copied: in these, an agent’s rows
  * are not told apart any more.
  */
-export class GatheredFacts {
+export class ObservedLog {
   #gathered = nothing();
 
   add(row: Row): void {
@@ -52,7 +52,7 @@ export class GatheredFacts {
     addConnection(this.#gathered, row);
   }
 
-  get facts(): LogFacts {
+  get result(): LogObservations {
     const { agentRows, serverRows, origin, start, mode, profile, counts } = this.#gathered;
     const { models, decisions, hosts } = this.#gathered;
     const { asked, approved, rejected, allowed, refused } = counts;

@@ -29,7 +29,7 @@ const codes = { holds: 0, doesNotHold: 1, unknown: 2 } as const;
 const maxFileBytes = 2 ** 20;
 
 /** `belay verify`: checks a statement about a commit; with files for all of it, without any server. Returns the exit code. */
-export async function verify(what: string, options: VerifyOptions): Promise<number> {
+export async function verifyStatement(what: string, options: VerifyOptions): Promise<number> {
   try {
     const { statement, checked } = await verified(what, options);
     const [{ digest }] = statement.subject;
@@ -112,8 +112,8 @@ async function logSentence(file: string | undefined, { predicate }: ChangeStatem
   const isShown = await logMatches(linesOf(file), predicate);
   const later =
     log.chainedFrom > 1 ? ` Events 1 to ${log.chainedFrom - 1} were chained later.` : '';
-  const facts = isShown ? ' It says what the statement says.' : ' Its contents are hidden.';
-  return `The log is the one that the statement saw, up to event ${log.seq}.${facts}${later}`;
+  const observed = isShown ? ' It says what the statement says.' : ' Its contents are hidden.';
+  return `The log is the one that the statement saw, up to event ${log.seq}.${observed}${later}`;
 }
 
 function rerunSentence({ predicate: { reruns } }: ChangeStatement): string {

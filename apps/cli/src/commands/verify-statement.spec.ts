@@ -10,7 +10,7 @@ import {
   chainFields,
   chainStart,
   contentDigest,
-  GatheredFacts,
+  ObservedLog,
   inEnvelope,
   newSigningKey,
   signingKey,
@@ -138,8 +138,8 @@ beforeAll(() => {
   const list = git('diff-tree', '-r', '-z', '--no-abbrev', '--no-renames', parent, tree);
   log = storedLog();
   const rows = log.slice(1).map((line) => JSON.parse(line) as StoredLogRecord);
-  const facts = new GatheredFacts();
-  for (const row of rows) facts.add(row);
+  const observed = new ObservedLog();
+  for (const row of rows) observed.add(row);
   record = {
     version: 1,
     server: null,
@@ -157,7 +157,7 @@ beforeAll(() => {
     },
     session: { id: 's', created },
     log: { algorithm: 'belay-log-1', seq: 3, head: rows.at(-1)?.digest ?? '', chainedFrom: 1 },
-    facts: facts.facts,
+    observed: observed.result,
     reruns: [],
   };
 });
@@ -187,9 +187,9 @@ describe('belay verify', () => {
     ['the head', (one) => (one.predicate.log.head = otherDigest)],
     ['the end', (one) => (one.predicate.log.seq = 2)],
     ['what was chained later', (one) => (one.predicate.log.chainedFrom = 2)],
-    ['the task', (one) => (one.predicate.facts.task.sha256 = otherDigest)],
-    ['the mode', (one) => (one.predicate.facts.approvals.mode = 'safe')],
-    ['the hosts', (one) => one.predicate.facts.egress.hosts.push('a:1')],
+    ['the task', (one) => (one.predicate.observed.task.sha256 = otherDigest)],
+    ['the mode', (one) => (one.predicate.observed.approvals.mode = 'safe')],
+    ['the hosts', (one) => one.predicate.observed.egress.hosts.push('a:1')],
     ['the reruns', (one) => one.predicate.reruns.push(rerun)],
     ['the time', (one) => (one.predicate.made = created)],
   ];
@@ -252,9 +252,9 @@ describe('belay verify', () => {
     expect([code, said]).toEqual([1, expect.stringContaining(why)]);
   });
 
-  it('refuses facts that the log does not have, and a log of another session', async () => {
+  it('refuses observed that the log does not have, and a log of another session', async () => {
     const said = structuredClone(record);
-    said.facts.approvals.approved = 5;
+    said.observed.approvals.approved = 5;
     const envelope = at('envelope.json', signed(statementOf(said, commitOf(said))));
     const keys = at('keys.json', { keys: [published] });
     const checked = await run([envelope, '--keys', keys, '--log', at('log.jsonl', log.join('\n'))]);
