@@ -8,7 +8,7 @@ describe('the canonical text of a value', () => {
     expect(canonicalJson(value)).toBe('{"a":{"c":-2,"d":"é\\n\\"\\u001f"},"b":[1,true,null]}');
     expect(canonicalDigest({ x: 1, y: 2 })).toBe(canonicalDigest({ y: 2, x: 1 }));
     for (const other of [0.5, NaN, -0, undefined, '\ud800', 1n, 2 ** 60])
-      expect(() => canonicalJson({ other })).toThrow('has no canonical form');
+      expect(() => canonicalJson({ other })).toThrow('no canonical form');
   });
 
   it('is the same in Python, whose verifier writes it again', () => {

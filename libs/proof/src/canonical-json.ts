@@ -14,7 +14,7 @@ export function canonicalJson(value: unknown): string {
   const isText = typeof value === 'string' && value.isWellFormed();
   if (isWhole || isText || typeof value === 'boolean' || value === null)
     return JSON.stringify(value);
-  throw new TypeError(`${String(value)} has no canonical form.`);
+  throw new TypeError(`A ${typeof value} such as this has no canonical form.`);
 }
 
 export const canonicalDigest = (value: unknown): string =>

@@ -26,7 +26,7 @@ export function verifiedStatement(
       'invalid_input',
       'This is signed, but not a statement about a change that this version knows. Use a newer belay.',
     );
-  const { record, ...said } = (value as { predicate: Record<string, unknown> }).predicate;
+  const { record: _, ...said } = (value as { predicate: Record<string, unknown> }).predicate;
   if (canonicalDigest(said) !== statement.predicate.record.sha256)
     throw new DoesNotHold('The digest of the record is not the one that the statement gives.');
   const [, { digest }] = statement.subject;
