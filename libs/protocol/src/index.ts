@@ -72,6 +72,7 @@ export * from './agent-connection.js';
 export * from './program-connection.js';
 export * from './program-output.js';
 export * from './requested-call.js';
+export * from './reruns.js';
 export * from './rest/action-calls.js';
 export * from './rest/api.js';
 export * from './rest/comparisons.js';
