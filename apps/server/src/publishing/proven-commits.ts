@@ -10,11 +10,11 @@ import {
   type PlannedPush,
   type SignedEnvelope,
 } from '@belay/protocol';
+import { isCiFile } from '../git/is-ci-file.js';
 import { Evidence, type ProvenChange } from '../proof/evidence.js';
 import { CommitBuilder } from './commit-builder.js';
 import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
-import { isCiFile } from './pushed-files.js';
 
 const maxListBytes = 16 * 2 ** 20;
 
