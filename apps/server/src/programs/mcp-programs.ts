@@ -8,15 +8,18 @@ import { Config } from '../config.js';
 import { EgressService } from '../egress/egress.service.js';
 import { ContainedPrograms } from './contained-programs.js';
 import { programFolder } from './program-folder.js';
-import type { ContainedProgram, ProgramRunner, RunningProgram } from './program.js';
+import {
+  offlineVariables,
+  type ContainedProgram,
+  type ProgramRunner,
+  type RunningProgram,
+} from './program.js';
 
 /** Long, because the image may have to be pulled first. */
 const startTimeoutMs = 10 * 60_000;
 const maxMemoryMb = 1024;
 const maxCpus = 1;
 const user = 1000;
-/** Without a network, a downloading program would retry for minutes. */
-const offline = { npm_config_offline: 'true', UV_OFFLINE: '1', PIP_NO_INDEX: '1' };
 
 /** Runs programs of MCP servers, each in a container of its own. */
 @Injectable()
@@ -93,7 +96,7 @@ function startOf({ command, args, env, folder, hosts, installed }: ContainedProg
   return {
     command: [command, ...args],
     folder: folder ?? (installed ? '/action' : '/tmp'),
-    env: { HOME: '/tmp', ...(!isOpen && offline), ...env },
+    env: { HOME: '/tmp', ...(!isOpen && offlineVariables), ...env },
     egress: isOpen,
     services: {},
     output: null,

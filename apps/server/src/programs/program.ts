@@ -41,3 +41,10 @@ export interface ProgramRunner {
   /** Throws an `AppError` with one sentence; when `signal` aborts, its reason. */
   run(program: ContainedProgram, signal: AbortSignal): Promise<RunningProgram>;
 }
+
+/** Without a network, a downloading program would retry for minutes. */
+export const offlineVariables: Readonly<Record<string, string>> = {
+  npm_config_offline: 'true',
+  UV_OFFLINE: '1',
+  PIP_NO_INDEX: '1',
+};

@@ -92,10 +92,10 @@ function againstChange({ before, after }: ReproductionRuns): Judgement | undefin
   const missing = [...before, ...after].map(notRun).find((why) => why !== null);
   if (missing !== undefined) return inconclusive(`It did not run: ${missing}.`);
   if (passesIn(after) === 0) {
-    const sign = sharedSign(before, after);
+    const sign = commonSign(after);
     return sign === undefined
       ? { verdict: 'refuted', why: 'It still fails with the change.' }
-      : inconclusive(`It could not run: “${sign}”.`);
+      : inconclusive(`With the change the test could not run: “${sign}”.`);
   }
   if (passesIn(before) === before.length && passesIn(after) === after.length)
     return { verdict: 'refuted', why: 'It passes without the change.' };
@@ -209,11 +209,9 @@ const signs: readonly RegExp[] = [
 
 const signsIn = ({ output }: RerunEnd): RegExp[] => signs.filter((sign) => sign.test(output));
 
-function sharedSign(before: readonly RerunEnd[], after: readonly RerunEnd[]): string | undefined {
-  const shared = signs.find((sign) =>
-    [...before, ...after].every(({ output }) => sign.test(output)),
-  );
-  return after.map(({ output }) => shared?.exec(output)?.[0]).find((one) => one !== undefined);
+function commonSign(ends: readonly RerunEnd[]): string | undefined {
+  const common = signs.find((sign) => ends.every(({ output }) => sign.test(output)));
+  return ends.map(({ output }) => common?.exec(output)?.[0]).find((one) => one !== undefined);
 }
 
 function newFailures(before: RerunEnd, after: RerunEnd): string {
