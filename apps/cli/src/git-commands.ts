@@ -26,6 +26,12 @@ export function addGitCommands(program: Command): void {
         publishAllowance.options,
       ),
     )
+    .option(
+      '--reproduce <command>',
+      'command line of a test that is run again before the push, before the change and with it',
+    )
+    .option('--test-file <path...>', 'test files of the change that it needs')
+    .option('--expect <text>', 'what it prints where it fails: the reason, not just “failed”')
     .option('--dry-run', 'only show what would be pushed')
     .option('-y, --yes', 'push without asking')
     .action(publishSession);

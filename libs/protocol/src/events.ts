@@ -5,7 +5,7 @@ import { changeTotal } from './change-total.js';
 import { checkResult } from './check.js';
 import { errorShape } from './errors.js';
 import { fileChange, fileVersion } from './file-version.js';
-import { plannedPush, sessionPublication } from './git.js';
+import { plannedPush, recordedPublication } from './git.js';
 import { blobId, modelRequest, operationCall, usage } from './models.js';
 import { lineChange } from './operations/files.js';
 import { runResult, terminalName } from './operations/terminal.js';
@@ -274,7 +274,7 @@ export const eventArgs = {
   /** user: a commit of the changes is about to be pushed to a git host; `publish` follows once it is there. */
   pushing: plannedPush,
   /** user: the changes were pushed to a git host. */
-  publish: sessionPublication,
+  publish: recordedPublication,
   /** server: the check command was started or has ended; `output` is the end of its output. */
   check: checkResult.extend({
     command: z.string().max(2_000),

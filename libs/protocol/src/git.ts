@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { gitIdentity } from './git-identity.js';
+import { reproduction, rerunReport } from './reruns.js';
 
 /** A branch name by git’s own rules that does not begin like an option. */
 export const branchName = z
@@ -201,6 +202,12 @@ export const publishRequest = z.object({
     .nullable()
     .default(null)
     .describe('A pull or merge request to open into `base`; null only pushes.'),
+  reproduction: reproduction
+    .nullable()
+    .default(null)
+    .describe(
+      'A test that is run before the push, as is the session’s check: before the change and with it, in sandboxes without a network. It takes up to four minutes, and the push follows whatever the verdict is.',
+    ),
 });
 
 /** A page of a git host, which is opened in a browser. */
@@ -236,6 +243,11 @@ export const plannedPush = z.object({
 });
 export type PlannedPush = z.infer<typeof plannedPush>;
 
+/** A push in the log of its session, with what was found by running tests again. */
+export const recordedPublication = sessionPublication.extend({
+  reruns: rerunReport.nullable().default(null),
+});
+
 /** A pull request as its host has it now. */
 export const pullRequestStatus = z.object({
   url: webPage,
@@ -260,6 +272,9 @@ export const publishedChange = z.object({
     .string()
     .nullable()
     .describe('Why no pull request was opened although the push succeeded.'),
+  reruns: rerunReport
+    .nullable()
+    .describe('What was found by running tests again; null if that was not asked for.'),
 });
 export type PublishedChange = z.infer<typeof publishedChange>;
 

@@ -38,7 +38,7 @@ export const rerun = z.object({
   ),
   tree: z.string().describe('The git tree with the files.'),
   exitCode: z.int().nullable().describe('Null for a run that did not come to its end.'),
-  seconds: z.number().nonnegative(),
+  seconds: z.int().nonnegative(),
   output: blobId.nullable().describe('What it printed; null for nothing.'),
   isReasonPrinted: z.boolean().describe('Whether it printed the reason that the claim names.'),
   problem: z.string().nullable().describe('Why it did not come to its end.'),
@@ -63,6 +63,10 @@ export const judgedClaim = z.discriminatedUnion('claim', [
   z.object({ claim: z.literal('check'), ...judged }),
 ]);
 export type JudgedClaim = z.infer<typeof judgedClaim>;
+
+/** A claim and its verdict in a sentence. */
+export const claimText = ({ claim, verdict, why }: JudgedClaim): string =>
+  `${claim === 'check' ? 'Check' : 'Reproduction'} ${verdict}: ${why}`;
 
 /** What the server found by running commands again, in fresh sandboxes without a network. */
 export const rerunReport = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { sha256Digest } from './proof.js';
+import { rerunReport } from './reruns.js';
 
 /** The type of a statement’s text, as its envelope names it. */
 export const statementMediaType = 'application/vnd.in-toto+json';
@@ -71,27 +72,6 @@ export const logObservations = z.object({
 });
 export type LogObservations = z.infer<typeof logObservations>;
 
-const run = z.object({
-  on: z.enum(['base', 'base+tests', 'result']),
-  tree: gitId,
-  exit: z.int().nullable(),
-  seconds: count,
-  output: digest,
-  matched: z.boolean(),
-});
-
-/** What the server ran again, and what follows from it. */
-export const statementRerun = z.object({
-  claim: z.enum(['reproduction', 'check']),
-  verdict: z.enum(['confirmed', 'refuted', 'inconclusive']),
-  why: z.string(),
-  command: z.string(),
-  files: z.array(z.string()).max(mostInStatement),
-  expects: z.string().nullable(),
-  runs: z.array(run).max(20),
-});
-export type StatementRerun = z.infer<typeof statementRerun>;
-
 /** What is said about a change before its commit exists: the commit names the digest of this. */
 export const changeRecord = z.object({
   version: z.literal(1),
@@ -116,7 +96,7 @@ export const changeRecord = z.object({
     chainedFrom: z.int().positive(),
   }),
   observed: logObservations,
-  reruns: z.array(statementRerun).max(mostInStatement),
+  reruns: rerunReport.nullable().describe('What the server ran again; null if nothing was asked.'),
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;
 

@@ -1,8 +1,11 @@
 import {
   AppError,
+  claimText,
+  reproduction as reproductionSchema,
   type PreparedPublish,
   type PublishAllowance,
   type PublishedChange,
+  type Reproduction,
 } from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
 import { clientFor, findSession, type PrintOptions } from '../connection.js';
@@ -16,6 +19,9 @@ interface PublishOptions extends PrintOptions {
   base?: string;
   to?: string;
   allow?: PublishAllowance[];
+  reproduce?: string;
+  testFile?: string[];
+  expect?: string;
   dryRun?: boolean;
   yes?: boolean;
 }
@@ -23,6 +29,7 @@ interface PublishOptions extends PrintOptions {
 /** `belay publish`: shows what would be pushed, asks, and pushes exactly that. */
 export async function publishSession(name: string, options: PublishOptions): Promise<void> {
   const { branch, base, to: url, allow = [], draft = false } = options;
+  const reproduction = reproductionOf(options);
   const client = clientFor(options);
   const { id } = await findSession(client, name);
   const target = { branch, base, url, allow };
@@ -31,8 +38,7 @@ export async function publishSession(name: string, options: PublishOptions): Pro
   const output = outputTo(process.stdout);
   if (options.dryRun && options.json) return output.json(prepared);
   show(prepared, options.dryRun ? output : progress);
-  const refusal = prepared.refusals.find(({ needs }) => !allow.includes(needs));
-  if (refusal) throw new AppError('rejected', `${refusal.message} Use --allow ${refusal.needs}.`);
+  assertAllowed(prepared, allow);
   if (options.dryRun) return;
   const message = options.message ?? (await client.sessions.draftMessage(id)).message;
   if (options.message === undefined) progress.line(progress.style('dim', `\n${message}\n`));
@@ -40,12 +46,34 @@ export async function publishSession(name: string, options: PublishOptions): Pro
   if (!options.yes && !(await confirmed('Push it?', withoutTerminal)))
     throw new AppError('cancelled', 'Nothing was pushed.');
   const pullRequest = options.pr ? pullRequestOf(message, options.pr, draft) : null;
-  const request = { ...target, id: prepared.id, message, pullRequest };
+  const request = { ...target, id: prepared.id, message, pullRequest, reproduction };
+  if (reproduction) progress.line('Running the test again…');
   const published = await client.sessions.publish(id, request);
   if (options.json) output.json(published);
   else report(published, { progress, output });
   if (published.problem !== null)
     throw new AppError('rejected', `The branch was pushed, but: ${published.problem}`);
+}
+
+function assertAllowed({ refusals }: PreparedPublish, allow: readonly PublishAllowance[]): void {
+  const refusal = refusals.find(({ needs }) => !allow.includes(needs));
+  if (refusal) throw new AppError('rejected', `${refusal.message} Use --allow ${refusal.needs}.`);
+}
+
+/** Throws `invalid_input` unless all of a reproduction is given, or none. */
+function reproductionOf({ reproduce, testFile, expect }: PublishOptions): Reproduction | null {
+  const given = [reproduce, testFile, expect].filter((one) => one !== undefined);
+  if (given.length === 0) return null;
+  const parsed = reproductionSchema.safeParse({
+    command: reproduce,
+    files: testFile,
+    expects: expect,
+  });
+  if (parsed.success) return parsed.data;
+  throw new AppError(
+    'invalid_input',
+    'Give --reproduce with a command, --test-file with its test files, and --expect with at least 8 characters that it prints where it fails.',
+  );
 }
 
 /** The title defaults to the message’s first line; the rest is the text. */
@@ -56,10 +84,11 @@ function pullRequestOf(message: string, given: string | true, draft: boolean) {
 }
 
 function report(
-  { commit, branch, url, branchPage, pullRequest }: PublishedChange,
+  { commit, branch, url, branchPage, pullRequest, reruns }: PublishedChange,
   { progress, output }: { progress: LineOutput; output: LineOutput },
 ): void {
   progress.line(`Pushed ${commit.slice(0, 7)} to ${branch} of ${url}.`);
+  for (const claim of reruns?.claims ?? []) progress.line(singleLine(claimText(claim), Infinity));
   if (pullRequest && !pullRequest.isNew) progress.line('The pull request is already open:');
   const page = pullRequest?.url ?? branchPage;
   if (page) output.line(singleLine(page));

@@ -158,7 +158,7 @@ beforeAll(() => {
     session: { id: 's', created },
     log: { algorithm: 'belay-log-1', seq: 3, head: rows.at(-1)?.digest ?? '', chainedFrom: 1 },
     observed: observed.result,
-    reruns: [],
+    reruns: null,
   };
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -190,17 +190,12 @@ describe('belay verify', () => {
     ['the task', (one) => (one.predicate.observed.task.sha256 = otherDigest)],
     ['the mode', (one) => (one.predicate.observed.approvals.mode = 'safe')],
     ['the hosts', (one) => one.predicate.observed.egress.hosts.push('a:1')],
-    ['the reruns', (one) => one.predicate.reruns.push(rerun)],
+    ['the reruns', (one) => (one.predicate.reruns = reruns)],
     ['the time', (one) => (one.predicate.made = created)],
   ];
-  const rerun: ChangeRecord['reruns'][number] = {
-    claim: 'check',
-    verdict: 'confirmed',
-    why: '',
-    command: 'npm test',
-    files: [],
-    expects: null,
-    runs: [],
+  const reruns: ChangeRecord['reruns'] = {
+    image: { name: 'node', id: 'sha256:1' },
+    claims: [{ claim: 'check', verdict: 'confirmed', why: '', command: 'npm test', runs: [] }],
   };
 
   it.each(fields)('refuses another text than the signed one: %s', async (_, forge) => {

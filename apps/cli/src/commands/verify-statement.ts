@@ -117,9 +117,9 @@ async function logSentence(file: string | undefined, { predicate }: ChangeStatem
 }
 
 function rerunSentence({ predicate: { reruns } }: ChangeStatement): string {
-  if (reruns.length === 0) return 'The server has not run the change again.';
-  const each = reruns.map(({ claim, verdict }) => `${claim} ${verdict}`).join(', ');
-  return `The server ran ${pluralText(reruns.length, 'claim')} again: ${each}.`;
+  if (!reruns) return 'The server has not run the change again.';
+  const each = reruns.claims.map(({ claim, verdict }) => `${claim} ${verdict}`).join(', ');
+  return `The server ran ${pluralText(reruns.claims.length, 'claim')} again: ${each}.`;
 }
 
 /** Not by `readline`, which also divides lines at U+2028. */

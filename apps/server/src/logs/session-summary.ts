@@ -131,7 +131,10 @@ const eventChanges: EventCases<Partial<SessionSummary>> = {
     published: null,
     openRequests: 0,
   }),
-  publish: ({ args }, { published }) => ({ published: { ...args, ...requestOf(args, published) } }),
+  publish: ({ args }, { published }) => {
+    const { url, branch, base, commit } = args;
+    return { published: { url, branch, base, commit, ...requestOf(args, published) } };
+  },
   stop: () => nothingUnderWay,
   rewind: (event) => (rewinds(event, 'conversation') ? nothingUnderWay : {}),
   error: ({ args }, summary) => afterError(summary, args),
@@ -153,9 +156,9 @@ function afterCall(event: Event): Partial<SessionSummary> {
 
 /** A push without a new pull request updates the one of its branch. */
 function requestOf(
-  { url, branch, pullRequest }: EventArgs<'publish'>,
+  { url, branch, pullRequest }: NonNullable<SessionSummary['published']>,
   before: SessionSummary['published'],
-): Pick<EventArgs<'publish'>, 'pullRequest'> {
+): Pick<NonNullable<SessionSummary['published']>, 'pullRequest'> {
   const isSameBranch = before?.url === url && before.branch === branch;
   return { pullRequest: pullRequest ?? (isSameBranch ? before.pullRequest : null) };
 }

@@ -12,8 +12,8 @@ import {
   type ChangeRecord,
   type ChangeStatement,
   type LogObservations,
+  type RerunReport,
   type SignedEnvelope,
-  type StatementRerun,
 } from '@belay/protocol';
 import { Config } from '../config.js';
 import { LogHeads, type LogHead } from '../logs/log-heads.js';
@@ -56,11 +56,17 @@ export class Evidence {
 
   /**
    * What will be said about a change. Its commit does not exist yet, and is to name the record by its id. For a change
-   * that was made into the commit `earlier` before, it is the same again, so that the commit can be, too.
+   * that was made into the commit `earlier` before, it is the same again, so that the commit can be, too. `reruns` is
+   * called for another one.
    */
-  async record(session: string, change: ProvenChange, earlier?: string): Promise<MadeRecord> {
-    const made = earlier === undefined ? undefined : await this.#recordOf(session, earlier);
+  async record(
+    session: string,
+    change: ProvenChange,
+    { earlier, reruns }: { earlier: string | undefined; reruns: () => Promise<RerunReport | null> },
+  ): Promise<MadeRecord> {
+    const made = earlier === undefined ? undefined : await this.recordOf(session, earlier);
     if (made && canonicalJson(made.record.change) === canonicalJson(change)) return made;
+    const found = await reruns();
     const head = await this.heads.head(session);
     const { created, seq, chainedFrom } = head;
     const record = changeRecord.parse({
@@ -72,7 +78,7 @@ export class Evidence {
       session: { id: session, created },
       log: { algorithm: chainAlgorithm, seq, head: head.head, chainedFrom },
       observed: await this.#observed(head),
-      reruns: await this.#reruns(),
+      reruns: found,
     } satisfies ChangeRecord);
     return { id: canonicalDigest(record), record };
   }
@@ -118,7 +124,8 @@ export class Evidence {
     return row && signedEnvelope.parse(JSON.parse(row.envelope));
   }
 
-  async #recordOf(session: string, commit: string): Promise<MadeRecord | undefined> {
+  /** What was said about a commit that the session published; undefined for one of an earlier version. */
+  async recordOf(session: string, commit: string): Promise<MadeRecord | undefined> {
     const envelope = await this.ofCommit(session, commit);
     if (!envelope) return undefined;
     const text = Buffer.from(envelope.payload, 'base64').toString();
@@ -134,11 +141,6 @@ export class Evidence {
     const gathered = new ObservedLog();
     for await (const rows of this.log.pages(head)) for (const row of rows) gathered.add(row);
     return gathered.result;
-  }
-
-  /** What the server ran again in fresh sandboxes: nothing yet. */
-  async #reruns(): Promise<StatementRerun[]> {
-    return Promise.resolve([]);
   }
 }
 

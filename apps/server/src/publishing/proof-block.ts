@@ -3,6 +3,7 @@ import {
   dollarsText,
   pluralText,
   type ChangeRecord,
+  type RerunReport,
   type SignedEnvelope,
 } from '@belay/protocol';
 
@@ -39,12 +40,21 @@ function sentencesOf(
       `The server signed what it knows of \`${commit.slice(0, 12)}\`: ${pluralText(change.files, 'changed file')} on \`${change.parent.gitCommit.slice(0, 12)}\`, by the agent ${agent.name} ${agent.version ?? belay}`,
       costs.length > 0 && ` with ${costs.join(', ')}`,
       `, with ${decided} on its calls (mode ${approvals.mode}), in a log of ${pluralText(log.seq, 'event')}.`,
-      reruns.length === 0 && ' It has not run the change again.',
+      !reruns && ' It has not run the change again.',
     ]
       .filter(Boolean)
       .join(''),
+    reruns && rerunSentence(reruns),
     `Verify it: \`belay verify ${commit}\``,
-  ].join('\n\n');
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+/** Without what programs printed, which a reader must not take for the server’s words. */
+function rerunSentence({ claims }: RerunReport): string {
+  const verdicts = claims.map(({ claim, verdict }) => `${claim} **${verdict}**`);
+  return `In fresh sandboxes without a network, the server ran: ${verdicts.join(', ')}.`;
 }
 
 function details(envelope: SignedEnvelope): string[] {

@@ -8,14 +8,19 @@ import {
   sessionTrailer,
   type GitIdentity,
   type PlannedPush,
+  type Reproduction,
+  type RerunReport,
   type SignedEnvelope,
 } from '@belay/protocol';
 import { isCiFile } from '../git/is-ci-file.js';
 import { Evidence, type ProvenChange } from '../proof/evidence.js';
+import { Reruns, type WantedReruns } from '../proof/reruns/reruns.js';
 import { CommitBuilder } from './commit-builder.js';
 import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
 
+/** Clients give up on a request after five minutes. */
+const rerunsTimeoutSeconds = 240;
 const maxListBytes = 16 * 2 ** 20;
 
 interface WantedCommit {
@@ -26,18 +31,23 @@ interface WantedCommit {
   date: string;
   /** The commit that the same change was made into before, if it was not pushed. */
   planned: PlannedPush | undefined;
+  /** The test to run again before. */
+  reproduction: Reproduction | null;
   signal: AbortSignal;
 }
 
 /** Makes the commits of pushes. Each names the record about it, and a signed statement with the record names it. */
 @Injectable()
 export class ProvenCommits {
-  constructor(private readonly evidence: Evidence) {}
+  constructor(
+    private readonly evidence: Evidence,
+    private readonly reruns: Reruns,
+  ) {}
 
   async make(
     session: string,
     { shown, repository, tree }: PreparedPush,
-    { start, message, author, date, planned, signal }: WantedCommit,
+    { start, message, author, date, planned, reproduction, signal }: WantedCommit,
   ): Promise<string> {
     const { url, branch, parent, files } = shown;
     const change: ProvenChange = {
@@ -53,7 +63,11 @@ export class ProvenCommits {
         .filter(isCiFile)
         .slice(0, mostInStatement),
     };
-    const record = await this.evidence.record(session, change, planned?.commit);
+    const rerun = { session, repository, base: start, result: tree, reproduction };
+    const record = await this.evidence.record(session, change, {
+      earlier: planned?.commit,
+      reruns: () => this.#rerun(rerun, signal),
+    });
     const trailers = { [sessionTrailer]: session, [evidenceTrailer]: `sha256:${record.id}` };
     const commit = await new CommitBuilder(repository, signal).commit({
       tree,
@@ -64,6 +78,16 @@ export class ProvenCommits {
     });
     await this.evidence.sign(record, commit);
     return commit;
+  }
+
+  /** What was found by running tests again before a commit of the session; null for nothing. */
+  async rerunsOf(session: string, commit: string): Promise<RerunReport | null> {
+    return (await this.evidence.recordOf(session, commit))?.record.reruns ?? null;
+  }
+
+  async #rerun(wanted: WantedReruns, signal: AbortSignal): Promise<RerunReport | null> {
+    if (!wanted.reproduction) return null;
+    return this.reruns.run({ ...wanted, totalSeconds: rerunsTimeoutSeconds }, signal);
   }
 
   /** The statement about a commit of the session; undefined for one of an earlier version. */

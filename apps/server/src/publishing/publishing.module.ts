@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GitModule } from '../git/git.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { ProofModule } from '../proof/proof.module.js';
+import { RerunsModule } from '../proof/reruns/reruns.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { GitHostApi } from './git-host-api.js';
 import { MessageDrafts } from './message-drafts.js';
@@ -13,7 +14,7 @@ import { PublishingService } from './publishing.service.js';
 import { SessionPushes } from './session-pushes.js';
 
 @Module({
-  imports: [GitModule, ModelsModule, ProofModule, SessionsModule],
+  imports: [GitModule, ModelsModule, ProofModule, RerunsModule, SessionsModule],
   providers: [
     GitHostApi,
     MessageDrafts,

@@ -7,6 +7,7 @@ import {
   type publishRequest,
   type publishTarget,
   type PublishedChange,
+  type RerunReport,
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
@@ -47,8 +48,7 @@ export class PublishingService {
     const signal = AbortSignal.timeout(prepareTimeoutMs);
     const resolved = await this.targets.resolve(session, { target, caller, signal });
     const { planned, isThere } = resolved;
-    if (planned && isThere)
-      await this.#pushing.run(session, () => this.pushes.record(session, planned));
+    if (planned && isThere) await this.#pushing.run(session, () => this.#record(session, planned));
     const prepared = await this.preparation.prepare(session, resolved, { caller, signal });
     await prepared.repository.remove();
     return prepared.shown;
@@ -69,7 +69,7 @@ export class PublishingService {
     const after = { resolved, request, signal };
     if (planned && isThere) {
       if (planned.id === request.id) return this.#afterPush(session, planned, after);
-      await this.pushes.record(session, planned);
+      await this.#record(session, planned);
     }
     const prepared = await this.preparation.prepare(session, resolved, { caller, signal });
     const { shown, repository } = prepared;
@@ -80,6 +80,7 @@ export class PublishingService {
       const date = again?.date ?? new Date().toISOString();
       const commit = await this.commits.make(session, prepared, {
         start: resolved.start,
+        reproduction: request.reproduction,
         message: request.message,
         author: request.author ?? shown.author,
         date,
@@ -123,8 +124,20 @@ export class PublishingService {
         problem = error.message;
       }
     }
-    await this.pushes.record(session, push, pullRequest);
-    return { url, branch, commit, branchPage: branchPage(hosted, branch), pullRequest, problem };
+    const reruns = await this.#record(session, push, pullRequest);
+    const page = branchPage(hosted, branch);
+    return { url, branch, commit, branchPage: page, pullRequest, problem, reruns };
+  }
+
+  /** Returns what was found by running tests again before the push. */
+  async #record(
+    session: string,
+    push: PlannedPush,
+    opened: PublishedChange['pullRequest'] = null,
+  ): Promise<RerunReport | null> {
+    const reruns = await this.commits.rerunsOf(session, push.commit);
+    await this.pushes.record(session, push, { opened, reruns });
+    return reruns;
   }
 }
 

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import {
+  claimText,
   isEvent,
   newEvent,
   type Event,
   type EventArgs,
   type EventOf,
   type PlannedPush,
+  type RerunReport,
 } from '@belay/protocol';
 import { EventLog } from '../logs/event-log.js';
 
@@ -47,13 +49,18 @@ export class SessionPushes {
   async record(
     session: string,
     { url, into, branch, base, commit }: PlannedPush,
-    opened: Omit<NonNullable<PullRequest>, 'into'> | null = null,
+    {
+      opened,
+      reruns,
+    }: { opened: Omit<NonNullable<PullRequest>, 'into'> | null; reruns: RerunReport | null },
   ): Promise<void> {
     if (!opened && (await this.to(session, { url, branch })).pushed === commit) return;
     const link = opened ? ` Pull request: ${opened.url}` : '';
     const event = newEvent('user', 'publish', {
-      args: { url, branch, base, commit, pullRequest: opened && { ...opened, into } },
-      message: `Pushed ${commit.slice(0, 7)} to the branch ${branch} of ${url}.${link}`,
+      args: { url, branch, base, commit, pullRequest: opened && { ...opened, into }, reruns },
+      message: [`Pushed ${commit.slice(0, 7)} to the branch ${branch} of ${url}.${link}`]
+        .concat(reruns?.claims.map(claimText) ?? [])
+        .join('\n'),
     });
     await this.log.append(session, [event]);
   }

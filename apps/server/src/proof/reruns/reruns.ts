@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { ContainerHost } from '@belay/containers';
 import {
   AppError,
+  visibleText,
   type JudgedClaim,
   type Reproduction,
   type RerunReport,
@@ -38,10 +39,14 @@ export interface WantedReruns {
   repeat?: number;
   /** The time for each command. */
   seconds?: number;
+  /** The time for all commands together; those that are left are not run. */
+  totalSeconds?: number;
 }
 
 const usualSeconds = 600;
 const usualRepeat = 2;
+/** It may quote what a command printed. */
+const maxWhy = 1_000;
 
 /**
  * Judges what is claimed of a change: runs the named test and the session’s check again, before the change and with it.
@@ -81,7 +86,8 @@ export class Reruns {
     if (check !== null) claims.push(await judgeCheck(check, { trees, run }));
     if ((await this.#imageId(image)) !== id)
       throw new AppError('conflict', `The image ${image} changed during the reruns. Try again.`);
-    return { image: { name: image, id }, claims };
+    const shown = claims.map((one) => ({ ...one, why: visibleText(one.why).slice(0, maxWhy) }));
+    return { image: { name: image, id }, claims: shown };
   }
 
   async #imageId(name: string): Promise<string> {
@@ -96,13 +102,19 @@ export class Reruns {
     { trees, image }: { trees: RerunTrees; image: string },
     signal: AbortSignal,
   ): Promise<RunCommand> {
-    const { session, repository, seconds = usualSeconds } = wanted;
+    const { session, repository, seconds = usualSeconds, totalSeconds = Infinity } = wanted;
+    const last = performance.now() + totalSeconds * 1_000;
     const archivesOf = await this.#setUp(wanted, { trees, image }, signal);
     return async ({ on, tree, command, expects }) => {
       const files = { repository, tree, image, archives: archivesOf(on) };
-      const { seconds: took, ...end } = await this.sandboxes
-        .run(files, { command, seconds }, signal)
-        .catch((error: unknown) => notStarted(error, signal));
+      const left = (last - performance.now()) / 1_000;
+      const limited = { command, seconds: Math.min(seconds, left) };
+      const { seconds: took, ...end } =
+        left > 0
+          ? await this.sandboxes
+              .run(files, limited, signal)
+              .catch((error: unknown) => notStarted(error, signal))
+          : noTimeLeft;
       const bytes = Buffer.from(end.output);
       const output =
         bytes.length > 0 ? await this.blobs.putFor(session, bytes, 'text/plain') : null;
@@ -110,7 +122,7 @@ export class Reruns {
       const { exitCode, problem } = end;
       return {
         end,
-        shown: { on, tree, exitCode, seconds: took, output, isReasonPrinted, problem },
+        shown: { on, tree, exitCode, seconds: Math.round(took), output, isReasonPrinted, problem },
       };
     };
   }
@@ -134,6 +146,13 @@ export class Reruns {
     return (on) => [on === 'result' ? result : base];
   }
 }
+
+const noTimeLeft: TimedEnd = {
+  exitCode: null,
+  output: '',
+  problem: 'there was no time left for it',
+  seconds: 0,
+};
 
 /** Why a sandbox could not be used is the end of its run. */
 function notStarted(error: unknown, signal: AbortSignal): TimedEnd {

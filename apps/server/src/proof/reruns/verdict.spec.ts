@@ -183,7 +183,7 @@ describe('the verdict on a reproduction', () => {
 
   it('is total, and confirmed only where each of its conditions holds', () => {
     const ends = fc.record({
-      exitCode: fc.oneof(fc.constant(null), fc.constantFrom(0, 0, 1, 1, 2, 127, 137)),
+      exitCode: fc.oneof(fc.constant(null), fc.constantFrom<number>(0, 0, 1, 1, 2, 127, 137)),
       output: fc.oneof(
         fc.constantFrom('', red.output, green.output, claim.expects, 'no tests ran'),
         fc.string(),

@@ -3,6 +3,7 @@ import {
   type GitIdentity,
   type PreparedPublish,
   type PublishAllowance,
+  type Reproduction,
 } from '@belay/protocol';
 import { create } from 'zustand';
 import { persist } from 'zustand/middleware';
@@ -16,6 +17,29 @@ export interface PublishChoice {
   allow: readonly PublishAllowance[];
   way: 'push' | 'request';
   draft: boolean;
+  reproduction: TypedReproduction;
+}
+
+/** A test to run again before the push; empty for none. */
+export interface TypedReproduction {
+  command: string;
+  /** One path a line. */
+  files: string;
+  expects: string;
+}
+
+/** Null unless something is typed; the fields of what is are required. */
+export function reproductionIn({
+  command,
+  files,
+  expects,
+}: TypedReproduction): Reproduction | null {
+  const paths = files
+    .split('\n')
+    .map((path) => path.trim())
+    .filter(Boolean);
+  const typed = { command: command.trim(), files: paths, expects: expects.trim() };
+  return typed.command || typed.expects || paths.length > 0 ? typed : null;
 }
 
 export const firstChoice: PublishChoice = {
@@ -26,6 +50,7 @@ export const firstChoice: PublishChoice = {
   allow: [],
   way: 'request',
   draft: false,
+  reproduction: { command: '', files: '', expects: '' },
 };
 
 /** The texts of a push: those that the user wrote, else those that follow from the commit message. */

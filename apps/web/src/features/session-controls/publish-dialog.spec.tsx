@@ -37,6 +37,7 @@ const published = {
     isNew: true,
   },
   problem: null,
+  reruns: null,
 };
 
 const show = async (
@@ -115,6 +116,43 @@ it('takes another author, title and description, and remembers the author', asyn
     },
   ]);
   expect(useAuthor.getState().author).toEqual({ name: 'Eve', email: 'eve@example.com' });
+});
+
+it('runs a test again if one is named, and shows what was found', async () => {
+  const claim = {
+    claim: 'check' as const,
+    verdict: 'refuted' as const,
+    why: 'The check passes before the change and fails with it.',
+    command: 'npm test',
+    runs: [],
+  };
+  const { rest } = await show({
+    preparePublish: () => ({ ...prepared, refusals: [] }),
+    publish: () => ({ ...published, reruns: { image: { name: 'i', id: 'x' }, claims: [claim] } }),
+  });
+  await screen.findByRole('list', { name: 'Changed files' });
+  const write = (label: RegExp, value: string) =>
+    fireEvent.change(screen.getByLabelText(label), { target: { value } });
+  fireEvent.click(screen.getByText('Run a test again'));
+  expect(screen.getByLabelText(/^Test command/)).toHaveProperty('required', false);
+  write(/^Test command/, 'npm test -- test/a.js');
+  expect(screen.getByLabelText(/^Expected failure/)).toHaveProperty('required', true);
+  write(/^Test files/, 'test/a.js\n\n test/b.js ');
+  write(/^Expected failure/, 'x is undefined');
+  await click('Push and open');
+  const verdicts = within(await screen.findByRole('list', { name: 'Verdicts' }));
+  expect(verdicts.getByRole('listitem').textContent).toBe(
+    'Check refuted: The check passes before the change and fails with it.npm test',
+  );
+  expect(rest.bodiesOf('sessions.publish')).toMatchObject([
+    {
+      reproduction: {
+        command: 'npm test -- test/a.js',
+        files: ['test/a.js', 'test/b.js'],
+        expects: 'x is undefined',
+      },
+    },
+  ]);
 });
 
 describe('a session that was published', () => {

@@ -3,6 +3,7 @@ import { Choice } from '@/components/ui/choice';
 import { CheckField, Field, Input, TextArea } from '@/components/ui/field';
 import type { PublishChoice, PublishTexts } from './publish-choice';
 import { PublishFiles } from './publish-files';
+import { ReproductionFields } from './reproduction-fields';
 import type { DraftedCommit, TypedTarget } from './use-prepared';
 
 interface ChoiceFieldsProps {
@@ -39,6 +40,10 @@ export function ChoiceFields(props: ChoiceFieldsProps) {
         onChange={(allow) => onChange({ allow })}
       />
       {prepared.pullRequests && !updates && <RequestFields {...props} />}
+      <ReproductionFields
+        typed={choice.reproduction}
+        onChange={(reproduction) => onChange({ reproduction })}
+      />
     </>
   );
 }

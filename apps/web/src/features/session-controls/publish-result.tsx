@@ -1,6 +1,7 @@
 import { ExternalLink } from 'lucide-react';
-import type { PublishedChange } from '@belay/protocol';
+import { claimText, type PublishedChange } from '@belay/protocol';
 import { Button } from '@/components/ui/button';
+import { VisibleText } from '@/components/ui/visible-text';
 
 interface PublishResultProps {
   published: PublishedChange;
@@ -9,7 +10,7 @@ interface PublishResultProps {
 
 /** The result of a push, with a link to the branch or request. */
 export function PublishResult({ published, onClose }: PublishResultProps) {
-  const { commit, branch, url, branchPage, pullRequest, problem } = published;
+  const { commit, branch, url, branchPage, pullRequest, problem, reruns } = published;
   const page = pullRequest?.url ?? branchPage;
   return (
     <div className="space-y-4 text-sm">
@@ -19,6 +20,16 @@ export function PublishResult({ published, onClose }: PublishResultProps) {
         <span className="break-all text-muted">{url}</span>.
         {pullRequest && !pullRequest.isNew && ' The open pull request now includes it.'}
       </p>
+      {reruns && (
+        <ul aria-label="Verdicts" className="space-y-2">
+          {reruns.claims.map((claim) => (
+            <li key={claim.claim} className="rounded-md border px-3 py-2 break-words">
+              <VisibleText text={claimText(claim)} />
+              <code className="block font-mono text-xs text-muted">{claim.command}</code>
+            </li>
+          ))}
+        </ul>
+      )}
       {problem !== null && (
         <p role="alert" className="rounded-md bg-fail-soft px-3 py-2">
           No pull request was opened: {problem}

@@ -6,7 +6,13 @@ import { Button } from '@/components/ui/button';
 import { Loading } from '@/components/ui/empty';
 import { client } from '@/lib/server';
 import { useSubmit } from '@/lib/use-submit';
-import { firstChoice, publishTexts, useAuthor, type PublishTexts } from './publish-choice';
+import {
+  firstChoice,
+  publishTexts,
+  reproductionIn,
+  useAuthor,
+  type PublishTexts,
+} from './publish-choice';
 import { ChoiceFields, TargetFields } from './publish-fields';
 import { suggestedBranch } from './publish-request';
 import { bodyOf, hasTarget, usePrepared, type TypedTarget } from './use-prepared';
@@ -33,6 +39,7 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
   const isCurrent = JSON.stringify(asked) === JSON.stringify(target);
   const isAllowed = data?.refusals.every(({ needs }) => choice.allow.includes(needs));
   const isReady = isAllowed === true && isCurrent && texts.message.trim() !== '';
+  const reproduction = reproductionIn(choice.reproduction);
   const { saving, onSubmit } = useSubmit(async () => {
     if (!isCurrent) setAsked(target);
     if (!data || !isReady) return 'again';
@@ -47,6 +54,7 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
         pullRequest: opens
           ? { title: texts.title, body: texts.description, draft: choice.draft }
           : null,
+        reproduction: reproduction ?? undefined,
       })
       .catch((error: unknown) => {
         if (errorFrom(error).code === 'conflict') void refetch();
@@ -87,7 +95,7 @@ export function PublishToHost({ session, onPublished, onClose }: PublishToHostPr
       )}
       <div className="sticky -bottom-4 -mx-4 -mb-4 flex gap-2 border-t rounded-b-lg bg-panel px-4 py-3">
         <Button type="submit" look="solid" disabled={!isReady || saving}>
-          {saving ? 'Pushing…' : verbOf(request, opens)}
+          {saving ? (reproduction ? 'Running the test…' : 'Pushing…') : verbOf(request, opens)}
         </Button>
         <Button look="ghost" onClick={onClose}>
           Cancel

@@ -1,0 +1,78 @@
+import { AppError, type Event, type RerunReport, type SessionSummary } from '@belay/protocol';
+import { gitIn, put } from '@belay/testkit';
+import { Reruns, type WantedReruns } from '../proof/reruns/reruns.js';
+import { rerunTrees } from '../proof/reruns/trees.js';
+import { GitScene } from '../testing/git-scene.js';
+
+const scene = new GitScene();
+const { belay, cloned, edit, prepare, publish, scratch } = scene;
+const reproduction = {
+  command: 'npm test -- test/a.test.js',
+  files: ['test/a.test.js'],
+  expects: 'TypeError: x is undefined',
+};
+const report: RerunReport = {
+  image: { name: 'i', id: 'sha256:1' },
+  claims: [
+    { claim: 'reproduction', verdict: 'confirmed', why: 'It does.', runs: [], ...reproduction },
+  ],
+};
+let rerun: (wanted: WantedReruns, signal: AbortSignal) => Promise<RerunReport>;
+
+beforeAll(() => {
+  belay.replace(Reruns, { run: (wanted, signal) => rerun(wanted, signal) });
+  return scene.start();
+});
+afterAll(() => scene.close());
+
+const changed = async () => {
+  const of = await cloned();
+  edit((work) => {
+    put(work, 'README.md', 'one\n2\nthree\n');
+    put(work, 'test/a.test.js', 'test\n');
+  });
+  const { id } = await prepare(of.session, { branch: 'x' });
+  return { ...of, body: { branch: 'x', id, message: 'm', reproduction } };
+};
+
+it('runs a named test on exactly what is pushed and what it is based on, before the push', async () => {
+  const { session, bare, body } = await changed();
+  let trees: Awaited<ReturnType<typeof rerunTrees>> | undefined;
+  rerun = async (wanted, signal) => {
+    expect(() => gitIn(bare, 'rev-parse', '--verify', 'x')).toThrow();
+    expect(wanted).toMatchObject({ session, reproduction });
+    trees = await rerunTrees(wanted.repository, { ...wanted, files: reproduction.files, signal });
+    return report;
+  };
+  expect(await publish(session, body)).toMatchObject({ status: 200, reruns: report });
+  expect(trees).toMatchObject({
+    base: gitIn(bare, 'rev-parse', 'main^{tree}').trim(),
+    result: gitIn(bare, 'rev-parse', 'x^{tree}').trim(),
+    refusal: null,
+  });
+  const events = await belay.json<Event[]>('GET', `/api/sessions/${session}/events`);
+  expect((events as unknown as Event[]).at(-1)).toMatchObject({
+    action: 'publish',
+    args: { branch: 'x', reruns: report },
+    message: expect.stringMatching(/^Pushed .*\nReproduction confirmed: It does\.$/) as string,
+  });
+  const { published } = await belay.json<SessionSummary>('GET', `/api/sessions/${session}`);
+  expect(published).not.toHaveProperty('reruns');
+});
+
+it('pushes nothing when tests cannot be run again, and what changed since it was shown', async () => {
+  const { session, bare, body } = await changed();
+  rerun = () => Promise.reject(new AppError('conflict', 'The image changed.'));
+  expect(await publish(session, body)).toMatchObject({ status: 409, detail: 'The image changed.' });
+  rerun = () => Promise.reject(new Error('is not reached'));
+  const other = { ...body, id: 'a'.repeat(64) };
+  expect(await publish(session, other)).toMatchObject({ status: 409 });
+  const bad = { ...body, reproduction: { ...reproduction, expects: 'short' } };
+  expect(await publish(session, bad)).toMatchObject({ status: 400 });
+  expect(() => gitIn(bare, 'rev-parse', '--verify', 'x')).toThrow();
+  expect(scratch()).toEqual([]);
+  expect(await publish(session, { ...body, reproduction: null })).toMatchObject({
+    status: 200,
+    reruns: null,
+  });
+});
