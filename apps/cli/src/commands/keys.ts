@@ -2,12 +2,14 @@ import { AppError, type PublishedKey } from '@belay/protocol';
 import { clientFor, type PrintOptions } from '../connection.js';
 import { confirmed } from '../confirmed.js';
 import { printList } from '../print-list.js';
-import { printResult } from '../output.js';
+import { outputTo, printResult } from '../output.js';
 
 /** `belay keys`: one line per signing key of the server, the newest last. */
 export async function listKeys(options: PrintOptions): Promise<void> {
-  const { keys } = await clientFor(options).proof.keys();
-  printList(keys, options, {
+  const published = await clientFor(options).proof.keys();
+  // As `belay verify --keys` reads them.
+  if (options.json) return outputTo(process.stdout).json(published);
+  printList(published.keys, options, {
     empty: 'No keys yet: the server makes one for the first change that it publishes.',
     row: (key) => [key.kid, `since ${key.created.slice(0, 10)}`, stateOf(key)],
   });
