@@ -270,7 +270,7 @@ export const sessionContentRoutes = {
   blob: route({
     method: 'GET',
     path: '/api/sessions/:id/blobs/:blob',
-    summary: 'Returns a screenshot or another picture from the log',
+    summary: 'Returns a screenshot, another picture or what a rerun printed, from the log',
     response: bytes('*/*'),
   }),
 };

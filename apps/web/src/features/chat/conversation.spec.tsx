@@ -44,6 +44,23 @@ describe('the conversation', () => {
     ]);
   });
 
+  it('shows a push with what was found by running tests again, and not twice', async () => {
+    const claim = { claim: 'check', verdict: 'confirmed', why: 'It passes.', command: 'npm test' };
+    const push = { url: 'https://git.example.com/a/b', branch: 'x', base: 'main', commit: 'c1' };
+    const reruns = { image: { name: 'i', id: 'x' }, claims: [{ ...claim, runs: [] }] };
+    const args = { ...push, pullRequest: null, reruns };
+    await show([
+      newEvent('user', 'publish', {
+        args: args as never,
+        message: 'Pushed c1.\nCheck confirmed: It passes.',
+      }),
+    ]);
+    const verdicts = await screen.findByRole('list', { name: 'Verdicts' });
+    expect(verdicts.textContent).toBe('Check confirmedIt passes.npm test');
+    expect(screen.getAllByText(/It passes/)).toHaveLength(1);
+    screen.getByText('Pushed c1.');
+  });
+
   it('shows a message as queued until a reply has read it', async () => {
     const working = newEvent('agent', 'say', {
       args: { text: 'Looking.', calls: [{ id: 'c', operation: 'files.list', input: {} }] },

@@ -119,16 +119,21 @@ it('takes another author, title and description, and remembers the author', asyn
 });
 
 it('runs a test again if one is named, and shows what was found', async () => {
+  const run = { tree: 't', seconds: 2, isReasonPrinted: false, problem: null };
   const claim = {
     claim: 'check' as const,
     verdict: 'refuted' as const,
     why: 'The check passes before the change and fails with it.',
     command: 'npm test',
-    runs: [],
+    runs: [
+      { ...run, on: 'base' as const, exitCode: 0, output: null },
+      { ...run, on: 'result' as const, exitCode: 1, output: 'b'.repeat(64) },
+    ],
   };
   const { rest } = await show({
     preparePublish: () => ({ ...prepared, refusals: [] }),
     publish: () => ({ ...published, reruns: { image: { name: 'i', id: 'x' }, claims: [claim] } }),
+    blob: () => new TextEncoder().encode('\u001b[31mnot ok 1 - adds\u001b[0m'),
   });
   await screen.findByRole('list', { name: 'Changed files' });
   const write = (label: RegExp, value: string) =>
@@ -141,9 +146,14 @@ it('runs a test again if one is named, and shows what was found', async () => {
   write(/^Expected failure/, 'x is undefined');
   await click('Push and open');
   const verdicts = within(await screen.findByRole('list', { name: 'Verdicts' }));
-  expect(verdicts.getByRole('listitem').textContent).toBe(
-    'Check refuted: The check passes before the change and fails with it.npm test',
+  expect(verdicts.getAllByRole('listitem')[0]?.textContent).toBe(
+    'Check refutedThe check passes before the change and fails with it.npm testBefore the changeexit 0 · 2sWith the changeexit 1 · 2s',
   );
+  await click('Before the change exit 0 · 2s');
+  expect(verdicts.getByText('It printed nothing.')).toBeTruthy();
+  await click('With the change exit 1 · 2s');
+  await verdicts.findByText('not ok 1 - adds');
+  expect(rest.sentTo('sessions.blob')).toHaveLength(1);
   expect(rest.bodiesOf('sessions.publish')).toMatchObject([
     {
       reproduction: {

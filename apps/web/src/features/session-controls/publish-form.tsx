@@ -19,7 +19,8 @@ interface PublishFormProps {
 export function PublishForm({ session, onClose }: PublishFormProps) {
   const [way, setWay] = useState<Way>('host');
   const [published, setPublished] = useState<PublishedChange | null>(null);
-  if (published) return <PublishResult published={published} onClose={onClose} />;
+  if (published)
+    return <PublishResult session={session.id} published={published} onClose={onClose} />;
   return (
     <div className="space-y-4">
       <Choice<Way> label="Destination" value={way} options={ways} onChange={setWay} />

@@ -1,15 +1,16 @@
 import { ExternalLink } from 'lucide-react';
-import { claimText, type PublishedChange } from '@belay/protocol';
+import type { PublishedChange } from '@belay/protocol';
+import { RerunClaims } from '@/components/rerun-claims';
 import { Button } from '@/components/ui/button';
-import { VisibleText } from '@/components/ui/visible-text';
 
 interface PublishResultProps {
+  session: string;
   published: PublishedChange;
   onClose(): void;
 }
 
 /** The result of a push, with a link to the branch or request. */
-export function PublishResult({ published, onClose }: PublishResultProps) {
+export function PublishResult({ session, published, onClose }: PublishResultProps) {
   const { commit, branch, url, branchPage, pullRequest, problem, reruns } = published;
   const page = pullRequest?.url ?? branchPage;
   return (
@@ -20,16 +21,7 @@ export function PublishResult({ published, onClose }: PublishResultProps) {
         <span className="break-all text-muted">{url}</span>.
         {pullRequest && !pullRequest.isNew && ' The open pull request now includes it.'}
       </p>
-      {reruns && (
-        <ul aria-label="Verdicts" className="space-y-2">
-          {reruns.claims.map((claim) => (
-            <li key={claim.claim} className="rounded-md border px-3 py-2 break-words">
-              <VisibleText text={claimText(claim)} />
-              <code className="block font-mono text-xs text-muted">{claim.command}</code>
-            </li>
-          ))}
-        </ul>
-      )}
+      {reruns && <RerunClaims session={session} claims={reruns.claims} />}
       {problem !== null && (
         <p role="alert" className="rounded-md bg-fail-soft px-3 py-2">
           No pull request was opened: {problem}

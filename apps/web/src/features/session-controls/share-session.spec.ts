@@ -15,6 +15,7 @@ const record = async (...commits: Parameters<typeof logOf>) => {
   const log = logOf(...commits);
   void new RestStub({
     sessions: {
+      blob: ({ params }) => new TextEncoder().encode(`output ${params.blob.slice(0, 2)}`),
       events: ({ query }) => log.filter(({ seq }) => seq > Number(query.after)),
       call: ({ params, body }) => {
         if (params.name !== 'workspace.show') return { diff: '', truncated: false, files: [] };
@@ -66,6 +67,21 @@ describe('a recording of a session', () => {
     const recording = await record(newEvent('user', 'start', { args, message: 'Fix' }));
     expect(recording.events.at(-1)).toMatchObject({ action: 'start', args: { task: 'Fix' } });
     expect(JSON.stringify(recording)).not.toContain('ada@example.com');
+  });
+
+  it('contains what tests printed that were run again', async () => {
+    const [output, tree] = ['c'.repeat(64), 't'];
+    const run = { on: 'base', tree, exitCode: 1, seconds: 1, output, isReasonPrinted: false };
+    const runs = [
+      { ...run, problem: null },
+      { ...run, output: null, problem: null },
+    ];
+    const claim = { claim: 'check', verdict: 'refuted', why: '', command: 'npm test', runs };
+    const push = { url: 'https://git.example.com/a/b', branch: 'x', base: 'main', commit: 'c1' };
+    const reruns = { image: { name: 'i', id: 'x' }, claims: [claim] };
+    const args = { ...push, pullRequest: null, reruns } as never;
+    const recording = await record(newEvent('user', 'publish', { args, message: 'Pushed' }));
+    expect(recording.blobs).toEqual({ [output]: btoa('output cc') });
   });
 
   it('leaves out files that can no longer be read as they were', async () => {

@@ -16,7 +16,7 @@ import { fillPage, type FileVersion, type SessionRecording } from './session-rec
 import { ensureSandbox } from './use-can-act';
 
 const page = 5_000;
-const mostPictures = 200;
+const mostBlobs = 200;
 const mostFiles = 100;
 const mostVersions = 1_000;
 const atOnce = 8;
@@ -42,7 +42,7 @@ export async function recordingOf(summary: SessionSummary): Promise<SessionRecor
     summary,
     events,
     terminals: await terminalsOf(summary.id, events),
-    blobs: await picturesOf(summary.id, events),
+    blobs: await shownBlobs(summary.id, events),
     ...(await filesOf(summary.id, events)),
   };
 }
@@ -71,23 +71,27 @@ async function terminalsOf(id: string, events: readonly Event[]): Promise<Record
   ) as Record<string, string>;
 }
 
-async function picturesOf(id: string, events: readonly Event[]): Promise<Record<string, string>> {
-  const blobs = new Set(
-    events.flatMap((event) =>
-      isEvent(event, 'browser')
-        ? (event.args.screenshot ?? [])
-        : isEvent(event, 'result') ||
-            isEvent(event, 'background-result') ||
-            isEvent(event, 'message') ||
-            isEvent(event, 'start')
-          ? (event.args.images ?? [])
-          : [],
-    ),
-  );
-  const pictures: Record<string, string> = {};
-  for (const blob of [...blobs].slice(-mostPictures))
-    pictures[blob] = toBase64(await client.sessions.blob(id, blob));
-  return pictures;
+/** Pictures, and what reruns printed. */
+async function shownBlobs(id: string, events: readonly Event[]): Promise<Record<string, string>> {
+  const wanted = new Set(events.flatMap(blobsShownIn));
+  const blobs: Record<string, string> = {};
+  for (const blob of [...wanted].slice(-mostBlobs))
+    blobs[blob] = toBase64(await client.sessions.blob(id, blob));
+  return blobs;
+}
+
+function blobsShownIn(event: Event): readonly string[] {
+  if (isEvent(event, 'browser')) return event.args.screenshot ? [event.args.screenshot] : [];
+  if (isEvent(event, 'publish')) {
+    const runs = event.args.reruns?.claims.flatMap((claim) => claim.runs) ?? [];
+    return runs.flatMap(({ output }) => output ?? []);
+  }
+  const isShown =
+    isEvent(event, 'result') ||
+    isEvent(event, 'background-result') ||
+    isEvent(event, 'message') ||
+    isEvent(event, 'start');
+  return isShown ? (event.args.images ?? []) : [];
 }
 
 type Files = Pick<SessionRecording, 'list' | 'files' | 'texts'>;
