@@ -7,6 +7,7 @@ const settings = sessionSettings.parse({
   model: 'scripted:x',
   approvals: 'ask',
   egress: { profile: 'none' },
+  budgets: { steps: 9, dollars: 1.5, seconds: 60 },
 });
 const start = newEvent('user', 'start', { args: settings, message: '' });
 const question = (id: string): NewEvent =>
@@ -99,10 +100,16 @@ describe('what is observed in a log', () => {
       serverRows: all.length,
       origin: null,
       task: { sha256: hash('sha256', 'Fix it', 'hex') },
-      agent: { name: 'belay', image: null, profile: 'hardened' },
+      agent: { name: 'belay', image: null, profile: 'hardened', machine: null },
       models: [
         { name: 'scripted:x', calls: 2, inputTokens: 20, outputTokens: 4, microdollars: 750_000 },
       ],
+      budgets: {
+        steps: { limit: 9, used: 2 },
+        tokens: { limit: null, used: 36 },
+        microdollars: { limit: 1_500_000, used: 9_750_000 },
+        seconds: { limit: 60, used: 0 },
+      },
       approvals: { mode: 'ask', asked: 2, approved: 1, rejected: 1 },
       egress: {
         profile: 'none',
@@ -136,8 +143,36 @@ describe('what is observed in a log', () => {
       serverRows: 3,
       origin: { session: 'other', seq: all.length },
       models: [{ calls: 1 }],
+      budgets: { steps: { limit: 9, used: 1 }, microdollars: { used: 1_000_000 } },
       approvals: { asked: 0 },
     });
+  });
+
+  it('are budgets that a user changed, and the time until the last event of the server', () => {
+    const change = newEvent('user', 'change', {
+      args: { budgets: { steps: null, tokens: 5, dollars: null, seconds: null } },
+      message: '',
+    });
+    const observed = observedIn([start]);
+    const row = { seq: 2, time: '2026-01-01T00:00:41.600Z', source: 'user', call: null };
+    observed.add({ ...row, action: 'change', args: JSON.stringify(change.args), epoch: null });
+    const later = { ...row, seq: 3, time: '2026-01-01T09:00:00.000Z', source: 'agent' };
+    observed.add({ ...later, action: 'usage', args: JSON.stringify(used(1).args), epoch: 1 });
+    expect(observed.result.budgets).toEqual({
+      steps: { limit: null, used: 0 },
+      tokens: { limit: 5, used: 0 },
+      microdollars: { limit: null, used: 0 },
+      seconds: { limit: null, used: 42 },
+    });
+  });
+
+  it('are the machine that the sandbox was last placed on', () => {
+    const placed = (machine: { name: string; kind: 'container' } | null) =>
+      newEvent('server', 'placed', { args: { machine }, message: '' });
+    const far = placed({ name: 'gpu-1', kind: 'container' });
+    expect(observedIn([start, far]).result.agent.machine).toBe('gpu-1');
+    expect(observedIn([start, far, placed(null)]).result.agent.machine).toBeNull();
+    expect(observedIn([far], 1, observedIn([start])).result.agent.machine).toBeNull();
   });
 
   it('leave out what cannot be read, and no more than the newest decisions', () => {

@@ -1,7 +1,13 @@
 import { hash } from 'node:crypto';
 import {
+  budgets,
   eventArgs,
+  eventSource,
   mostInStatement,
+  noUse,
+  useAfter,
+  wallSeconds,
+  type BudgetUse,
   type Decider,
   type EventAction,
   type EventArgs,
@@ -19,6 +25,10 @@ interface Gathered {
   start: EventArgs<'start'> | undefined;
   mode: string;
   profile: string;
+  machine: string | null;
+  use: BudgetUse;
+  /** When the last of these rows was written. */
+  last: string;
   models: Map<string, { calls: number; input: number; output: number; dollars: number | null }>;
   asked: Map<string, { operation: string; subject: string }>;
   decisions: Decision[];
@@ -47,6 +57,7 @@ export class ObservedLog {
       };
     this.#gathered.serverRows += 1;
     addSettings(this.#gathered, row);
+    addUse(this.#gathered, row);
     addUsage(this.#gathered, row);
     addApproval(this.#gathered, row);
     addConnection(this.#gathered, row);
@@ -63,7 +74,14 @@ export class ObservedLog {
       serverRows,
       origin,
       task: { sha256: sha256Of(start?.task ?? '') },
-      agent: { name, version, image: start?.image ?? null, profile: start?.sandbox ?? '' },
+      agent: {
+        name,
+        version,
+        image: start?.image ?? null,
+        profile: start?.sandbox ?? '',
+        machine: this.#gathered.machine,
+      },
+      budgets: budgetsOf(this.#gathered),
       models: used.map(([model, { calls, input, output, dollars }]) => ({
         name: model,
         calls,
@@ -89,6 +107,9 @@ const nothing = (): Gathered => ({
   start: undefined,
   mode: '',
   profile: '',
+  machine: null,
+  use: { budgets: budgets.parse({}), ...noUse },
+  last: '',
   models: new Map(),
   asked: new Map(),
   decisions: [],
@@ -102,10 +123,39 @@ function addSettings(gathered: Gathered, row: Row): void {
     gathered.start = start;
     gathered.mode = start.approvals;
     gathered.profile = start.egress.profile;
+    gathered.machine = start.machine?.name ?? null;
   }
+  const placed = argsOf(row, 'placed');
+  if (placed) gathered.machine = placed.machine?.name ?? null;
   const change = argsOf(row, 'change');
   gathered.mode = change?.approvals ?? gathered.mode;
   gathered.profile = change?.egress?.profile ?? gathered.profile;
+}
+
+/** Actions that budgets depend on. */
+const counted = ['start', 'change', 'fork', 'imported', 'usage', 'state'] as const;
+
+function addUse(gathered: Gathered, row: Row): void {
+  const { seq, time, action, source } = row;
+  gathered.last = time;
+  const args = counted.map((one) => argsOf(row, one)).find((one) => one !== undefined);
+  if (!args) return;
+  const event = { seq, time, action, source: eventSource.parse(source), args, message: '' };
+  gathered.use = useAfter(gathered.use, event);
+}
+
+function budgetsOf({ use, last }: Gathered): LogObservations['budgets'] {
+  const { steps, tokens, dollars, seconds } = use.budgets;
+  const limited = (limit: number | null, used: number, unit = 1) => ({
+    limit: limit === null ? null : Math.round(limit * unit),
+    used: Math.round(used * unit),
+  });
+  return {
+    steps: limited(steps, use.steps),
+    tokens: limited(tokens, use.tokens),
+    microdollars: limited(dollars, use.dollars, 1e6),
+    seconds: limited(seconds, wallSeconds(use.wallTime, last)),
+  };
 }
 
 /** A text that the server drafts for the user is not a call of the agent. */

@@ -13,6 +13,8 @@ const gitId = z.string().regex(/^[0-9a-f]{40}$/, 'the whole id of a git object')
 const commit = z.object({ gitCommit: gitId });
 const count = z.int().nonnegative();
 
+const budget = z.object({ limit: count.nullable().describe('Null for none.'), used: count });
+
 /** The longest lists in a statement; their whole numbers stand beside them. */
 export const mostInStatement = 100;
 
@@ -30,7 +32,14 @@ export const logObservations = z.object({
     version: z.string().nullable().describe('Null for Belay’s own, which has that of the server.'),
     image: z.string().nullable().describe('Null for the server’s own image.'),
     profile: z.string(),
+    machine: z
+      .string()
+      .nullable()
+      .describe('The joined machine that its sandbox is on; null for one of the server’s own.'),
   }),
+  budgets: z
+    .object({ steps: budget, tokens: budget, microdollars: budget, seconds: budget })
+    .describe('As the server counts them: dollars of calls with a known price, wall time.'),
   models: z.array(
     z.object({
       name: z.string(),
@@ -95,6 +104,11 @@ export const changeRecord = z.object({
     head: sha256Digest,
     chainedFrom: z.int().positive(),
   }),
+  image: z
+    .object({ name: z.string(), id: z.string().nullable() })
+    .describe(
+      'The image of the session’s sandbox, and what the name stood for on the server when the record was made: it changes with the content. Null if that is not known, as of a joined machine.',
+    ),
   observed: logObservations,
   reruns: rerunReport.nullable().describe('What the server ran again; null if nothing was asked.'),
 });

@@ -157,6 +157,7 @@ beforeAll(() => {
     },
     session: { id: 's', created },
     log: { algorithm: 'belay-log-1', seq: 3, head: rows.at(-1)?.digest ?? '', chainedFrom: 1 },
+    image: { name: 'node', id: null },
     observed: observed.result,
     reruns: null,
   };
@@ -190,6 +191,8 @@ describe('belay verify', () => {
     ['the task', (one) => (one.predicate.observed.task.sha256 = otherDigest)],
     ['the mode', (one) => (one.predicate.observed.approvals.mode = 'safe')],
     ['the hosts', (one) => one.predicate.observed.egress.hosts.push('a:1')],
+    ['the image', (one) => (one.predicate.image.id = 'sha256:1')],
+    ['the budgets', (one) => (one.predicate.observed.budgets.steps.used = 7)],
     ['the reruns', (one) => (one.predicate.reruns = reruns)],
     ['the time', (one) => (one.predicate.made = created)],
   ];

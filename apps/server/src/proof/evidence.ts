@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ContainerHost } from '@belay/containers';
 import { canonicalDigest, canonicalJson, chainAlgorithm, ObservedLog } from '@belay/proof';
 import {
   agentChangeType,
@@ -11,6 +12,7 @@ import {
   statementType,
   type ChangeRecord,
   type ChangeStatement,
+  ignoreError,
   type LogObservations,
   type RerunReport,
   type SignedEnvelope,
@@ -45,11 +47,12 @@ export class Evidence {
   readonly #server: string | null;
 
   constructor(
-    config: Config,
+    private readonly config: Config,
     private readonly database: Database,
     private readonly log: StoredLog,
     private readonly heads: LogHeads,
     private readonly keys: SigningKeys,
+    private readonly host: ContainerHost,
   ) {
     this.#server = config.publicUrl ?? null;
   }
@@ -69,6 +72,7 @@ export class Evidence {
     const found = await reruns();
     const head = await this.heads.head(session);
     const { created, seq, chainedFrom } = head;
+    const observed = await this.#observed(head);
     const record = changeRecord.parse({
       version: 1,
       server: this.#server,
@@ -77,7 +81,8 @@ export class Evidence {
       change,
       session: { id: session, created },
       log: { algorithm: chainAlgorithm, seq, head: head.head, chainedFrom },
-      observed: await this.#observed(head),
+      image: await this.#image(observed.agent),
+      observed,
       reruns: found,
     } satisfies ChangeRecord);
     return { id: canonicalDigest(record), record };
@@ -135,6 +140,13 @@ export class Evidence {
 
   #stored() {
     return this.database.kysely.selectFrom('evidence').select(['session', 'envelope']);
+  }
+
+  async #image({ image, machine }: LogObservations['agent']): Promise<ChangeRecord['image']> {
+    const name = image ?? this.config.image;
+    if (machine !== null) return { name, id: null };
+    const id = await this.host.images.id(name).catch(ignoreError('the statement says it'));
+    return { name, id: id ?? null };
   }
 
   async #observed(head: LogHead): Promise<LogObservations> {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { ContainersModule } from '../containers/containers.module.js';
 import { Evidence } from './evidence.js';
 import { NotedHeads } from './noted-heads.js';
 import { SigningKeys } from './signing-keys.js';
@@ -6,5 +7,5 @@ import { StoredLog } from './stored-log.js';
 
 const services = [Evidence, NotedHeads, SigningKeys, StoredLog];
 
-@Module({ providers: services, exports: services })
+@Module({ imports: [ContainersModule], providers: services, exports: services })
 export class ProofModule {}

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ContainerHost } from '@belay/containers';
 import { canonicalDigest, FollowedLog, fromEnvelope, ObservedLog } from '@belay/proof';
 import {
   changeStatement,
@@ -8,11 +9,15 @@ import {
   type SignedEnvelope,
 } from '@belay/protocol';
 import { gitIn, put } from '@belay/testkit';
+import { Config } from '../config.js';
 import { PullRequestScene } from '../testing/pull-request-scene.js';
 
 const scene = new PullRequestScene();
 const { belay, cloned, edit, prepare, publish } = scene;
-beforeAll(() => scene.start());
+beforeAll(async () => {
+  await scene.start();
+  belay.app.get<ContainerHost>(ContainerHost).images.id = async () => 'sha256:1';
+});
 afterAll(() => scene.close());
 afterEach(() => scene.forgetHub());
 
@@ -74,6 +79,8 @@ describe('the commit of a published change', () => {
     expect(log.digest).toBe(said.log.head);
     expect(observed.result).toEqual(said.observed);
     expect(said.observed.serverRows).toBeGreaterThan(0);
+    expect(said.observed.budgets.steps.limit).toBe(100);
+    expect(said.image).toEqual({ name: belay.app.get(Config).image, id: 'sha256:1' });
   });
 
   it('has no other lines of these names, whatever its message says', async () => {
