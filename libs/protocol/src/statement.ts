@@ -114,17 +114,42 @@ export const changeRecord = z.object({
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;
 
+const subject = z.tuple([
+  z.object({ name: z.string(), digest: commit }),
+  z.object({ name: z.literal('tree'), digest: z.object({ gitTree: gitId }) }),
+]);
+
 /** An in-toto Statement about one commit. */
 export const changeStatement = z.object({
   _type: z.literal(statementType),
-  subject: z.tuple([
-    z.object({ name: z.string(), digest: commit }),
-    z.object({ name: z.literal('tree'), digest: z.object({ gitTree: gitId }) }),
-  ]),
+  subject,
   predicateType: z.literal(agentChangeType),
   predicate: changeRecord.extend({ record: digest.describe('Of all the other fields.') }),
 });
 export type ChangeStatement = z.infer<typeof changeStatement>;
+
+/** The standard predicate of in-toto for results of tests. */
+export const testResultType = 'https://in-toto.io/attestation/test-result/v0.1';
+const testNames = z.array(z.string());
+
+/** The same reruns as in a statement about a change, for tools that know only the standard predicate. */
+export const testResultStatement = z.object({
+  _type: z.literal(statementType),
+  subject,
+  predicateType: z.literal(testResultType),
+  predicate: z.object({
+    result: z
+      .enum(['PASSED', 'WARNED', 'FAILED'])
+      .describe('`FAILED` if a claim is refuted, else `WARNED` if one is inconclusive.'),
+    configuration: z
+      .array(z.object({ name: z.string(), digest: z.record(z.string(), z.string()) }))
+      .describe('The record of the change, and the image of the sandboxes.'),
+    passedTests: testNames,
+    warnedTests: testNames,
+    failedTests: testNames,
+  }),
+});
+export type TestResultStatement = z.infer<typeof testResultStatement>;
 
 /** The lines of a commit’s message that lead to its session and to the record about it. */
 export const sessionTrailer = 'Belay-Session';

@@ -7,21 +7,23 @@ import {
   belayVersion,
   changeRecord,
   changeStatement,
+  ignoreError,
   signedEnvelope,
   statementMediaType,
   statementType,
   type ChangeRecord,
   type ChangeStatement,
-  ignoreError,
   type LogObservations,
   type RerunReport,
   type SignedEnvelope,
+  type TestResultStatement,
 } from '@belay/protocol';
 import { Config } from '../config.js';
 import { LogHeads, type LogHead } from '../logs/log-heads.js';
 import { Database } from '../storage/database.js';
 import { SigningKeys } from './signing-keys.js';
 import { StoredLog } from './stored-log.js';
+import { testResultOf } from './test-result-of.js';
 
 /** A change that is about to become a commit, as the server itself compared it. */
 export type ProvenChange = ChangeRecord['change'];
@@ -36,6 +38,8 @@ export interface MadeRecord {
 export interface StoredEvidence {
   session: string;
   envelope: SignedEnvelope;
+  /** The reruns in the standard form; null if nothing was run again. */
+  testResult: SignedEnvelope | null;
 }
 
 /**
@@ -100,14 +104,15 @@ export class Evidence {
       predicateType: agentChangeType,
       predicate: { ...record, record: { sha256: id } },
     };
-    const payload = Buffer.from(canonicalJson(statement));
-    const envelope = JSON.stringify(await this.keys.sign(statementMediaType, payload));
+    const envelope = await this.#signed(statement);
+    const result = testResultOf(statement);
+    const signed = { envelope, test_result: result ? await this.#signed(result) : null };
     const session = record.session.id;
     await this.database.kysely
       .insertInto('evidence')
-      .values({ id, session, commit_id: commit, envelope, created: record.made })
+      .values({ id, session, commit_id: commit, ...signed, created: record.made })
       // The commit that had this record before was not pushed.
-      .onConflict((one) => one.column('id').doUpdateSet({ commit_id: commit, envelope }))
+      .onConflict((one) => one.column('id').doUpdateSet({ commit_id: commit, ...signed }))
       .execute();
   }
 
@@ -115,7 +120,12 @@ export class Evidence {
   async get(id: string): Promise<StoredEvidence> {
     const row = await this.#stored().where('id', '=', id).executeTakeFirst();
     if (!row) throw noSuchEvidence(id);
-    return { session: row.session, envelope: signedEnvelope.parse(JSON.parse(row.envelope)) };
+    const { session, envelope, test_result: result } = row;
+    return {
+      session,
+      envelope: signedEnvelope.parse(JSON.parse(envelope)),
+      testResult: result === null ? null : signedEnvelope.parse(JSON.parse(result)),
+    };
   }
 
   /** The newest statement about a commit that the session published. */
@@ -138,8 +148,16 @@ export class Evidence {
     return { id: record.sha256, record: rest };
   }
 
+  /** The text of its envelope. */
+  async #signed(statement: ChangeStatement | TestResultStatement): Promise<string> {
+    const payload = Buffer.from(canonicalJson(statement));
+    return JSON.stringify(await this.keys.sign(statementMediaType, payload));
+  }
+
   #stored() {
-    return this.database.kysely.selectFrom('evidence').select(['session', 'envelope']);
+    return this.database.kysely
+      .selectFrom('evidence')
+      .select(['session', 'envelope', 'test_result']);
   }
 
   async #image({ image, machine }: LogObservations['agent']): Promise<ChangeRecord['image']> {

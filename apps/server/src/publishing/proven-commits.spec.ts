@@ -124,6 +124,15 @@ describe('the commit of a published change', () => {
     expect([refused.status, missing.status]).toEqual([404, 404]);
     const [a, b] = [await refused.text(), await missing.text()];
     expect(a.replaceAll(id, 'ID')).toBe(b.replaceAll('f'.repeat(64), 'ID'));
+    for (const [method, path] of [
+      ['GET', 'test-result'],
+    ]) {
+      const hidden = await belay.fetch(`/api/evidence/${id}/${path}`, { method, token });
+      expect([hidden.status, (await hidden.text()).replaceAll(id, 'ID')]).toEqual([
+        404,
+        a.replaceAll(id, 'ID').replace('/api/evidence/ID', `/api/evidence/ID/${path}`),
+      ]);
+    }
     expect(await belay.fetch('/api/evidence/x')).toMatchObject({ status: 400 });
   });
 });

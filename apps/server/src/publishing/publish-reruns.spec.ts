@@ -1,4 +1,10 @@
-import { AppError, type Event, type RerunReport, type SessionSummary } from '@belay/protocol';
+import {
+  AppError,
+  type Event,
+  type RerunReport,
+  type SessionSummary,
+  type SignedEnvelope,
+} from '@belay/protocol';
 import { gitIn, put } from '@belay/testkit';
 import { Reruns, type WantedReruns } from '../proof/reruns/reruns.js';
 import { rerunTrees } from '../proof/reruns/trees.js';
@@ -58,6 +64,33 @@ it('runs a named test on exactly what is pushed and what it is based on, before 
   });
   const { published } = await belay.json<SessionSummary>('GET', `/api/sessions/${session}`);
   expect(published).not.toHaveProperty('reruns');
+});
+
+const evidenceOf = (bare: string): string =>
+  gitIn(bare, 'log', '-1', '--format=%(trailers:key=Belay-Evidence,valueonly)', 'x')
+    .trim()
+    .slice(7);
+
+it('tells other tools what was run again, in the standard form', async () => {
+  const { session, bare, body } = await changed();
+  rerun = () => Promise.resolve(report);
+  await publish(session, body);
+  const path = `/api/evidence/${evidenceOf(bare)}/test-result`;
+  const { payload } = await belay.json<SignedEnvelope>('GET', path);
+  expect(JSON.parse(Buffer.from(payload, 'base64').toString())).toMatchObject({
+    subject: [{ digest: { gitCommit: gitIn(bare, 'rev-parse', 'x').trim() } }, {}],
+    predicate: { result: 'PASSED', passedTests: [`reproduction: ${reproduction.command}`] },
+  });
+});
+
+it('has no result of tests where nothing was run', async () => {
+  const { session, bare, body } = await changed();
+  await publish(session, { ...body, reproduction: null });
+  const path = `/api/evidence/${evidenceOf(bare)}`;
+  expect(await belay.json('GET', `${path}/test-result`)).toMatchObject({
+    status: 404,
+    detail: expect.stringContaining('Nothing was run again') as string,
+  });
 });
 
 it('pushes nothing when tests cannot be run again, and what changed since it was shown', async () => {

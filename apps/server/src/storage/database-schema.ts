@@ -257,5 +257,7 @@ export interface EvidenceTable {
   session: string;
   commit_id: string;
   envelope: string;
+  /** The envelope with what was run again, for changes with reruns. */
+  test_result: string | null;
   created: string;
 }

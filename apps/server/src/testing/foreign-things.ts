@@ -149,7 +149,8 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
   await server.app.get(Conversations).bind(ownerCaller, plantedText('conversation'), session);
   const signed = { payloadType: plantedText('session'), payload: '', signatures: [] };
   const envelope = JSON.stringify(signed);
-  const evidence = { id: evidenceId, session, commit_id: 'a', envelope, created: 'a' };
+  const named = { id: evidenceId, session, commit_id: 'a', created: 'a' };
+  const evidence = { ...named, envelope, test_result: envelope };
   await server.app.get(Database).kysely.insertInto('evidence').values(evidence).execute();
   const change = async (): Promise<void> => {
     for (const id of [session, archived]) await server.log.append(id, eventsWith(picture));

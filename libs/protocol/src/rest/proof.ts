@@ -57,6 +57,16 @@ export const proofRoutes = {
     response: signedEnvelope,
     about: 'caller',
   }),
+  testResult: route({
+    method: 'GET',
+    path: '/api/evidence/:id/test-result',
+    summary:
+      'Returns what was run again for a published change, as a signed Test Result of in-toto',
+    description: 'For tools that know only this standard predicate; the statement says more.',
+    params: z.object({ id: sha256Digest }),
+    response: signedEnvelope,
+    about: 'caller',
+  }),
   heads: route({
     method: 'GET',
     path: '/api/log-heads',

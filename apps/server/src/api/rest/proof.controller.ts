@@ -1,5 +1,6 @@
 import { Req, Res } from '@nestjs/common';
 import {
+  AppError,
   proofRoutes,
   type NotedHead,
   type PublishedKey,
@@ -8,7 +9,7 @@ import {
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
 import { may } from '../../access/caller.js';
-import { Evidence, noSuchEvidence } from '../../proof/evidence.js';
+import { Evidence, noSuchEvidence, type StoredEvidence } from '../../proof/evidence.js';
 import { NotedHeads } from '../../proof/noted-heads.js';
 import { SigningKeys } from '../../proof/signing-keys.js';
 import { callerOf } from '../auth/access.guard.js';
@@ -37,14 +38,20 @@ export class ProofController {
     return this.signing.revoke(params.kid);
   }
 
-  /** What is said about sessions that the caller does not see does not exist for it. */
   async evidence(
     { params: { id } }: Inputs['evidence'],
     @Req() request: Request,
   ): Promise<SignedEnvelope> {
-    const { session, envelope } = await this.statements.get(id);
-    if (!may(callerOf(request), 'view', session)) throw noSuchEvidence(id);
-    return envelope;
+    return (await this.#seen(id, request)).envelope;
+  }
+
+  async testResult(
+    { params: { id } }: Inputs['testResult'],
+    @Req() request: Request,
+  ): Promise<SignedEnvelope> {
+    const { testResult } = await this.#seen(id, request);
+    if (testResult) return testResult;
+    throw new AppError('not_found', `Nothing was run again for the statement ${id}.`);
   }
 
   async heads(
@@ -55,5 +62,12 @@ export class ProofController {
     const heads = await this.noted.after(after, limit);
     linkNext({ request, response }, heads.at(-1)?.id ?? after);
     return heads;
+  }
+
+  /** What is said about sessions that the caller does not see does not exist for it. */
+  async #seen(id: string, request: Request): Promise<StoredEvidence> {
+    const stored = await this.statements.get(id);
+    if (!may(callerOf(request), 'view', stored.session)) throw noSuchEvidence(id);
+    return stored;
   }
 }

@@ -23,6 +23,7 @@ export const logChain = (kind: 'sqlite' | 'postgres'): Migration => ({
       .addColumn('session', 'text', (column) => column.notNull())
       .addColumn('commit_id', 'text', (column) => column.notNull())
       .addColumn('envelope', 'text', (column) => column.notNull())
+      .addColumn('test_result', 'text')
       .addColumn('created', 'text', (column) => column.notNull())
       .execute();
   },
