@@ -126,6 +126,7 @@ describe('the commit of a published change', () => {
     expect(a.replaceAll(id, 'ID')).toBe(b.replaceAll('f'.repeat(64), 'ID'));
     for (const [method, path] of [
       ['GET', 'test-result'],
+      ['POST', 'reruns'],
     ]) {
       const hidden = await belay.fetch(`/api/evidence/${id}/${path}`, { method, token });
       expect([hidden.status, (await hidden.text()).replaceAll(id, 'ID')]).toEqual([

@@ -14,13 +14,11 @@ import {
 } from '@belay/protocol';
 import { isCiFile } from '../git/is-ci-file.js';
 import { Evidence, type ProvenChange } from '../proof/evidence.js';
-import { Reruns, type WantedReruns } from '../proof/reruns/reruns.js';
+import { Reruns, rerunsTimeoutSeconds, type WantedReruns } from '../proof/reruns/reruns.js';
 import { CommitBuilder } from './commit-builder.js';
 import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
 
-/** Clients give up on a request after five minutes. */
-const rerunsTimeoutSeconds = 240;
 const maxListBytes = 16 * 2 ** 20;
 
 interface WantedCommit {

@@ -83,10 +83,38 @@ it('tells other tools what was run again, in the standard form', async () => {
   });
 });
 
-it('has no result of tests where nothing was run', async () => {
+it('judges the claims of a statement again, on what the git host has', async () => {
+  const { session, bare, body } = await changed();
+  rerun = () => Promise.resolve(report);
+  await publish(session, body);
+  const evidence = evidenceOf(bare);
+  const again = { ...report, claims: report.claims.map((one) => ({ ...one, why: 'Again.' })) };
+  rerun = async (wanted) => {
+    expect(wanted).toMatchObject({ session, reproduction, check: null, image: 'i' });
+    const trees = await rerunTrees(wanted.repository, {
+      ...wanted,
+      files: reproduction.files,
+      signal: new AbortController().signal,
+    });
+    expect(trees.result).toBe(gitIn(bare, 'rev-parse', 'x^{tree}').trim());
+    return again;
+  };
+  const path = `/api/evidence/${evidence}/reruns`;
+  expect(await belay.json('POST', path)).toMatchObject({ ...again, status: 200 });
+  const viewer = await belay.fetch(path, { method: 'POST', token: belay.viewerToken });
+  expect(viewer.status).toBe(403);
+  gitIn(bare, 'update-ref', '-d', 'refs/heads/x');
+  gitIn(bare, 'gc', '--quiet', '--prune=now');
+  rerun = () => Promise.reject(new Error('is not reached'));
+  expect(await belay.json('POST', path)).toMatchObject({ status: 404 });
+  expect(scratch()).toEqual([]);
+});
+
+it('repeats nothing where nothing was run', async () => {
   const { session, bare, body } = await changed();
   await publish(session, { ...body, reproduction: null });
   const path = `/api/evidence/${evidenceOf(bare)}`;
+  expect(await belay.json('POST', `${path}/reruns`)).toMatchObject({ status: 409 });
   expect(await belay.json('GET', `${path}/test-result`)).toMatchObject({
     status: 404,
     detail: expect.stringContaining('Nothing was run again') as string,

@@ -11,6 +11,7 @@ import { ProvenCommits } from './proven-commits.js';
 import { PublishPreparation } from './publish-preparation.js';
 import { PublishTargets } from './publish-targets.js';
 import { PublishingService } from './publishing.service.js';
+import { RepeatedReruns } from './repeated-reruns.js';
 import { SessionPushes } from './session-pushes.js';
 
 @Module({
@@ -23,8 +24,9 @@ import { SessionPushes } from './session-pushes.js';
     PublishTargets,
     PublishingService,
     PullRequests,
+    RepeatedReruns,
     SessionPushes,
   ],
-  exports: [GitHostApi, MessageDrafts, PublishingService, PullRequests],
+  exports: [GitHostApi, MessageDrafts, PublishingService, PullRequests, RepeatedReruns],
 })
 export class PublishingModule {}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { notedHead, publishedKey, publishedKeys, sha256Digest, signedEnvelope } from '../proof.js';
+import { rerunReport } from '../reruns.js';
 import { count } from './count.js';
 import { bytes, route } from './route.js';
 
@@ -65,6 +66,17 @@ export const proofRoutes = {
     description: 'For tools that know only this standard predicate; the statement says more.',
     params: z.object({ id: sha256Digest }),
     response: signedEnvelope,
+    about: 'caller',
+  }),
+  repeatReruns: route({
+    method: 'POST',
+    path: '/api/evidence/:id/reruns',
+    summary:
+      'Judges the claims of a statement again, in fresh sandboxes on the files that the git host has',
+    description:
+      'The same commands on the same commits, in the image that has the same name now. Takes up to five minutes.',
+    params: z.object({ id: sha256Digest }),
+    response: rerunReport,
     about: 'caller',
   }),
   heads: route({

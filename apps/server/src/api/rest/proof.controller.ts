@@ -5,13 +5,15 @@ import {
   type NotedHead,
   type PublishedKey,
   type PublishedKeys,
+  type RerunReport,
   type SignedEnvelope,
 } from '@belay/protocol';
 import type { Request, Response } from 'express';
-import { may } from '../../access/caller.js';
+import { assertMay, may } from '../../access/caller.js';
 import { Evidence, noSuchEvidence, type StoredEvidence } from '../../proof/evidence.js';
 import { NotedHeads } from '../../proof/noted-heads.js';
 import { SigningKeys } from '../../proof/signing-keys.js';
+import { RepeatedReruns } from '../../publishing/repeated-reruns.js';
 import { callerOf } from '../auth/access.guard.js';
 import { linkNext } from './paging.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -24,6 +26,7 @@ export class ProofController {
     private readonly statements: Evidence,
     private readonly noted: NotedHeads,
     private readonly signing: SigningKeys,
+    private readonly repeated: RepeatedReruns,
   ) {}
 
   keys(): PublishedKeys {
@@ -52,6 +55,16 @@ export class ProofController {
     const { testResult } = await this.#seen(id, request);
     if (testResult) return testResult;
     throw new AppError('not_found', `Nothing was run again for the statement ${id}.`);
+  }
+
+  async repeatReruns(
+    { params: { id } }: Inputs['repeatReruns'],
+    @Req() request: Request,
+  ): Promise<RerunReport> {
+    const stored = await this.#seen(id, request);
+    const caller = callerOf(request);
+    assertMay(caller, 'operate', stored.session);
+    return this.repeated.repeat(stored, caller);
   }
 
   async heads(

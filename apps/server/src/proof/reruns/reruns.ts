@@ -29,6 +29,10 @@ export interface WantedReruns {
   /** With the change. */
   result: string;
   reproduction: Reproduction | null;
+  /** The command that checks the whole, null for none; the session’s when omitted. */
+  check?: string | null;
+  /** The name of the image of the sandboxes; the session’s when omitted. */
+  image?: string;
   /** Command lines that run tests besides the session’s check; `{files}` stands for names of files. */
   commands?: readonly string[];
   /** Globs of paths of tests, in place of the usual ones. */
@@ -43,6 +47,8 @@ export interface WantedReruns {
   totalSeconds?: number;
 }
 
+/** For all commands of a request: clients give up on one after five minutes. */
+export const rerunsTimeoutSeconds = 240;
 const usualSeconds = 600;
 const usualRepeat = 2;
 /** It may quote what a command printed. */
@@ -69,8 +75,8 @@ export class Reruns {
    */
   async run(wanted: WantedReruns, signal: AbortSignal): Promise<RerunReport> {
     const { reproduction, repeat = usualRepeat, commands = [] } = wanted;
-    const { check, image: own } = await this.log.settings(wanted.session);
-    const image = own ?? this.config.image;
+    const settings = await this.log.settings(wanted.session);
+    const { check = settings.check, image = settings.image ?? this.config.image } = wanted;
     const id = await this.#imageId(image);
     const trees = await rerunTrees(wanted.repository, {
       ...wanted,
