@@ -93,7 +93,7 @@ if not 4 <= len(sys.argv) <= 5:
     unknown("Give an envelope, keys, a repository, and a log if there is one.")
 with open(sys.argv[1]) as envelope_file, open(sys.argv[2]) as keys_file:
     statement = verified_statement(json.load(envelope_file), json.load(keys_file)["keys"])
-print("It holds for commit", check_commit(statement, sys.argv[3]))
+print("The statement about the commit %s holds." % check_commit(statement, sys.argv[3]))
 if len(sys.argv) == 5:
     with open(sys.argv[4], encoding="utf-8", newline="\n") as log_file:
         check_log(statement["predicate"], log_file)

@@ -7,7 +7,10 @@ import { withJsonOption, withServerOptions } from './server-options.js';
 export function addProofCommands(program: Command, exit: (code: number) => void): void {
   withServerOptions(withJsonOption(program.command('verify')))
     .description('check the signed statement about a published commit; exits with 0 if it holds')
-    .argument('<what>', 'a commit of this repository, or a file with a signed statement')
+    .argument(
+      '<what>',
+      'the address of a pull request, a commit of this repository, or a file with a signed statement',
+    )
     .option('--repo <folder>', 'clone that has the commit', '.')
     .option('--keys <file>', 'keys that you trust, as belay-keys.json of their server has them')
     .addOption(

@@ -2,6 +2,7 @@ export { entryKindOf } from './entry-kind.js';
 export { reach, readFolder, type FolderEntry, type Reached } from './reach.js';
 export { ConnectionFolder, makePrivateFolder } from './connection-folder.js';
 export { git, findGit, type GitLimits, type GitOptions } from './git.js';
+export { userEnvironment } from './user-environment.js';
 export { userIdentity } from './user-identity.js';
 export { HeldFolders } from './held-folders.js';
 export { PrivateRepository } from './private-repository.js';

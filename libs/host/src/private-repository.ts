@@ -20,7 +20,7 @@ type RunOptions = Pick<GitOptions, 'input' | 'maxBytes' | 'timeoutMs' | 'signal'
   /** A folder of the work tree in which git runs. */
   folder?: string;
   /** Added to those that name this repository, such as another index. */
-  environment?: Record<string, string>;
+  environment?: Record<string, string | undefined>;
 };
 
 interface NewRepository {

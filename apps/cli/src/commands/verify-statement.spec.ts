@@ -168,7 +168,7 @@ describe('belay verify', () => {
   it('says what holds, of a commit, its statement and its log', async () => {
     const commit = commitOf(record);
     const { code, said } = await verify(signed(statementOf(record, commit)), { lines: log });
-    expect(said).toContain(`It holds for commit ${commit}.`);
+    expect(said).toContain(`The statement about the commit ${commit} holds.`);
     expect(said).toContain(published.kid);
     expect(said).toContain('up to event 3. It says what the statement says.');
     expect(said).toContain('The server has not run the change again.');
@@ -307,7 +307,16 @@ describe('belay verify', () => {
   it.each([
     ['there is no statement for a commit', ['HEAD', '--keys', 'x'], 'There is no statement for'],
     ['a name says nothing', ['no-such-commit'], 'There is no file and no commit no-such-commit'],
-    ['it is given an address', ['https://git.example.com/a/b/pull/1'], 'belay verify FETCH_HEAD'],
+    [
+      'it is given another address',
+      ['https://git.example.com/a/b'],
+      'is not the address of a pull',
+    ],
+    [
+      'a pull request cannot be fetched',
+      ['http://127.0.0.1:1/a/b/pull/1'],
+      'refs/pull/1/head of http://127.0.0.1:1/a/b.git could not be fetched',
+    ],
     ['a file is none of these', [__filename, '--keys', 'x'], 'is not a signed statement'],
   ])('cannot say whether it holds when %s', async (_, args, why) => {
     const { code, said } = await run(args);

@@ -3,6 +3,7 @@ import { createClient } from '@belay/client';
 import { DoesNotHold, logMatches, verifiedStatement } from '@belay/proof';
 import {
   AppError,
+  evidenceTrailer,
   pluralText,
   publishedKeys,
   signedEnvelope,
@@ -15,6 +16,7 @@ import { clientFor, serverUrl, type PrintOptions } from '../connection.js';
 import { outputTo, printResult } from '../output.js';
 import { assertCommitMatches } from '../verify/assert-commit-matches.js';
 import { CommitReader } from '../verify/commit-reader.js';
+import { pullRequestRef } from '../verify/pull-request-ref.js';
 
 export interface VerifyOptions extends PrintOptions {
   keys?: string;
@@ -35,7 +37,7 @@ export async function verifyStatement(what: string, options: VerifyOptions): Pro
     const [{ digest }] = statement.subject;
     const commit = digest.gitCommit;
     const result = { holds: true, commit, checked, statement: statement.predicate };
-    printResult(options, result, `It holds for commit ${commit}.`, ...checked);
+    printResult(options, result, `The statement about the commit ${commit} holds.`, ...checked);
     return codes.holds;
   } catch (error) {
     if (!(error instanceof DoesNotHold || error instanceof AppError)) throw error;
@@ -52,10 +54,13 @@ async function verified(
   what: string,
   options: VerifyOptions,
 ): Promise<{ statement: ChangeStatement; checked: string[] }> {
-  const commits = await CommitReader.open(options.repo);
+  const request = pullRequestRef(what);
+  const commits = request
+    ? await CommitReader.fetch(request)
+    : await CommitReader.open(options.repo);
   try {
     const file = isFile(what) ? readJson(what, signedEnvelope, 'a signed statement') : undefined;
-    const asked = file ? undefined : await commitOf(commits, what);
+    const asked = file ? undefined : await commitOf(commits, request ? 'HEAD' : what);
     const envelope = file ?? (await fetchedEnvelope(commits, asked ?? '', options));
     const { statement, key } = verifiedStatement(envelope, await keysOf(options));
     const [{ digest }] = statement.subject;
@@ -64,6 +69,7 @@ async function verified(
     const checked = [
       `It was signed with the key ${key.kid}.`,
       'The commit, its tree, its parent and its changes are those of the statement.',
+      ...otherCommits(statement),
       await logSentence(options.log, statement),
       rerunSentence(statement),
     ];
@@ -77,7 +83,7 @@ async function commitOf(commits: CommitReader, name: string): Promise<string> {
   if (/^https?:\/\//.test(name))
     throw new AppError(
       'invalid_input',
-      'Fetch the commit of the pull request first: git fetch origin pull/NUMBER/head, then belay verify FETCH_HEAD.',
+      `${name} is not the address of a pull or merge request. Name one, such as https://github.com/OWNER/REPOSITORY/pull/1, or fetch its commit and name that.`,
     );
   const commit = await commits.find(name);
   if (commit) return commit;
@@ -94,7 +100,10 @@ async function fetchedEnvelope(
 ): Promise<SignedEnvelope> {
   const id = (await commits.read(commit)).evidence.at(-1);
   if (id === undefined)
-    throw new AppError('not_found', `There is no statement for ${commit.slice(0, 12)}.`);
+    throw new AppError(
+      'not_found',
+      `There is no statement for ${commit.slice(0, 12)}: its message has no line ${evidenceTrailer}, which each commit has that Belay published.`,
+    );
   return clientFor(options).proof.evidence(id);
 }
 
@@ -120,6 +129,13 @@ function rerunSentence({ predicate: { reruns } }: ChangeStatement): string {
   if (!reruns) return 'The server has not run the change again.';
   const each = reruns.claims.map(({ claim, verdict }) => `${claim} ${verdict}`).join(', ');
   return `The server ran ${pluralText(reruns.claims.length, 'claim')} again: ${each}.`;
+}
+
+/** A pull request may contain commits that nobody made a statement about. */
+function otherCommits({ predicate: { change } }: ChangeStatement): string[] {
+  const { base, parent } = change;
+  if (base.gitCommit === parent.gitCommit) return [];
+  return [`It follows ${parent.gitCommit.slice(0, 12)}, of which the statement says nothing.`];
 }
 
 /** Not by `readline`, which also divides lines at U+2028. */

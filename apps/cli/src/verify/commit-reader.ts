@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import { resolve } from 'node:path';
-import { findGit, git, PrivateRepository } from '@belay/host';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { findGit, git, PrivateRepository, userEnvironment } from '@belay/host';
 import { AppError, evidenceTrailer } from '@belay/protocol';
+import { singleLine } from '../output.js';
+import type { PullRequestRef } from './pull-request-ref.js';
 
 /** What git knows of a commit. */
 export interface ReadCommit {
@@ -14,6 +17,8 @@ export interface ReadCommit {
   evidence: string[];
 }
 
+const fetchTimeoutMs = 10 * 60_000;
+
 /**
  * Reads commits of a folder’s repository through one of its own, so that neither its settings nor its replaced objects
  * count.
@@ -25,8 +30,13 @@ export class CommitReader {
     private readonly objects: string,
   ) {}
 
-  /** Throws `invalid_input` for a folder without a repository. */
+  /** Throws `invalid_input` for a folder that is not there, or has no repository. */
   static async open(folder: string): Promise<CommitReader> {
+    if (!existsSync(folder))
+      throw new AppError(
+        'invalid_input',
+        `There is no folder ${folder}. Name a clone with --repo.`,
+      );
     const { code, output } = await inFolder(folder, ['rev-parse', '--git-path', 'objects']);
     if (code !== 0)
       throw new AppError(
@@ -35,6 +45,29 @@ export class CommitReader {
       );
     const objects = resolve(folder, output.toString().trimEnd());
     return new CommitReader(folder, await PrivateRepository.create(), objects);
+  }
+
+  /**
+   * The commit of a pull request at its head, and all that verifying needs, fetched with what the user’s git knows of the
+   * host, such as a login. Throws `unavailable` when it cannot be fetched.
+   */
+  static async fetch({ repository, ref }: PullRequestRef): Promise<CommitReader> {
+    const own = await PrivateRepository.create();
+    // The files themselves are not needed.
+    const less = ['--no-tags', '--depth=2', '--filter=blob:none'];
+    const { code, errors } = await own.run(
+      ['fetch', '--quiet', '--update-head-ok', ...less, repository, `+${ref}:refs/heads/main`],
+      {
+        environment: fetchEnvironment(),
+        timeoutMs: fetchTimeoutMs,
+      },
+    );
+    if (code === 0) return new CommitReader(own.folder, own, join(own.folder, 'objects'));
+    await own.remove();
+    throw new AppError(
+      'unavailable',
+      `${ref} of ${repository} could not be fetched: ${singleLine(errors.trim(), 300)}`,
+    );
   }
 
   close(): Promise<void> {
@@ -73,6 +106,20 @@ export class CommitReader {
       'The commit and its parent are not whole in the repository. Fetch them, such as with git fetch --unshallow.',
     );
   }
+}
+
+/** For a fetch of what the user named: with their settings, such as logins, and without local transports. */
+function fetchEnvironment(): Record<string, string | undefined> {
+  const { path, home, settings } = userEnvironment();
+  return {
+    PATH: path,
+    HOME: home,
+    XDG_CONFIG_HOME: settings,
+    GIT_CONFIG_NOSYSTEM: undefined,
+    GIT_CONFIG_SYSTEM: undefined,
+    GIT_CONFIG_GLOBAL: undefined,
+    GIT_ALLOW_PROTOCOL: 'http:https:ssh',
+  };
 }
 
 async function inFolder(folder: string, args: readonly string[]) {
