@@ -20,6 +20,7 @@ export function addProofCommands(program: Command, exit: (code: number) => void)
       ).conflicts('keys'),
     )
     .option('--log <file>', 'check the log, too, as belay log SESSION --chain prints it')
+    .option('--rerun', 'have your server run the claims again, in fresh sandboxes')
     .action(async (what, options) => exit(await verifyStatement(what, options)));
   const keys = program
     .command('keys')

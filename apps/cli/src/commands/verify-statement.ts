@@ -17,12 +17,14 @@ import { outputTo, printResult } from '../output.js';
 import { assertCommitMatches } from '../verify/assert-commit-matches.js';
 import { CommitReader } from '../verify/commit-reader.js';
 import { pullRequestRef } from '../verify/pull-request-ref.js';
+import { repeatClaims } from '../verify/repeat-claims.js';
 
 export interface VerifyOptions extends PrintOptions {
   keys?: string;
   trust?: string;
   log?: string;
   repo: string;
+  rerun?: boolean;
 }
 
 /** Whether what was asked about holds; 2 means that it cannot be said. */
@@ -73,6 +75,10 @@ async function verified(
       await logSentence(options.log, statement),
       rerunSentence(statement),
     ];
+    if (options.rerun) {
+      outputTo(process.stderr).line('Running the claims again…');
+      checked.push(await repeatClaims(statement, options));
+    }
     return { statement, checked };
   } finally {
     await commits.close();
