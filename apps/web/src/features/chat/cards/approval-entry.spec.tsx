@@ -352,6 +352,18 @@ describe('a call that was decided', () => {
     expect(line.closest('button')?.textContent).toContain('npm publish --tag next');
     expect(screen.getByRole('log').textContent.split('npm publish')).toHaveLength(2);
     expect(shownButtons()).toEqual([]);
+    fireEvent.click(screen.getByRole('button', { name: /npm publish --tag next/ }));
+    expect(screen.getAllByText(text)).toHaveLength(2);
+  });
+
+  it('says why a mode denied a call, which names the mode itself', async () => {
+    const reason = 'The mode rules asks nobody, and no rule allows terminal.run npm publish.';
+    const by: Decider = { kind: 'mode', mode: 'rules' };
+    const denied = newEvent('server', 'reject', { args: { reason, by }, message: '', id: 'call' });
+    await show([denied, failedWith('terminal.run', reason)], { summary: { state: 'running' } });
+    await screen.findByText(`Denied: ${reason}`);
+    fireEvent.click(screen.getByRole('button', { name: /npm publish --tag next/ }));
+    await screen.findByText('The mode “Rules only” denied this');
   });
 
   it('shows the whole command of a denied call, and the reason once', async () => {

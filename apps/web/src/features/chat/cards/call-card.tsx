@@ -56,7 +56,7 @@ export function CallCard({ event: asked, refused = false }: CallCardProps) {
         ) : (
           <Unended {...{ event, verdict, open, past }} />
         )}
-        {open && <CallDetail event={event} result={result} />}
+        {open && <CallDetail event={event} verdict={verdict} result={result} />}
         {open && <CallLinks event={event} result={result} />}
       </div>
     </div>

@@ -1,4 +1,5 @@
 import { actionOutput, calledOperation, readableOutput, type Event } from '@belay/protocol';
+import { ShieldCheck } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { CopyButton } from '@/components/ui/copy-button';
 import { VisibleText } from '@/components/ui/visible-text';
@@ -8,14 +9,27 @@ import { useSessionId } from '@/features/session-log/session-context';
 import { downloadFile } from '@/lib/download-file';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
+import { decisionOf } from './decision';
 import { readableInput } from './readable-input';
 import { EditLines } from './edit-lines';
 
-/** The input and output of a call. */
-export function CallDetail({ event, result }: { event: Event; result: Result | undefined }) {
+interface CallDetailProps {
+  event: Event;
+  verdict: Event | undefined;
+  result: Result | undefined;
+}
+
+/** The input and output of a call, and who decided on it. */
+export function CallDetail({ event, verdict, result }: CallDetailProps) {
   return (
     <div className="border-t text-xs">
       <Block label="Input">{readableInput(event)}</Block>
+      {verdict && (
+        <p className="flex items-center gap-1.5 border-t px-3 py-1.5 text-muted">
+          <ShieldCheck size={13} aria-hidden className="shrink-0" />
+          {decisionOf(verdict).sentence}
+        </p>
+      )}
       <EditLines call={event.id ?? ''} limit={200} />
       {result && <Block label="Output">{readableOutput(result.args)}</Block>}
       {result && <WholeOutput output={result.args.output} />}

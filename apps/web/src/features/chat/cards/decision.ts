@@ -5,12 +5,20 @@ export function decisionOf(verdict: Event) {
   const approval = isEvent(verdict, 'approve') ? verdict.args : undefined;
   const rejection = isEvent(verdict, 'reject') ? verdict.args : undefined;
   const by = approval?.by ?? rejection?.by;
+  const decider = by ? nameOf(by) : verdict.source === 'user' ? 'The user' : 'The server';
+  const allowed = approval !== undefined;
+  /** The fields that the user changed before allowing the call. */
+  const edited = approval?.edited;
+  const did = allowed ? (edited ? 'changed and allowed' : 'allowed') : 'denied';
   return {
-    allowed: approval !== undefined,
-    decider: by ? nameOf(by) : verdict.source === 'user' ? 'The user' : 'The server',
+    allowed,
+    decider,
+    edited,
     reason: rejection?.reason ?? '',
-    /** The fields that the user changed before allowing the call. */
-    edited: approval?.edited,
+    /** A mode’s reason names the mode. */
+    isByMode: by?.kind === 'mode',
+    /** Without the reason. */
+    sentence: `${decider} ${did} this`,
   };
 }
 
@@ -20,11 +28,11 @@ function nameOf(by: Decider): string {
   return by.kind === 'rule' ? 'A rule' : 'The server';
 }
 
-/** A decision as a sentence. */
+/** A decision with its reason. */
 export function decisionText(verdict: Event): string {
-  const { allowed, decider, reason, edited } = decisionOf(verdict);
-  const did = allowed ? (edited ? 'changed and allowed' : 'allowed') : 'denied';
-  return `${decider} ${did} this${reason ? `: ${visibleText(reason)}` : ''}`;
+  const { sentence, reason, isByMode } = decisionOf(verdict);
+  if (!reason) return sentence;
+  return `${isByMode ? 'Denied' : sentence}: ${visibleText(reason)}`;
 }
 
 /** A call as it ran: with the changes that the user made before allowing it. */
