@@ -57,6 +57,11 @@ async function verified(
   options: VerifyOptions,
 ): Promise<{ statement: ChangeStatement; checked: string[] }> {
   const request = pullRequestRef(what);
+  if (!request && /^https?:\/\//.test(what))
+    throw new AppError(
+      'invalid_input',
+      `${what} is not the address of a pull or merge request. Name one, such as https://github.com/OWNER/REPOSITORY/pull/1, or fetch its commit and name that.`,
+    );
   const commits = request
     ? await CommitReader.fetch(request)
     : await CommitReader.open(options.repo);
@@ -86,11 +91,6 @@ async function verified(
 }
 
 async function commitOf(commits: CommitReader, name: string): Promise<string> {
-  if (/^https?:\/\//.test(name))
-    throw new AppError(
-      'invalid_input',
-      `${name} is not the address of a pull or merge request. Name one, such as https://github.com/OWNER/REPOSITORY/pull/1, or fetch its commit and name that.`,
-    );
   const commit = await commits.find(name);
   if (commit) return commit;
   throw new AppError(
