@@ -13,7 +13,7 @@ import {
 } from '@belay/protocol';
 import type { z } from 'zod';
 import { clientFor, serverUrl, type PrintOptions } from '../connection.js';
-import { outputTo, printResult } from '../output.js';
+import { outputTo, printResult, singleLine } from '../output.js';
 import { assertCommitMatches } from '../verify/assert-commit-matches.js';
 import { CommitReader } from '../verify/commit-reader.js';
 import { pullRequestRef } from '../verify/pull-request-ref.js';
@@ -47,7 +47,7 @@ export async function verifyStatement(what: string, options: VerifyOptions): Pro
     const verdict = isRefuted ? 'It does not hold' : 'It cannot be said whether it holds';
     const why = { holds: isRefuted ? false : null, why: error.message };
     if (options.json) printResult(options, why);
-    else outputTo(process.stderr).line(`${verdict}: ${error.message}`);
+    else outputTo(process.stderr).line(`${verdict}: ${singleLine(error.message, Infinity)}`);
     return isRefuted ? codes.doesNotHold : codes.unknown;
   }
 }
