@@ -45,7 +45,7 @@ function sentencesOf(
       .filter(Boolean)
       .join(''),
     reruns && rerunSentence(reruns),
-    `Verify it: \`belay verify ${commit}\``,
+    `Verify it: \`belay verify\` with the address of this page, or in a clone \`belay verify ${commit}\``,
   ]
     .filter(Boolean)
     .join('\n\n');
