@@ -7,8 +7,8 @@ export const actionOperationName = ({ name }: Pick<SessionAction, 'name'>): stri
 
 /** The action that a call’s name refers to; undefined for any other call. */
 export function actionNamed(operation: string): string | undefined {
-  const [, name] = /^action\.(.+)$/s.exec(operation) ?? [];
-  return actionName.safeParse(name).data;
+  const name = /^action\.(.+)$/s.exec(operation)?.[1];
+  return name === undefined ? undefined : actionName.safeParse(name).data;
 }
 
 type Called = Pick<SessionAction, 'name' | 'title' | 'description' | 'permissions' | 'kind'>;

@@ -25,6 +25,7 @@ export const activityAt = (known: Activity, now: number): readonly number[] =>
 
 function movedTo({ last, counts }: Activity, now: number): Activity {
   const at = Math.max(last, Math.floor(now / span));
+  if (at === last) return { last, counts };
   const empty = Array.from({ length: Math.min(at - last, kept) }, () => 0);
   return { last: at, counts: [...counts, ...empty].slice(-kept) };
 }

@@ -19,7 +19,9 @@ export const noUse = {
 
 /** Folds one event into the use; the server and the agent compute the same from the same log. */
 export function useAfter(use: BudgetUse, event: Event): BudgetUse {
-  return { ...changed(use, event), wallTime: wallTimeAfter(use.wallTime, event) };
+  const { budgets, steps, compactions, tokens, dollars } = changed(use, event);
+  const wallTime = wallTimeAfter(use.wallTime, event);
+  return { budgets, steps, compactions, tokens, dollars, wallTime };
 }
 
 function changed(use: BudgetUse, event: Event): BudgetUse {

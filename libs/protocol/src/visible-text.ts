@@ -14,10 +14,13 @@ const shown =
  * other text, move a cursor or set a clipboard become visible. Line ends and tabs are kept, and so are the joiners that
  * emoji and some scripts need.
  */
-export const visibleText = (text: string): string =>
-  visibleParts(text)
+export function visibleText(text: string): string {
+  const whole = withLineFeeds(text);
+  if (whole.search(hidden) < 0) return whole;
+  return visibleParts(whole)
     .map((part) => part.text)
     .join('');
+}
 
 /** A piece of text as it is shown; `stands` if it takes the place of a character that is not. */
 export interface VisiblePart {
@@ -28,7 +31,7 @@ export interface VisiblePart {
 /** The same text in pieces, so that a page can tell a replaced character from the same letters in the text itself. */
 export function visibleParts(text: string): VisiblePart[] {
   const parts: VisiblePart[] = [];
-  const whole = text.replaceAll('\r\n', '\n');
+  const whole = withLineFeeds(text);
   let end = 0;
   for (const { 0: sign, index } of whole.matchAll(hidden)) {
     if (isJoiner(whole, index)) continue;
@@ -39,6 +42,8 @@ export function visibleParts(text: string): VisiblePart[] {
   if (end < whole.length) parts.push({ text: whole.slice(end), stands: false });
   return parts;
 }
+
+const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n');
 
 /** JSON in which the same characters are escaped, so that its meaning is unchanged and nothing is hidden. */
 export function visibleJson(value: unknown, indent?: number): string {
