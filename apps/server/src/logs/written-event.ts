@@ -32,6 +32,8 @@ const columns = [...chainFields, 'digest'] as const satisfies (keyof EventTable)
  * rows; PostgreSQL has a network round trip for each statement, and accepts 65,535 values.
  */
 const rowsAtOnce = { sqlite: 32, postgres: 5_000 };
+/** The largest statement that is kept. */
+const mostKept = 100;
 
 /**
  * The row of an event that follows one with the digest `previous`, which is null in a log that is not chained yet.
@@ -74,13 +76,20 @@ export async function insertRows(
   }
 }
 
+/** The statements that insert many rows, by the number of rows: making the text of one takes as long as running it. */
+const insertions = { sqlite: new Map<number, string>(), postgres: new Map<number, string>() };
+
 function insertionOf(kind: Database['kind'], rows: number): string {
+  const known = insertions[kind].get(rows);
+  if (known !== undefined) return known;
   const width = columns.length;
   const value = (at: number): string => (kind === 'sqlite' ? '?' : `$${at + 1}`);
   const row = (at: number): string =>
     `(${Array.from({ length: width }, (_, column) => value(at * width + column)).join()})`;
   const all = Array.from({ length: rows }, (_, at) => row(at)).join();
-  return `insert into event (${columns.join()}) values ${all}`;
+  const insertion = `insert into event (${columns.join()}) values ${all}`;
+  if (rows <= mostKept) insertions[kind].set(rows, insertion);
+  return insertion;
 }
 
 /** PostgreSQL stores neither NUL nor half a surrogate pair in text; JSON escapes both in `args`. */
