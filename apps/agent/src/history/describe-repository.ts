@@ -5,7 +5,7 @@ import { locateGit } from './git.js';
 import { runInOwnRepository } from './own-repository.js';
 
 /** The time limit in milliseconds for all of this, because the model waits for it. */
-const timeoutMs = 1_000;
+const usualTimeoutMs = 1_000;
 const maxCharacters = 256 * 1024;
 const listedFiles = 12;
 const listedCommits = 5;
@@ -18,7 +18,11 @@ const mostFilters = 50;
  * repository is untrusted: none of its settings starts a program, and its texts are shortened and quoted. Never
  * rejects.
  */
-export async function describeRepository(workspace: string, binary = locateGit()): Promise<string> {
+export async function describeRepository(
+  workspace: string,
+  timeoutMs = usualTimeoutMs,
+): Promise<string> {
+  const binary = locateGit();
   const folder = join(workspace, '.git');
   const stats = await lstat(folder).catch(() => null);
   if (!stats) return 'Git: the workspace is not a repository.';
