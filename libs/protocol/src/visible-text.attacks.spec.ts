@@ -51,6 +51,10 @@ describe('attacks: text of a sandbox in a terminal', () => {
     expect(visibleJson([1], 2)).toBe('[\n  1\n]');
   });
 
+  it('shows a carriage return before a line end, and not the one that belongs to it', () => {
+    expect(visibleText('over\r\r\nwritten\r\n')).toBe('over␍\nwritten\n');
+  });
+
   it('tells which parts stand for others, so that nobody can write them', () => {
     expect(visibleParts('<U+202E>a\u202e\u0007b')).toEqual([
       { text: '<U+202E>a', stands: false },

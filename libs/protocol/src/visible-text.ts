@@ -17,7 +17,7 @@ const shown =
 export function visibleText(text: string): string {
   const whole = withLineFeeds(text);
   if (whole.search(hidden) < 0) return whole;
-  return visibleParts(whole)
+  return partsOf(whole)
     .map((part) => part.text)
     .join('');
 }
@@ -29,9 +29,11 @@ export interface VisiblePart {
 }
 
 /** The same text in pieces, so that a page can tell a replaced character from the same letters in the text itself. */
-export function visibleParts(text: string): VisiblePart[] {
+export const visibleParts = (text: string): VisiblePart[] => partsOf(withLineFeeds(text));
+
+/** Of a text with line feeds alone: replacing line ends again would hide a carriage return before one. */
+function partsOf(whole: string): VisiblePart[] {
   const parts: VisiblePart[] = [];
-  const whole = withLineFeeds(text);
   let end = 0;
   for (const { 0: sign, index } of whole.matchAll(hidden)) {
     if (isJoiner(whole, index)) continue;
