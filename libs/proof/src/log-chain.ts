@@ -35,10 +35,10 @@ const prefix = Buffer.from(`${chainAlgorithm}\0`).toString('hex');
 
 /** `LENGTH:BYTES,` for each value, in UTF-8, and `-,` for null: no two lists have the same text. */
 function netstrings(values: readonly Value[]): string {
-  const written = values.map((value) => {
-    const text = String(value);
-    return value === null ? '-,' : `${Buffer.byteLength(text)}:${text},`;
-  });
-  // A text that was added up would be copied once more to be hashed, which takes as long as all the rest.
-  return written.join('');
+  let text = '';
+  for (const value of values) {
+    const written = String(value);
+    text += value === null ? '-,' : `${Buffer.byteLength(written)}:${written},`;
+  }
+  return text;
 }
