@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,7 +35,7 @@ export async function runContained(
   const { stream, openOutside, killRest } = options;
   const proxy = start.egress ? await startEgressProxy({ open: openOutside }) : undefined;
   try {
-    const fault = await serviceFault(start.services, stream);
+    const fault = (await folderFault(start.folder)) ?? (await serviceFault(start.services, stream));
     if (fault !== null) {
       stream.write(errorLine(fault));
       return { code: 1, left: 0 };
@@ -125,6 +126,18 @@ const errorLine = (text: string): Buffer => {
   const data = Buffer.from(`Belay: ${text}\n`);
   return Buffer.concat([outputPieceHead({ isError: true, data }), data]);
 };
+
+/** Without this, a program is reported as missing when only its folder cannot be entered. */
+async function folderFault(folder: string): Promise<string | null> {
+  try {
+    // Looking at an entry of it needs the right to enter it; `access` would ask for the real user’s rights.
+    await stat(`${folder}/.`);
+    return null;
+  } catch (error) {
+    const { code = 'failed' } = error as NodeJS.ErrnoException;
+    return `its folder ${folder} cannot be entered (${code}): every folder above it must be open to all users.`;
+  }
+}
 
 async function serviceFault(
   services: ProgramStart['services'],

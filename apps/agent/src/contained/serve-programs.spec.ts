@@ -61,6 +61,15 @@ describe('the starter', () => {
     expect(missing).toMatchObject({ code: 127, errors: expect.stringContaining('ENOENT') });
   });
 
+  it('names a folder that cannot be entered, and not the program', async () => {
+    const folder = '/no/such/folder';
+    const blocked = await run('true', { folder });
+    expect(blocked).toMatchObject({ code: 1, out: '' });
+    expect(blocked.errors).toMatch(
+      /^Belay: its folder \/no\/such\/folder cannot be entered \(ENOENT\)/,
+    );
+  });
+
   it('passes on much output, and none of a program that ended before it read its input', async () => {
     const long = await run('head -c 3000000 /dev/zero');
     expect(long.out).toHaveLength(3_000_000);
