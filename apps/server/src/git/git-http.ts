@@ -13,8 +13,10 @@ import { endedBy } from './ended-by.js';
 /** How long a server may take to begin a response, and to pause within one. */
 const silenceMs = 60_000;
 
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export interface HttpCall {
-  method: 'GET' | 'POST';
+  method: HttpMethod;
   headers: Record<string, string>;
   body?: Uint8Array | Readable;
   /** Whether the admin allowed this host to be in a private network. */

@@ -1,8 +1,6 @@
-import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import {
   AppError,
-  type GitHost,
   type GitHostKind,
   type PublishedChange,
   type PullRequestStatus,
@@ -10,10 +8,13 @@ import {
 } from '@belay/protocol';
 import { requestStatus } from './request-status.js';
 import { z } from 'zod';
-import { GitHttp } from '../git/git-http.js';
+import {
+  GitHostRequests,
+  refusedBy,
+  type GitHostAnswer,
+  type HostedRepository,
+} from '../git/git-host-request.js';
 import { repositoryAddress, type RepositoryAddress } from '../git/repository-address.js';
-import { serverSays, type GitRemote } from '../git/smart-http.js';
-import { byteLimit } from '../storage/byte-limit.js';
 
 export interface NewPullRequest {
   title: string;
@@ -25,21 +26,12 @@ export interface NewPullRequest {
   into: string;
 }
 
-export interface HostedRepository {
-  remote: GitRemote;
-  host: GitHost;
-  signal: AbortSignal;
-}
-
 type PullRequest = NonNullable<PublishedChange['pullRequest']>;
-type Answer = { status: number; body: unknown };
-
-const maxAnswerBytes = 2 ** 20;
 
 /** The parts of the REST APIs of GitHub, GitLab and Gitea that pull requests need. */
 @Injectable()
 export class GitHostApi {
-  constructor(private readonly http: GitHttp) {}
+  constructor(private readonly requests: GitHostRequests) {}
 
   /** Opens a pull request, or returns the open one for these branches. Throws one sentence. */
   async openPullRequest(hosted: HostedRepository, wanted: NewPullRequest): Promise<PullRequest> {
@@ -120,32 +112,13 @@ export class GitHostApi {
     throw refusedBy(hosted.host.host, answer, 'say whose token it is');
   }
 
-  async #call(
-    { remote, host, signal }: HostedRepository,
+  #call(
+    hosted: HostedRepository,
     method: 'GET' | 'POST',
     path: string,
     body?: unknown,
-  ): Promise<Answer> {
-    const { address, credential, isTrusted } = remote;
-    const url = new URL(`${baseOf(host, address.origin)}/${path}`);
-    const answer = await this.http.call(url, {
-      method,
-      headers: {
-        accept: 'application/json',
-        'user-agent': 'belay',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(credential && authorization(host.kind, credential.token)),
-      },
-      ...(body !== undefined && { body: Buffer.from(JSON.stringify(body)) }),
-      isTrusted,
-      isPlain: host.insecure,
-      signal,
-    });
-    const tooLarge = () => new AppError('unavailable', `${host.host} sent too large a response.`);
-    const limited = answer.body.pipe(byteLimit(maxAnswerBytes, tooLarge));
-    answer.body.once('error', (error) => limited.destroy(error));
-    const text = (await buffer(limited).finally(() => answer.body.destroy())).toString();
-    return { status: answer.status, body: parsed(text) };
+  ): Promise<GitHostAnswer> {
+    return this.requests.send(hosted, { method, path, body });
   }
 }
 
@@ -162,19 +135,6 @@ export function branchPage({ remote, host }: HostedRepository, branch: string): 
   const name = branch.split('/').map(encodeURIComponent).join('/');
   return `${remote.address.url.replace(/\.git$/, '')}/${folder}/${name}`;
 }
-
-function baseOf({ kind, api, host }: GitHost, origin: string): string {
-  if (api !== null) return api.replace(/\/+$/, '');
-  if (kind === 'github')
-    return host === 'github.com' ? 'https://api.github.com' : `${origin}/api/v3`;
-  return kind === 'gitlab' ? `${origin}/api/v4` : `${origin}/api/v1`;
-}
-
-const authorization = (kind: GitHostKind, token: string): Record<string, string> => {
-  if (kind === 'gitlab') return { 'private-token': token };
-  if (kind === 'gitea') return { authorization: `token ${token}` };
-  return { authorization: `Bearer ${token}`, 'x-github-api-version': '2022-11-28' };
-};
 
 /** The repository’s name in the API: GitLab’s groups may be nested, and its host may be below a path. */
 function pathOf({ host }: HostedRepository, kind: GitHostKind, address: RepositoryAddress): string {
@@ -201,7 +161,7 @@ interface PullRequestApi {
   path(repositories: Repositories): string;
   body(wanted: NewPullRequest, repositories: Repositories): unknown;
   /** Whether the response says that a request exists already. */
-  exists(answer: Answer): boolean;
+  exists(answer: GitHostAnswer): boolean;
   find(repositories: Repositories, wanted: NewPullRequest): string;
   read(body: unknown): Omit<PullRequest, 'isNew'>;
 }
@@ -278,43 +238,3 @@ const apis: Record<Exclude<GitHostKind, 'other'>, PullRequestApi> = {
     read: reader('html_url', 'number'),
   },
 };
-
-function refusedBy(host: string, { status, body }: Answer, what: string): AppError {
-  if (status === 401)
-    return new AppError(
-      'unauthorized',
-      `${host} refused the token. Renew it under Settings, Git hosts.`,
-    );
-  if (status === 403 || status === 404)
-    return new AppError(
-      'forbidden',
-      `The token for ${host} may not ${what}. Give it that right there, under its settings.`,
-    );
-  const { data } = z
-    .object({
-      message: z.unknown(),
-      error: z.unknown(),
-      errors: z.array(z.object({ message: z.string() }).partial()),
-    })
-    .partial()
-    .safeParse(body);
-  const words = [
-    data?.message ?? data?.error,
-    ...(data?.errors ?? []).map(({ message }) => message),
-  ]
-    .flat()
-    .filter((text) => typeof text === 'string')
-    .join('; ');
-  return new AppError(
-    'rejected',
-    `${host} did not ${what} (status ${status}). ${words && serverSays(words)}`.trim(),
-  );
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
