@@ -72,6 +72,7 @@ module.exports = {
     project('host', 'libs/host/src'),
     project('proof', 'libs/proof/src'),
     project('testing', 'libs/testing/src'),
+    project('testkit', 'libs/testkit/src'),
     project('server', 'apps/server/src'),
     project('agent', 'apps/agent/src'),
     project('cli', 'apps/cli/src'),

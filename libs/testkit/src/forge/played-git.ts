@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GitServer } from '../git-server.js';
+import { gitIn } from '../hostile-repository.js';
+
+export const noCommit = '0'.repeat(40);
+
+export interface PlayedCommit {
+  id: string;
+  parents: string[];
+  tree: string;
+  message: string;
+  author: string;
+  email: string;
+  at: string;
+}
+
+interface NewCommit {
+  ref: string;
+  from: string | null;
+  message: string;
+  author: string;
+  /** The content of each file by path; null deletes it. */
+  files: Readonly<Record<string, string | null>>;
+  at: number;
+}
+
+/** The real git repositories behind a played host: bare ones, changed without a work tree. */
+export class PlayedGit {
+  readonly folder: string;
+
+  constructor(
+    private readonly server: GitServer,
+    readonly path: string,
+  ) {
+    this.folder = this.create(path);
+    // As on all three hosts, commits can be fetched by id, even those of forks.
+    gitIn(this.folder, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
+    gitIn(this.folder, 'config', 'transfer.hideRefs', 'refs/network');
+  }
+
+  /** Creates an empty repository that is found with and without `.git`. */
+  create(path: string): string {
+    const folder = this.server.bare(`${path}.git`);
+    this.#link(path);
+    return folder;
+  }
+
+  /** Makes the repository found below another path, too. */
+  alias(path: string): void {
+    mkdirSync(join(this.server.folder, path, '..'), { recursive: true });
+    for (const name of [path, `${path}.git`])
+      if (!existsSync(join(this.server.folder, name)))
+        symlinkSync(this.folder, join(this.server.folder, name));
+  }
+
+  /** Creates a fork that has the objects of the repository without copying them. */
+  fork(path: string): string {
+    const folder = this.create(path);
+    writeFileSync(join(folder, 'objects/info/alternates'), `${join(this.folder, 'objects')}\n`);
+    gitIn(folder, 'fetch', '-q', this.folder, '+refs/heads/*:refs/heads/*');
+    return folder;
+  }
+
+  /** Makes the commits of a fork known to the repository, as one storage for all forks does. */
+  share(fork: string, id: number): void {
+    gitIn(this.folder, 'fetch', '-q', fork, `+refs/heads/*:refs/network/${id}/*`);
+  }
+
+  /** The branches and tags with their commits. */
+  refs(folder = this.folder): Map<string, string> {
+    const format = '--format=%(refname) %(objectname)';
+    const lines = gitIn(folder, 'for-each-ref', format, 'refs/heads', 'refs/tags');
+    return new Map(
+      lines
+        .split('\n')
+        .filter(Boolean)
+        .map((line) => line.split(' ') as [string, string]),
+    );
+  }
+
+  /** The commit of a name or id, if there is one. */
+  resolve(name: string, folder = this.folder): string | undefined {
+    try {
+      return gitIn(folder, 'rev-parse', '--verify', '-q', `${name}^{commit}`).trim();
+    } catch {
+      return undefined;
+    }
+  }
+
+  setRef(ref: string, sha: string | null): void {
+    gitIn(this.folder, 'update-ref', ...(sha === null ? ['-d', ref] : [ref, sha]));
+  }
+
+  commit({ ref, from, message, author, files, at }: NewCommit, folder = this.folder): string {
+    const who = `${author} <${author.replaceAll(/[^\w.-]/g, '')}@example.com> ${Math.floor(at / 1000)} +0000`;
+    const lines = [`commit ${ref}`, `author ${who}`, `committer ${who}`, data(message)];
+    if (from !== null) lines.push(`from ${from}`);
+    for (const [path, content] of Object.entries(files))
+      if (content === null) lines.push(`D ${JSON.stringify(path)}`);
+      else lines.push(`M 100644 inline ${JSON.stringify(path)}`, data(content));
+    execFileSync('git', ['-C', folder, 'fast-import', '--quiet', '--force'], {
+      input: `${lines.join('\n')}\n\ndone\n`,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    return gitIn(folder, 'rev-parse', ref).trim();
+  }
+
+  /** Merges a commit into a branch; returns the merge, or nothing if they conflict. */
+  merge(branch: string, sha: string, message: string): string | undefined {
+    const tip = gitIn(this.folder, 'rev-parse', `refs/heads/${branch}`).trim();
+    let tree;
+    try {
+      [tree = ''] = gitIn(this.folder, 'merge-tree', '--write-tree', tip, sha).split('\n');
+    } catch {
+      return undefined;
+    }
+    const parents = ['-p', tip, '-p', sha];
+    const merge = gitIn(this.folder, 'commit-tree', tree, ...parents, '-m', message).trim();
+    this.setRef(`refs/heads/${branch}`, merge);
+    return merge;
+  }
+
+  mergeBase(one: string, other: string): string {
+    return gitIn(this.folder, 'merge-base', one, other).trim();
+  }
+
+  isAncestor(old: string, sha: string): boolean {
+    try {
+      gitIn(this.folder, 'merge-base', '--is-ancestor', old, sha);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The commits of a branch that another does not have, the oldest first; at most 250. */
+  commits(from: string, to: string): PlayedCommit[] {
+    return this.#log(from === noCommit ? [to] : [`${from}..${to}`]);
+  }
+
+  commitAt(sha: string): PlayedCommit | undefined {
+    return this.resolve(sha) === undefined ? undefined : this.#log(['-1', sha])[0];
+  }
+
+  #log(range: string[]): PlayedCommit[] {
+    const format = '--format=%H%x00%P%x00%T%x00%an%x00%ae%x00%aI%x00%B%x1e';
+    const text = gitIn(this.folder, 'log', '--reverse', '-n', '250', format, ...range);
+    return text.split('\x1e').flatMap((entry) => {
+      const [id = '', parents = '', tree = '', author = '', email = '', at = '', message = ''] =
+        entry.trimStart().split('\0');
+      if (id === '') return [];
+      const names = parents.split(' ').filter(Boolean);
+      return [{ id, parents: names, tree, author, email, at, message: message.trimEnd() }];
+    });
+  }
+
+  /** The files that a change touches, with their letters: A, M, D. */
+  files(from: string, to: string): { status: string; path: string }[] {
+    const range = from === noCommit ? ['--root', to] : [from, to];
+    const out = gitIn(
+      this.folder,
+      'diff-tree',
+      '-r',
+      '-z',
+      '--no-commit-id',
+      '--name-status',
+      ...range,
+    );
+    const parts = out.split('\0').filter(Boolean);
+    return parts.flatMap((status, index) =>
+      index % 2 === 0 ? [{ status, path: parts[index + 1] ?? '' }] : [],
+    );
+  }
+
+  /** The hunks of one file, with so many lines around each change. */
+  patch(from: string, to: string, path: string, context = 3): string {
+    const text = gitIn(this.folder, 'diff', '--no-color', `-U${context}`, from, to, '--', path);
+    return text.slice(Math.max(text.indexOf('\n@@') + 1, 0));
+  }
+
+  blob(sha: string, path: string): string | undefined {
+    try {
+      return gitIn(this.folder, 'cat-file', 'blob', `${sha}:${path}`);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #link(path: string): void {
+    symlinkSync(join(this.server.folder, `${path}.git`), join(this.server.folder, path));
+  }
+}
+
+const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}`;
