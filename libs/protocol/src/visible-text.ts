@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { hiddenCharacters, isJoinerAt } from './hidden-characters.js';
 
 /** A text on one line without invisible characters; `sentence` says so for the error. */
 export const visibleLine = (text: z.ZodString, sentence: string): z.ZodString =>
@@ -16,7 +17,7 @@ const shown =
  */
 export function visibleText(text: string): string {
   const whole = withLineFeeds(text);
-  if (whole.search(hidden) < 0) return whole;
+  if (whole.search(hiddenCharacters) < 0) return whole;
   return partsOf(whole)
     .map((part) => part.text)
     .join('');
@@ -35,8 +36,8 @@ export const visibleParts = (text: string): VisiblePart[] => partsOf(withLineFee
 function partsOf(whole: string): VisiblePart[] {
   const parts: VisiblePart[] = [];
   let end = 0;
-  for (const { 0: sign, index } of whole.matchAll(hidden)) {
-    if (isJoiner(whole, index)) continue;
+  for (const { 0: sign, index } of whole.matchAll(hiddenCharacters)) {
+    if (isJoinerAt(whole, index)) continue;
     if (index > end) parts.push({ text: whole.slice(end, index), stands: false });
     parts.push({ text: symbolOf(sign), stands: true });
     end = index + sign.length;
@@ -50,18 +51,10 @@ const withLineFeeds = (text: string): string => text.replaceAll('\r\n', '\n');
 /** JSON in which the same characters are escaped, so that its meaning is unchanged and nothing is hidden. */
 export function visibleJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent);
-  return json.replaceAll(hidden, (sign, index: number) =>
-    isJoiner(json, index) ? sign : escaped(sign),
+  return json.replaceAll(hiddenCharacters, (sign, index: number) =>
+    isJoinerAt(json, index) ? sign : escaped(sign),
   );
 }
-
-/**
- * All control characters but tabs and line ends, all that Unicode lets a renderer ignore, separators that some terminals
- * treat as line ends, and the blank pattern of Braille.
- */
-const hidden =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u2800\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 /** A symbol for C0, else the number: `␛`, `<U+202E>`. */
 function symbolOf(sign: string): string {
@@ -75,25 +68,3 @@ const escaped = (sign: string): string =>
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
-
-/** Whether a character joins two pictures, or two letters of a script that is written so. */
-function isJoiner(text: string, index: number): boolean {
-  const sign = text[index];
-  const before = text.slice(Math.max(0, index - 2), index);
-  const after = text.slice(index + 1, index + 3);
-  if (sign === zeroWidthJoiner && pictureEnd.test(before) && pictureStart.test(after)) return true;
-  if (sign === pictureStyle)
-    return /\p{Extended_Pictographic}$/u.test(before) || isKeycap(before, after);
-  if (sign !== zeroWidthJoiner && sign !== zeroWidthNonJoiner) return false;
-  return joinedEnd.test(before) && joinedStart.test(after);
-}
-
-const [zeroWidthNonJoiner, zeroWidthJoiner, pictureStyle] = ['\u200c', '\u200d', '\ufe0f'];
-const isKeycap = (before: string, after: string): boolean =>
-  /[#*\d]$/.test(before) && after.startsWith('\u20e3');
-const pictureEnd = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]$/u;
-const pictureStart = /^\p{Extended_Pictographic}/u;
-const joined =
-  '[\\p{scx=Arab}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}\\p{scx=Syrc}]';
-const joinedEnd = new RegExp(`${joined}$`, 'u');
-const joinedStart = new RegExp(`^${joined}`, 'u');
