@@ -6,11 +6,12 @@ import { z } from 'zod';
 import { operationsPage, type DocumentedOperation, type JsonSchema } from './docs-operations.ts';
 import { productNode, root } from './product-node.mjs';
 
-// npm run docs generates docs/operations.md and the schema of manifests from the definitions; with
+// npm run docs generates docs/operations.md and the schemas of manifests and automations from the definitions; with
 // `--check` it only compares.
 await write('docs/operations.md', 'markdown', operationsPage(await definitions()));
-const { manifestSchema } = await import('@belay/protocol');
+const { automationSchema, manifestSchema } = await import('@belay/protocol');
 await write('docs/action-manifest.schema.json', 'json', JSON.stringify(manifestSchema()));
+await write('docs/automation.schema.json', 'json', JSON.stringify(automationSchema()));
 
 async function write(file: string, parser: string, content: string): Promise<void> {
   const path = join(root, file);
