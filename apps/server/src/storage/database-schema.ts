@@ -1,5 +1,15 @@
 import type { ApiName, Scope } from '@belay/protocol';
 import type { Generated, Kysely, Transaction } from 'kysely';
+import type {
+  AutomationDeliveryTable,
+  AutomationLaneTable,
+  AutomationOutgoingTable,
+  AutomationRunTable,
+  AutomationTable,
+  AutomationVersionTable,
+  ForgeSourceTable,
+  PollCursorTable,
+} from './automation-tables.js';
 
 /** The tables, as Kysely types. JSON is stored as text: both databases return it unchanged. */
 export interface DatabaseSchema {
@@ -24,6 +34,14 @@ export interface DatabaseSchema {
   lease: LeaseTable;
   log_head: LogHeadTable;
   evidence: EvidenceTable;
+  automation: AutomationTable;
+  automation_version: AutomationVersionTable;
+  forge_source: ForgeSourceTable;
+  poll_cursor: PollCursorTable;
+  automation_delivery: AutomationDeliveryTable;
+  automation_run: AutomationRunTable;
+  automation_lane: AutomationLaneTable;
+  automation_outgoing: AutomationOutgoingTable;
 }
 
 /** The database, or one transaction on it. */

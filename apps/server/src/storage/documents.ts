@@ -63,6 +63,12 @@ export class Documents implements OnModuleInit {
     for (const refresh of opened) await refresh?.();
   }
 
+  /** The JSON of all documents as they are stored now, also of those that this server has not opened. */
+  async stored(): Promise<{ name: string; text: string }[]> {
+    const rows = await this.database.kysely.selectFrom('document').selectAll().execute();
+    return rows.map(({ name, value }) => ({ name, text: this.#key.decrypt(name, value) }));
+  }
+
   #open<T extends z.ZodType>(type: DocumentType<T>): Document<T> {
     const { name } = type;
     const file = this.#fileOf(name);
