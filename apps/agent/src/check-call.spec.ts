@@ -15,6 +15,15 @@ describe('what a model is offered', () => {
   });
 });
 
+it('has the report where the session asks for one', () => {
+  const named = (settings: object) =>
+    offeredIn(sessionSettings.parse({ task: 'x', model: 'scripted:x', ...settings }), []).map(
+      ({ name }) => name,
+    );
+  expect(named({ report: true })).toContain('report');
+  expect(named({})).not.toContain('report');
+});
+
 describe('the search of the actions', () => {
   const offered = (count: number) =>
     offeredIn(

@@ -5,6 +5,7 @@ import {
   mcpOperation,
   operations,
   type Audience,
+  type OfferingSetting,
   type Operation,
   type ServerService,
   type SessionSettings,
@@ -39,12 +40,15 @@ export const operationsFor = (audience: Audience): readonly Operation[] =>
  * there are too many to list.
  */
 export function offeredIn(
-  { mcp, actions, egress }: Pick<SessionSettings, 'mcp' | 'actions' | 'egress'>,
+  settings: Pick<SessionSettings, 'mcp' | 'actions' | 'egress' | OfferingSetting>,
   services: readonly ServerService[],
 ): readonly Operation[] {
+  const { mcp, actions, egress } = settings;
   const all = [
     ...operationsFor('model').filter(
-      ({ needs }) => needs === null || (egress.profile !== 'none' && services.includes(needs)),
+      ({ needs, setting }) =>
+        (needs === null || (egress.profile !== 'none' && services.includes(needs))) &&
+        (setting === null || settings[setting]),
     ),
     ...mcp.map(mcpOperation),
     ...actions.map(actionOperation),

@@ -54,11 +54,13 @@ describe('an agent with its real services', () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     const { port } = site.address() as AddressInfo;
     play({
+      settings: { report: true },
       turns: [
         {
           calls: [
             { operation: 'plan.update', input: { markdown: '- [x] a\n- [ ] b' } },
             { operation: 'files.write', input: { path: 'a.txt', content: 'one\n' } },
+            { operation: 'report', input: { summary: 'It works.' } },
           ],
         },
         {
@@ -72,6 +74,7 @@ describe('an agent with its real services', () => {
     await stage.until((log) => log.some((event) => event.action === 'finish'));
     site.close();
     expect(output('c1-1')).toEqual({ steps: 2, done: 1 });
+    expect(output('c1-3')).toEqual({});
     expect(output('c2-1')).toMatchObject({ exitCode: 0, status: 'exited' });
     expect(JSON.stringify(output('c2-1'))).toContain('one');
     expect(output('c3-1')).toMatchObject({ text: '# It runs' });

@@ -134,7 +134,7 @@ describe('traits of operations', () => {
     expect(isPolling('terminal.run', { command: 'sleep 1; make' })).toBe(false);
     expect(isPolling('terminal.run', 'sleep 30')).toBe(false);
     expect(isPolling('nothing', {})).toBe(false);
-    expect(named(({ idle }) => idle)).toEqual(['plan.update', 'think']);
+    expect(named(({ idle }) => idle)).toEqual(['plan.update', 'think', 'report']);
     expect(named(({ servedBy }) => servedBy === 'loop')).toEqual(['ask', 'finish']);
   });
 

@@ -15,6 +15,9 @@ export type Role = Exclude<Audience, 'model'>;
 export const serverService = z.enum(['search']);
 export type ServerService = z.infer<typeof serverService>;
 
+/** A setting of a session that offers operations which others do not need. */
+export type OfferingSetting = 'report';
+
 /**
  * How a call is shown: a shell command with its live output, other work in a terminal, a file that is read, an edit
  * with its lines, the browser’s page, a thought, a question, the end of the task. An `event` call is not shown,
@@ -61,6 +64,8 @@ export interface OperationTraits<I extends z.ZodType = z.ZodType, O extends z.Zo
   readonly servedBy: 'agent' | 'loop' | 'run';
   /** Offered to a model only if the server has this service and the session has a network. Default: null. */
   readonly needs: ServerService | null;
+  /** Offered only in sessions with this setting. Default: null. */
+  readonly setting: OfferingSetting | null;
   /** Whether workspace files may have changed afterwards, so that a commit is needed. Default: all but reads. */
   readonly changesFiles: boolean;
   /** Whether the operation creates its commit itself. Default: false. */
@@ -168,6 +173,7 @@ export function defineOperation<
     summary: stated.subject ?? nothing,
     display: 'plain',
     needs: null,
+    setting: null,
     changesFiles: !reads,
     commitsItself: false,
     concurrent: reads,

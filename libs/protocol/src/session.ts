@@ -220,6 +220,7 @@ export const sessionSettings = z.object({
     .describe(
       'Programs in the sandbox may call the session’s model, within its budgets: OPENAI_BASE_URL, ANTHROPIC_BASE_URL and GOOGLE_GEMINI_BASE_URL are set in terminals.',
     ),
+  report: z.boolean().default(false).describe('Offer the operation `report`.'),
 });
 export type SessionSettings = z.infer<typeof sessionSettings>;
 export type SessionSettingsInput = z.input<typeof sessionSettings>;

@@ -39,8 +39,9 @@ export class ProgramCalls {
     this.#questions = questions;
     const offered = offeredIn(options.settings, options.serverServices);
     this.#offered = offered.filter(
-      ({ servedBy, idle, search, display }) =>
-        display === 'question' || (servedBy === 'agent' && !idle && search !== 'finder'),
+      ({ servedBy, idle, setting, search, display }) =>
+        display === 'question' ||
+        (servedBy === 'agent' && (!idle || setting !== null) && search !== 'finder'),
     );
   }
 

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ignoreError } from '@belay/protocol';
 import type { ServerConnection } from '../server-connection.js';
 
-export interface Outgoing {
+export interface OutgoingConnections {
   /** Opens a connection out of the sandbox; rejects with `AppError` when it is refused or fails. */
   open(host: string, port: number): Promise<Duplex>;
   /** The server’s refusals since the last call, for the model; never rejects. */
@@ -10,7 +10,9 @@ export interface Outgoing {
 }
 
 /** Connections out of the sandbox. The server is asked about refusals only when there may be any. */
-export function createOutgoing(connection: Pick<ServerConnection, 'open' | 'call'>): Outgoing {
+export function createOutgoing(
+  connection: Pick<ServerConnection, 'open' | 'call'>,
+): OutgoingConnections {
   let mayHaveNews = false;
   const note = () => {
     mayHaveNews = true;

@@ -5,6 +5,7 @@ import {
   type FileConflict,
   type Handlers,
   type dialogueOperations,
+  type reportOperations,
 } from '@belay/protocol';
 import type { CallContext } from '../call-context.js';
 import type { EventWriter } from '../event-writer.js';
@@ -12,7 +13,8 @@ import { load, replaceFile } from '../files/file-bytes.js';
 import { versionOf } from '../files/version-of.js';
 import { WorkspaceFolder, type WorkspacePath } from '../files/workspace-folder.js';
 
-type PlanOperations = Pick<typeof dialogueOperations, 'plan.update' | 'think'>;
+type PlanOperations = Pick<typeof dialogueOperations, 'plan.update' | 'think'> &
+  typeof reportOperations;
 
 /** The maximum length of a plan in its event and in a refusal, in characters. */
 const mostShown = 100_000;
@@ -28,7 +30,7 @@ export interface PlanOptions {
 }
 
 /**
- * The plan that the user sees, and the agent’s thoughts. A session may keep its plan in a Markdown file of the
+ * The plan that the user sees, and the agent’s thoughts and reports, which its calls record. A session may keep its plan in a Markdown file of the
  * workspace.
  */
 export interface Plan {
@@ -57,6 +59,7 @@ class FilePlan implements Plan {
       return { ...planProgress(markdown), ...kept };
     },
     think: async () => ({}),
+    report: async () => ({}),
   };
 
   async begin(file: string | null, plan: string | null): Promise<void> {

@@ -4,6 +4,7 @@ import { actionsOperations } from './actions.js';
 import { browserOperations } from './browser.js';
 import { dialogueOperations } from './dialogue.js';
 import { filesOperations } from './files.js';
+import { reportOperations } from './report.js';
 import { sessionOperations } from './session.js';
 import { systemOperations } from './system.js';
 import { terminalOperations } from './terminal.js';
@@ -18,6 +19,7 @@ export const operations = {
   ...webOperations,
   ...systemOperations,
   ...dialogueOperations,
+  ...reportOperations,
   ...workspaceOperations,
   ...actionsOperations,
   ...sessionOperations,
