@@ -20,6 +20,13 @@ import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
 
 const maxListBytes = 16 * 2 ** 20;
+const usualTerms: RerunTerms = { totalSeconds: rerunsTimeoutSeconds };
+
+/** How tests are run again before a push. */
+export type RerunTerms = Pick<WantedReruns, 'commands' | 'repeat' | 'seconds' | 'testFiles'> & {
+  /** The time for all of them together. */
+  totalSeconds: number;
+};
 
 interface WantedCommit {
   /** The commit that the session began from. */
@@ -31,6 +38,8 @@ interface WantedCommit {
   planned: PlannedPush | undefined;
   /** The test to run again before. */
   reproduction: Reproduction | null;
+  /** How tests are run again, even without a reproduction; only with one, and as usual, when undefined. */
+  terms: RerunTerms | undefined;
   signal: AbortSignal;
 }
 
@@ -45,7 +54,7 @@ export class ProvenCommits {
   async make(
     session: string,
     { shown, repository, tree }: PreparedPush,
-    { start, message, author, date, planned, reproduction, signal }: WantedCommit,
+    { start, message, author, date, planned, reproduction, terms, signal }: WantedCommit,
   ): Promise<string> {
     const { url, branch, parent, files } = shown;
     const change: ProvenChange = {
@@ -62,9 +71,10 @@ export class ProvenCommits {
         .slice(0, mostInStatement),
     };
     const rerun = { session, repository, base: start, result: tree, reproduction };
+    const wanted = reproduction || terms ? { ...usualTerms, ...terms, ...rerun } : null;
     const record = await this.evidence.record(session, change, {
       earlier: planned?.commit,
-      reruns: () => this.#rerun(rerun, signal),
+      reruns: async () => wanted && this.reruns.run(wanted, signal),
     });
     const trailers = { [sessionTrailer]: session, [evidenceTrailer]: `sha256:${record.id}` };
     const commit = await new CommitBuilder(repository, signal).commit({
@@ -81,11 +91,6 @@ export class ProvenCommits {
   /** What was found by running tests again before a commit of the session; null for nothing. */
   async rerunsOf(session: string, commit: string): Promise<RerunReport | null> {
     return (await this.evidence.recordOf(session, commit))?.record.reruns ?? null;
-  }
-
-  async #rerun(wanted: WantedReruns, signal: AbortSignal): Promise<RerunReport | null> {
-    if (!wanted.reproduction) return null;
-    return this.reruns.run({ ...wanted, totalSeconds: rerunsTimeoutSeconds }, signal);
   }
 
   /** The statement about a commit of the session; undefined for one of an earlier version. */

@@ -126,4 +126,9 @@ const nothingToDo = (branch: string, isThere: boolean): AppError =>
     isThere
       ? `The branch ${branch} already has these changes. There is nothing to publish.`
       : 'The session has not changed any files. There is nothing to publish.',
+    { isUnchanged: true },
   );
+
+/** Whether nothing was published because nothing was changed. */
+export const isUnchanged = (error: unknown): boolean =>
+  error instanceof AppError && error.details?.['isUnchanged'] === true;

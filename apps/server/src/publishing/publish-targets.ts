@@ -34,6 +34,8 @@ export interface ResolvedTarget {
   planned: PlannedPush | undefined;
   /** Whether the branch is at the planned commit, so that it only has to be recorded. */
   isThere: boolean;
+  /** The last push to the branch, recorded or not. */
+  latest: PlannedPush | undefined;
   /** The address of the session; null without a public one. */
   sessionPage: string | null;
 }
@@ -78,7 +80,7 @@ export class PublishTargets {
     const { base, tip } = baseOf(target.base ?? cloned?.branch ?? refs.head, refs);
     const { branch } = target;
     const before = refs.refs.get(`refs/heads/${branch}`);
-    const { pushed, planned } = await this.pushes.to(session, { url, branch });
+    const { pushed, planned, latest } = await this.pushes.to(session, { url, branch });
     const isThere = planned !== undefined && planned.commit === before;
     return {
       settings,
@@ -93,6 +95,7 @@ export class PublishTargets {
       pushed: isThere ? before : pushed,
       planned,
       isThere,
+      latest,
       sessionPage: this.#publicUrl ? `${this.#publicUrl}/sessions/${session}` : null,
     };
   }

@@ -15,15 +15,30 @@ import { RepositoryPusher } from '../git/repository-pusher.js';
 import { KeyedMutex } from '../storage/keyed-mutex.js';
 import { branchPage, GitHostApi } from './git-host-api.js';
 import { withProofBlock } from './proof-block.js';
-import { ProvenCommits } from './proven-commits.js';
-import { PublishPreparation } from './publish-preparation.js';
+import { ProvenCommits, type RerunTerms } from './proven-commits.js';
+import { PublishPreparation, type PreparedPush } from './publish-preparation.js';
 import { PublishTargets, type ResolvedTarget } from './publish-targets.js';
 import { SessionPushes } from './session-pushes.js';
 
 type Target = z.output<typeof publishTarget>;
 type Request = z.output<typeof publishRequest>;
 
+interface AfterPush {
+  resolved: ResolvedTarget;
+  request: Request;
+  signal: AbortSignal;
+}
+
 const prepareTimeoutMs = 5 * 60_000;
+
+/** What a part of the server asks of its own push, beyond what its request says. */
+export interface PublishTerms {
+  reruns: RerunTerms | undefined;
+  /** Looks at what would be pushed, before anything is made of it. What it throws ends the request. */
+  inspect(prepared: PreparedPush, signal: AbortSignal): Promise<void>;
+  /** Decides by what was found by running tests again, before the push. What it throws ends the request. */
+  accept(reruns: RerunReport | null): void;
+}
 
 /**
  * Publishes a session’s changes to a git host: the server makes one commit of the recorded changes, in a repository of
@@ -56,47 +71,80 @@ export class PublishingService {
 
   /**
    * Pushes exactly what was prepared. Throws `conflict` when it has changed since; nothing is ever forced. What a server
-   * pushed that was killed before it recorded it is only recorded.
+   * pushed that was killed before it recorded it is only recorded. With terms, a push that has arrived is not an error.
    */
-  publish(session: string, request: Request, caller: Caller): Promise<PublishedChange> {
-    return this.#pushing.run(session, () => this.#publish(session, request, caller));
+  publish(
+    session: string,
+    request: Request,
+    caller: Caller,
+    terms?: PublishTerms,
+  ): Promise<PublishedChange> {
+    return this.#pushing.run(session, () => this.#publish(session, request, { caller, terms }));
   }
 
-  async #publish(session: string, request: Request, caller: Caller): Promise<PublishedChange> {
-    const signal = AbortSignal.timeout(2 * prepareTimeoutMs);
+  async #publish(
+    session: string,
+    request: Request,
+    { caller, terms }: { caller: Caller; terms: PublishTerms | undefined },
+  ): Promise<PublishedChange> {
+    const rerunsMs = (terms?.reruns?.totalSeconds ?? 0) * 1_000;
+    const signal = AbortSignal.timeout(2 * prepareTimeoutMs + rerunsMs);
     const resolved = await this.targets.resolve(session, { target: request, caller, signal });
-    const { planned, isThere } = resolved;
+    const { planned, isThere, latest, before } = resolved;
     const after = { resolved, request, signal };
+    if (terms && latest?.id === request.id && latest.commit === before)
+      return this.#afterPush(session, latest, after);
     if (planned && isThere) {
       if (planned.id === request.id) return this.#afterPush(session, planned, after);
       await this.#record(session, planned);
     }
     const prepared = await this.preparation.prepare(session, resolved, { caller, signal });
-    const { shown, repository } = prepared;
     try {
-      assertAllowed(shown, request);
-      const { id, url, into, branch, base, parent } = shown;
-      const again = planned?.id === id ? planned : undefined;
-      const date = again?.date ?? new Date().toISOString();
-      const commit = await this.commits.make(session, prepared, {
-        start: resolved.start,
-        reproduction: request.reproduction,
-        message: request.message,
-        author: request.author ?? shown.author,
-        date,
-        planned: again,
-        signal,
-      });
-      const push = { id, url, into, branch, base, commit, date };
-      if (planned?.commit !== commit) await this.pushes.plan(session, push);
-      const { remote, before } = resolved;
-      const { maxBytes } = this.preparation;
-      const packed = { repository, commit, branch, before, parent, maxBytes, signal };
-      await this.pusher.push(remote, packed);
+      assertAllowed(prepared.shown, request);
+      const push = await this.#commit(session, prepared, { terms, ...after });
       return await this.#afterPush(session, push, after);
     } finally {
-      await repository.remove();
+      await prepared.repository.remove();
     }
+  }
+
+  /** Makes the commit and pushes it. It is the same one as before if it was made, and not pushed. */
+  async #commit(
+    session: string,
+    prepared: PreparedPush,
+    { terms, request, resolved, signal }: AfterPush & { terms: PublishTerms | undefined },
+  ): Promise<PlannedPush> {
+    const { shown, repository } = prepared;
+    const { planned, remote, before, start } = resolved;
+    await terms?.inspect(prepared, signal);
+    const { id, url, into, branch, base, parent } = shown;
+    const again = planned?.id === id ? planned : undefined;
+    const date = again?.date ?? new Date().toISOString();
+    const { reproduction, message, author = shown.author } = request;
+    const commit = await this.commits.make(session, prepared, {
+      start,
+      reproduction,
+      message,
+      author,
+      date,
+      planned: again,
+      terms: terms?.reruns,
+      signal,
+    });
+    terms?.accept(await this.commits.rerunsOf(session, commit));
+    const push = { id, url, into, branch, base, commit, date };
+    if (planned?.commit !== commit) await this.pushes.plan(session, push);
+    const { maxBytes } = this.preparation;
+    await this.pusher.push(remote, {
+      repository,
+      commit,
+      branch,
+      before,
+      parent,
+      maxBytes,
+      signal,
+    });
+    return push;
   }
 
   /** The push succeeded, so later failures are reported in addition to it. */
@@ -107,7 +155,7 @@ export class PublishingService {
       resolved: { remote, host, sessionPage },
       request: { pullRequest: wanted },
       signal,
-    }: { resolved: ResolvedTarget; request: Request; signal: AbortSignal },
+    }: AfterPush,
   ): Promise<PublishedChange> {
     const { url, into, branch, base, commit } = push;
     const hosted = { remote, host, signal };

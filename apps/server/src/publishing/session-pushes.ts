@@ -18,11 +18,15 @@ type PullRequest = EventArgs<'publish'>['pullRequest'];
 export class SessionPushes {
   constructor(private readonly log: EventLog) {}
 
-  /** The commit that was last recorded for a branch, and the last plan for it if that was not recorded. */
+  /** The commit that was last recorded for a branch, the last plan for it, and that again if it was not recorded. */
   async to(
     session: string,
     { url, branch }: Pick<PlannedPush, 'url' | 'branch'>,
-  ): Promise<{ pushed: string | undefined; planned: PlannedPush | undefined }> {
+  ): Promise<{
+    pushed: string | undefined;
+    planned: PlannedPush | undefined;
+    latest: PlannedPush | undefined;
+  }> {
     const events = await this.log.read(session, { after: 0 });
     const isThere = ({ args }: EventOf<'publish' | 'pushing'>): boolean =>
       args.url === url && args.branch === branch;
@@ -30,11 +34,12 @@ export class SessionPushes {
     const plans = events.filter((event): event is Event & EventOf<'pushing'> =>
       isEvent(event, 'pushing'),
     );
-    const planned = plans.findLast(isThere)?.args;
-    const isRecorded = recorded.some(({ args }) => args.commit === planned?.commit);
+    const latest = plans.findLast(isThere)?.args;
+    const isRecorded = recorded.some(({ args }) => args.commit === latest?.commit);
     return {
       pushed: recorded.at(-1)?.args.commit,
-      planned: isRecorded ? undefined : planned,
+      planned: isRecorded ? undefined : latest,
+      latest,
     };
   }
 
