@@ -1,0 +1,34 @@
+import { Module } from '@nestjs/common';
+import { GitModule } from '../../git/git.module.js';
+import { LogsModule } from '../../logs/logs.module.js';
+import { PublishingModule } from '../../publishing/publishing.module.js';
+import { ForgesModule } from '../forges/forges.module.js';
+import { EndPlans } from './end-plans.js';
+import { KnownSecrets } from './known-secrets.js';
+import { OpenPulls } from './open-pulls.js';
+import { Outgoing } from './outgoing.js';
+import { OutgoingCheck } from './outgoing-check.js';
+import { OutgoingStore } from './outgoing.store.js';
+import { PullLines } from './pull-lines.js';
+import { PushPlans } from './push-plans.js';
+import { RunPublisher } from './run-publisher.js';
+import { RunReports } from './run-reports.js';
+
+/** What runs of automations send to git hosts. */
+@Module({
+  imports: [ForgesModule, GitModule, LogsModule, PublishingModule],
+  providers: [
+    EndPlans,
+    KnownSecrets,
+    OpenPulls,
+    Outgoing,
+    OutgoingCheck,
+    OutgoingStore,
+    PullLines,
+    PushPlans,
+    RunPublisher,
+    RunReports,
+  ],
+  exports: [Outgoing, OutgoingCheck, RunPublisher, RunReports],
+})
+export class OutModule {}
