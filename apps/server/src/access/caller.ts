@@ -55,12 +55,15 @@ export const userOf = ({ id, user = id }: Pick<Caller, 'id' | 'user'>): string =
 /** The APIs whose requests are written by a language model, which whatever it reads may instruct. */
 const apisOfModels: ReadonlySet<ApiName | undefined> = new Set<ApiName>(['mcp', 'gpt']);
 
+/** Whether a language model wrote the caller’s request. */
+export const isModelRequest = ({ via }: Pick<Caller, 'via'>): boolean => apisOfModels.has(via?.api);
+
 /**
  * Whether a caller’s request may name something of the host: a file, a folder, or a machine without containers.
  * Everything else that a request names is resolved within what its caller owns.
  */
 export const mayNameHost = (caller: Caller): boolean =>
-  may(caller, 'admin') && !apisOfModels.has(caller.via?.api);
+  may(caller, 'admin') && !isModelRequest(caller);
 
 /**
  * Throws `forbidden` unless the caller may begin sessions with its user’s own sign-in to an agent, whose programs could
@@ -68,7 +71,7 @@ export const mayNameHost = (caller: Caller): boolean =>
  */
 export function assertMaySignIn(caller: Caller): void {
   assertMay(caller, 'operate');
-  if (seesAll(caller) && !apisOfModels.has(caller.via?.api)) return;
+  if (seesAll(caller) && !isModelRequest(caller)) return;
   throw new AppError(
     'forbidden',
     'Only a user may begin a session with their own sign-in: no token for some sessions, and no model over MCP or a GPT. Leave out `login`.',

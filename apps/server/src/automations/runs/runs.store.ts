@@ -1,0 +1,235 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  endedRunStates,
+  occurrence,
+  runFindings,
+  type AutomationDefinition,
+  type PageQuery,
+  type RunFindings,
+  type RunState,
+} from '@belay/protocol';
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import { Clock } from '../clock.js';
+import { AutomationsStore } from '../definitions/automations.store.js';
+import type { SavedAutomation } from '../definitions/saved-automation.js';
+import type { AutomationRunTable } from '../../storage/automation-tables.js';
+import { Database, notStored } from '../../storage/database.js';
+import type { DatabaseConnection } from '../../storage/database-schema.js';
+import type { RunDecision, RunRecord, PublishedResult } from '../run-record.js';
+
+/** A run with the time at which it goes on; before that it waits. */
+export interface StoredRun extends RunRecord {
+  due: string;
+}
+
+/** What changes of a run; everything else stays. */
+export interface RunChange extends Partial<
+  Pick<
+    Selectable<AutomationRunTable>,
+    'code' | 'why' | 'session' | 'due' | 'reserved' | 'spent' | 'lane' | 'started' | 'ended'
+  >
+> {
+  state?: RunState;
+  findings?: RunFindings;
+  decisions?: RunDecision[];
+  result?: PublishedResult;
+}
+
+const defaultPage = 100;
+/** Definitions of versions never change. */
+const keptDefinitions = 500;
+
+/** The rows of runs. Every change is conditional on the state that its author saw, so that each step is made once. */
+@Injectable()
+export class RunsStore {
+  readonly #definitions = new Map<string, AutomationDefinition>();
+
+  constructor(
+    private readonly database: Database,
+    private readonly automations: AutomationsStore,
+    private readonly clock: Clock,
+  ) {}
+
+  async find(id: string): Promise<StoredRun | undefined> {
+    const row = await this.#all().where('id', '=', id).executeTakeFirst();
+    return row && (await this.#records([row]))[0];
+  }
+
+  async require(id: string): Promise<StoredRun> {
+    const found = await this.find(id);
+    if (found) return found;
+    throw new AppError('not_found', `There is no run ${id.slice(0, 100)}.`);
+  }
+
+  async ofSession(session: string): Promise<StoredRun | undefined> {
+    const row = await this.#all().where('session', '=', session).executeTakeFirst();
+    return row && (await this.#records([row]))[0];
+  }
+
+  /** The oldest first. */
+  async unfinished(): Promise<StoredRun[]> {
+    const rows = await this.#all()
+      .where('state', 'not in', [...endedRunStates])
+      .orderBy('id')
+      .execute();
+    return this.#records(rows);
+  }
+
+  /** The newest first. */
+  async ofAutomation(automation: string, { limit, after }: PageQuery = {}): Promise<StoredRun[]> {
+    let query = this.#all().where('automation', '=', automation).orderBy('id', 'desc');
+    if (after !== undefined) query = query.where('id', '<', after);
+    return this.#records(await query.limit(limit ?? defaultPage).execute());
+  }
+
+  /** The number of runs that wait for their turn. */
+  async waiting(automation: string): Promise<number> {
+    const { count } = await this.database.kysely
+      .selectFrom('automation_run')
+      .select((select) => select.fn.countAll<number | string>().as('count'))
+      .where('automation', '=', automation)
+      .where('state', 'in', ['pending', 'queued'])
+      .executeTakeFirstOrThrow();
+    return Number(count);
+  }
+
+  /** False if there is a run of this automation for the same event key. */
+  async insert(
+    row: Insertable<AutomationRunTable>,
+    connection?: DatabaseConnection,
+  ): Promise<boolean> {
+    const { numInsertedOrUpdatedRows: inserted } = await (connection ?? this.database.kysely)
+      .insertInto('automation_run')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['automation', 'event_key']).doNothing())
+      .executeTakeFirst()
+      .catch(notStored);
+    return inserted === 1n;
+  }
+
+  /** Changes a run that is in this state; false if it is not any more. */
+  async change(
+    { id, state }: Pick<RunRecord, 'id' | 'state'>,
+    change: RunChange,
+    connection?: DatabaseConnection,
+  ): Promise<boolean> {
+    const { numUpdatedRows } = await (connection ?? this.database.kysely)
+      .updateTable('automation_run')
+      .set(columnsOf(change))
+      .where('id', '=', id)
+      .where('state', '=', state)
+      .executeTakeFirst()
+      .catch(notStored);
+    return numUpdatedRows === 1n;
+  }
+
+  /** Ends a run that holds no lane and has reserved nothing. */
+  end(
+    run: Pick<RunRecord, 'id' | 'state'>,
+    change: RunChange & { state: RunState },
+  ): Promise<boolean> {
+    return this.change(run, { ...change, ended: this.clock.now().toISOString() });
+  }
+
+  #all() {
+    return this.database.kysely.selectFrom('automation_run').selectAll();
+  }
+
+  async #records(rows: Selectable<AutomationRunTable>[]): Promise<StoredRun[]> {
+    if (rows.length === 0) return [];
+    const known = new Map((await this.automations.list()).map((each) => [each.id, each]));
+    const records: StoredRun[] = [];
+    for (const row of rows) {
+      const definition = await this.#definition(row, known.get(row.automation));
+      if (definition)
+        records.push(
+          recordOf(row, known.get(row.automation) ?? removed(row, definition), definition),
+        );
+    }
+    return records;
+  }
+
+  /** Undefined for a run whose definition is gone, which nobody can read any more. */
+  async #definition(
+    { automation, version }: Pick<AutomationRunTable, 'automation' | 'version'>,
+    saved: SavedAutomation | undefined,
+  ): Promise<AutomationDefinition | undefined> {
+    if (saved?.version === version) return saved.definition;
+    const key = `${automation} ${version}`;
+    const known = this.#definitions.get(key);
+    if (known) return known;
+    const read = await this.automations
+      .definitionOf(automation, version)
+      .catch((error: unknown) => {
+        if (error instanceof AppError && error.code === 'not_found') return saved?.definition;
+        throw error;
+      });
+    if (this.#definitions.size >= keptDefinitions) this.#definitions.clear();
+    if (read) this.#definitions.set(key, read);
+    return read;
+  }
+}
+
+const columnsOf = ({
+  findings,
+  decisions,
+  result,
+  ...plain
+}: RunChange): Updateable<AutomationRunTable> => ({
+  ...plain,
+  ...(findings && { findings: JSON.stringify(findings) }),
+  ...(decisions && { decisions: JSON.stringify(decisions) }),
+  ...(result && { result: JSON.stringify(result) }),
+});
+
+function recordOf(
+  row: Selectable<AutomationRunTable>,
+  automation: SavedAutomation,
+  definition: AutomationDefinition,
+): StoredRun {
+  const { id, version, delivery, lane, subject, code, why, session, due } = row;
+  return {
+    id,
+    version,
+    delivery,
+    lane,
+    subject,
+    code,
+    why,
+    session,
+    due,
+    automation,
+    definition,
+    occurrence: occurrence.parse(JSON.parse(row.occurrence)),
+    eventKey: row.event_key,
+    findings: runFindings.parse(JSON.parse(row.findings)),
+    decisions: JSON.parse(row.decisions) as RunDecision[],
+    state: row.state as RunState,
+    reserved: Number(row.reserved),
+    spent: Number(row.spent),
+    result: row.result === null ? null : (JSON.parse(row.result) as PublishedResult),
+    created: row.created,
+    started: row.started,
+    ended: row.ended,
+  };
+}
+
+/** The automation of a run that stays after it: nothing of it begins any more. */
+const removed = (
+  { automation: id, version, created }: Selectable<AutomationRunTable>,
+  definition: AutomationDefinition,
+): SavedAutomation => ({
+  id,
+  name: definition.name,
+  version,
+  definition,
+  created,
+  updated: created,
+  owner: '',
+  state: 'paused',
+  why: 'It was removed.',
+  file: null,
+  nextAt: null,
+  lastAt: null,
+});
