@@ -84,3 +84,28 @@ export function withShortTexts(value: unknown, most: number): unknown {
 export function excerpt(text: string, most = 2_000): string {
   return text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text;
 }
+
+/** Counts brackets outside of strings in one pass over UTF-8 bytes, before a parser builds anything. */
+export function isNestedDeeper(bytes: Uint8Array, levels: number): boolean {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === quote) at = endOfText(bytes, at + 1);
+    else if (byte === openArray || byte === openObject) depth += 1;
+    else if (byte === closeArray || byte === closeObject) depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
+}
+
+const [quote, backslash] = [0x22, 0x5c];
+const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/** The end of the string that begins at `from`, or the end of the bytes. */
+function endOfText(bytes: Uint8Array, from: number): number {
+  for (let at = from; at < bytes.length; at++) {
+    if (bytes[at] === quote) return at;
+    if (bytes[at] === backslash) at += 1;
+  }
+  return bytes.length;
+}

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { allRoutes, AppError, isSchema, type Route } from '@belay/protocol';
+import { allRoutes, AppError, isNestedDeeper, isSchema, type Route } from '@belay/protocol';
 import { may, type Caller } from '../access/caller.js';
 import type { Identity } from './auth/identity.js';
 import { readWithin } from './read-within.js';
@@ -43,7 +43,8 @@ type RequestHandler = (
 
 /** JSON from outside, refused before it is parsed when it is nested too deep. Throws `invalid_input`. */
 export function parseJson(bytes: Buffer): unknown {
-  refuseDeep(bytes);
+  if (isNestedDeeper(bytes, maxDepth))
+    throw new AppError('invalid_input', `The JSON is nested deeper than ${maxDepth} levels.`);
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (error) {
@@ -63,29 +64,3 @@ const bytesOf = ({ bodyBytes = usualBytes }: Route): number => bodyBytes;
 
 const isJson = ({ headers }: IncomingMessage): boolean =>
   /^application\/json\b/i.test(headers['content-type'] ?? '');
-
-/** Counts brackets outside of strings in one pass over the bytes, before the parser builds anything. */
-function refuseDeep(bytes: Buffer): void {
-  let depth = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === quote) at = endOfText(bytes, at + 1);
-    else if (byte === openArray || byte === openObject) depth += 1;
-    else if (byte === closeArray || byte === closeObject) depth -= 1;
-    if (depth > maxDepth) {
-      throw new AppError('invalid_input', `The JSON is nested deeper than ${maxDepth} levels.`);
-    }
-  }
-}
-
-const [quote, backslash] = [0x22, 0x5c];
-const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d];
-
-/** The end of the string that begins at `from`, or the end of the bytes. */
-function endOfText(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; at++) {
-    if (bytes[at] === quote) return at;
-    if (bytes[at] === backslash) at += 1;
-  }
-  return bytes.length;
-}

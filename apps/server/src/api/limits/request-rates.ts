@@ -1,6 +1,7 @@
 import { allRoutes, AppError, NewestMap } from '@belay/protocol';
 import type { Request } from 'express';
 import type { Caller } from '../../access/caller.js';
+import { routesAt } from '../routes-at.js';
 import { TokenBucket, type RequestRate } from './token-bucket.js';
 
 /** The limit of counted callers and addresses; the least recent one is dropped. */
@@ -12,11 +13,7 @@ type CountedRequest = Pick<Request, 'socket' | 'method' | 'path'>;
 const rateOf = (perSecond: number): RequestRate => ({ perSecond, burst: perSecond * 10 });
 
 /** The routes that are open to all: a secret in the body of one may be right, whatever else comes from its address. */
-const openRoutes: ReadonlySet<string> = new Set(
-  allRoutes
-    .filter(({ access, method }) => access === 'open' && method !== 'GET')
-    .map(({ method, path }) => `${method} ${path}`),
-);
+const openRoutes = allRoutes.filter(({ access, method }) => access === 'open' && method !== 'GET');
 
 /**
  * Limits the API requests of each caller, over all connections together, and of each address without a valid token, by
@@ -36,8 +33,8 @@ export class RequestRates {
   count(caller: Caller | undefined, { socket, method, path }: CountedRequest): void {
     if (this.perSecond === 0) return;
     const isSlow = !caller || caller.scope === 'view';
-    const route = `${method} ${path.replace(/\/$/, '')}`;
-    const kind = openRoutes.has(route) ? route : '';
+    const open = routesAt(path, openRoutes).find((route) => route.method === method);
+    const kind = open ? `${method} ${open.path}` : '';
     const key = caller?.id ?? `address:${socket.remoteAddress} ${kind}`;
     const perSecond = isSlow ? Math.ceil(this.perSecond / 4) : this.perSecond;
     const seconds = this.#bucket(key, rateOf(perSecond)).take();

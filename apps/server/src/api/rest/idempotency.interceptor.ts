@@ -40,7 +40,9 @@ export class IdempotencyInterceptor implements NestInterceptor {
 function keyOf({ method, headers, body }: Request): string | undefined {
   const key = headers['idempotency-key'];
   if (method !== 'POST' || key === undefined) return undefined;
-  if (body === undefined && Number(headers['content-length'] ?? 0) > 0) return undefined;
+  const hasBytes =
+    Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+  if (body === undefined && hasBytes) return undefined;
   if (typeof key === 'string' && idempotencyKey.safeParse(key).success) return key;
   throw new AppError('invalid_input', 'An Idempotency-Key has 1 to 200 visible ASCII characters.');
 }
