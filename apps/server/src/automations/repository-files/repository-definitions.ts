@@ -1,0 +1,141 @@
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import { AppError, errorFrom } from '@belay/protocol';
+import type { Caller } from '../../access/caller.js';
+import { Clock } from '../clock.js';
+import { AutomationsStore } from '../definitions/automations.store.js';
+import { DefinitionReader } from '../definitions/definition-reader.js';
+import type { SavedAutomation } from '../definitions/saved-automation.js';
+import { ForgeSources, type ForgeSource } from '../forges/forge-sources.js';
+import { RunCallers } from '../runs/run-callers.js';
+import { DefinitionFiles, type DefinitionFile } from './definition-files.js';
+import { fileFaults } from './file-faults.js';
+
+/** How often default branches are looked at. */
+const everyMs = 60_000;
+const maxProblem = 1_000;
+
+/**
+ * Keeps the automations that are files of repositories as they are on the default branch, for the repositories that an admin
+ * trusted to have some. A file that is gone or faulty pauses its automation.
+ */
+@Injectable()
+export class RepositoryDefinitions implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger(RepositoryDefinitions.name);
+  #cancel: (() => void) | undefined;
+  #work: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(
+    private readonly automations: AutomationsStore,
+    private readonly reader: DefinitionReader,
+    private readonly sources: ForgeSources,
+    private readonly files: DefinitionFiles,
+    private readonly callers: RunCallers,
+    private readonly clock: Clock,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    this.#tick();
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel?.();
+    await this.#work;
+  }
+
+  /** Resolves when every trusted repository was looked at. */
+  look(): Promise<void> {
+    this.#work = this.#work.then(() => this.#round());
+    return this.#work;
+  }
+
+  #tick(): void {
+    if (this.#isClosed) return;
+    void this.look();
+    const time = new Date(this.clock.now().getTime() + everyMs);
+    this.#cancel = this.clock.at(time, () => this.#tick());
+  }
+
+  async #round(): Promise<void> {
+    try {
+      for (const source of await this.sources.list()) {
+        if (this.#isClosed) return;
+        if (source.files_by !== null) await this.#update(source, source.files_by);
+      }
+    } catch (error) {
+      this.#logger.error(error);
+    }
+  }
+
+  async #update(source: ForgeSource, trustedBy: string): Promise<void> {
+    try {
+      const by = this.callers.ownerOf(trustedBy);
+      if (by?.scope !== 'admin')
+        throw new AppError(
+          'forbidden',
+          'Whoever trusted its definitions is not an admin any more. Follow the repository again.',
+        );
+      const read = await this.files.read(source, source.files_commit);
+      if (!read) return;
+      const { commit, files } = read;
+      const problems: string[] = [];
+      const kept = new Set<string>();
+      for (const file of files) {
+        const problem = await this.#save(source, { file, commit, by });
+        if (problem !== null) problems.push(`${file.path}: ${problem}`);
+        else kept.add(file.path);
+      }
+      await this.#pauseOthers(source, { kept, files });
+      const problem = problems.join(' ').slice(0, maxProblem) || null;
+      await this.sources.noteFiles(source.id, commit, problem);
+    } catch (error) {
+      await this.sources.noteProblem(source.id, errorFrom(error).message);
+    }
+  }
+
+  /** Returns what is wrong with the file; null if it was saved. */
+  async #save(
+    { host, repository }: ForgeSource,
+    { file: { path, text }, commit, by }: { file: DefinitionFile; commit: string; by: Caller },
+  ): Promise<string | null> {
+    const { definition, problems } = await this.reader.read(text, path, by);
+    const [first] = problems;
+    if (first) return `${first.line === null ? '' : `line ${first.line}: `}${first.message}.`;
+    if (!definition) return 'it cannot be read.';
+    const [fault] = fileFaults(definition, { host, repository });
+    if (fault !== undefined) return fault;
+    try {
+      await this.automations.save(definition, { by, file: { host, repository, path, commit } });
+      return null;
+    } catch (error) {
+      return errorFrom(error).message;
+    }
+  }
+
+  async #pauseOthers(
+    source: ForgeSource,
+    { kept, files }: { kept: ReadonlySet<string>; files: readonly DefinitionFile[] },
+  ): Promise<void> {
+    const there = new Set(files.map(({ path }) => path));
+    for (const automation of await this.automations.list()) {
+      const { id, file, state } = automation;
+      if (!isOf(source, file) || kept.has(file.path) || state === 'broken') continue;
+      const why = there.has(file.path)
+        ? `Its file ${file.path} is not valid on the default branch any more. Correct it there.`
+        : `Its file ${file.path} is not on the default branch any more.`;
+      await this.automations.setState(id, 'broken', why);
+    }
+  }
+}
+
+const isOf = (
+  { host, repository }: ForgeSource,
+  file: SavedAutomation['file'],
+): file is NonNullable<SavedAutomation['file']> =>
+  file !== null && file.host === host && file.repository === repository;
