@@ -4,6 +4,7 @@ import { AccessModule } from './access/access.module.js';
 import { ApprovalsModule } from './approvals/approvals.module.js';
 import { ActionsModule } from './actions/actions.module.js';
 import { ApiModule } from './api/api.module.js';
+import { AutomationsModule } from './automations/automations.module.js';
 import { EgressModule } from './egress/egress.module.js';
 import { EvaluationsModule } from './evaluations/evaluations.module.js';
 import { McpModule } from './mcp/mcp.module.js';
@@ -28,6 +29,7 @@ import { TelemetryModule } from './telemetry/telemetry.module.js';
     SandboxesModule,
     SessionsModule,
     EvaluationsModule,
+    AutomationsModule,
     ApiModule,
     TelemetryModule,
   ],

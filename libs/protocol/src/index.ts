@@ -53,6 +53,7 @@ export * from './operations/browser.js';
 export * from './operations/dialogue.js';
 export * from './operations/files.js';
 export * from './operations/index.js';
+export * from './operations/report.js';
 export * from './operations/session.js';
 export * from './operations/system.js';
 export * from './operations/terminal.js';
@@ -73,6 +74,8 @@ export * from './program-connection.js';
 export * from './program-output.js';
 export * from './requested-call.js';
 export * from './reruns.js';
+export * from './rest/automations.js';
+export * from './rest/hooks.js';
 export * from './rest/action-calls.js';
 export * from './rest/api.js';
 export * from './rest/comparisons.js';
@@ -125,5 +128,25 @@ export * from './transcript-file.js';
 export * from './version.js';
 export * from './viewer-links.js';
 export * from './visible-text.js';
+export * from './untrusted-text.js';
 export * from './wall-time.js';
 export * from './wire-format-name.js';
+export * from './automations/automation-events.js';
+export * from './automations/automation-definition.js';
+export * from './automations/automation-runs.js';
+export * from './automations/automation-schema.js';
+export * from './automations/time-span.js';
+export {
+  parseFilter,
+  matchesFilter,
+  type CheckedFilter,
+  type FilterFields,
+  type FilterValues,
+} from './automations/filter.js';
+export { assertLaneKey, laneKeyOf } from './automations/lane-key.js';
+export { automationFaults, eventsOf } from './automations/automation-rules.js';
+export { faultPath, type DefinitionFault } from './automations/definition-fault.js';
+export { scheduleWords } from './automations/schedule-words.js';
+export { checkedDefinition } from './automations/checked-definition.js';
+export { isTimeZone } from './automations/time-zone.js';
+export { automationSchema } from './automations/automation-schema.js';

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR } from '@nestjs/core';
 import { ActionsModule } from '../actions/actions.module.js';
 import { AgentsModule } from '../agents/agents.module.js';
+import { AutomationsModule } from '../automations/automations.module.js';
 import { ContainersModule } from '../containers/containers.module.js';
 import { ApprovalsModule } from '../approvals/approvals.module.js';
 import { EvaluationsModule } from '../evaluations/evaluations.module.js';
@@ -26,6 +27,7 @@ import { ActionCallsController } from './rest/action-calls.controller.js';
 import { ActionsController } from './rest/actions.controller.js';
 import { AgentsController } from './rest/agents.controller.js';
 import { AuditController } from './rest/audit.controller.js';
+import { AutomationsController } from './rest/automations.controller.js';
 import { Conversations } from './gpt/conversations.js';
 import { GptCalls } from './gpt/gpt-calls.js';
 import { GptController } from './gpt/gpt.controller.js';
@@ -43,6 +45,7 @@ import { Identity } from './auth/identity.js';
 import { OwnTokens } from './auth/own-tokens.js';
 import { Logins } from './auth/logins.js';
 import { PasswordCheck } from './auth/password-check.js';
+import { HooksController } from './rest/hooks.controller.js';
 import { GitController } from './rest/git.controller.js';
 import { SessionPublishController } from './rest/session-publish.controller.js';
 import { GitModule } from '../git/git.module.js';
@@ -85,6 +88,7 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
   imports: [
     ActionsModule,
     AgentsModule,
+    AutomationsModule,
     ContainersModule,
     SessionsModule,
     GitModule,
@@ -109,10 +113,12 @@ import { WebSocketApi } from './websocket/web-socket-api.js';
     OperationsController,
     GptController,
     GptDocumentsController,
+    AutomationsController,
     ComparisonsController,
     EvaluationsController,
     UploadsController,
     GitController,
+    HooksController,
     SessionPublishController,
     SessionPreviewController,
     MachinesController,

@@ -8,7 +8,8 @@ import { ActionStore } from '../actions/action.store.js';
 import { Conversations } from '../api/gpt/conversations.js';
 import { ownerCaller } from '../access/caller.js';
 import { Database } from '../storage/database.js';
-import type { DatabaseSchema } from '../storage/database-schema.js';
+import { plantAutomation, plantedAutomation, plantHookSecret } from './planted-automation.js';
+import { plantEvaluation } from './plant-evaluation.js';
 import type { TestServer } from './server.js';
 
 /** In every planted text, followed by its kind. */
@@ -48,34 +49,10 @@ export const kinds = {
   // Only a session that starts with it shows it.
   workspace: 'secret',
   conversation: 'secret',
+  automation: 'shown',
+  'automation-secret': 'secret',
 } as const;
 export type Kind = keyof typeof kinds;
-
-/** Tables about the servers themselves, which no route reads. */
-export const ownTables = ['server', 'lease'] as const;
-
-/** The kind that is planted in each table; a table without one has no line here, and the compiler says so. */
-export const tables: Record<Exclude<keyof DatabaseSchema, (typeof ownTables)[number]>, Kind> = {
-  session: 'session',
-  event: 'message',
-  event_text: 'message',
-  rule: 'rule',
-  setting: 'settings',
-  document: 'mcp',
-  blob_use: 'picture',
-  terminal_piece: 'session',
-  evaluation: 'evaluation',
-  evaluation_trial: 'trial',
-  access_token: 'token',
-  session_owner: 'session',
-  account: 'user',
-  audit: 'token',
-  gpt_conversation: 'conversation',
-  comparison: 'comparison',
-  task_template: 'template',
-  log_head: 'session',
-  evidence: 'session',
-};
 
 /** The kind that is planted in each file and folder of the data folder, or the reason why none is. */
 export const dataFiles: Record<string, Kind | { none: string }> = {
@@ -96,6 +73,7 @@ export const plantedDocuments: Record<string, Kind> = {
   agents: 'agent',
   'action-secrets': 'action-secret',
   'git-hosts': 'git',
+  'forge-hook-secrets': 'automation-secret',
   keys: 'provider',
   mcp: 'mcp',
   machines: 'machine',
@@ -144,14 +122,12 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
   ];
   const machine = await joinedMachine(server, session);
   await plantSettings(server);
-  const run = await plantEvaluation(server, session);
+  await plantAutomation(server, plantedText('automation'), session);
+  await plantHookSecret(server, plantedText('automation-secret'));
+  const run = await plantEvaluation(server, session, plantedText);
   await uploaded(server, plantedText('workspace'), '/api/workspaces');
   await server.app.get(Conversations).bind(ownerCaller, plantedText('conversation'), session);
-  const signed = { payloadType: plantedText('session'), payload: '', signatures: [] };
-  const envelope = JSON.stringify(signed);
-  const named = { id: evidenceId, session, commit_id: 'a', created: 'a' };
-  const evidence = { ...named, envelope, test_result: envelope };
-  await server.app.get(Database).kysely.insertInto('evidence').values(evidence).execute();
+  await plantEvidence(server, session);
   const change = async (): Promise<void> => {
     for (const id of [session, archived]) await server.log.append(id, eventsWith(picture));
     await server.app.get(TerminalLog).append(session, 'main', bytes.length, bytes);
@@ -163,34 +139,17 @@ export async function plantForeignThings(server: TestServer): Promise<ForeignThi
     unnamed: [archived, one, two, scoped.id, general.id, token.id, user.id, server.data],
     change,
     params: {
+      ...namedThings,
       'sessions:id': session,
-      'sessions:message': '1',
-      'sessions:call': plantedText('approval'),
-      'sessions:name': 'main',
       'sessions:blob': picture,
       'sessions:link': link.id,
       'use_agent:agent_id': session,
-      'gpt:name': 'files.read',
-      'gpt:run': 'x',
       'comparisons:id': compared.id,
       'evaluations:id': run.id,
       'evaluations:blob': picture,
-      'action-installs:id': 'x',
-      'actions:name': actionName,
-      'actions:key': 'API_KEY',
-      'actions:tool': 'x',
       'actions:blob': picture,
-      'agents:agent': agentName,
-      'agents:version': '1.2.3',
-      'custom-agents:agent': agentName,
-      'git:host': `${plantedText('git')}.internal`,
-      'evidence:id': evidenceId,
-      'keys:kid': evidenceId,
       'machines:machine': machine,
-      'mcp:name': mcpName,
-      'providers:provider': 'openai-compatible',
       'rules:rule': scoped.id,
-      'templates:name': templateName,
       'tokens:token': token.id,
       'users:user': user.id,
     },
@@ -279,6 +238,14 @@ async function plantSettings(server: TestServer): Promise<void> {
   });
 }
 
+async function plantEvidence(server: TestServer, session: string): Promise<void> {
+  const signed = { payloadType: plantedText('session'), payload: '', signatures: [] };
+  const envelope = JSON.stringify(signed);
+  const named = { id: evidenceId, session, commit_id: 'a', created: 'a' };
+  const evidence = { ...named, envelope, test_result: envelope };
+  await server.app.get(Database).kysely.insertInto('evidence').values(evidence).execute();
+}
+
 async function plantAction(server: TestServer): Promise<void> {
   const store = server.app.get(ActionStore);
   const text = plantedText('action');
@@ -310,39 +277,29 @@ async function plantAction(server: TestServer): Promise<void> {
   await store.setSecret(actionName, 'API_KEY', plantedText('action-secret'));
 }
 
-async function plantEvaluation(server: TestServer, session: string) {
-  const id = 'run-1';
-  const [text, task] = [plantedText('evaluation'), plantedText('trial')];
-  const { epoch } = await server.json<{ epoch: number }>('PUT', `/api/evaluations/${id}`, {
-    suite: text,
-    agent: text,
-    model: null,
-    tasks: [task],
-    attempts: 1,
-    folder: text,
-    host: text,
-    created: new Date().toISOString(),
-  });
-  const trial = {
-    task,
-    attempt: 1,
-    state: 'working',
-    session,
-    verdict: null,
-    seconds: { build: 0, agent: 0, verify: 0 },
-    tokens: 0,
-    dollars: 0,
-    answer: null,
-    log: null,
-  };
-  let tokens = 0;
-  const report = async (): Promise<void> => {
-    tokens += 1;
-    await server.json('POST', `/api/evaluations/${id}/reports`, {
-      epoch,
-      trials: [{ ...trial, tokens }],
-    });
-  };
-  await report();
-  return { id, report };
-}
+/** Parameters whose values are known before. */
+const namedThings: Record<string, string> = {
+  'sessions:message': '1',
+  'sessions:call': plantedText('approval'),
+  'sessions:name': 'main',
+  'gpt:name': 'files.read',
+  'gpt:run': 'x',
+  'automations:name': plantedAutomation.name,
+  'automation-sources:id': plantedAutomation.source,
+  'hooks:source': plantedAutomation.source,
+  'hooks:id': plantedAutomation.id,
+  'automation-runs:run': plantedAutomation.run,
+  'action-installs:id': 'x',
+  'actions:name': actionName,
+  'actions:key': 'API_KEY',
+  'actions:tool': 'x',
+  'agents:agent': agentName,
+  'agents:version': '1.2.3',
+  'custom-agents:agent': agentName,
+  'git:host': `${plantedText('git')}.internal`,
+  'evidence:id': evidenceId,
+  'keys:kid': evidenceId,
+  'mcp:name': mcpName,
+  'providers:provider': 'openai-compatible',
+  'templates:name': templateName,
+};

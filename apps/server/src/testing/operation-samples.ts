@@ -78,6 +78,7 @@ export const operationSamples: { [N in OperationName]?: OperationRequest<N> } = 
   'browser.resize': { width: 300, height: 300 },
   'web.fetch': { url: 'http://localhost/' },
   'web.search': { query: 'x' },
+  report: { summary: 'It works.' },
   'workspace.show': { commit, path: 'a' },
   'workspace.rewind': { commit },
   'workspace.undo': { commit },

@@ -2,9 +2,11 @@ import { actionCallRoutes } from './action-calls.js';
 import { auditRoutes, tokenRoutes, userRoutes } from './access.js';
 import { actionRoutes } from './actions.js';
 import { agentRoutes } from './agents.js';
+import { automationRoutes } from './automations.js';
 import { comparisonRoutes } from './comparisons.js';
 import { evaluationRoutes } from './evaluations.js';
 import { gptDocumentRoutes, gptRoutes } from './gpt.js';
+import { hookRoutes } from './hooks.js';
 import { gitRoutes, sessionPublishRoutes } from './git.js';
 import type { SessionCommandName } from '../session-commands.js';
 import type { Route, RouteGroup } from './route.js';
@@ -36,6 +38,8 @@ export const api = {
     ...sessionPublishRoutes,
     ...sessionPreviewRoutes,
   },
+  automations: automationRoutes,
+  hooks: hookRoutes,
   comparisons: comparisonRoutes,
   operations: operationRoutes,
   actionCalls: actionCallRoutes,

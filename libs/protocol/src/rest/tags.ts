@@ -3,6 +3,9 @@ import type { api } from './api.js';
 /** What the routes of each group are for. */
 export const tags: Record<keyof typeof api, string> = {
   sessions: 'Sessions: their state, log, messages, files and results.',
+  automations:
+    'What begins sessions by itself: events of git hosts, times, requests, other sessions.',
+  hooks: 'What begins runs of automations from outside.',
   comparisons: 'One task for several models or runs.',
   operations: 'What an agent can do in a sandbox; users call the same operations.',
   actionCalls: 'Calls of installed actions outside of sessions.',

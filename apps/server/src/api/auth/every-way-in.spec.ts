@@ -29,6 +29,9 @@ const upgrades: Record<string, { query?: string; withoutToken: number; withToken
 /** The dashboard’s and that of all others: another one would be an upgrade that nobody lists. */
 const upgradeListeners = 2;
 
+/** Open routes with a secret of their own, which no token replaces. */
+const ownSecrets = ['/hooks/git/:source', '/hooks/run/:id'];
+
 /** How an upgrade is refused: engine.io says 400 of everything. */
 const refusals = [400, 401, 403];
 
@@ -138,7 +141,7 @@ describe('every way in', () => {
       const found = await ask(way, 'view');
       const may = way.access === 'open' || includesScope('view', way.access);
       expect({ ...way, refused: found.status === 403 }).toEqual({ ...way, refused: !may });
-      expect(found.status).not.toBe(401);
+      if (!ownSecrets.includes(way.path)) expect(found.status).not.toBe(401);
     }
   });
 

@@ -19,12 +19,11 @@ import {
   marker,
   plantedDocuments,
   plantForeignThings,
-  ownTables,
-  tables,
   plantedText,
   type ForeignThings,
   type Kind,
 } from '../../testing/foreign-things.js';
+import { ownTables, tables } from '../../testing/planted-tables.js';
 import { dashboardSocket } from '../../testing/dashboard-socket.js';
 import { AcpEditor } from '../../testing/acp-editor.js';
 import { TestServer } from '../../testing/server.js';

@@ -79,6 +79,8 @@ describe('/openapi.json', () => {
     const open = routes.filter(({ security }) => security?.length === 0);
     const ways = Object.keys(oauthRoutes).filter((name) => name !== 'allow');
     expect(open.map(({ operationId }) => operationId)).toEqual([
+      'hooks.git',
+      'hooks.run',
       'machines.join',
       'mcp.loggedIn',
       'actions.schema',
@@ -114,7 +116,9 @@ describe('/openapi.json', () => {
       if (
         method !== 'GET' ||
         !isSchema(response) ||
-        /(agents|evaluations|runs|actions|action-installs|comparisons|evidence)\/:/.test(path)
+        /(agents|automations|evaluations|runs|actions|action-installs|comparisons|evidence)\/:/.test(
+          path,
+        )
       )
         continue;
       const query = queries[path] ?? `?session=${id}`;

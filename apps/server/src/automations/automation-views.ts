@@ -1,0 +1,114 @@
+import { Injectable } from '@nestjs/common';
+import {
+  AppError,
+  type AutomationInfo,
+  type AutomationLane,
+  type AutomationRun,
+  type AutomationVersion,
+  type PageQuery,
+  type RunExplanation,
+} from '@belay/protocol';
+import { sees, seesAll, type Caller } from '../access/caller.js';
+import { Database } from '../storage/database.js';
+import { Clock } from './clock.js';
+import { AutomationsStore } from './definitions/automations.store.js';
+import { definitionYaml } from './definitions/definition-yaml.js';
+import type { SavedAutomation } from './definitions/saved-automation.js';
+import { AutomationRuns } from './runs/automation-runs.js';
+import { inDollars, spentInMonth } from './runs/money.js';
+import { runViewOf } from './runs/run-views.js';
+import { RunsStore } from './runs/runs.store.js';
+
+/** Runs that a list shows for each automation. */
+const latestRuns = 10;
+const usualPage = 100;
+
+/** Automations and their runs as users see them. */
+@Injectable()
+export class AutomationViews {
+  constructor(
+    private readonly database: Database,
+    private readonly automations: AutomationsStore,
+    private readonly runs: AutomationRuns,
+    private readonly stored: RunsStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** All automations, by name. */
+  async list(): Promise<AutomationInfo[]> {
+    const saved = await this.automations.list();
+    return Promise.all(saved.map((automation) => this.info(automation)));
+  }
+
+  async info(automation: SavedAutomation): Promise<AutomationInfo> {
+    const { id, name, version, state, why, owner, file, nextAt } = automation;
+    const { definition, created, updated } = automation;
+    const [latest, waiting, spent] = await Promise.all([
+      this.stored.ofAutomation(id, { limit: latestRuns }),
+      this.stored.waiting(id),
+      spentInMonth(this.database.kysely, id, this.clock.now()),
+    ]);
+    return {
+      name,
+      version,
+      state,
+      why,
+      owner,
+      file: file && `${file.host}/${file.repository}/${file.path}`,
+      definition,
+      nextAt,
+      latest: latest.map(runViewOf),
+      waiting,
+      dollarsThisMonth: inDollars(spent),
+      created,
+      updated,
+    };
+  }
+
+  /** The newest first; `next` is the id after which more follow. */
+  async history(
+    { id }: SavedAutomation,
+    { after, limit = usualPage }: PageQuery,
+  ): Promise<{ runs: AutomationRun[]; next: string | null }> {
+    // One more shows whether another page follows.
+    const found = await this.stored.ofAutomation(id, { after, limit: limit + 1 });
+    const runs = found.slice(0, limit).map(runViewOf);
+    return { runs, next: found.length > limit ? (runs.at(-1)?.id ?? null) : null };
+  }
+
+  /**
+   * Everything that was found, decided and sent. Throws `not_found`, as if it did not exist, for a run whose session the
+   * caller does not see.
+   */
+  async explanation(run: string, caller: Caller): Promise<RunExplanation> {
+    const { session } = (await this.stored.find(run)) ?? { session: null };
+    if (seesAll(caller) || (session !== null && sees(caller, session)))
+      return this.runs.explain(run);
+    // As for one that does not exist.
+    throw new AppError('not_found', `There is no run ${run.slice(0, 100)}.`);
+  }
+
+  /** The run that began a session; null if none did. */
+  async ofSession(session: string): Promise<AutomationRun | null> {
+    const run = await this.stored.ofSession(session);
+    return run ? runViewOf(run) : null;
+  }
+
+  /** The lanes that are running, stuck or have attempts. */
+  lanes(automation: SavedAutomation): Promise<AutomationLane[]> {
+    return this.runs.lanesOf(automation);
+  }
+
+  /** The newest first. */
+  async versions({ id }: SavedAutomation): Promise<AutomationVersion[]> {
+    const versions = await this.automations.versions(id);
+    return versions
+      .map(({ version, definition, by, at }) => ({
+        version,
+        by,
+        at,
+        text: definitionYaml(definition),
+      }))
+      .toSorted((a, b) => b.version - a.version);
+  }
+}
