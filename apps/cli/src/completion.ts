@@ -16,19 +16,25 @@ export function addCompletion(program: Command): void {
     .command('words', { hidden: true })
     .argument('[words...]')
     .action(async (words: string[]) => {
-      const found = await completions(program, words, sessionNames);
+      const found = await completions(program, words, {
+        session: sessionNames,
+        automation: automationNames,
+      });
       for (const word of found) outputTo(process.stdout).line(word);
     });
 }
 
+/** What completes an argument, by the argument’s name. */
+export type CompletedNames = Readonly<Record<'session' | 'automation', () => Promise<string[]>>>;
+
 /**
- * Candidates for the last of `words`: commands, options and their choices, sessions. If there are none, the shell
+ * Candidates for the last of `words`: commands, options and their choices, sessions, automations. If there are none, the shell
  * offers files.
  */
 export async function completions(
   program: Command,
   words: string[],
-  sessions: () => Promise<string[]>,
+  named: CompletedNames,
 ): Promise<string[]> {
   const typed = words.at(-1) ?? '';
   let command = program;
@@ -45,15 +51,21 @@ export async function completions(
     return fitting(visible.map((option) => option.long ?? ''));
   }
   const [argument] = command.registeredArguments;
-  if (argument?.name() === 'session') return fitting(['last', ...(await sessions())]);
+  if (argument?.name() === 'session') return fitting(['last', ...(await named.session())]);
+  if (argument?.name() === 'automation') return fitting(await named.automation());
   const names = command.createHelp().visibleCommands(command);
   return fitting(argument?.argChoices ?? names.map((each) => each.name()));
 }
 
-async function sessionNames(): Promise<string[]> {
+const sessionNames = (): Promise<string[]> =>
+  orNone(async () => (await clientFor({}).sessions.list()).map(({ id }) => id));
+
+const automationNames = (): Promise<string[]> =>
+  orNone(async () => (await clientFor({}).automations.list()).map(({ name }) => name));
+
+async function orNone(names: () => Promise<string[]>): Promise<string[]> {
   try {
-    const client = clientFor({});
-    return (await client.sessions.list()).map(({ id }) => id);
+    return await names();
   } catch (error) {
     if (error instanceof AppError) return [];
     throw error;

@@ -204,7 +204,7 @@ describe('completion', () => {
     completions(
       createProgram(() => undefined),
       words,
-      async () => ['0mwq-4b44'],
+      { session: async () => ['0mwq-4b44'], automation: async () => ['fix-issue'] },
     );
 
   it('offers commands, options, choices and sessions, and else leaves it to the shell', async () => {
@@ -223,6 +223,7 @@ describe('completion', () => {
       'auto',
     ]);
     expect(await offered('log', '--json', '')).toEqual(['last', '0mwq-4b44']);
+    expect(await offered('automations', 'show', '')).toEqual(['fix-issue']);
     expect(await offered('completion', 'f')).toEqual(['fish']);
     expect(await offered('run', '--workspace', '')).toEqual([]);
     expect(await offered('run', 'words', '')).toEqual([]);

@@ -19,6 +19,7 @@ import { listSessions, printLog, stopSession } from './commands/sessions.js';
 import { addActionsCommands } from './actions-commands.js';
 import { addAgentsCommands } from './agents-commands.js';
 import { addAccessCommands } from './access-commands.js';
+import { addAutomationsCommands } from './automations-commands.js';
 import { addCompletion } from './completion.js';
 import { addGitCommands } from './git-commands.js';
 import { addEvalCommands } from './eval-commands.js';
@@ -57,6 +58,7 @@ export function createProgram(exit: (code: number) => void): Command {
     .action(changeSettings);
   addGitCommands(program);
   addTemplatesCommands(program);
+  addAutomationsCommands(program, exit);
   addActionsCommands(program, exit);
   addAgentsCommands(program, exit);
   addAccessCommands(program);
