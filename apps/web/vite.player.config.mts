@@ -15,6 +15,7 @@ export default defineConfig({
     react(),
     tailwind(),
     replaced({
+      'app/lazy-pages.ts': 'recorded-pages.tsx',
       'lib/server.ts': 'recorded-server.ts',
       'features/changes/start-highlighter.ts': 'no-highlighter.ts',
       'features/code/editor.ts': 'plain-editor.ts',

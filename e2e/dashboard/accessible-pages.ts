@@ -45,6 +45,11 @@ interface Axe {
   run(what: Document, options: object): Promise<unknown>;
 }
 
+const automation = `name: nightly
+on: { schedule: 30 2 * * 1-5 }
+run: { task: Tidy up., model: scripted:example:ask-first, budgets: { dollars: 1 } }
+`;
+
 /** The size of the whole document, in pixels. */
 const sizeOf = (page: Page): Promise<{ width: number; height: number }> =>
   page.evaluate(() => {
@@ -74,6 +79,7 @@ export function describeAccessiblePages(
     const chromium = new Chromium();
     let ended = '';
     let waiting = '';
+    let decided = '';
     beforeAll(async () => {
       await chromium.start();
       const model = script(server.data, [
@@ -98,12 +104,14 @@ export function describeAccessiblePages(
       second.close();
       waiting = second.id;
       await reportSampleRun(server);
+      await server.client.automations.add({ text: automation });
+      decided = (await server.client.automations.run('nightly', { dry: true })).run.id;
       await server.client.mcp.create(toolsServer);
     });
     afterAll(() => chromium.dispose());
 
     const tested = (look: number) =>
-      places(ended, waiting).filter((_, at) => !isSample || at % 3 === look);
+      places({ ended, waiting, decided }).filter((_, at) => !isSample || at % 3 === look);
     const cases = looks.map(([theme, width, height], look) => ({ theme, width, height, look }));
 
     it.each(cases)('holds on pages, $theme, $width pixels wide', async (one) => {
@@ -132,11 +140,26 @@ export function describeAccessiblePages(
 }
 
 /** The address of each page, and a text that it shows there. */
-const places = (ended: string, waiting: string): [path: string, within: string, text: string][] => [
+const places = ({
+  ended,
+  waiting,
+  decided,
+}: Record<'ended' | 'waiting' | 'decided', string>): [
+  path: string,
+  within: string,
+  text: string,
+][] => [
   ['/', 'main', 'Show everything'],
   ['/?sort=tag&q=everything', 'main', 'in the logs'],
   ['/?show=archived', 'main', 'The archive is empty'],
   ['/new', 'main', 'Workspace'],
+  ['/automations', 'main', 'Followed repositories'],
+  ['/automations/nightly', 'main', 'Not run'],
+  ['/automations/nightly?section=definition', 'main', 'The definition is valid'],
+  ['/automations/nightly?section=lanes', 'main', 'No lanes yet'],
+  ['/automations/nightly?section=deliveries', 'main', 'Nothing was delivered yet'],
+  [`/automations/nightly/runs/${decided}`, 'main', 'nightly is on'],
+  ['/automations/nothing', 'main', 'No automation named nothing'],
   ['/evaluations', 'main', 'human-eval'],
   ['/evaluations/new', 'main', 'No benchmark data yet'],
   ['/evaluations/shown', 'main', 'flagged'],

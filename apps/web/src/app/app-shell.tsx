@@ -58,7 +58,8 @@ function useErrorsEnd(): void {
 function useAppCommands(): readonly PaletteCommand[] {
   const navigate = useNavigate();
   return useMemo(() => {
-    type Page = '/' | '/new' | '/actions' | '/evaluations' | '/settings' | '/doctor';
+    type Page =
+      '/' | '/new' | '/automations' | '/actions' | '/evaluations' | '/settings' | '/doctor';
     const go = (id: string, title: string, keys: string, to: Page): PaletteCommand => ({
       id: `go.${id}`,
       title,
@@ -83,6 +84,7 @@ function useAppCommands(): readonly PaletteCommand[] {
       go('fleet', 'Go to the fleet', 'g f', '/'),
       go('new', 'New session', 'g n', '/new'),
       go('evaluations', 'Go to the evaluations', 'g e', '/evaluations'),
+      go('automations', 'Go to the automations', 'g u', '/automations'),
       go('actions', 'Go to the actions', 'g a', '/actions'),
       go('settings', 'Settings', 'g s', '/settings'),
       go('doctor', 'Check the setup', 'g d', '/doctor'),

@@ -1,35 +1,13 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-} from '@tanstack/react-router';
-import { AppError } from '@belay/protocol';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import { z } from 'zod';
 import { NoPage } from '@/components/no-page';
 import { Failed } from '@/components/ui/empty';
+import { automationSections } from '@/features/automations/automation-sections';
 import { fleetShows, fleetSorts } from '@/features/fleet/fleet-order';
 import { FleetPage } from '@/features/fleet/fleet-page';
 import { onOpenSession } from '@/lib/open-session-page';
-import { live } from '@/lib/server';
 import { AppShell } from './app-shell';
-
-/**
- * The router reloads the page if a route’s code cannot be loaded. While the server is unreachable
- * that would lose the current page, so this throws another error.
- */
-const lazyPage = <T extends object, K extends keyof T>(load: () => Promise<T>, name: K) =>
-  lazyRouteComponent(
-    () =>
-      load().catch((error: unknown) => {
-        if (live().state === 'live') throw error;
-        throw new AppError(
-          'unavailable',
-          'The server cannot be reached. Nothing is lost: agents keep working, and this page loads once it is back.',
-        );
-      }),
-    name,
-  );
+import { pages } from './lazy-pages';
 
 /** Invalid values in the URL are ignored. */
 const text = z.string().optional().catch(undefined);
@@ -96,27 +74,27 @@ const newRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/new',
   validateSearch: newSearch,
-  component: lazyPage(() => import('@/features/new-session/new-session-page'), 'NewSessionPage'),
+  component: pages.NewSessionPage,
 });
 
 const sessionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sessions/$id',
   validateSearch: sessionSearch,
-  component: lazyPage(() => import('@/features/session/session-page'), 'SessionPage'),
+  component: pages.SessionPage,
 });
 
 const compareRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/compare/$id',
-  component: lazyPage(() => import('@/features/compare/compare-page'), 'ComparePage'),
+  component: pages.ComparePage,
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   validateSearch: settingsSearch,
-  component: lazyPage(() => import('@/features/settings/settings-page'), 'SettingsPage'),
+  component: pages.SettingsPage,
 });
 
 /** The filters of a run’s board, and the trial shown beside it. */
@@ -130,38 +108,62 @@ const evaluationSearch = z.object({
 const evaluationsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations',
-  component: lazyPage(() => import('@/features/evaluation/evaluations-page'), 'EvaluationsPage'),
+  component: pages.EvaluationsPage,
 });
 
 const newRunRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations/new',
-  component: lazyPage(() => import('@/features/evaluation/new-run-page'), 'NewRunPage'),
+  component: pages.NewRunPage,
 });
 
 const evaluationRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/evaluations/$id',
   validateSearch: evaluationSearch,
-  component: lazyPage(() => import('@/features/evaluation/evaluation-page'), 'EvaluationPage'),
+  component: pages.EvaluationPage,
 });
 
 const actionsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/actions',
-  component: lazyPage(() => import('@/features/actions/actions-page'), 'ActionsPage'),
+  component: pages.ActionsPage,
 });
 
 const actionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/actions/$name',
-  component: lazyPage(() => import('@/features/actions/action-page'), 'ActionPage'),
+  component: pages.ActionPage,
+});
+
+/** The part of an automation’s page that is shown. */
+const automationSearch = z.object({
+  section: z.enum(automationSections).optional().catch(undefined),
+});
+
+const automationsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/automations',
+  component: pages.AutomationsPage,
+});
+
+const automationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/automations/$name',
+  validateSearch: automationSearch,
+  component: pages.AutomationPage,
+});
+
+const automationRunRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/automations/$name/runs/$run',
+  component: pages.AutomationRunPage,
 });
 
 const doctorRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/doctor',
-  component: lazyPage(() => import('@/features/settings/doctor-page'), 'DoctorPage'),
+  component: pages.DoctorPage,
 });
 
 export const router = createRouter({
@@ -176,6 +178,9 @@ export const router = createRouter({
     evaluationRoute,
     actionsRoute,
     actionRoute,
+    automationsRoute,
+    automationRoute,
+    automationRunRoute,
     doctorRoute,
   ]),
   defaultPreload: 'intent',

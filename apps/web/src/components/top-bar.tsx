@@ -1,5 +1,14 @@
 import { Link } from '@tanstack/react-router';
-import { ChartColumn, LayoutList, Plug, Plus, Search, Settings, Stethoscope } from 'lucide-react';
+import {
+  ChartColumn,
+  LayoutList,
+  Plug,
+  Plus,
+  Search,
+  Settings,
+  Stethoscope,
+  Workflow,
+} from 'lucide-react';
 import { ConnectionStatus } from '@/components/connection-status';
 import { Notices } from '@/components/notices';
 import { openPalette } from '@/lib/commands';
@@ -8,6 +17,7 @@ import { useReadOnly } from '@/lib/role';
 
 const pages = [
   { to: '/', title: 'Fleet', Icon: LayoutList },
+  { to: '/automations', title: 'Automations', Icon: Workflow },
   { to: '/actions', title: 'Actions', Icon: Plug },
   { to: '/evaluations', title: 'Evaluations', Icon: ChartColumn },
   { to: '/settings', title: 'Settings', Icon: Settings },
@@ -42,8 +52,8 @@ export function TopBar() {
           className="flex h-8 items-center gap-2 rounded-md border border-line-strong px-2 text-sm text-faint hover:bg-hover"
         >
           <Search size={14} aria-hidden />
-          <span className="max-sm:sr-only">Commands</span>
-          <kbd className="text-xs max-sm:hidden">{formatKeys('mod+k')}</kbd>
+          <span className="max-lg:sr-only">Commands</span>
+          <kbd className="text-xs max-lg:hidden">{formatKeys('mod+k')}</kbd>
         </button>
         {!readOnly && (
           <Link
@@ -60,10 +70,10 @@ export function TopBar() {
 }
 
 const nav =
-  'ml-3 flex items-center gap-1 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-30 max-sm:ml-0 max-sm:h-[calc(56px+env(safe-area-inset-bottom))] max-sm:justify-around max-sm:border-t max-sm:bg-panel max-sm:pb-[env(safe-area-inset-bottom)]';
+  'ml-3 flex items-center gap-1 max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-30 max-sm:ml-0 max-sm:gap-0 max-sm:h-[calc(56px+env(safe-area-inset-bottom))] max-sm:justify-around max-sm:border-t max-sm:bg-panel max-sm:pb-[env(safe-area-inset-bottom)]';
 
 const link =
-  'inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink max-sm:h-12 max-sm:min-w-16 max-sm:flex-col max-sm:justify-center max-sm:gap-0.5 max-sm:text-xs [&.active]:font-medium [&.active]:text-ink';
+  'inline-flex h-8 items-center gap-1.5 rounded-md px-2 text-sm text-muted hover:bg-hover hover:text-ink max-sm:h-12 max-sm:min-w-0 max-sm:flex-1 max-sm:flex-col max-sm:justify-center max-sm:gap-0.5 max-sm:px-0 max-sm:text-[11px] [&.active]:font-medium [&.active]:text-ink';
 
 /** The logo with the name; `short` shows only the logo on phones. */
 export function Wordmark({ short }: { short?: boolean }) {

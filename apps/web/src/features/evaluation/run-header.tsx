@@ -13,7 +13,7 @@ import { Meter } from '@/components/ui/meter';
 import { attemptConfirmed } from '@/lib/ask';
 import { useAdmin } from '@/lib/role';
 import { client } from '@/lib/server';
-import { RunState } from './run-state';
+import { EvaluationState } from './evaluation-state';
 import {
   isSilent,
   secondsLeft,
@@ -36,7 +36,7 @@ export function RunHeader({ run, now }: { run: EvaluationSummary; now: number })
         <h1 className="min-w-0 truncate text-lg font-semibold">
           {run.suite} · {run.model ?? run.agent}
         </h1>
-        <RunState run={run} now={now} />
+        <EvaluationState run={run} now={now} />
         {isAdmin && run.start && run.state === 'running' && (
           <Button small look="danger" className="ml-auto" onClick={() => stop(run)}>
             Stop

@@ -8,7 +8,7 @@ import { askConfirm } from '@/lib/ask';
 import { useReadOnly } from '@/lib/role';
 import { client } from '@/lib/server';
 import { attempt } from '@/lib/toasts';
-import { RunState } from './run-state';
+import { EvaluationState } from './evaluation-state';
 import { intervalText, trialCount, validityWords } from './run-words';
 
 const columns =
@@ -55,7 +55,7 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         </p>
       </div>
       <div className="max-lg:hidden">
-        <RunState run={run} now={now} />
+        <EvaluationState run={run} now={now} />
       </div>
       <div className="text-sm tabular-nums max-md:col-span-2 max-md:row-start-2 max-md:flex max-md:items-baseline max-md:gap-3">
         {run.score ? (
@@ -75,7 +75,7 @@ export function RunRow({ run, now }: { run: EvaluationSummary; now: number }) {
         <p className="mt-1">
           {run.done} of {trialCount(run)} <span className="sr-only">trials done</span>
           <span className="ml-3 lg:hidden">
-            <RunState run={run} now={now} />
+            <EvaluationState run={run} now={now} />
           </span>
         </p>
       </div>

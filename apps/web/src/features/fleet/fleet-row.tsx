@@ -8,6 +8,7 @@ import { PullRequestLink } from '@/components/pull-request-link';
 import { AgentLabel } from '@/components/ui/agent-label';
 import { MachineLabel } from '@/components/ui/machine-label';
 import { StateDot } from '@/components/ui/state-dot';
+import { SessionTag } from './session-tag';
 import { FleetFigures } from './fleet-figures';
 import { columns } from './fleet-header';
 import { needOf } from './fleet-order';
@@ -118,12 +119,7 @@ function NameLine({ session, within }: Pick<FleetRowProps, 'session' | 'within'>
       )}
       <PullRequestLink session={session} className="self-center" />
       {tags.map((tag) => (
-        <span
-          key={tag}
-          className="max-w-32 shrink-0 truncate rounded-sm bg-sunken px-1 text-xs text-muted"
-        >
-          {tag}
-        </span>
+        <SessionTag key={tag} tag={tag} />
       ))}
     </div>
   );

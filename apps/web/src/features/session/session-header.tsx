@@ -45,6 +45,7 @@ import { useReadOnly } from '@/lib/role';
 import { usePhone } from '@/lib/use-phone';
 import { recorded } from '@/lib/server';
 import { askForkHere } from './ask-fork-here';
+import { BegunBy } from './begun-by';
 import { SettingChips } from './setting-chips';
 
 export function SessionHeader() {
@@ -88,6 +89,7 @@ function Figures() {
   return (
     <div className="flex items-center gap-3 text-sm text-muted tabular-nums">
       <StateDot state={summary.state} />
+      <BegunBy session={summary} />
       {agent && <AgentLabel agent={agent} />}
       {summary.machine && <MachineLabel machine={summary.machine} />}
       {summary.mounts.length > 0 && <HostFolders mounts={summary.mounts} />}

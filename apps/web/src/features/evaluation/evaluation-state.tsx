@@ -10,7 +10,7 @@ const colours = {
 } as const;
 
 /** The state of a run; for a silent one, the time since its last report. */
-export function RunState({ run, now }: { run: EvaluationSummary; now: number }) {
+export function EvaluationState({ run, now }: { run: EvaluationSummary; now: number }) {
   const silent = isSilent(run, now);
   const word = run.state === 'running' && run.phase !== 'trials' ? run.phase : run.state;
   return (
