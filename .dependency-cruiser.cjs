@@ -48,6 +48,7 @@ const panels = featuresOf([
 ]);
 const pages = featuresOf([
   'actions',
+  'automations',
   'compare',
   'evaluation',
   'fleet',
@@ -136,11 +137,24 @@ module.exports = {
       ['sessions'],
       ['proof'],
       ['publishing'],
+      ['automations'],
       ['api'],
       ['telemetry'],
       ['app.module.ts'],
       ['main.ts', 'testing'],
     ]),
+    ...layers('apps/server/src/automations', [
+      ['clock.ts', 'clock.module.ts', 'jobs', 'schedule-words.ts'],
+      ['definitions'],
+      ['forges', 'run-record.ts'],
+      ['trust', 'out'],
+      ['runs'],
+      ['triggers', 'repository-files'],
+      ['automation-changes.ts', 'automation-views.ts'],
+      ['automations.module.ts'],
+    ]),
+    apart('apps/server/src/automations', ['definitions', 'forges']),
+    apart('apps/server/src/automations', ['trust', 'out']),
     ...layers('apps/agent/src', [
       [
         'call-context.ts',

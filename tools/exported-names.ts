@@ -21,6 +21,10 @@ const allowances: Allowance[] = [
     files: /^apps\/web\/src\/(?:features\/changes\/start-highlighter|player\/no-highlighter)\.ts$/,
     why: 'the player highlights no code',
   },
+  {
+    files: /^apps\/web\/src\/(?:app\/lazy-pages\.ts|player\/recorded-pages\.tsx)$/,
+    why: 'the player has the page of a session only',
+  },
   { files: /^tools\/bench\/\d\d-/, why: 'tools/bench.ts runs each file by the same two names' },
 ];
 

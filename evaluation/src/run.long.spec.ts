@@ -3,9 +3,9 @@ import Docker from 'dockerode';
 import { command } from './agents/baselines.js';
 import { suiteNamed } from './suites/index.js';
 import { terminalBenchData } from './testing/fixtures.js';
-import { limited, RunBench } from './testing/run-bench.js';
+import { limited, EvaluationBench } from './testing/evaluation-bench.js';
 
-const bench = new RunBench(process.env.BELAY_TEST_IMAGE ?? null);
+const bench = new EvaluationBench(process.env.BELAY_TEST_IMAGE ?? null);
 
 it('what an agent did until its time limit passes if it is right', async () => {
   const [task] = suiteNamed('terminal-bench').read(terminalBenchData(join(bench.folder, 'answer')));

@@ -5,9 +5,9 @@ import { command, fixedArtifacts, nop } from './agents/baselines.js';
 import { noArtifacts } from './artifacts.js';
 import { suiteNamed } from './suites/index.js';
 import { terminalBenchData, write } from './testing/fixtures.js';
-import { limited, RunBench } from './testing/run-bench.js';
+import { limited, EvaluationBench } from './testing/evaluation-bench.js';
 
-const bench = new RunBench(process.env.BELAY_TEST_IMAGE ?? null);
+const bench = new EvaluationBench(process.env.BELAY_TEST_IMAGE ?? null);
 const { folder } = bench;
 
 describe('each time limit stops its phase', () => {

@@ -8,7 +8,7 @@ import { suiteNamed } from '../suites/index.js';
 import { doubling, temporary, write } from './fixtures.js';
 
 /** Runs the trials of tasks, each time with results of their own. */
-export class RunBench {
+export class EvaluationBench {
   readonly images: Images;
   readonly #engine = new DockerTasks();
   readonly #temporary = temporary();
