@@ -25,4 +25,6 @@ export interface BrowserOptions {
   env: Record<string, string>;
   /** A page that takes longer than this to respond counts as hanging, in milliseconds. */
   answerMs?: number;
+  /** How long a document that an action asked for is awaited, in milliseconds. */
+  arrivalMs?: number;
 }

@@ -10,6 +10,7 @@ import {
   type Running,
 } from './chromium.js';
 import { Downloads } from './downloads.js';
+import type { DocumentChanges } from './document-changes.js';
 import type { PageNotes } from './page-notes.js';
 
 const closingMs = 1_000;
@@ -19,6 +20,7 @@ const newPageMs = 5_000;
 export interface BrowserWindowOptions extends ChromiumOptions {
   workspace: string;
   notes: PageNotes;
+  changes: DocumentChanges;
   /** Called when another page is in front, or the page in front has another address. */
   onChange(page: Page | undefined, what: 'page' | 'address'): void;
 }
@@ -162,8 +164,9 @@ export class BrowserWindow {
 
   #show(page: Page): void {
     this.#pages.push(page);
-    const { notes, onChange } = this.#options;
+    const { notes, changes, onChange } = this.#options;
     notes.listen(page);
+    changes.listen(page);
     page.on('dialog', (dialog: Dialog) => void this.#answer(dialog));
     page.on('popup', (popup) => {
       if (!popup) return;

@@ -9,7 +9,6 @@ import {
   type browserOperations,
   ignoreError,
 } from '@belay/protocol';
-import { inTime, untilAborted } from '@belay/rpc';
 import { Mutex } from 'async-mutex';
 import type { CallContext } from '../call-context.js';
 import type { BrowserOptions } from './browser-options.js';
@@ -18,7 +17,15 @@ import { changedText, knownAfterRead } from './changed-text.js';
 import { evaluate } from './evaluate.js';
 import { friendly, hung, lost } from './failures.js';
 import { clickElement, chooseOptions, press, scroll, type } from './gestures.js';
-import { addressOf, assertHistory, openingFailure } from './navigation.js';
+import {
+  addressOf,
+  assertHistory,
+  openingFailure,
+  responds,
+  stopLoading,
+  untilStopped,
+} from './navigation.js';
+import { DocumentChanges } from './document-changes.js';
 import { PageNotes } from './page-notes.js';
 import { PageReader } from './page-reader.js';
 import { drag, hover } from './pointer.js';
@@ -33,6 +40,8 @@ type Act = (page: Page, signal: AbortSignal) => Promise<unknown>;
 /** The maximum length of one result: of a reading, and of an action, which shows a part. */
 const maxCharacters = { read: 20_000, act: 8_000 };
 const longestHistory = 30_000;
+/** How many documents in a row an action follows, each of which came while the one before it was shown. */
+const mostRedirects = 5;
 /**
  * Pixels. In requests with many pictures, Anthropic accepts no larger ones, and models get higher ones scaled down
  * until they are unreadable.
@@ -44,7 +53,8 @@ export class BrowserHandlers {
   readonly #options: BrowserOptions;
   readonly #mutex = new Mutex();
   readonly #notes = new PageNotes();
-  readonly #reader = new PageReader();
+  readonly #changes: DocumentChanges;
+  readonly #reader: PageReader;
   readonly #screencast: Screencast;
   readonly #window: BrowserWindow;
   #shown = '';
@@ -57,11 +67,14 @@ export class BrowserHandlers {
   constructor(options: BrowserOptions) {
     this.#options = options;
 
+    this.#changes = new DocumentChanges(this.#notes, options.arrivalMs);
+    this.#reader = new PageReader(this.#changes);
     this.#screencast = new Screencast((frame) => options.sendFrame(frame));
     this.#window = new BrowserWindow({
       ...options,
       sidecar: () => options.sidecar(this.#call),
       notes: this.#notes,
+      changes: this.#changes,
       onChange: (page, what) => {
         if (what === 'page') void this.#screencast.follow(page);
         else if (page && !this.#busy) void this.#navigated(page);
@@ -177,18 +190,19 @@ export class BrowserHandlers {
       this.#busy = true;
       try {
         const page = await this.#window.page(fresh);
+        if (!fresh) await this.#changes.arrived(page, call.signal);
         await untilStopped(call.signal, act(page, call.signal), page).catch(
           async (error: unknown) => {
             // A click that closes its own window has succeeded.
             if (fresh || error !== lost || !(await this.#window.closes(page))) throw error;
           },
         );
-        if (!page.isClosed()) await this.#reader.settled(page);
+        if (!page.isClosed()) await this.#settled(page, call.signal);
         await this.#window.downloads.settle();
         if (fresh && this.#window.isLost) throw lost;
         const front = await this.#window.page();
-        if (front !== page) await this.#reader.settled(front);
-        await this.#show(front);
+        if (front !== page) await this.#settled(front, call.signal);
+        await this.#showSettled(front, call.signal);
         return await this.#after(call, front);
       } catch (error) {
         throw this.#inWords(error);
@@ -202,6 +216,7 @@ export class BrowserHandlers {
     const attempt = async () => {
       const page = await this.#window.page();
       try {
+        await this.#changes.arrived(page, call.signal);
         return await untilStopped(call.signal, look(page), page);
       } catch (error) {
         throw this.#inWords(error);
@@ -244,7 +259,7 @@ export class BrowserHandlers {
   async #output(page: Page, part: Pick<PageOutput, 'text' | 'truncated'>): Promise<PageOutput> {
     return {
       url: page.url(),
-      title: await page.title(),
+      title: await this.#reader.title(page),
       ...part,
       notes: this.#notes.take(),
       console: this.#notes.takeMessages(),
@@ -293,16 +308,32 @@ export class BrowserHandlers {
     await this.#mutex
       .runExclusive(async () => {
         await this.#reader.settled(page);
-        if (!page.isClosed()) await this.#show(page);
+        // Its next document is on the way, and is shown when it is there.
+        if (!page.isClosed() && !this.#changes.isPending(page)) await this.#show(page);
       })
       .catch(ignoreError('the page is gone again'));
+  }
+
+  async #settled(page: Page, signal: AbortSignal): Promise<void> {
+    await this.#reader.settled(page);
+    if (await this.#changes.arrived(page, signal)) await this.#reader.settled(page);
+  }
+
+  /** Shows the settled page; again when another document came meanwhile, as after a redirect by script. */
+  async #showSettled(page: Page, signal: AbortSignal): Promise<void> {
+    for (let left = mostRedirects; left > 0; left--) {
+      const documents = this.#changes.count(page);
+      await this.#show(page);
+      if (page.isClosed() || this.#changes.count(page) === documents) return;
+      await this.#settled(page, signal);
+    }
   }
 
   /** Appends the page’s address, title and picture to the log when one of them changed. */
   async #show(page: Page): Promise<void> {
     const url = excerpt(page.url(), 10_000);
     if (url === 'about:blank') return;
-    const title = excerpt(await page.title(), 1_000);
+    const title = excerpt(await this.#reader.title(page), 1_000);
     const jpeg = await page.screenshot({ type: 'jpeg', quality: 60 }).catch(() => null);
     // Without a stored picture the event still has the address.
     const screenshot = jpeg
@@ -316,34 +347,4 @@ export class BrowserHandlers {
       newEvent('agent', 'browser', { args: { url, title, screenshot }, message }),
     );
   }
-}
-
-/** An aborted action keeps its effect; it is no longer awaited, and the page stops loading. */
-async function untilStopped<T>(signal: AbortSignal, work: Promise<T>, page: Page): Promise<T> {
-  try {
-    return await untilAborted(signal, work);
-  } catch (error) {
-    if (signal.aborted) await stopLoading(page);
-    throw friendly(error);
-  }
-}
-
-/** Awaited, so that it does not stop the next navigation, but only briefly, because a page may hang. */
-async function stopLoading(page: Page): Promise<void> {
-  const stop = async () => {
-    const session = await page.createCDPSession();
-    await session.send('Page.stopLoading');
-    await session.detach();
-  };
-  const stopped = stop().catch(ignoreError('the page hangs or is gone'));
-  await inTime(stopped, 1_000, () => undefined);
-}
-
-/** Whether a page that did not load in time still runs. */
-async function responds(page: Page): Promise<boolean> {
-  const asked = page.evaluate('1').then(
-    () => true,
-    () => true,
-  );
-  return inTime(asked, 2_000, () => false);
 }

@@ -82,6 +82,24 @@ describe('the browser', () => {
     expect(submitted.text).toContain('name=Enter');
   });
 
+  it('waits for the page that a click asked for, and not for one that does not come', async () => {
+    for (const label of ['Late page', 'Ask late']) {
+      const page = await open('/patient');
+      const late = await run('browser.click', { element: ref(page, label) });
+      expect(late).toMatchObject({ title: 'Late', text: '# Here at last' });
+    }
+    const page = await open('/patient');
+    const none = await run('browser.click', { element: ref(page, 'No page') });
+    expect(none).toMatchObject({ title: 'Patient', notes: [] });
+    const never = await run('browser.click', { element: ref(page, 'Never') });
+    expect(never).toMatchObject({
+      title: 'Patient',
+      notes: [`${bench.site}/never did not answer within 4 s; the page before it is still open.`],
+    });
+    const late = await run('browser.click', { element: ref(page, 'Late page') });
+    expect(late).toMatchObject({ title: 'Late' });
+  });
+
   it('clicks a point, presses keys, scrolls, and reads HTML', async () => {
     await open('/tools');
     expect((await run('browser.click', { x: 30, y: 30 })).text).toContain('clicked the corner');

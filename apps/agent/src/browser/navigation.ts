@@ -1,5 +1,7 @@
 import { AppError, ignoreError } from '@belay/protocol';
+import { inTime, untilAborted } from '@belay/rpc';
 import type { Page } from './chromium.js';
+import { friendly } from './failures.js';
 
 /** A full address for one as users type it. Throws `invalid_input`. */
 export function addressOf(typed: string): string {
@@ -49,6 +51,40 @@ export async function assertHistory(page: Page, to: 'back' | 'forward'): Promise
   } finally {
     await session.detach().catch(ignoreError('the page took its session with it'));
   }
+}
+
+/** An aborted action keeps its effect; it is no longer awaited, and the page stops loading. */
+export async function untilStopped<T>(
+  signal: AbortSignal,
+  work: Promise<T>,
+  page: Page,
+): Promise<T> {
+  try {
+    return await untilAborted(signal, work);
+  } catch (error) {
+    if (signal.aborted) await stopLoading(page);
+    throw friendly(error);
+  }
+}
+
+/** Awaited, so that it does not stop the next navigation, but only briefly, because a page may hang. */
+export async function stopLoading(page: Page): Promise<void> {
+  const stop = async () => {
+    const session = await page.createCDPSession();
+    await session.send('Page.stopLoading');
+    await session.detach();
+  };
+  const stopped = stop().catch(ignoreError('the page hangs or is gone'));
+  await inTime(stopped, 1_000, () => undefined);
+}
+
+/** Whether a page that did not load in time still runs. */
+export async function responds(page: Page): Promise<boolean> {
+  const asked = page.evaluate('1').then(
+    () => true,
+    () => true,
+  );
+  return inTime(asked, 2_000, () => false);
 }
 
 const schemeFor = (text: string) =>

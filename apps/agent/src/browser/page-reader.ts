@@ -3,6 +3,7 @@ import { AppError } from '@belay/protocol';
 import { inTime } from '@belay/rpc';
 import type { ElementHandle, Page } from './chromium.js';
 import { inPage } from './in-page.js';
+import type { DocumentChanges } from './document-changes.js';
 
 /** A page without a change for so long counts as settled, and how long that is awaited. */
 const settledDelayMs = 150;
@@ -13,8 +14,17 @@ const tries = 20;
 
 /** Reads pages as text and finds elements by their references, in all their frames. */
 export class PageReader {
+  readonly #changes: DocumentChanges;
   /** The number of the next reference, over all pages. */
   #next = 1;
+
+  constructor(changes: DocumentChanges) {
+    this.#changes = changes;
+  }
+
+  title(page: Page): Promise<string> {
+    return steadily(page, () => page.title());
+  }
 
   async text(page: Page): Promise<string> {
     const texts: string[] = [];
@@ -55,7 +65,10 @@ export class PageReader {
     throw gone(reference);
   }
 
-  /** Resolves when the page has not changed for a moment, or after a few seconds at most. */
+  /**
+   * Resolves when the page has not changed for a moment and is not on its way to another document, or after a few
+   * seconds at most.
+   */
   async settled(page: Page): Promise<void> {
     const deadline = performance.now() + longestWaitMs;
     const left = () => deadline - performance.now();
@@ -65,7 +78,7 @@ export class PageReader {
       const settled = page.evaluate(inPage('settled', settledDelayMs, Math.round(left())));
       // A navigation destroys the observed document; one that hangs is not awaited.
       again = await inTime(
-        settled.then(() => false),
+        settled.then(() => this.#changes.isPending(page)),
         left(),
         () => false,
       ).catch(() => true);

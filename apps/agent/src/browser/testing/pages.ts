@@ -79,6 +79,12 @@ const routes: Record<string, string> = {
     <a href="/report" download>Get the file</a>
     <label>Document <input type="file" onchange="out.textContent = 'chose ' + this.files[0].name"></label>`,
   ),
+  '/patient': html(
+    'Patient',
+    `<a href="/late">Late page</a> <a href="/nothing">No page</a> <a href="/never">Never</a>
+    <form action="/late"><button>Ask late</button></form>`,
+  ),
+  '/late': html('Late', '<h1>Here at last</h1>'),
   '/stuck': html('Stuck', `<p>before</p><button onclick="for (;;) {}">Hang</button>`),
   '/endless': html('Endless', '<p>before</p><script>for (;;) {}</script>'),
   '/moving': html(
@@ -86,6 +92,9 @@ const routes: Record<string, string> = {
     `<p id="out">0</p><script>setInterval(() => { out.textContent = performance.now(); }, 30);</script>`,
   ),
 };
+
+/** How long the late page takes, in ms: longer than a page must be still to count as settled. */
+const lateMs = 700;
 
 /** A small site for the browser’s tests. */
 export function servePage(request: IncomingMessage, response: ServerResponse): void {
@@ -96,7 +105,13 @@ export function servePage(request: IncomingMessage, response: ServerResponse): v
     response.end('12345');
     return;
   }
+  if (url.pathname === '/nothing') {
+    response.writeHead(204).end();
+    return;
+  }
   const page = url.pathname === '/sent' ? html('Sent', url.search.slice(1)) : routes[url.pathname];
   response.writeHead(page ? 200 : 404, { 'content-type': 'text/html; charset=utf-8' });
-  response.end(page ?? html('Missing', 'Not here'));
+  const answer = () => response.end(page ?? html('Missing', 'Not here'));
+  if (url.pathname === '/late') setTimeout(answer, lateMs);
+  else answer();
 }
