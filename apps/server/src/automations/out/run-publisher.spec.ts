@@ -5,6 +5,7 @@ import {
   type RerunReport,
   type RunReport,
 } from '@belay/protocol';
+import { itLong, sampled } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
 import { RepositoryPusher } from '../../git/repository-pusher.js';
 import { EventLog } from '../../logs/event-log.js';
@@ -146,7 +147,7 @@ describe('publishing a run', () => {
     ]);
   });
 
-  it('calls what is not proven speculative, or does not publish it', async () => {
+  itLong('calls what is not proven speculative, or does not publish it', async () => {
     verdict = 'inconclusive';
     const wanted = await changed({ out: { pullRequest: {} } });
     expect(await publisher().publish(wanted.run, report)).toMatchObject({
@@ -172,13 +173,14 @@ describe('publishing a run', () => {
     expect(await publisher().publish(proven.run, report)).toMatchObject({ outcome: 'published' });
   });
 
-  it.each([
+  const refused: [string, Record<string, string>, object, string][] = [
     ['files of CI', { '.github/workflows/a.yml': 'x\n' }, {}, 'with its secrets'],
     ['definitions of automations', { '.belay/automations/a.yaml': 'x\n' }, {}, 'by users alone'],
     ['too many files', { 'src/b.js': 'x\n', 'src/c.js': 'x\n' }, { files: 1 }, 'more than'],
     ['too many bytes', { 'src/b.js': 'x'.repeat(5_000) }, { bytes: 4_000 }, 'more than 4000'],
     ['other paths', { 'src/b.js': 'x\n' }, { paths: ['docs/**'] }, 'not among'],
-  ])('does not publish %s', async (_, files, pullRequest, why) => {
+  ];
+  it.each(sampled(2, refused))('does not publish %s', async (_, files, pullRequest, why) => {
     const { bare, run } = await changed({ out: { pullRequest } }, { files });
     expect(await publisher().publish(run, report)).toMatchObject({
       outcome: 'stuck',
@@ -189,7 +191,7 @@ describe('publishing a run', () => {
     expect(await storeOf().of(run.id)).toMatchObject([{ kind: 'push', state: 'refused' }]);
   });
 
-  it('publishes files of CI where that is allowed, but never definitions', async () => {
+  itLong('publishes files of CI where that is allowed, but never definitions', async () => {
     const out = { pullRequest: { ciFiles: 'allow' } } as const;
     const files = { '.github/workflows/a.yml': 'x\n' };
     const allowed = await changed({ out }, { files });
@@ -222,7 +224,7 @@ describe('publishing a run', () => {
 });
 
 describe('publishing after a server that was killed', () => {
-  it.each(['before', 'after'] as const)('%s it pushed', async (when) => {
+  it.each(sampled(1, ['after', 'before']))('%s it pushed', async (when) => {
     const { bare, hub, run } = await changed({ out: { pullRequest: {} } });
     const pusher = belay.app.get(RepositoryPusher);
     const push = pusher.push.bind(pusher);
@@ -261,29 +263,32 @@ describe('publishing after a server that was killed', () => {
   });
 });
 
-it('tries again to open a pull request, and leaves the branch when that does not help', async () => {
-  const { bare, hub, run } = await changed({ out: { pullRequest: {} } });
-  hub.failure = { status: 403, body: {}, paths: /pulls/ };
-  for (let times = 0; times < 4; times += 1)
-    await expect(publisher().publish(run, report)).rejects.toMatchObject({ code: 'unavailable' });
-  expect(await publisher().publish(run, report)).toMatchObject({
-    outcome: 'stuck',
-    changedFiles: 2,
-    pullRequest: null,
-    commit: gitIn(bare, 'rev-parse', branchOf(bare)).trim(),
-  });
-  expect(reran).toHaveLength(1);
-  const other = await changed({ out: { pullRequest: {} } });
-  other.hub.failure = { status: 403, body: {}, paths: /pulls/ };
-  await expect(publisher().publish(other.run, report)).rejects.toMatchObject({
-    code: 'unavailable',
-  });
-  other.hub.failure = undefined;
-  expect(await publisher().publish(other.run, report)).toMatchObject({
-    outcome: 'published',
-    pullRequest: { number: 1 },
-  });
-});
+itLong(
+  'tries again to open a pull request, and leaves the branch when that does not help',
+  async () => {
+    const { bare, hub, run } = await changed({ out: { pullRequest: {} } });
+    hub.failure = { status: 403, body: {}, paths: /pulls/ };
+    for (let times = 0; times < 4; times += 1)
+      await expect(publisher().publish(run, report)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await publisher().publish(run, report)).toMatchObject({
+      outcome: 'stuck',
+      changedFiles: 2,
+      pullRequest: null,
+      commit: gitIn(bare, 'rev-parse', branchOf(bare)).trim(),
+    });
+    expect(reran).toHaveLength(1);
+    const other = await changed({ out: { pullRequest: {} } });
+    other.hub.failure = { status: 403, body: {}, paths: /pulls/ };
+    await expect(publisher().publish(other.run, report)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    other.hub.failure = undefined;
+    expect(await publisher().publish(other.run, report)).toMatchObject({
+      outcome: 'published',
+      pullRequest: { number: 1 },
+    });
+  },
+);
 
 describe('one open pull request for each subject', () => {
   const stored = async (run: RunRecord): Promise<void> => {
@@ -307,7 +312,7 @@ describe('one open pull request for each subject', () => {
       .execute();
   };
 
-  it.each(['open', 'closed'] as const)('while the earlier one is %s', async (state) => {
+  it.each(sampled(1, ['open', 'closed']))('while the earlier one is %s', async (state) => {
     const subject = `#${state}`;
     const first = await changed({ out: { pullRequest: {} } }, { subject });
     await stored(first.run);

@@ -50,16 +50,16 @@ export interface StrangerOutcome {
   leaks: string[];
 }
 
-const allKinds: readonly PlayedKind[] = ['github', 'gitlab', 'gitea'];
+export const allStrangerKinds: readonly PlayedKind[] = ['github', 'gitlab', 'gitea'];
 /** `npm test` attacks at one host, and the long tests at all. */
-export const strangerKinds = sampled(1, allKinds);
+export const strangerKinds = sampled(1, allStrangerKinds);
 
 type StrangerCase = [string, PlayedKind, StrangerAttempt];
 
 /** Each attempt at a host that can express it, and in the long tests at each. */
 export const strangerCases = (attempts: readonly StrangerAttempt[]): StrangerCase[] => {
   const cases = attempts.map((attempt) =>
-    (attempt.at ?? allKinds).map((kind): StrangerCase => [
+    (attempt.at ?? allStrangerKinds).map((kind): StrangerCase => [
       `${attempt.name} (${kind})`,
       kind,
       attempt,
