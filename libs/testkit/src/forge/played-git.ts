@@ -28,6 +28,7 @@ interface NewCommit {
 
 /** The real git repositories behind a played host: bare ones, changed without a work tree. */
 export class PlayedGit {
+  readonly #commits = new Map<string, PlayedCommit>();
   readonly folder: string;
 
   constructor(
@@ -141,7 +142,12 @@ export class PlayedGit {
   }
 
   commitAt(sha: string): PlayedCommit | undefined {
-    return this.resolve(sha) === undefined ? undefined : this.#log(['-1', sha])[0];
+    const known = this.#commits.get(sha);
+    if (known) return known;
+    const commit = this.resolve(sha) === undefined ? undefined : this.#log(['-1', sha])[0];
+    // What has an id of its own never changes; a name may be moved.
+    if (commit?.id === sha) this.#commits.set(sha, commit);
+    return commit;
   }
 
   #log(range: string[]): PlayedCommit[] {
