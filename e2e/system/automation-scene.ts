@@ -106,12 +106,19 @@ export class AutomationScene {
 
   /** Waits until the first run of an automation with a session has ended, and explains it. */
   async ended(automation: string): Promise<RunExplanation> {
-    const first = await until(`a run of ${automation} has ended`, async () => {
-      const runs = await this.runs(automation);
+    let runs: AutomationRun[] = [];
+    const ended = async () => {
+      runs = await this.runs(automation);
       // A comment on a line of a review is an event of its own, whose run comes later.
       return runs.findLast(
         ({ state, session }) => session !== null && endedRunStates.includes(state),
       );
+    };
+    // A run is a session and the tests of its change in two more sandboxes, one after the other.
+    const first = await until(`a run of ${automation} has ended`, ended, {
+      timeoutMs: 240_000,
+      intervalMs: 200,
+      state: () => JSON.stringify(runs),
     });
     return this.server.client.automations.explain(first.id);
   }

@@ -26,5 +26,5 @@ export interface BrowserOptions {
   /** A page that takes longer than this to respond counts as hanging, in milliseconds. */
   answerMs?: number;
   /** How long a document that an action asked for is awaited, in milliseconds. */
-  arrivalMs?: number;
+  loadMs?: number;
 }

@@ -67,7 +67,7 @@ export class BrowserHandlers {
   constructor(options: BrowserOptions) {
     this.#options = options;
 
-    this.#changes = new DocumentChanges(this.#notes, options.arrivalMs);
+    this.#changes = new DocumentChanges(this.#notes, options.loadMs);
     this.#reader = new PageReader(this.#changes);
     this.#screencast = new Screencast((frame) => options.sendFrame(frame));
     this.#window = new BrowserWindow({

@@ -4,7 +4,7 @@ import { stopLoading, untilStopped } from './navigation.js';
 import type { PageNotes } from './page-notes.js';
 
 /** How long a document that an action asked for is awaited, in milliseconds. */
-const usualArrivalMs = 30_000;
+const usualLoadMs = 30_000;
 
 interface Pending {
   request: HTTPRequest;
@@ -18,7 +18,7 @@ export class DocumentChanges {
   readonly #notes: PageNotes;
   readonly #longestMs: number;
 
-  constructor(notes: PageNotes, longestMs = usualArrivalMs) {
+  constructor(notes: PageNotes, longestMs = usualLoadMs) {
     this.#notes = notes;
     this.#longestMs = longestMs;
   }

@@ -47,7 +47,7 @@ export class BrowserBench {
       proxy: 'http://127.0.0.1:9',
       env: { PATH: path, HOME: this.folder },
       answerMs: 12_000,
-      arrivalMs: 4_000,
+      loadMs: 4_000,
     });
   }
 
