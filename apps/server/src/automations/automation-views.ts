@@ -16,7 +16,7 @@ import { definitionYaml } from './definitions/definition-yaml.js';
 import type { SavedAutomation } from './definitions/saved-automation.js';
 import { AutomationRuns } from './runs/automation-runs.js';
 import { inDollars, spentInMonth } from './runs/money.js';
-import { runViewOf } from './runs/run-views.js';
+import { RunViews } from './runs/run-views.js';
 import { RunsStore } from './runs/runs.store.js';
 
 /** Runs that a list shows for each automation. */
@@ -31,6 +31,7 @@ export class AutomationViews {
     private readonly automations: AutomationsStore,
     private readonly runs: AutomationRuns,
     private readonly stored: RunsStore,
+    private readonly runViews: RunViews,
     private readonly clock: Clock,
   ) {}
 
@@ -57,7 +58,7 @@ export class AutomationViews {
       file: file && `${file.host}/${file.repository}/${file.path}`,
       definition,
       nextAt,
-      latest: latest.map(runViewOf),
+      latest: await this.runViews.of(latest),
       waiting,
       dollarsThisMonth: inDollars(spent),
       created,
@@ -72,7 +73,7 @@ export class AutomationViews {
   ): Promise<{ runs: AutomationRun[]; next: string | null }> {
     // One more shows whether another page follows.
     const found = await this.stored.ofAutomation(id, { after, limit: limit + 1 });
-    const runs = found.slice(0, limit).map(runViewOf);
+    const runs = await this.runViews.of(found.slice(0, limit));
     return { runs, next: found.length > limit ? (runs.at(-1)?.id ?? null) : null };
   }
 
@@ -91,7 +92,7 @@ export class AutomationViews {
   /** The run that began a session; null if none did. */
   async ofSession(session: string): Promise<AutomationRun | null> {
     const run = await this.stored.ofSession(session);
-    return run ? runViewOf(run) : null;
+    return run ? ((await this.runViews.of([run]))[0] ?? null) : null;
   }
 
   /** The lanes that are running, stuck or have attempts. */

@@ -1,6 +1,7 @@
 import { automationTag, newEvent } from '@belay/protocol';
 import { until } from '@belay/testing';
 import { ownerCaller } from '../../access/caller.js';
+import { AutomationViews } from '../automation-views.js';
 import { RunBench } from '../testing/run-bench.js';
 
 const bench = new RunBench();
@@ -36,7 +37,9 @@ describe('a run that is begun by hand', () => {
       check: 'npm test',
     });
     expect(settings.budgets.dollars).toBe(1);
+    expect((await bench.engine.explain(id)).run).toMatchObject({ state: 'working', session });
     const run = await bench.works(id);
+    expect((await bench.engine.explain(id)).run).toMatchObject({ state: 'done', session });
     expect(run).toMatchObject({
       state: 'done',
       code: 'nothing',
@@ -208,6 +211,12 @@ describe('a run that is begun by hand', () => {
     belay.models.choose = choose;
     expect(run).toMatchObject({ state: 'failed', code: 'not-begun', spent: 0, reserved: 0 });
     expect(run.why).toContain('has no template gone');
+    // Its id is kept for it, and is nothing that anybody can open.
+    expect(run.session).not.toBeNull();
+    expect((await bench.engine.explain(run.id)).run).toMatchObject({ session: null });
+    expect(await bench.engine.history(automation)).toMatchObject([{ session: null }]);
+    const shown = (await belay.app.get(AutomationViews).info(automation)).latest;
+    expect(shown).toMatchObject([{ id: run.id, session: null }]);
     expect(await bench.engine.lanesOf(automation)).toMatchObject([{ running: null }]);
   });
 });

@@ -6,7 +6,7 @@ import { Lanes, type LaneState } from './lanes.js';
 import { RunLoop } from './run-loop.js';
 import { RunRequests, type RunWish } from './run-requests.js';
 import { RunStops } from './run-stops.js';
-import { RunViews, runViewOf } from './run-views.js';
+import { RunViews } from './run-views.js';
 import { RunsStore, type StoredRun } from './runs.store.js';
 
 /** The runs of automations, for users: whoever calls this has checked what the caller may. */
@@ -53,7 +53,7 @@ export class AutomationRuns {
 
   /** The newest first. */
   async history({ id }: SavedAutomation, page: PageQuery = {}): Promise<AutomationRun[]> {
-    return (await this.runs.ofAutomation(id, page)).map(runViewOf);
+    return this.views.of(await this.runs.ofAutomation(id, page));
   }
 
   lanesOf({ id }: SavedAutomation): Promise<LaneState[]> {

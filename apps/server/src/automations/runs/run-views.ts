@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { endedRunStates, type AutomationRun, type RunExplanation } from '@belay/protocol';
+import { Database } from '../../storage/database.js';
 import { Outgoing } from '../out/outgoing.js';
 import { inDollars } from './money.js';
 import type { RunRecord } from '../run-record.js';
 import { RunsStore } from './runs.store.js';
 
-/** Runs as users see them. */
+/** Runs as users see them: with a session only if it exists, as its id is stored before it is created. */
 @Injectable()
 export class RunViews {
   constructor(
     private readonly runs: RunsStore,
     private readonly outgoing: Outgoing,
+    private readonly database: Database,
   ) {}
 
   /** Everything that was found, decided and sent. What was sent to a URL is for the agent alone. */
@@ -19,11 +21,26 @@ export class RunViews {
     const { payload: _, ...occurrence } = run.occurrence;
     const { findings, decisions } = run;
     const outgoing = await this.outgoing.list(id);
-    return { run: runViewOf(run), occurrence, findings, decisions, outgoing };
+    const view = runViewOf(run, await this.#existing([run]));
+    return { run: view, occurrence, findings, decisions, outgoing };
+  }
+
+  /** In the same order. */
+  async of(runs: readonly RunRecord[]): Promise<AutomationRun[]> {
+    const existing = await this.#existing(runs);
+    return runs.map((run) => runViewOf(run, existing));
+  }
+
+  async #existing(runs: readonly RunRecord[]): Promise<ReadonlySet<string>> {
+    const named = runs.flatMap(({ session }) => session ?? []);
+    if (named.length === 0) return new Set();
+    const query = this.database.kysely.selectFrom('session').select('id');
+    const rows = await query.where('id', 'in', named).execute();
+    return new Set(rows.map(({ id }) => id));
   }
 }
 
-export function runViewOf(run: RunRecord): AutomationRun {
+function runViewOf(run: RunRecord, existing: ReadonlySet<string>): AutomationRun {
   const { id, version, lane, subject, state, code, why, session, created, started, ended } = run;
   return {
     id,
@@ -33,7 +50,7 @@ export function runViewOf(run: RunRecord): AutomationRun {
     state,
     code,
     why,
-    session,
+    session: session !== null && existing.has(session) ? session : null,
     created,
     started,
     ended,

@@ -64,6 +64,6 @@ import { RunsStore } from './runs.store.js';
     RunWork,
     RunsStore,
   ],
-  exports: [AutomationRuns, RunCallers, RunIntake, RunsStore],
+  exports: [AutomationRuns, RunCallers, RunIntake, RunViews, RunsStore],
 })
 export class RunsModule {}
