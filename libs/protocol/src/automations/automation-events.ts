@@ -111,6 +111,8 @@ export const occurrence = z.object({
     .regex(/^[0-9a-f]{40}$/)
     .optional(),
   tag: z.string().max(300).optional(),
+  /** The key of the review that it is part of: what comes first of a review begins the run of all of it. */
+  review: z.string().min(1).max(300).optional(),
   /** The hash of the text that was there, so that a text that is edited afterwards is recognized. */
   textSha256: z.string().length(64).optional(),
   /** The session that ended. */

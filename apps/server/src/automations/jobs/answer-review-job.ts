@@ -17,7 +17,7 @@ run:
     Report at the end: one reply for each thread, by its id, that says what you did.
 lane:
   key: 'pull:{number}'
-  # Several comments of one review are answered together.
+  # Comments that follow each other are answered together.
   cooldown: 2m
   attempts: 10
   dollarsPerMonth: 40

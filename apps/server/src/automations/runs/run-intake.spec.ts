@@ -58,6 +58,64 @@ describe('what was learned of', () => {
     ]);
   });
 
+  it('makes one run of a review and its comments, whichever comes first', async () => {
+    const answers = await bench.define(on(['pull.reviewed', 'pull.commented', 'pull.command']));
+    const commands = await bench.define(on('pull.command'));
+    const about = (key: string, event: 'pull.reviewed' | 'pull.commented' | 'pull.command') =>
+      occurrenceOf(event, { key, review: 'review:88', number: 40 });
+    const [first = '', ...others] = await api.delivers(about('line:1', 'pull.commented'), 'v1');
+    expect(others).toEqual([]);
+    expect(await bench.run(first)).toMatchObject({ eventKey: 'review:88' });
+    expect(await api.delivers(about('review:88', 'pull.reviewed'), 'v2')).toEqual([]);
+    expect(await api.delivers(about('line:2', 'pull.commented'), 'v3')).toEqual([]);
+    // Who begins only with commands has no run of the review.
+    const [command = ''] = await api.delivers(about('line:3', 'pull.command'), 'v4');
+    expect((await bench.run(command)).automation.id).toBe(commands.id);
+    // A comment without a review, and another review.
+    const alone = occurrenceOf('pull.commented', { key: 'comment:9', number: 40 });
+    expect(await api.delivers(alone, 'v5')).toHaveLength(1);
+    const next = { ...about('review:89', 'pull.reviewed'), review: 'review:89' };
+    expect(await api.delivers(next, 'v6')).toHaveLength(1);
+    const rows = await bench.kysely
+      .selectFrom('automation_delivery')
+      .select(['id', 'state', 'why'])
+      .where('id', 'in', ['v1', 'v2', 'v3', 'v4', 'v5'])
+      .orderBy('id')
+      .execute();
+    const part = `ignored Part of a review, which began the run ${first}.`;
+    expect(rows.map(({ id, state, why }) => `${id} ${state} ${why}`)).toEqual([
+      'v1 done null',
+      `v2 ${part}`,
+      `v3 ${part}`,
+      'v4 done null',
+      'v5 done null',
+    ]);
+    for (const { id } of [answers, commands]) await bench.automations.setState(id, 'paused', null);
+  });
+
+  it('makes one run of what a user says at one time, and waits until all of it is there', async () => {
+    const automation = await bench.define(on('pull.commented'));
+    const said = (id: number, at: number, user = 5) =>
+      occurrenceOf('pull.commented', {
+        key: `comment:${id}`,
+        review: `review:41:${user}:@${1_796_000_000 + at}`,
+        number: 41,
+      });
+    const [first = ''] = await api.delivers(said(1, 0), 'g1');
+    expect(await api.delivers(said(2, 10), 'g2')).toEqual([]);
+    expect(await api.delivers(said(3, -3), 'g3')).toEqual([]);
+    expect(await bench.run(first)).toMatchObject({ state: 'pending' });
+    const [later = ''] = await api.delivers(said(4, 11), 'g4');
+    const [other = ''] = await api.delivers(said(5, 1, 6), 'g5');
+    bench.clock.skip(11_000);
+    await bench.sessionOf(first);
+    expect(await bench.reaches(later, 'queued')).toMatchObject({
+      automation: { id: automation.id },
+    });
+    expect(await bench.reaches(other, 'queued')).toMatchObject({ lane: '#41' });
+    await bench.automations.setState(automation.id, 'paused', null);
+  });
+
   it('makes none for an automation that is paused, or is begun in another way', async () => {
     const paused = await bench.define(on('release.published'));
     await bench.automations.setState(paused.id, 'paused', null);

@@ -3,14 +3,16 @@ import { isForgeTrigger, pluralText, type Occurrence } from '@belay/protocol';
 import type { Insertable } from 'kysely';
 import { newSessionId } from '../../sessions/session-creation.js';
 import type { AutomationRunTable } from '../../storage/automation-tables.js';
-import { Database, notStored } from '../../storage/database.js';
+import { Database } from '../../storage/database.js';
 import type { DatabaseConnection } from '../../storage/database-schema.js';
+import { exclusively } from '../../storage/exclusively.js';
 import { Clock } from '../clock.js';
 import { AutomationsStore } from '../definitions/automations.store.js';
 import type { SavedAutomation } from '../definitions/saved-automation.js';
 import { ForgeSources } from '../forges/forge-sources.js';
 import type { RunDecision } from '../run-record.js';
 import { LaneResets } from './lane-resets.js';
+import { runKeyOf } from './run-key.js';
 import { isSameRepository, laneOf, runSubjectOf } from './run-subject.js';
 import { RunsStore } from './runs.store.js';
 
@@ -36,33 +38,36 @@ export class RunIntake {
   ) {}
 
   /**
-   * One run for each automation that is on and whose trigger fits, and the delivery is done if there is any, in one transaction: what a
-   * killed server left is taken again as a whole. Lanes that it lets go on do so before. Returns the ids of the new runs.
+   * One run for each automation that is on and whose trigger fits, and the delivery is done if there is any, in one
+   * transaction: what a killed server left is taken again as a whole. Lanes that it lets go on do so before. What is part of
+   * a review whose run there is already is ignored, and says so. Returns the ids of the new runs.
    */
   async take(delivery: TakenDelivery): Promise<string[]> {
     const repository = await this.sources.find(delivery.source);
     const reset = repository ? await this.resets.after(repository, delivery.occurrence) : [];
     const why = reset.length > 0 ? `It lets ${pluralText(reset.length, 'lane')} go on.` : null;
     const fitting = await this.#fitting(delivery, repository);
-    const made = await this.database.kysely
-      .transaction()
-      .execute(async (connection) => {
-        const ids: string[] = [];
-        for (const automation of fitting) {
-          const id = await this.#insert(automation, delivery, connection);
-          if (id !== undefined) ids.push(id);
-        }
-        // Else, whoever received it says what it was.
-        if (ids.length === 0 && why === null) return ids;
-        await connection
-          .updateTable('automation_delivery')
-          .set({ state: 'done', why })
-          .where('id', '=', delivery.id)
-          .where('state', '=', 'received')
-          .execute();
-        return ids;
-      })
-      .catch(notStored);
+    // Two servers must not begin two runs of one review.
+    const made = await exclusively(this.database, 'automation_delivery', async (connection) => {
+      const ids: string[] = [];
+      let part: string | undefined;
+      for (const automation of fitting) {
+        const { id, isNew } = await this.#insert(automation, delivery, connection);
+        if (isNew) ids.push(id);
+        else part ??= id;
+      }
+      const isPart = part !== undefined && delivery.occurrence.review !== undefined;
+      const state = ids.length === 0 && why === null ? 'ignored' : 'done';
+      // Else, whoever received it says what it was.
+      if (state === 'ignored' && !isPart) return ids;
+      await connection
+        .updateTable('automation_delivery')
+        .set({ state, why: state === 'ignored' ? partOf(part) : why })
+        .where('id', '=', delivery.id)
+        .where('state', '=', 'received')
+        .execute();
+      return ids;
+    });
     if (made.length > 0 || why !== null) for (const listener of this.#listeners) listener();
     return made;
   }
@@ -94,11 +99,23 @@ export class RunIntake {
     automation: SavedAutomation,
     { id: delivery, occurrence }: TakenDelivery,
     connection: DatabaseConnection,
-  ): Promise<string | undefined> {
-    const row = newRunRow(automation, occurrence, { delivery, now: this.clock.now() });
+  ): Promise<{ id: string; isNew: boolean }> {
+    const { key, same, waitMs } = runKeyOf(automation.definition, occurrence);
+    const known = await connection
+      .selectFrom('automation_run')
+      .select('id')
+      .where('automation', '=', automation.id)
+      .where('event_key', 'in', same)
+      .executeTakeFirst();
+    if (known) return { id: known.id, isNew: false };
+    const now = this.clock.now();
+    const due = new Date(now.getTime() + waitMs).toISOString();
+    const made = newRunRow(automation, occurrence, { delivery, now });
+    const row = { ...made, event_key: key, due };
     const isNewest = await this.#replaceOlder(row, occurrence, connection);
     const decided = isNewest ? row : { ...row, ...outdated, ended: row.created };
-    return (await this.runs.insert(decided, connection)) ? row.id : undefined;
+    await this.runs.insert(decided, connection);
+    return { id: row.id, isNew: true };
   }
 
   /** Of the heads of a pull request that wait, only the newest counts. False if a newer one waits already. */
@@ -135,6 +152,8 @@ export class RunIntake {
     return older.length === waiting.length;
   }
 }
+
+const partOf = (run = ''): string => `Part of a review, which began the run ${run}.`;
 
 const outdated = { state: 'skipped', code: 'newer', why: 'A newer commit was pushed.' } as const;
 

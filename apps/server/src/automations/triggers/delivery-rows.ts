@@ -7,7 +7,7 @@ import type { DatabaseConnection } from '../../storage/database-schema.js';
 import type { AutomationDeliveryTable } from '../../storage/automation-tables.js';
 import { exclusively } from '../../storage/exclusively.js';
 import { Clock } from '../clock.js';
-import { nearKeys } from './event-keys.js';
+import { nearKeys } from '../runs/near-keys.js';
 
 type Row = Selectable<AutomationDeliveryTable>;
 

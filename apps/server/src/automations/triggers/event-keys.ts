@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ForgeUser } from '@belay/protocol';
 
-/** How far apart two ways of learning of one thing may date it: one has the time of the event, one that of the issue. */
-const nearSeconds = 120;
 const longest = 120;
 
 /** The key of something that happens once: the same however it is learned of. */
@@ -11,16 +10,9 @@ export const eventKey = (...parts: (string | number)[]): string => parts.map(key
 export const timedKey = (at: string, ...parts: (string | number)[]): string =>
   `${eventKey(...parts)}:@${seconds(at)}`;
 
-/** Keys that mean the same when they come by another transport. */
-export function nearKeys(key: string): string[] {
-  const [, prefix, time] = /^(.*:@)(\d+)$/.exec(key) ?? [];
-  if (prefix === undefined) return [key];
-  const middle = Number(time);
-  return Array.from(
-    { length: 2 * nearSeconds + 1 },
-    (_, at) => `${prefix}${middle - nearSeconds + at}`,
-  );
-}
+/** GitLab does not say which comments are those of one review: it is what a user says about a merge request at one time. */
+export const reviewAt = (at: string, number: number, { id }: ForgeUser): string =>
+  timedKey(at, 'review', number, id);
 
 /** The hash of a text as it was: line ends differ between what hosts send and what they return. */
 export const hashOfText = (text: string): string =>

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { eventKey, hashOfText, timedKey } from '../event-keys.js';
 import {
   sentGithubUser,
+  githubReviewKey,
   githubVerdict,
   labelled,
   hashOfIssue,
@@ -116,6 +117,7 @@ const comment = z.object({
   html_url: z.string().max(2_000).optional(),
   issue_url: z.string().max(2_000).optional(),
   pull_request_url: z.string().max(2_000).optional(),
+  pull_request_review_id: payloadId.nullish(),
 });
 
 /** The number at the end of an address. */
@@ -148,7 +150,10 @@ const comments = (path: 'issues/comments' | 'pulls/comments'): PolledList => ({
         actor,
         body: each.body,
         isPull: isLine || /\/pull\//.test(each.html_url ?? ''),
-        ...(isLine && { series: 'line-comment' }),
+        ...(isLine && {
+          series: 'line-comment',
+          review: githubReviewKey(each.pull_request_review_id),
+        }),
       });
       return said ? [{ id, occurrence: said }] : [];
     });
@@ -178,7 +183,7 @@ export async function githubReviews(
     if (!actor || at === undefined || verdict === undefined) return [];
     const textSha256 = hashOfText(each.body ?? '');
     const key = eventKey('review', id);
-    const same = { key, at, actor, verdict, textSha256, comment: id, ...pull };
+    const same = { key, review: key, at, actor, verdict, textSha256, comment: id, ...pull };
     return [{ id: `review ${id}`, occurrence: { event: 'pull.reviewed', ...same } }];
   });
 }

@@ -1,6 +1,6 @@
 import type { Occurrence } from '@belay/protocol';
 import { z } from 'zod';
-import { eventKey, timedKey } from '../event-keys.js';
+import { eventKey, reviewAt, timedKey } from '../event-keys.js';
 import { labelled, hashOfIssue } from '../webhooks/github-delivery.js';
 import { sentGitlabUser } from '../webhooks/gitlab-parts.js';
 import {
@@ -142,7 +142,9 @@ function noteOf(of: z.output<typeof note>, actor: Occurrence['actor']): Occurren
   if (isHidden || !isNew || !actor || at === undefined) return undefined;
   if (number === null || number === undefined) return undefined;
   if (type !== 'Issue' && type !== 'MergeRequest') return undefined;
-  return commentOccurrence({ id, body, number, at, actor, isPull: type === 'MergeRequest' });
+  const isPull = type === 'MergeRequest';
+  const review = isPull ? reviewAt(at, number, actor) : undefined;
+  return commentOccurrence({ id, body, number, at, actor, isPull, review });
 }
 
 function approvalOf(of: z.output<typeof projectEvent>): Occurrence | undefined {
@@ -150,7 +152,8 @@ function approvalOf(of: z.output<typeof projectEvent>): Occurrence | undefined {
   if (action !== 'approved' || of.target_type !== 'MergeRequest') return undefined;
   if (number === null || number === undefined || at === undefined) return undefined;
   const key = timedKey(at, 'approval', number, actor.id, 'approved');
-  return { event: 'pull.reviewed', key, at, actor, number, verdict: 'approved' };
+  const review = reviewAt(at, number, actor);
+  return { event: 'pull.reviewed', key, review, at, actor, number, verdict: 'approved' };
 }
 
 const release = z.object({

@@ -27,7 +27,8 @@ export class PollLists {
   }
 
   of(kind: Forge['kind']): readonly PolledList[] {
-    return [...ofKind[kind], ...pullLists, this.#branches];
+    // A review is learned of before its comments.
+    return [...pullLists, ...ofKind[kind], this.#branches];
   }
 
   /** Leaves a source alone until then. */

@@ -137,6 +137,18 @@ export const githubPayloads = {
     },
     ...sentBy,
   },
+  line: {
+    action: 'created',
+    pull_request: githubPayloadPull,
+    comment: {
+      id: 78,
+      body: 'Why?',
+      user: githubPayloadUser,
+      created_at: '2026-03-01T12:00:00Z',
+      pull_request_review_id: 88,
+    },
+    ...sentBy,
+  },
   suite: {
     action: 'completed',
     check_suite: {
@@ -216,6 +228,17 @@ export const gitlabPayloads = {
     oldrev: '0'.repeat(39),
   }),
   approved: ofGitlab('merge_request', { ...gitlabMerge, action: 'approved' }),
+  /** What makes a comment one on a merge request. */
+  merge: {
+    merge_request: gitlabMerge,
+    object_attributes: {
+      id: 77,
+      note: 'Fine.',
+      noteable_type: 'MergeRequest',
+      action: 'create',
+      created_at: '2026-03-01 12:00:00 UTC',
+    },
+  },
   pipeline: ofGitlab(
     'pipeline',
     { id: 31, ref: 'feature', tag: false, sha: sampleSha, status: 'failed', finished_at: null },

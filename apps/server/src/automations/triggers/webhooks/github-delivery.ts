@@ -38,6 +38,7 @@ const pull = issue.extend({
   draft: z.boolean().nullish(),
 });
 const comment = z.object({ id: payloadId, body: payloadText, created_at: payloadTime });
+const lineComment = comment.extend({ pull_request_review_id: payloadId.nullish() });
 const label = z.object({ name: payloadName });
 const sender = sentGithubUser;
 
@@ -111,7 +112,7 @@ function readComment(payload: unknown, action: string, now: string): ReadPayload
 
 function readLineComment(payload: unknown, action: string, now: string): ReadPayload {
   if (action !== 'created') return ignored('Only new comments count.');
-  const of = z.object({ pull_request: pull, comment, sender }).parse(payload);
+  const of = z.object({ pull_request: pull, comment: lineComment, sender }).parse(payload);
   const { id, body, created_at: at = now } = of.comment;
   const { number, head } = of.pull_request;
   const said = commentOccurrence({
@@ -122,9 +123,14 @@ function readLineComment(payload: unknown, action: string, now: string): ReadPay
     isPull: true,
     actor: of.sender,
     series: 'line-comment',
+    review: githubReviewKey(of.comment.pull_request_review_id),
   });
   return said ? found({ ...said, sha: head.sha, branch: head.ref }) : ignored(noCommand);
 }
+
+/** The key of a review, which each of its comments names; also a comment or a reply alone is one of its own. */
+export const githubReviewKey = (id: string | null | undefined): string | undefined =>
+  id === null || id === undefined ? undefined : eventKey('review', id);
 
 function readPull(payload: unknown, action: string, now: string): ReadPayload {
   const counts = ['opened', 'reopened', 'ready_for_review', 'synchronize', 'labeled'];
@@ -172,9 +178,11 @@ function readReview(payload: unknown, action: string, now: string): ReadPayload 
   const verdict = githubVerdict(of.review.state);
   if (verdict === undefined) return ignored(`A review with the state ${of.review.state}.`);
   const { number, head } = of.pull_request;
+  const key = eventKey('review', of.review.id);
   return found({
     event: 'pull.reviewed',
-    key: eventKey('review', of.review.id),
+    key,
+    review: key,
     at: of.review.submitted_at ?? now,
     actor: of.sender,
     number,

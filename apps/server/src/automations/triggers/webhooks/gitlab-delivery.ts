@@ -1,6 +1,6 @@
 import { ownValue, type Occurrence } from '@belay/protocol';
 import { z } from 'zod';
-import { eventKey, timedKey } from '../event-keys.js';
+import { eventKey, reviewAt, timedKey } from '../event-keys.js';
 import { labelled, pushed } from './github-delivery.js';
 import {
   addedNames,
@@ -107,7 +107,8 @@ function readNote(payload: unknown, now: string): ReadPayload {
   const pull = type === 'MergeRequest' ? of.merge_request : undefined;
   const number = type === 'Issue' ? of.issue?.iid : pull?.iid;
   if (number === undefined) return ignored('Only comments on issues and merge requests count.');
-  const said = commentOccurrence({ id, body, at, number, isPull: !!pull, actor: of.user });
+  const review = pull ? reviewAt(at, number, of.user) : undefined;
+  const said = commentOccurrence({ id, body, at, number, isPull: !!pull, actor: of.user, review });
   if (!said) return ignored(noCommand);
   const [sha, branch] = [pull?.last_commit?.id, pull?.source_branch];
   return found({ ...said, ...(sha !== undefined && { sha }), ...(branch && { branch }) });

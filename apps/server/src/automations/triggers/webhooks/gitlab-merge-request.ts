@@ -1,6 +1,6 @@
 import { ownValue, type Occurrence } from '@belay/protocol';
 import { z } from 'zod';
-import { eventKey, timedKey } from '../event-keys.js';
+import { eventKey, reviewAt, timedKey } from '../event-keys.js';
 import { labelled } from './github-delivery.js';
 import {
   gitlabChanges,
@@ -64,7 +64,8 @@ export function readMergeRequest(payload: unknown, now: string): ReadPayload {
   if (verdict === undefined)
     return ignored(`merge_request with the action ${action} begins no runs.`);
   const key = timedKey(at, 'approval', number, of.user.id, verdict);
-  return found({ ...same, event: 'pull.reviewed', key, verdict });
+  const review = reviewAt(at, number, of.user);
+  return found({ ...same, event: 'pull.reviewed', key, review, verdict });
 }
 
 const verdicts: Readonly<Record<string, string>> = {

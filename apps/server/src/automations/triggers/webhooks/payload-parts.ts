@@ -57,6 +57,8 @@ interface NewComment {
   actor: ForgeUser;
   /** Comments on lines have numbers of their own at some hosts. */
   series?: string;
+  /** The key of the review that it is part of. */
+  review?: string | undefined;
 }
 
 /** A new comment: a command, or something said about a pull request; undefined for talk about an issue. */
@@ -68,6 +70,7 @@ export function commentOccurrence({
   at,
   actor,
   series = 'comment',
+  review,
 }: NewComment): Occurrence | undefined {
   const command = commandOf(body);
   if (command === undefined && !isPull) return undefined;
@@ -81,6 +84,7 @@ export function commentOccurrence({
     comment: id,
     textSha256: hashOfText(body),
     ...(command !== undefined && { command }),
+    ...(review !== undefined && { review }),
   };
 }
 

@@ -50,7 +50,18 @@ describe('what webhooks say', () => {
     [
       'pull_request_review',
       githubPayloads.review,
-      { ...pull, event: 'pull.reviewed', verdict: 'changes', key: 'review:88' },
+      {
+        ...pull,
+        event: 'pull.reviewed',
+        verdict: 'changes',
+        key: 'review:88',
+        review: 'review:88',
+      },
+    ],
+    [
+      'pull_request_review_comment',
+      githubPayloads.line,
+      { ...pull, event: 'pull.commented', key: 'line-comment:78', review: 'review:88' },
     ],
     [
       'push',
@@ -86,6 +97,16 @@ describe('what webhooks say', () => {
       expect(each.actor).toEqual({ id: '5', name: 'ada', isBot: false });
       if (event !== 'Push Hook') expect(each.number).toBe(12);
     }
+  });
+
+  it('knows what belongs to one review at GitLab by who said it and when', () => {
+    const noteOf = (more: object) =>
+      read('gitlab', gitlabHook('Note Hook', gitlabNotePayload('/belay fix', more))).occurrences[0];
+    const approved = read('gitlab', gitlabHook('Merge Request Hook', gitlabPayloads.approved));
+    const { merge } = gitlabPayloads;
+    expect(noteOf(merge)).toMatchObject({ key: 'comment:77', review: `review:12:5:@${seconds}` });
+    expect(approved.occurrences).toMatchObject([{ review: `review:12:5:@${seconds}` }]);
+    expect(noteOf({})).not.toHaveProperty('review');
   });
 
   it.each([
