@@ -158,6 +158,20 @@ describe('attacks: what a run is given to read', () => {
       why: /^It was edited after it was labelled: label it again\.$/,
     },
     {
+      name: 'an issue that is edited between its label and the look that finds it',
+      on: labelled,
+      polls: true,
+      more: { trust: { content: 'quoted' } },
+      act: (place) => {
+        const issue = place.issue('mallory');
+        place.state.label(issue, 'belay', { by: 'ada' });
+        place.bench.clock.skip(5_000);
+        place.state.editIssue(issue, { by: 'mallory', body: order });
+      },
+      row: 'refused edited',
+      why: /^It was changed between its event and the look that found it: label it again\.$/,
+    },
+    {
       name: 'a command that is edited after it was given',
       on: command,
       act: async (place) => {
@@ -192,6 +206,42 @@ describe('attacks: what a run is given to read', () => {
       why: /not there any more/,
     },
   ]);
+
+  it.each(strangerKinds)('a label at %s that polling finds begins as it was', async (kind) => {
+    const more = { trust: { content: 'quoted' } } as const;
+    const quoted = await scene.place(kind, { on: labelled, polls: true, more });
+    quoted.state.label(quoted.issue('mallory', order), 'belay', { by: 'ada' });
+    await quoted.polled();
+    expect(await quoted.task()).toContain(order);
+    // Only writers change what counts without quotes: comments after the label are in nobody’s way.
+    const usual = await scene.place(kind, { on: labelled, polls: true });
+    const issue = usual.issue('ada');
+    usual.state.label(issue, 'belay', { by: 'ada' });
+    usual.bench.clock.skip(5_000);
+    usual.state.comment(issue, order, { by: 'mallory' });
+    await usual.polled();
+    expect(await usual.task()).toContain('It crashes.');
+  });
+
+  it.each(strangerKinds)('an issue at %s that is edited after polling is refused', async (kind) => {
+    const more = { lane: { key: 'one', cooldown: '30m' } };
+    const place = await scene.place(kind, { on: labelled, polls: true, more });
+    const { bench } = place;
+    const labels = async () => {
+      const issue = place.label();
+      await place.polled();
+      const [newest] = await place.settled();
+      return { issue, run: newest?.id ?? '' };
+    };
+    const working = await labels();
+    const [edited, untouched] = [await labels(), await labels()];
+    place.state.editIssue(edited.issue, { by: 'mallory', body: order });
+    await bench.works(working.run);
+    bench.clock.skip(3_600_000);
+    expect(await bench.ended(edited.run)).toMatchObject({ state: 'refused', code: 'edited' });
+    bench.clock.skip(3_600_000);
+    expect(await bench.sessionOf(untouched.run)).not.toBe('');
+  });
 
   it.each(strangerKinds)(
     '10 MB of text at %s give a bounded task, or a row that says why not',

@@ -115,6 +115,8 @@ export const occurrence = z.object({
   review: z.string().min(1).max(300).optional(),
   /** The hash of the text that was there, so that a text that is edited afterwards is recognized. */
   textSha256: z.string().length(64).optional(),
+  /** Whether something was changed between the event and the look that found it: the text of that time is not known. */
+  textChanged: z.boolean().optional(),
   /** The session that ended. */
   session: z.string().max(100).optional(),
   /** The JSON object that was sent to an automation’s own URL, as text. */

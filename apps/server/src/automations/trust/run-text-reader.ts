@@ -38,6 +38,7 @@ export class RunTextReader {
     if (!subject) return { texts: [], names: [], verdict: null };
     const main = mainTexts(place);
     if (run.occurrence.comment === undefined) {
+      assertSeen(question);
       assertUnedited(question, `${subject.title}\n${subject.body}`);
       const rest = await this.#conversation(question, null);
       return { texts: [...main, ...rest], names: [], verdict: null };
@@ -195,15 +196,26 @@ function assertUnedited({ run, decisions }: Question, text: string): void {
     throw decisions.refusal('refused', 'edited', editedAfter(run));
 }
 
+/** Where strangers’ texts count, one that may have been changed since must not be what the actor wanted. */
+function assertSeen({ run, decisions }: Question): void {
+  if (run.occurrence.textChanged === true && run.definition.trust.content === 'quoted')
+    throw decisions.refusal(
+      'refused',
+      'edited',
+      `It was changed between its event and the look that found it: ${again(run)}.`,
+    );
+}
+
 /** Hosts count in seconds, and not all by the same clock. */
 const slackMs = 5_000;
 const isAfter = (updated: string, at: string): boolean =>
   Date.parse(updated) > Date.parse(at) + slackMs;
 
-const editedAfter = ({ occurrence: { event } }: RunRecord): string =>
-  event.endsWith('.labelled')
-    ? 'It was edited after it was labelled: label it again.'
-    : 'It was edited after it was written: write it again.';
+const editedAfter = (run: RunRecord): string =>
+  `It was edited after it was ${isLabel(run) ? 'labelled' : 'written'}: ${again(run)}.`;
+
+const again = (run: RunRecord): string => (isLabel(run) ? 'label it again' : 'write it again');
+const isLabel = ({ occurrence: { event } }: RunRecord): boolean => event.endsWith('.labelled');
 
 const beginsWith = (body: string, command: string): boolean => {
   const [first = ''] = body.replace(/^\uFEFF/, '').split('\n', 1);

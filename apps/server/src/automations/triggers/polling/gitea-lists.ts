@@ -15,6 +15,7 @@ import { itemsOf } from './forge-lists.js';
 import { timelineOccurrences } from './gitea-timeline.js';
 import { numberAt } from './github-lists.js';
 import { pagesOf, type PolledItem, type PolledList, type PollQuery } from './polled-lists.js';
+import type { ListedSubject } from './seen-text.js';
 
 /** Issues whose timeline is read, of those that changed. */
 const maxChanged = 30;
@@ -25,6 +26,7 @@ const issue = z.object({
   body: payloadText.nullish(),
   user: sentGiteaUser.nullish(),
   created_at: payloadTime,
+  updated_at: payloadTime,
 });
 
 const issues: PolledList = {
@@ -53,7 +55,7 @@ const issues: PolledList = {
         added.push(
           ...(await timelineItems(
             query,
-            { number: each.number, textSha256: hashOfIssue(each) },
+            { number: each.number, text: hashOfIssue(each), updated: each.updated_at },
             false,
           )),
         );
@@ -63,7 +65,7 @@ const issues: PolledList = {
 
 async function timelineItems(
   { forge, since }: PollQuery,
-  subject: Pick<Occurrence, 'number' | 'sha' | 'branch' | 'textSha256'>,
+  subject: ListedSubject,
   isPull: boolean,
 ): Promise<PolledItem[]> {
   const found = await timelineOccurrences(forge, subject, { since, isPull });
@@ -71,10 +73,8 @@ async function timelineItems(
 }
 
 /** Labels that were set on one pull request. */
-export const giteaPullLabels = (
-  query: PollQuery,
-  pull: Pick<Occurrence, 'number' | 'sha' | 'branch'>,
-): Promise<PolledItem[]> => timelineItems(query, pull, true);
+export const giteaPullLabels = (query: PollQuery, pull: ListedSubject): Promise<PolledItem[]> =>
+  timelineItems(query, pull, true);
 
 const comment = z.object({
   id: payloadId,

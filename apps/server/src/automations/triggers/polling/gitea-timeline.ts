@@ -6,6 +6,7 @@ import { sentGiteaUser } from '../webhooks/gitea-delivery.js';
 import { labelled } from '../webhooks/github-delivery.js';
 import { payloadName, payloadTime } from '../webhooks/payload-parts.js';
 import { itemsOf, readerOf } from './forge-lists.js';
+import { seenText, type ListedSubject } from './seen-text.js';
 
 /** A label that is set counts if it was set no longer than this before it was learned of. */
 const nearMs = 120_000;
@@ -27,7 +28,7 @@ const entry = z.object({
 /** Labels that were set and users who were assigned, of one issue or pull request, since a time. */
 export async function timelineOccurrences(
   forge: Forge,
-  { number, sha, branch, textSha256 }: Pick<Occurrence, 'number' | 'sha' | 'branch' | 'textSha256'>,
+  { number, sha, branch, text, updated }: ListedSubject,
   { since, isPull }: { since: string; isPull: boolean },
 ): Promise<Occurrence[]> {
   if (number === undefined) return [];
@@ -41,7 +42,7 @@ export async function timelineOccurrences(
       number,
       ...(sha !== undefined && { sha }),
       ...(branch !== undefined && { branch }),
-      ...(textSha256 !== undefined && { textSha256 }),
+      ...seenText(at, text, updated),
     };
     if (each.type === 'label' && each.body === '1' && each.label)
       return [labelled(isPull ? 'pull' : 'issue', each.label.name, same)];
@@ -73,7 +74,9 @@ export async function labelsSet(
 ): Promise<{ found: Occurrence[]; why: string }> {
   const since = new Date(Date.parse(asked.at) - nearMs).toISOString();
   const isPull = asked.event.startsWith('pull.');
-  const all = await timelineOccurrences(forge, asked, { since, isPull });
+  // What the webhook says of the text is of the time at which it was sent.
+  const subject = { ...asked, text: asked.textSha256, updated: undefined };
+  const all = await timelineOccurrences(forge, subject, { since, isPull });
   const found = all.filter(({ event }) => event === asked.event);
   return { found, why: 'Nothing was added, by what its host lists.' };
 }

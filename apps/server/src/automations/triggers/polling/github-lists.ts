@@ -18,6 +18,7 @@ import {
 } from '../webhooks/payload-parts.js';
 import { itemsOf } from './forge-lists.js';
 import { endsBefore, pagesOf, type PolledItem, type PolledList } from './polled-lists.js';
+import { seenText } from './seen-text.js';
 
 const issue = z.object({
   number: payloadNumber,
@@ -25,6 +26,7 @@ const issue = z.object({
   body: payloadText.nullish(),
   user: sentGithubUser.nullish(),
   created_at: payloadTime,
+  updated_at: payloadTime,
   pull_request: z.unknown().optional(),
 });
 const isPull = (of: z.output<typeof issue>): boolean =>
@@ -46,7 +48,7 @@ function ofEvent(each: z.output<typeof event>): Occurrence | undefined {
   const { created_at: at, issue: of, actor = null } = each;
   if (!of || at === undefined) return undefined;
   const { number } = of;
-  const same = { at, actor, number, textSha256: hashOfIssue(of) };
+  const same = { at, actor, number, ...seenText(at, hashOfIssue(of), of.updated_at) };
   if (each.event === 'labeled' && each.label)
     return labelled(isPull(of) ? 'pull' : 'issue', each.label.name, same);
   if (each.event === 'assigned' && each.assignee && !isPull(of)) {

@@ -13,6 +13,7 @@ import {
 } from '../webhooks/payload-parts.js';
 import { itemsOf } from './forge-lists.js';
 import { pagesOf, type PolledItem, type PolledList, type PollQuery } from './polled-lists.js';
+import { seenText, type ListedSubject } from './seen-text.js';
 
 /** Issues whose labels are read, of those that changed. */
 const maxChanged = 30;
@@ -23,6 +24,7 @@ const issue = z.object({
   description: payloadText.nullish(),
   author: sentGitlabUser.nullish(),
   created_at: payloadTime,
+  updated_at: payloadTime,
   confidential: z.boolean().nullish(),
 });
 
@@ -58,7 +60,8 @@ const issues: PolledList = {
         labels.push(
           ...(await labelsAdded(query, `issues/${each.iid}`, 'issue', {
             number: each.iid,
-            textSha256: textOfIssue(each),
+            text: textOfIssue(each),
+            updated: each.updated_at,
           })),
         );
     return { items: [...opened, ...labels], pollAfterMs: first.pollAfterMs };
@@ -80,7 +83,7 @@ async function labelsAdded(
   query: PollQuery,
   path: string,
   kind: 'issue' | 'pull',
-  subject: Partial<Occurrence>,
+  { text, updated, ...subject }: ListedSubject,
 ): Promise<PolledItem[]> {
   const { body } = await pagesOf(query, `${path}/resource_label_events`, {
     query: { per_page: 100 },
@@ -88,16 +91,15 @@ async function labelsAdded(
   return itemsOf(body, labelEvent).flatMap((each): PolledItem[] => {
     const { id, user: actor = null, created_at: at, action, label } = each;
     if (action !== 'add' || !label || at === undefined) return [];
-    const occurrence = labelled(kind, label.name, { ...subject, at, actor });
+    const seen = seenText(at, text, updated);
+    const occurrence = labelled(kind, label.name, { ...subject, ...seen, at, actor });
     return [{ id: `label ${id}`, occurrence }];
   });
 }
 
 /** Labels that were set on one merge request. */
-export const gitlabPullLabels = (
-  query: PollQuery,
-  pull: Pick<Occurrence, 'number' | 'sha' | 'branch'>,
-): Promise<PolledItem[]> => labelsAdded(query, `merge_requests/${pull.number}`, 'pull', pull);
+export const gitlabPullLabels = (query: PollQuery, pull: ListedSubject): Promise<PolledItem[]> =>
+  labelsAdded(query, `merge_requests/${pull.number}`, 'pull', pull);
 
 const note = z.object({
   id: payloadId,

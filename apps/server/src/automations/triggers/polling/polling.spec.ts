@@ -1,7 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { automationDefinition, forgeEvent, type ForgeEvent } from '@belay/protocol';
+import {
+  automationDefinition,
+  forgeEvent,
+  type ForgeEvent,
+  type Occurrence,
+} from '@belay/protocol';
 import { until } from '@belay/testing';
 import type { PlayedKind } from '@belay/testkit';
 import { ownerCaller } from '../../../access/caller.js';
@@ -110,6 +115,21 @@ class PolledHost {
     );
   }
 
+  /** The labels that were learned of, each with the hash of the text that it was set on. */
+  async texts(transport: 'webhook' | 'poll'): Promise<string[]> {
+    const rows = await this.bench.logs.database.kysely
+      .selectFrom('automation_delivery')
+      .select('occurrence')
+      .where('transport', '=', transport)
+      .where('occurrence', 'like', '%label%')
+      .execute();
+    return rows.flatMap(({ occurrence }) => {
+      const { event, key, textSha256 } = JSON.parse(occurrence ?? '{}') as Partial<Occurrence>;
+      if (!event?.endsWith('.labelled') || textSha256 === undefined) return [];
+      return `${key?.replace(/@\d+$/, '@')} ${textSha256}`;
+    });
+  }
+
   /** One of everything that hosts tell of. */
   happen(): { sha: string; next: string } {
     const { state } = this.bench.played;
@@ -185,6 +205,13 @@ describe.each(kinds)('polling of %s', (kind) => {
     await host.poll();
     // Whatever polling found alone, no webhook told of.
     expect(await host.keys('poll', 'ignored')).toEqual([]);
+    expect(await host.texts('poll')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^label:/),
+        expect.stringMatching(/^pull-label:/),
+      ]),
+    );
+    expect(await host.texts('webhook')).toEqual(expect.arrayContaining(await host.texts('poll')));
     const polled = withoutTimes(await host.keys('poll', 'duplicate'));
     const kinds = new Set(polled.map((key) => key.replace(/:.*/, '')));
     expect([...kinds]).toEqual(

@@ -148,13 +148,15 @@ function changesOf(pull: ListedPull, known: ReadonlyMap<string, string>): Polled
 
 async function moreOf(query: PollQuery, pull: ListedPull): Promise<PolledItem[]> {
   const { kind } = query.forge;
-  const { number, sha, branch } = pull;
+  const { number, sha, branch, textSha256: text, updated } = pull;
   const of: Pick<Occurrence, 'number' | 'sha' | 'branch'> = { number, sha, branch };
   const items: PolledItem[] = [];
   if (query.wanted.has('pull.reviewed') && kind !== 'gitlab')
     items.push(...(await (kind === 'github' ? githubReviews : giteaReviews)(query, of)));
-  if (query.wanted.has('pull.labelled') && kind !== 'github')
-    items.push(...(await (kind === 'gitlab' ? gitlabPullLabels : giteaPullLabels)(query, of)));
+  if (query.wanted.has('pull.labelled') && kind !== 'github') {
+    const labels = kind === 'gitlab' ? gitlabPullLabels : giteaPullLabels;
+    items.push(...(await labels(query, { ...of, text, updated })));
+  }
   return items;
 }
 

@@ -87,7 +87,10 @@ function readIssue(payload: unknown, action: string, now: string): ReadPayload {
   return ignored(`The event does not say what was ${action}.`);
 }
 
-type Same = Pick<Occurrence, 'at' | 'actor' | 'number' | 'sha' | 'branch' | 'textSha256'>;
+type Same = Pick<
+  Occurrence,
+  'at' | 'actor' | 'number' | 'sha' | 'branch' | 'textSha256' | 'textChanged'
+>;
 
 /**
  * A label that was set, with the same key from a webhook and from a list of events. At GitLab, an issue and a merge request
