@@ -66,7 +66,7 @@ describe('a review of a pull request', () => {
     expect(run).toMatchObject({ eventKey: expect.stringMatching(/^review:/), code: null });
     expect(await partsOf(place, run?.id ?? '')).toBe(toldApart[kind]);
 
-    // A reply later is no part of it; Gitea’s webhooks tell of comments alone.
+    // A later reply begins its own; Gitea’s webhooks tell only of comments.
     const [thread] = pull.pull.threads;
     if (kind === 'gitea' || !thread) place.state.comment(pull, 'And this?', { by: 'ada' });
     else place.state.reply(pull, thread, { by: 'ada', body: 'And this?' });
