@@ -189,6 +189,46 @@ function describeForge(kind: PlayedKind): void {
         expect(await forge.pullsAt(sha)).toEqual([]);
       });
 
+      it('reads a whole text, and changes only what is told of it', async () => {
+        state().addUser('hal', { level: 'write' });
+        const { branch } = bench.pull('hal');
+        const { self } = state();
+        const body = `Why. \r\n\n<!-- x -->\n${'x'.repeat(300_000)}`;
+        const title = kind === 'gitlab' ? 'Draft: It' : 'It';
+        const pull = state().openPull({ by: self, branch, title, body });
+        const { number } = pull;
+        const text = { title, body, author: bench.user(self.name) };
+        expect(await forge.pullText(number)).toMatchObject(text);
+        await forge.editPull(number, { body: 'Why. \r\n\n<!-- y -->  \n' });
+        expect(pull).toMatchObject({ title, body: 'Why. \r\n\n<!-- y -->  \n' });
+        await forge.editPull(number, { title: 'Another' });
+        expect(pull).toMatchObject({ title: 'Another', body: 'Why. \r\n\n<!-- y -->  \n' });
+        await expect(forge.pullText(9_999)).rejects.toMatchObject({ code: 'not_found' });
+        await expect(forge.editPull(9_999, { body: '' })).rejects.toMatchObject({
+          code: 'not_found',
+        });
+        if (kind !== 'github') return;
+        // Only GitHub limits what it takes.
+        await expect(forge.editPull(number, { body })).rejects.toMatchObject({ code: 'rejected' });
+        expect(pull.body).toBe('Why. \r\n\n<!-- y -->  \n');
+      });
+
+      it('edits its own text without the right to write, and that of others only with it', async () => {
+        state().addUser('ivy', { level: 'write' });
+        const { branch, pull } = bench.pull('ivy');
+        const { self } = state();
+        const own = state().openPull({ by: self, branch, title: 'Own' });
+        const before = self.level;
+        self.level = 'read';
+        await forge.editPull(own.number, { body: 'Mine' });
+        const refused = forge.editPull(pull.number, { body: 'Mine' });
+        await expect(refused).rejects.toMatchObject({ code: 'forbidden' });
+        self.level = before;
+        expect([own.body, pull.body]).toEqual(['Mine', '']);
+        await forge.editPull(pull.number, { body: 'Ours' });
+        expect(pull.body).toBe('Ours');
+      });
+
       it('reviews lines once, replies, and reads both', async () => {
         state().addUser('cleo', { level: 'write' });
         const { pull, sha } = bench.pull('cleo');

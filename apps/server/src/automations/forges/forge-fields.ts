@@ -22,6 +22,11 @@ export const hostId = z
 
 export const shortText = cut(1_000);
 export const longText = cut(maxBodyLength);
+/** Not cut, for what is sent back; the size of an answer bounds it. */
+export const wholeText = z
+  .string()
+  .nullish()
+  .transform((text) => text ?? '');
 export const forgeCommit = z.string().regex(/^[0-9a-f]{40}$/);
 export const issueNumber = z.int().positive();
 

@@ -46,6 +46,9 @@ export interface ForgePull extends ForgeIssue {
   headRepositoryId: string | null;
 }
 
+/** The title and text of a pull request as they are, not cut: what is left out of an edit would be lost. */
+export type ForgePullText = Pick<ForgePull, 'title' | 'body' | 'author' | 'url'>;
+
 /** A thread of a review on lines. */
 export interface ForgeThread {
   id: string;
@@ -110,6 +113,7 @@ export interface Forge {
   comments(subject: ForgeSubject): Promise<ForgeText[]>;
   comment(subject: ForgeSubject, id: string): Promise<ForgeText>;
   pull(number: number): Promise<ForgePull>;
+  pullText(number: number): Promise<ForgePullText>;
   reviews(number: number): Promise<ForgeReview[]>;
   threads(number: number): Promise<ForgeThread[]>;
   /** What a pull request changes, as text, at most 1 MiB of it. Without it, changes of forks are refused. */
@@ -120,6 +124,8 @@ export interface Forge {
 
   addComment(subject: ForgeSubject, body: string): Promise<ForgeSent>;
   editComment(subject: ForgeSubject, id: string, body: string): Promise<void>;
+  /** Changes only what is given. Another edit since the text was read is lost: no host compares. */
+  editPull(number: number, change: { title?: string; body?: string }): Promise<void>;
   /** The same reaction twice is not an error. Reacts to the comment if one is given. */
   react(subject: ForgeSubject, comment: string | null): Promise<void>;
   changeLabels(subject: ForgeSubject, change: { add: string[]; remove: string[] }): Promise<void>;

@@ -10,6 +10,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeReview,
   ForgeSent,
@@ -26,6 +27,7 @@ import {
   giteaLineComment,
   giteaPermission,
   giteaPull,
+  giteaPullText,
   giteaRepository,
   giteaReview,
   giteaAccount,
@@ -119,6 +121,11 @@ export class GiteaForge implements Forge, ForgeReader {
     return this.api.read(`read pull request ${number}`, this.#at(`pulls/${number}`), giteaPull);
   }
 
+  pullText(number: number): Promise<ForgePullText> {
+    const path = this.#at(`pulls/${number}`);
+    return this.api.read(`read pull request ${number}`, path, giteaPullText);
+  }
+
   async reviews(number: number): Promise<ForgeReview[]> {
     return (await this.#reviews(number)).map(({ review }) => review).slice(-maxTexts);
   }
@@ -169,6 +176,11 @@ export class GiteaForge implements Forge, ForgeReader {
     await this.comment(subject, id);
     const path = this.#at(`issues/comments/${pathPart(id)}`);
     await this.api.send('edit a comment', { method: 'PATCH', path, body: { body } });
+  }
+
+  async editPull(number: number, body: { title?: string; body?: string }): Promise<void> {
+    const path = this.#at(`pulls/${number}`);
+    await this.api.send(`edit pull request ${number}`, { method: 'PATCH', path, body });
   }
 
   async react(subject: ForgeSubject, comment: string | null): Promise<void> {

@@ -4,6 +4,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeReview,
   ForgeText,
@@ -17,6 +18,7 @@ import {
   longText,
   pageAddress,
   shortText,
+  wholeText,
 } from './forge-fields.js';
 
 /** The users of the host itself, beside those whose ids are not positive. */
@@ -100,6 +102,20 @@ export const giteaPull = issue
     base: base.ref,
     baseSha: base.sha ?? null,
     headRepositoryId: head.repo?.id ?? null,
+  }));
+
+export const giteaPullText = z
+  .object({
+    title: wholeText,
+    body: wholeText,
+    user: giteaAccount.nullish(),
+    html_url: pageAddress,
+  })
+  .transform(({ title, body, user, html_url: url }): ForgePullText => ({
+    title,
+    body,
+    author: user ?? null,
+    url,
   }));
 
 const verdicts = byWord<ForgeReview['verdict']>({

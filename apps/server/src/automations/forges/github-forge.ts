@@ -10,6 +10,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeReview,
   ForgeSent,
@@ -25,6 +26,7 @@ import {
   githubLineComment,
   githubPermission,
   githubPull,
+  githubPullText,
   githubRepository,
   githubReview,
   githubAccount,
@@ -105,6 +107,11 @@ export class GithubForge implements Forge, ForgeReader {
     return this.api.read(`read pull request ${number}`, this.#at(`pulls/${number}`), githubPull);
   }
 
+  pullText(number: number): Promise<ForgePullText> {
+    const path = this.#at(`pulls/${number}`);
+    return this.api.read(`read pull request ${number}`, path, githubPullText);
+  }
+
   async reviews(number: number): Promise<ForgeReview[]> {
     const path = this.#at(`pulls/${number}/reviews`);
     const found = await this.api.list(`read reviews of ${number}`, path, githubReview, newest);
@@ -153,6 +160,11 @@ export class GithubForge implements Forge, ForgeReader {
   async editComment(subject: ForgeSubject, id: string, body: string): Promise<void> {
     const { path } = await this.#comment(subject, id);
     await this.api.send('edit a comment', { method: 'PATCH', path, body: { body } });
+  }
+
+  async editPull(number: number, body: { title?: string; body?: string }): Promise<void> {
+    const path = this.#at(`pulls/${number}`);
+    await this.api.send(`edit pull request ${number}`, { method: 'PATCH', path, body });
   }
 
   async react(subject: ForgeSubject, comment: string | null): Promise<void> {

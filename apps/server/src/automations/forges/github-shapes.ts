@@ -5,6 +5,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeReview,
   ForgeText,
@@ -19,6 +20,7 @@ import {
   longText,
   pageAddress,
   shortText,
+  wholeText,
 } from './forge-fields.js';
 
 /** Bots that may come without the mark of one. */
@@ -103,6 +105,20 @@ export const githubPull = issue
     base: base.ref,
     baseSha: base.sha ?? null,
     headRepositoryId: head.repo?.id ?? null,
+  }));
+
+export const githubPullText = z
+  .object({
+    title: wholeText,
+    body: wholeText,
+    user: githubAccount.nullish(),
+    html_url: pageAddress,
+  })
+  .transform(({ title, body, user, html_url: url }): ForgePullText => ({
+    title,
+    body,
+    author: user ?? null,
+    url,
   }));
 
 const verdicts = byWord<ForgeReview['verdict']>({

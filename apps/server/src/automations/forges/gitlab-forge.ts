@@ -11,6 +11,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeReview,
   ForgeSent,
@@ -28,6 +29,7 @@ import {
   gitlabIssue,
   gitlabMember,
   gitlabMerge,
+  gitlabMergeText,
   gitlabNote,
   gitlabProject,
   gitlabReviewer,
@@ -123,6 +125,11 @@ export class GitlabForge implements Forge, ForgeReader {
     return (await this.#merge(number)).pull;
   }
 
+  pullText(number: number): Promise<ForgePullText> {
+    const path = this.#mergePath(number);
+    return this.api.read(`read merge request ${number}`, path, gitlabMergeText);
+  }
+
   /** GitLab keeps one verdict for each user, without a text or a commit. */
   async reviews(number: number): Promise<ForgeReview[]> {
     const of = this.#mergePath(number);
@@ -203,6 +210,15 @@ export class GitlabForge implements Forge, ForgeReader {
   async editComment(subject: ForgeSubject, id: string, body: string): Promise<void> {
     const path = `${this.#subject(subject)}/notes/${pathPart(id)}`;
     await this.api.send('edit a comment', { method: 'PUT', path, body: { body } });
+  }
+
+  async editPull(
+    number: number,
+    { title, body: description }: { title?: string; body?: string },
+  ): Promise<void> {
+    const path = this.#mergePath(number);
+    const body = { title, description };
+    await this.api.send(`edit merge request ${number}`, { method: 'PUT', path, body });
   }
 
   async react(subject: ForgeSubject, comment: string | null): Promise<void> {

@@ -5,6 +5,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeText,
 } from './forge.js';
@@ -18,6 +19,7 @@ import {
   longText,
   pageAddress,
   shortText,
+  wholeText,
 } from './forge-fields.js';
 
 /** The names that GitLab gives to the users of access tokens, and to service accounts. */
@@ -127,6 +129,20 @@ export const gitlabMerge = issue
       baseSha: one.diff_refs?.start_sha ?? null,
       headRepositoryId: one.source_project_id ?? null,
     } satisfies ForgePull,
+  }));
+
+export const gitlabMergeText = z
+  .object({
+    title: wholeText,
+    description: wholeText,
+    author: gitlabAccount.nullish(),
+    web_url: pageAddress,
+  })
+  .transform(({ title, description: body, author, web_url: url }): ForgePullText => ({
+    title,
+    body,
+    author: author ?? null,
+    url,
   }));
 
 const note = z.object({

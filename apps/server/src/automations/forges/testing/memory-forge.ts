@@ -5,6 +5,7 @@ import type {
   ForgeIssue,
   ForgeLevel,
   ForgePull,
+  ForgePullText,
   ForgeRepository,
   ForgeReview,
   ForgeSent,
@@ -16,7 +17,8 @@ import type {
 
 /** What `MemoryForge` was asked to change, in order. */
 export interface ForgeWrite {
-  method: 'addComment' | 'editComment' | 'react' | 'changeLabels' | 'addReview' | 'reply';
+  method:
+    'addComment' | 'editComment' | 'editPull' | 'react' | 'changeLabels' | 'addReview' | 'reply';
   number: number;
   body: string | null;
 }
@@ -117,6 +119,10 @@ export class MemoryForge implements Forge {
     return found(this.pulls.get(number));
   }
 
+  pullText(number: number): Promise<ForgePullText> {
+    return this.pull(number);
+  }
+
   reviews(number: number): Promise<ForgeReview[]> {
     return Promise.resolve([...(this.reviewsOf.get(number) ?? [])]);
   }
@@ -152,6 +158,12 @@ export class MemoryForge implements Forge {
       const comment = found(comments.find((each) => each.id === id));
       comment.body = body;
       comment.updated = this.#time();
+    });
+  }
+
+  async editPull(number: number, change: { title?: string; body?: string }): Promise<void> {
+    await this.#write({ method: 'editPull', number, body: change.body ?? null }, () => {
+      Object.assign(found(this.pulls.get(number)), change, { updated: this.#time() });
     });
   }
 
