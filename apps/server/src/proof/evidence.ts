@@ -128,11 +128,10 @@ export class Evidence {
     };
   }
 
-  /** The newest statement about a commit that the session published. */
-  async ofCommit(session: string, commit: string): Promise<SignedEnvelope | undefined> {
-    const row = await this.#stored()
-      .where('session', '=', session)
-      .where('commit_id', '=', commit)
+  /** The newest statement about a commit that the session published, or any session. */
+  async ofCommit(commit: string, session?: string): Promise<SignedEnvelope | undefined> {
+    const all = this.#stored().where('commit_id', '=', commit);
+    const row = await (session === undefined ? all : all.where('session', '=', session))
       .orderBy('created', 'desc')
       .limit(1)
       .executeTakeFirst();
@@ -141,7 +140,7 @@ export class Evidence {
 
   /** What was said about a commit that the session published; undefined for one of an earlier version. */
   async recordOf(session: string, commit: string): Promise<MadeRecord | undefined> {
-    const envelope = await this.ofCommit(session, commit);
+    const envelope = await this.ofCommit(commit, session);
     if (!envelope) return undefined;
     const text = Buffer.from(envelope.payload, 'base64').toString();
     const { record, ...rest } = changeStatement.parse(JSON.parse(text)).predicate;

@@ -12,18 +12,91 @@ const [begin, end] = ['<!-- belay:proof -->', '<!-- /belay:proof -->'];
 /** Hosts limit the text of a pull request; a larger statement is found by the trailer of its commit. */
 const maxEnvelope = 20_000;
 
-/** The text of a pull request with what the server says about its commit, in the place of all that claims to be that. */
-export function withProofBlock(body: string, envelope: SignedEnvelope | undefined): string {
-  const own = body
-    .replaceAll(/<!-- belay:proof -->.*?(?:<!-- \/belay:proof -->|$)/gs, '')
-    .trimEnd();
-  if (!envelope) return own;
+/** A commit with what the server signed about it. */
+export interface ProvenCommit {
+  commit: string;
+  record: ChangeRecord;
+  envelope: SignedEnvelope;
+}
+
+export function provenCommit(envelope: SignedEnvelope): ProvenCommit {
   const text = Buffer.from(envelope.payload, 'base64').toString();
   const { predicate, subject } = changeStatement.parse(JSON.parse(text));
-  const [{ digest }] = subject;
-  const block = [begin, sentencesOf(predicate, digest.gitCommit), ...details(envelope), end];
-  return [own, block.join('\n\n')].filter(Boolean).join('\n\n');
+  return { commit: subject[0].digest.gitCommit, record: predicate, envelope };
 }
+
+/** The text of a pull request with what the server says about its commit, in the place of all that claims to be that. */
+export function withProofBlock(body: string, envelope: SignedEnvelope | undefined): string {
+  const own = withoutClaims(body).trimEnd();
+  const block = envelope && proofBlock([provenCommit(envelope)]);
+  return [own, block].filter(Boolean).join('\n\n');
+}
+
+/**
+ * What the server says about commits of one branch, the newest first. It is the same each time, by which a block that was
+ * changed is known: with other words here, the blocks of earlier versions are left as they are.
+ */
+export function proofBlock([newest, ...earlier]: readonly [
+  ProvenCommit,
+  ...ProvenCommit[],
+]): string {
+  const { record, commit, envelope } = newest;
+  return [
+    begin,
+    sentencesOf(record, commit),
+    ...(earlier.length > 0 ? [earlier.map(earlierLine).join('\n')] : []),
+    ...details(envelope),
+    end,
+  ].join('\n\n');
+}
+
+/** A part of a text that claims to be a block. */
+interface ClaimedBlock {
+  from: number;
+  to: number;
+  text: string;
+  /** The commits that it names, the newest first. */
+  commits: string[];
+}
+
+/** The innermost pairs of marks in a text, and what is between them: whoever may edit the text may write such. */
+export function claimedBlocks(body: string): ClaimedBlock[] {
+  const found: ClaimedBlock[] = [];
+  let after = 0;
+  for (let at = body.indexOf(end); at >= 0; at = body.indexOf(end, at + end.length)) {
+    const start = body.slice(after, at).lastIndexOf(begin);
+    const to = at + end.length;
+    if (start >= 0) {
+      const from = after + start;
+      const text = body.slice(from, to);
+      found.push({ from, to, text, commits: commitsIn(text) });
+    }
+    after = to;
+  }
+  return found;
+}
+
+function commitsIn(text: string): string[] {
+  const newest = / `belay verify ([0-9a-f]{40})`/.exec(text);
+  const earlier = [...text.matchAll(/^- Earlier: ([0-9a-f]{40})/gm)];
+  return [...(newest ? [newest] : []), ...earlier].map(([, commit = '']) => commit);
+}
+
+/** Also what becomes a mark only when another one is taken out. */
+function withoutClaims(body: string): string {
+  let text = body;
+  for (;;) {
+    const left = text
+      .replaceAll(/<!-- belay:proof -->.*?(?:<!-- \/belay:proof -->|$)/gs, '')
+      .replaceAll(end, '');
+    if (left === text) return text;
+    text = left;
+  }
+}
+
+/** Without marks around the commit, so that hosts make it a link. */
+const earlierLine = ({ commit, record: { reruns } }: ProvenCommit): string =>
+  `- Earlier: ${commit}, ${reruns && reruns.claims.length > 0 ? verdictsOf(reruns) : 'not run again'}`;
 
 function sentencesOf(
   { change, observed, log, belay, reruns }: ChangeRecord,
@@ -52,10 +125,11 @@ function sentencesOf(
 }
 
 /** Without what programs printed, which a reader must not take for the server’s words. */
-function rerunSentence({ claims }: RerunReport): string {
-  const verdicts = claims.map(({ claim, verdict }) => `${claim} **${verdict}**`);
-  return `In fresh sandboxes without a network, the server ran: ${verdicts.join(', ')}.`;
-}
+const rerunSentence = (reruns: RerunReport): string =>
+  `In fresh sandboxes without a network, the server ran: ${verdictsOf(reruns)}.`;
+
+const verdictsOf = ({ claims }: RerunReport): string =>
+  claims.map(({ claim, verdict }) => `${claim} **${verdict}**`).join(', ');
 
 function details(envelope: SignedEnvelope): string[] {
   const json = JSON.stringify(envelope);

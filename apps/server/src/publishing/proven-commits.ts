@@ -95,7 +95,7 @@ export class ProvenCommits {
 
   /** The statement about a commit of the session; undefined for one of an earlier version. */
   statementOf(session: string, commit: string): Promise<SignedEnvelope | undefined> {
-    return this.evidence.ofCommit(session, commit);
+    return this.evidence.ofCommit(commit, session);
   }
 }
 

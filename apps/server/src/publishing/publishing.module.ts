@@ -7,6 +7,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { GitHostApi } from './git-host-api.js';
 import { MessageDrafts } from './message-drafts.js';
 import { PullRequests } from './pull-requests.js';
+import { ProofBlocks } from './proof-blocks.js';
 import { ProvenCommits } from './proven-commits.js';
 import { PublishPreparation } from './publish-preparation.js';
 import { PublishTargets } from './publish-targets.js';
@@ -19,6 +20,7 @@ import { SessionPushes } from './session-pushes.js';
   providers: [
     GitHostApi,
     MessageDrafts,
+    ProofBlocks,
     ProvenCommits,
     PublishPreparation,
     PublishTargets,
@@ -27,6 +29,13 @@ import { SessionPushes } from './session-pushes.js';
     RepeatedReruns,
     SessionPushes,
   ],
-  exports: [GitHostApi, MessageDrafts, PublishingService, PullRequests, RepeatedReruns],
+  exports: [
+    GitHostApi,
+    MessageDrafts,
+    ProofBlocks,
+    PublishingService,
+    PullRequests,
+    RepeatedReruns,
+  ],
 })
 export class PublishingModule {}
