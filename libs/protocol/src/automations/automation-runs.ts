@@ -98,6 +98,7 @@ export const outgoingKind = z.enum([
   'comment',
   'push',
   'pull',
+  'pull-text',
   'labels',
   'review',
   'reply',

@@ -6,6 +6,7 @@ import { OutgoingCheck } from './outgoing-check.js';
 import { endComment, lineText, refusedText, replyText, reviewText } from './outgoing-texts.js';
 import type { PlannedItem } from './outgoing.store.js';
 import { PullLines } from './pull-lines.js';
+import { PullTexts } from './pull-texts.js';
 import { forgeSubjectOf, targetOf } from './run-target.js';
 
 type LineComment = RunReport['comments'][number];
@@ -16,15 +17,18 @@ export class EndPlans {
   constructor(
     private readonly check: OutgoingCheck,
     private readonly lines: PullLines,
+    private readonly pullTexts: PullTexts,
   ) {}
 
   /** Checks all texts together, as a secret may be spread over them. */
   async of(run: RunRecord, report: RunReport | null, page: string | null): Promise<PlannedItem[]> {
     const spoken = await this.#spoken(run, report, page);
-    const texts = spoken.flatMap(({ content }) => textsIn(content));
+    const pull = await this.pullTexts.of(run);
+    const items = pull ? [...spoken, pull.item] : spoken;
+    const texts = items.flatMap(({ content }) => textsIn(content)).concat(pull?.proof ?? []);
     const refusal = texts.length > 0 ? await this.check.refusalOf(texts) : null;
     const checked =
-      refusal === null ? spoken : spoken.flatMap((item) => inPlaceOf(item, run, refusal));
+      refusal === null ? items : items.flatMap((item) => inPlaceOf(item, run, refusal));
     return [...checked, ...labelsAfter(run)];
   }
 

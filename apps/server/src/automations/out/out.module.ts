@@ -10,6 +10,7 @@ import { Outgoing } from './outgoing.js';
 import { OutgoingCheck } from './outgoing-check.js';
 import { OutgoingStore } from './outgoing.store.js';
 import { PullLines } from './pull-lines.js';
+import { PullTexts } from './pull-texts.js';
 import { PushPlans } from './push-plans.js';
 import { RunPublisher } from './run-publisher.js';
 import { RunReports } from './run-reports.js';
@@ -25,6 +26,7 @@ import { RunReports } from './run-reports.js';
     OutgoingCheck,
     OutgoingStore,
     PullLines,
+    PullTexts,
     PushPlans,
     RunPublisher,
     RunReports,

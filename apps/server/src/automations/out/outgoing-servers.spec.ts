@@ -2,6 +2,7 @@ import { runFindings } from '@belay/protocol';
 import { lease } from '../../storage/lease.js';
 import { TestLogs } from '../../testing/logs.js';
 import { PostgresCluster } from '../../testing/postgres-cluster.js';
+import type { ProofBlocks } from '../../publishing/proof-blocks.js';
 import type { Forges } from '../forges/forges.js';
 import { MemoryForge } from '../forges/testing/memory-forge.js';
 import type { EndPlans } from './end-plans.js';
@@ -31,7 +32,7 @@ describe('two servers of one database', () => {
   const server = (): Outgoing => {
     const forges = { open: () => forge } as unknown as Forges;
     const store = new OutgoingStore(logs.database, clock);
-    return new Outgoing(logs.config, store, forges, {} as EndPlans, clock);
+    return new Outgoing(logs.config, store, forges, {} as EndPlans, {} as ProofBlocks, clock);
   };
   const about = (number: number) =>
     runOf({

@@ -1,4 +1,5 @@
 import { AppError, runFindings, type AutomationDefinitionInput } from '@belay/protocol';
+import type { ProofBlocks } from '../../publishing/proof-blocks.js';
 import type { Forges } from '../forges/forges.js';
 import { MemoryForge } from '../forges/testing/memory-forge.js';
 import { onEveryDatabase } from '../../testing/databases.js';
@@ -8,8 +9,9 @@ import { Outgoing } from './outgoing.js';
 import type { OutgoingCheck } from './outgoing-check.js';
 import { OutgoingStore } from './outgoing.store.js';
 import type { PullLines } from './pull-lines.js';
+import { PullTexts } from './pull-texts.js';
 import { refusePush } from './push-rows.js';
-import { runOf } from './testing/run-of.js';
+import { pushedResult, runOf } from './testing/run-of.js';
 import { SkippingClock } from './testing/skipping-clock.js';
 
 const marker = '<!-- belay:run:run-1 -->';
@@ -24,6 +26,11 @@ const report = {
     { thread: 't1', text: 'Really done.' },
     { thread: 'other', text: 'Of another pull request.' },
   ],
+};
+const commit = 'c'.repeat(40);
+const proofs: Pick<ProofBlocks, 'of' | 'renewed'> = {
+  of: async (sha) => `The proof of ${sha}`,
+  renewed: async (body, sha) => body.replace(/\[proof of \w+\]/, `[proof of ${sha}]`),
 };
 const everything: AutomationDefinitionInput['out'] = {
   reaction: true,
@@ -43,7 +50,13 @@ onEveryDatabase('what a run sends', (databases) => {
     forge = new MemoryForge();
     clock = new SkippingClock();
     refusal = null;
-    forge.addPull({ number: 12, sha: 'a'.repeat(40), labels: ['belay', 'bug'] });
+    forge.addPull({
+      number: 12,
+      sha: 'a'.repeat(40),
+      labels: ['belay', 'bug'],
+      author: forge.user,
+      body: 'Why. [proof of old]',
+    });
     const comments = [forge.say(12, 'Why?', { id: '9', name: 'ada', isBot: false })];
     forge.threadsOf.set(12, [{ id: 't1', path: 'a.ts', line: 1, resolved: false, comments }]);
     forge.commentsOf.delete(12);
@@ -62,13 +75,10 @@ onEveryDatabase('what a run sends', (databases) => {
         ({ path }) =>
           path === 'a.ts',
     };
-    return new Outgoing(
-      logs.config,
-      store,
-      forges,
-      new EndPlans(check as OutgoingCheck, lines as PullLines),
-      clock,
-    );
+    const blocks = proofs as ProofBlocks;
+    const texts = new PullTexts(store, forges, blocks);
+    const plans = new EndPlans(check as OutgoingCheck, lines as PullLines, texts);
+    return new Outgoing(logs.config, store, forges, plans, blocks, clock);
   };
   const run = (out = everything) =>
     runOf({
@@ -133,9 +143,17 @@ onEveryDatabase('what a run sends', (databases) => {
   });
 
   it.each(
-    (['react', 'changeLabels', 'addComment', 'editComment', 'addReview', 'reply'] as const).flatMap(
-      (method) => [[method, 'before'] as const, [method, 'after'] as const],
-    ),
+    (
+      [
+        'react',
+        'changeLabels',
+        'addComment',
+        'editComment',
+        'addReview',
+        'reply',
+        'editPull',
+      ] as const
+    ).flatMap((method) => [[method, 'before'] as const, [method, 'after'] as const]),
   )('sends everything once when the server is killed at %s, %s it is sent', async (method, at) => {
     const dying = new DyingStore(logs.database, clock);
     forge[at] = (write) => {
@@ -145,19 +163,22 @@ onEveryDatabase('what a run sends', (databases) => {
       }
     };
     const first = server(dying);
+    const done = { ...ended(), result: pushedResult(commit) };
     const life = async () => {
       await first.planBegin(run());
       await first.deliver(run());
-      await first.planEnd(ended(), report);
-      await first.deliver(ended());
+      await first.planEnd(done, report);
+      await first.deliver(done);
     };
     await expect(life()).rejects.toThrow('Killed.');
     const next = server();
     await next.planBegin(run());
     await next.deliver(run());
-    await next.planEnd(ended(), report);
-    expect(await next.deliver(ended())).toMatchObject({ done: true });
+    await next.planEnd(done, report);
+    expect(await next.deliver(done)).toMatchObject({ done: true });
     expect(bodies()).toEqual([expect.stringContaining('ended its work')]);
+    expect(forge.pulls.get(12)?.body).toBe(`Why. [proof of ${commit}]`);
+    expect(sent().filter((one) => one === 'editPull')).toHaveLength(1);
     expect(forge.reviewsOf.get(12)).toHaveLength(1);
     expect(forge.threadsOf.get(12)?.[0]?.comments).toHaveLength(2);
     expect(forge.pulls.get(12)?.labels).toEqual(['bug', 'done']);

@@ -7,6 +7,7 @@ import {
   type RunReport,
 } from '@belay/protocol';
 import { Config } from '../../config.js';
+import { ProofBlocks } from '../../publishing/proof-blocks.js';
 import { KeyedMutex } from '../../storage/keyed-mutex.js';
 import { lease } from '../../storage/lease.js';
 import { Clock } from '../clock.js';
@@ -20,6 +21,7 @@ import { passingCodes } from './published-run.js';
 import { repositoryOf, subjectNamed, forgeSubjectOf, targetOf } from './run-target.js';
 import { sendComment } from './senders/send-comment.js';
 import { sendLabels } from './senders/send-labels.js';
+import { sendPullText } from './senders/send-pull-text.js';
 import { sendReaction } from './senders/send-reaction.js';
 import { sendReply } from './senders/send-reply.js';
 import { sendReview } from './senders/send-review.js';
@@ -33,6 +35,7 @@ const longestDelayMs = 60 * 60_000;
 const senders: Partial<Record<OutgoingKind, Sender>> = {
   comment: sendComment,
   labels: sendLabels,
+  'pull-text': sendPullText,
   reaction: sendReaction,
   reply: sendReply,
   review: sendReview,
@@ -63,6 +66,7 @@ export class Outgoing {
     private readonly store: OutgoingStore,
     private readonly forges: Forges,
     private readonly ends: EndPlans,
+    private readonly proofs: ProofBlocks,
     private readonly clock: Clock,
   ) {}
 
@@ -148,7 +152,15 @@ export class Outgoing {
       if (forge instanceof AppError) throw forge;
       if (!subject) throw new AppError('internal', `${row.target} is not a subject.`);
       const self = (): ReturnType<Forge['self']> => forge.self();
-      const sent = await send({ run: run.id, forge, subject, self, row, rows });
+      const sent = await send({
+        run: run.id,
+        forge,
+        subject,
+        self,
+        row,
+        proofs: this.proofs,
+        rows,
+      });
       await this.store.change(row, {
         state: 'sent',
         remote_id: sent?.id ?? null,
@@ -200,7 +212,10 @@ export class Outgoing {
 
 /** What is planned at the begin has the number 0. */
 const isOfEnd = ({ kind, n }: OutgoingRow): boolean =>
-  kind === 'review' || kind === 'reply' || ((kind === 'comment' || kind === 'labels') && n > 0);
+  kind === 'review' ||
+  kind === 'reply' ||
+  kind === 'pull-text' ||
+  ((kind === 'comment' || kind === 'labels') && n > 0);
 
 /** An agent may name a thread that is not there; a reply that was refused before it was stored has no content. */
 const hasFailed = ({ kind, state, content }: OutgoingRow): boolean =>

@@ -13,6 +13,7 @@ import { Reruns, type WantedReruns } from '../../proof/reruns/reruns.js';
 import { MessageDrafts } from '../../publishing/message-drafts.js';
 import { PublishingService } from '../../publishing/publishing.service.js';
 import { Database } from '../../storage/database.js';
+import { ProofBlocks } from '../../publishing/proof-blocks.js';
 import { PullRequestScene } from '../../testing/pull-request-scene.js';
 import { Clock } from '../clock.js';
 import type { Forges } from '../forges/forges.js';
@@ -21,9 +22,11 @@ import type { RunRecord } from '../run-record.js';
 import { OpenPulls } from './open-pulls.js';
 import type { OutgoingCheck } from './outgoing-check.js';
 import { OutgoingStore } from './outgoing.store.js';
+import { PullTexts } from './pull-texts.js';
 import { PushPlans } from './push-plans.js';
 import { RunPublisher } from './run-publisher.js';
 import { runOf } from './testing/run-of.js';
+import { storeRun } from './testing/store-run.js';
 
 const scene = new PullRequestScene();
 const { belay, cloned, edit, hubOf } = scene;
@@ -291,31 +294,10 @@ itLong(
 );
 
 describe('one open pull request for each subject', () => {
-  const stored = async (run: RunRecord): Promise<void> => {
-    const { id, automation, version, lane, subject, created } = run;
-    const texts = { event: 'issue.labelled', event_key: id, occurrence: '{}', findings: '{}' };
-    await belay.app
-      .get(Database)
-      .kysely.insertInto('automation_run')
-      .values({
-        id,
-        automation: automation.id,
-        version,
-        lane,
-        subject,
-        created,
-        due: created,
-        decisions: '[]',
-        state: 'done',
-        ...texts,
-      })
-      .execute();
-  };
-
   it.each(sampled(1, ['open', 'closed']))('while the earlier one is %s', async (state) => {
     const subject = `#${state}`;
     const first = await changed({ out: { pullRequest: {} } }, { subject });
-    await stored(first.run);
+    await storeRun(belay.app.get(Database), first.run);
     await publisher().publish(first.run, report);
     const branch = branchOf(first.bare);
     forge.addPull({ number: 1, sha: 'a'.repeat(40), branch, state });
@@ -328,7 +310,14 @@ describe('one open pull request for each subject', () => {
     const session = await belay.session({ repository });
     edit((work) => put(work, 'src/more.js', 'more\n'));
     const next = { ...first.run, id: `run-${++runs}`, session };
-    expect(await publisher().publish(next, report)).toMatchObject({ outcome: 'published' });
+    const result = await publisher().publish(next, { ...report, title: 'Fix more' });
+    expect(result).toMatchObject({ outcome: 'published' });
+    const forges = { open: () => forge } as unknown as Forges;
+    const texts = new PullTexts(storeOf(), forges, belay.app.get(ProofBlocks));
+    const title = { given: ['Fix the total for team, closes 3'], wanted: 'Fix more' };
+    const updated = { target: 'pull:1', content: { commit: result.commit, title } };
+    const planned = await texts.of({ ...next, result });
+    expect(planned?.item).toEqual(state === 'open' ? expect.objectContaining(updated) : undefined);
     const own = branchesOf(first.bare).filter((name) => name.startsWith('belay/'));
     expect(own).toHaveLength(state === 'open' ? 1 : 2);
     expect(first.hub.opened).toHaveLength(state === 'open' ? 1 : 2);

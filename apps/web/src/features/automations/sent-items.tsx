@@ -7,6 +7,7 @@ const kinds: Record<OutgoingKind, string> = {
   comment: 'Comment',
   push: 'Push',
   pull: 'Pull request',
+  'pull-text': 'Text of the pull request',
   labels: 'Labels',
   review: 'Review',
   reply: 'Answer',

@@ -1,5 +1,6 @@
 import type { ForgeUser } from '@belay/protocol';
 import type { Forge, ForgeSent, ForgeSubject, ForgeText } from '../../forges/forge.js';
+import type { ProofBlocks } from '../../../publishing/proof-blocks.js';
 import { markerOf } from '../run-target.js';
 import type { OutgoingRow } from '../outgoing.store.js';
 
@@ -10,6 +11,8 @@ export interface SendContext {
   /** The user of the server’s token. */
   self(): Promise<ForgeUser>;
   row: OutgoingRow;
+  /** What this server says about commits. */
+  proofs: Pick<ProofBlocks, 'renewed'>;
   /** What the run has planned and sent so far. */
   rows: readonly OutgoingRow[];
 }

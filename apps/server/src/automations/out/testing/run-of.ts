@@ -1,5 +1,5 @@
 import { automationDefinition, runFindings, type AutomationDefinitionInput } from '@belay/protocol';
-import type { RunRecord } from '../../run-record.js';
+import type { PublishedResult, RunRecord } from '../../run-record.js';
 
 /** A run of an issue, whose automation sends nothing unless told otherwise. */
 export function runOf({
@@ -53,3 +53,16 @@ export function runOf({
     ...more,
   };
 }
+
+/** What came of a run that pushed one file, to a pull request that it opened or updated if one is given. */
+export const pushedResult = (
+  commit: string,
+  pullRequest: PublishedResult['pullRequest'] = null,
+): PublishedResult => ({
+  tree: null,
+  changedFiles: 1,
+  checkExit: null,
+  verdict: null,
+  commit,
+  pullRequest,
+});
