@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { automationEvent, forgeUser } from './automations/automation-events.js';
 import { sha256Digest } from './proof.js';
 import { rerunReport } from './reruns.js';
 
@@ -81,6 +82,19 @@ export const logObservations = z.object({
 });
 export type LogObservations = z.infer<typeof logObservations>;
 
+/** The run of an automation that published a change, as the server decided it. */
+export const statedAutomation = z.object({
+  name: z.string(),
+  version: z.int().positive().describe('The version of the definition that the run kept.'),
+  run: z.string(),
+  event: automationEvent.describe('What the run began with.'),
+  actor: forgeUser
+    .pick({ id: true, name: true })
+    .nullable()
+    .describe('Who did that, as the git host says; null where no user did.'),
+});
+export type StatedAutomation = z.infer<typeof statedAutomation>;
+
 /** What is said about a change before its commit exists: the commit names the digest of this. */
 export const changeRecord = z.object({
   version: z.literal(1),
@@ -111,6 +125,7 @@ export const changeRecord = z.object({
     ),
   observed: logObservations,
   reruns: rerunReport.nullable().describe('What the server ran again; null if nothing was asked.'),
+  automation: statedAutomation.optional().describe('Missing where no automation published.'),
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;
 

@@ -24,6 +24,7 @@ import {
   type ChangeRecord,
   type ChangeStatement,
   type PublishedKey,
+  type StatedAutomation,
   type StoredLogRecord,
 } from '@belay/protocol';
 import { createProgram } from '../program.js';
@@ -89,6 +90,11 @@ const signed = (statement: object) =>
     Buffer.from(canonicalJson(statement)),
     signingKey(published.kid, secret),
   );
+
+function automationOf({ predicate: { automation } }: ChangeStatement): StatedAutomation {
+  if (!automation) throw new Error('It names no automation.');
+  return automation;
+}
 
 /** By the command and by the script, which must agree. */
 async function verify(
@@ -160,6 +166,13 @@ beforeAll(() => {
     image: { name: 'node', id: null },
     observed: observed.result,
     reruns: null,
+    automation: {
+      name: 'fix-ci',
+      version: 3,
+      run: 'r1',
+      event: 'checks.failed',
+      actor: { id: '99', name: 'ada' },
+    },
   };
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -172,7 +185,16 @@ describe('belay verify', () => {
     expect(said).toContain(published.kid);
     expect(said).toContain('up to event 3. It says what the statement says.');
     expect(said).toContain('The server has not run the change again.');
+    expect(said).toContain(
+      'The automation fix-ci (version 3) published it in its run r1, which began with checks.failed of ada (99).',
+    );
     expect(code).toBe(0);
+  });
+
+  it('names no automation where none published', async () => {
+    const { automation: _, ...plain } = record;
+    const { code, said } = await verify(signed(statementOf(plain, commitOf(plain))));
+    expect([code, said]).toEqual([0, expect.not.stringContaining('automation')]);
   });
 
   /** Every field of the statement, changed by someone without the key. */
@@ -194,6 +216,12 @@ describe('belay verify', () => {
     ['the image', (one) => (one.predicate.image.id = 'sha256:1')],
     ['the budgets', (one) => (one.predicate.observed.budgets.steps.used = 7)],
     ['the reruns', (one) => (one.predicate.reruns = reruns)],
+    ['the automation', (one) => delete one.predicate.automation],
+    ['its name', (one) => (automationOf(one).name = 'nightly')],
+    ['its version', (one) => (automationOf(one).version = 4)],
+    ['its run', (one) => (automationOf(one).run = 'r2')],
+    ['its event', (one) => (automationOf(one).event = 'hand')],
+    ['its actor', (one) => (automationOf(one).actor = null)],
     ['the time', (one) => (one.predicate.made = created)],
   ];
   const reruns: ChangeRecord['reruns'] = {
@@ -225,6 +253,7 @@ describe('belay verify', () => {
     ['parent', ({ change }) => (change.parent.gitCommit = other), 'has another parent'],
     ['changes', ({ change }) => (change.changes.sha256 = otherDigest), 'changes other files'],
     ['branch', ({ change }) => (change.branch = 'y'), 'names another record'],
+    ['automation', (said) => delete said.automation, 'names another record'],
   ])('refuses another %s than that of the commit', async (_, forge, why) => {
     const commit = commitOf(record);
     const forged = structuredClone(record);

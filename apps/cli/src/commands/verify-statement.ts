@@ -77,6 +77,7 @@ async function verified(
       `It was signed with the key ${key.kid}.`,
       'The commit, its tree, its parent and its changes are those of the statement.',
       ...otherCommits(statement),
+      ...automationSentence(statement),
       await logSentence(options.log, statement),
       rerunSentence(statement),
     ];
@@ -135,6 +136,14 @@ function rerunSentence({ predicate: { reruns } }: ChangeStatement): string {
   if (!reruns) return 'The server has not run the change again.';
   const each = reruns.claims.map(({ claim, verdict }) => `${claim} ${verdict}`).join(', ');
   return `The server ran ${pluralText(reruns.claims.length, 'claim')} again: ${each}.`;
+}
+
+function automationSentence({ predicate: { automation } }: ChangeStatement): string[] {
+  if (!automation) return [];
+  const { name, version, run, event, actor } = automation;
+  const by = actor ? ` of ${actor.name} (${actor.id})` : '';
+  const said = `The automation ${name} (version ${version}) published it in its run ${run}, which began with ${event}${by}.`;
+  return [singleLine(said, Infinity)];
 }
 
 /** A pull request may contain commits that nobody made a statement about. */

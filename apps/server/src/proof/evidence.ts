@@ -16,6 +16,7 @@ import {
   type LogObservations,
   type RerunReport,
   type SignedEnvelope,
+  type StatedAutomation,
   type TestResultStatement,
 } from '@belay/protocol';
 import { Config } from '../config.js';
@@ -40,6 +41,14 @@ export interface StoredEvidence {
   envelope: SignedEnvelope;
   /** The reruns in the standard form; null if nothing was run again. */
   testResult: SignedEnvelope | null;
+}
+
+interface RecordOptions {
+  /** The commit that the same change was made into before. */
+  earlier: string | undefined;
+  /** The run that publishes it; undefined for other publishers. */
+  automation: StatedAutomation | undefined;
+  reruns: () => Promise<RerunReport | null>;
 }
 
 /**
@@ -69,10 +78,10 @@ export class Evidence {
   async record(
     session: string,
     change: ProvenChange,
-    { earlier, reruns }: { earlier: string | undefined; reruns: () => Promise<RerunReport | null> },
+    { earlier, automation, reruns }: RecordOptions,
   ): Promise<MadeRecord> {
     const made = earlier === undefined ? undefined : await this.recordOf(session, earlier);
-    if (made && canonicalJson(made.record.change) === canonicalJson(change)) return made;
+    if (made && isSameChange(made.record, { change, automation })) return made;
     const found = await reruns();
     const head = await this.heads.head(session);
     const { created, seq, chainedFrom } = head;
@@ -88,6 +97,7 @@ export class Evidence {
       image: await this.#image(observed.agent),
       observed,
       reruns: found,
+      ...(automation && { automation }),
     } satisfies ChangeRecord);
     return { id: canonicalDigest(record), record };
   }
@@ -171,6 +181,14 @@ export class Evidence {
     for await (const rows of this.log.pages(head)) for (const row of rows) gathered.add(row);
     return gathered.result;
   }
+}
+
+function isSameChange(
+  said: ChangeRecord,
+  { change, automation }: Pick<RecordOptions, 'automation'> & { change: ProvenChange },
+): boolean {
+  const [before, now] = [said.automation ?? null, automation ?? null];
+  return canonicalJson([said.change, before]) === canonicalJson([change, now]);
 }
 
 export const noSuchEvidence = (id: string): AppError =>

@@ -80,6 +80,7 @@ describe('the commit of a published change', () => {
     expect(observed.result).toEqual(said.observed);
     expect(said.observed.serverRows).toBeGreaterThan(0);
     expect(said.observed.budgets.steps.limit).toBe(100);
+    expect(said).not.toHaveProperty('automation');
     expect(said.image).toEqual({ name: belay.app.get(Config).image, id: 'sha256:1' });
   });
 

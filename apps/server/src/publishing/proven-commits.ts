@@ -11,6 +11,7 @@ import {
   type Reproduction,
   type RerunReport,
   type SignedEnvelope,
+  type StatedAutomation,
 } from '@belay/protocol';
 import { isCiFile } from '../git/is-ci-file.js';
 import { Evidence, type ProvenChange } from '../proof/evidence.js';
@@ -40,6 +41,8 @@ interface WantedCommit {
   reproduction: Reproduction | null;
   /** How tests are run again, even without a reproduction; only with one, and as usual, when undefined. */
   terms: RerunTerms | undefined;
+  /** The run that publishes it; undefined for other publishers. */
+  automation: StatedAutomation | undefined;
   signal: AbortSignal;
 }
 
@@ -54,7 +57,17 @@ export class ProvenCommits {
   async make(
     session: string,
     { shown, repository, tree }: PreparedPush,
-    { start, message, author, date, planned, reproduction, terms, signal }: WantedCommit,
+    {
+      start,
+      message,
+      author,
+      date,
+      planned,
+      reproduction,
+      terms,
+      automation,
+      signal,
+    }: WantedCommit,
   ): Promise<string> {
     const { url, branch, parent, files } = shown;
     const change: ProvenChange = {
@@ -74,6 +87,7 @@ export class ProvenCommits {
     const wanted = reproduction || terms ? { ...usualTerms, ...terms, ...rerun } : null;
     const record = await this.evidence.record(session, change, {
       earlier: planned?.commit,
+      automation,
       reruns: async () => wanted && this.reruns.run(wanted, signal),
     });
     const trailers = { [sessionTrailer]: session, [evidenceTrailer]: `sha256:${record.id}` };

@@ -8,6 +8,7 @@ import {
   type publishTarget,
   type PublishedChange,
   type RerunReport,
+  type StatedAutomation,
 } from '@belay/protocol';
 import type { z } from 'zod';
 import type { Caller } from '../access/caller.js';
@@ -34,6 +35,8 @@ const prepareTimeoutMs = 5 * 60_000;
 /** What a part of the server asks of its own push, beyond what its request says. */
 export interface PublishTerms {
   reruns: RerunTerms | undefined;
+  /** What the statement says of the run that publishes. */
+  automation: StatedAutomation;
   /** Looks at what would be pushed, before anything is made of it. What it throws ends the request. */
   inspect(prepared: PreparedPush, signal: AbortSignal): Promise<void>;
   /** Decides by what was found by running tests again, before the push. What it throws ends the request. */
@@ -129,6 +132,7 @@ export class PublishingService {
       date,
       planned: again,
       terms: terms?.reruns,
+      automation: terms?.automation,
       signal,
     });
     terms?.accept(await this.commits.rerunsOf(session, commit));

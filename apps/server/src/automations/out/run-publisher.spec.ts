@@ -9,6 +9,7 @@ import { itLong, sampled } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
 import { RepositoryPusher } from '../../git/repository-pusher.js';
 import { EventLog } from '../../logs/event-log.js';
+import { Evidence } from '../../proof/evidence.js';
 import { Reruns, type WantedReruns } from '../../proof/reruns/reruns.js';
 import { MessageDrafts } from '../../publishing/message-drafts.js';
 import { PublishingService } from '../../publishing/publishing.service.js';
@@ -121,7 +122,9 @@ describe('publishing a run', () => {
       out: { pullRequest: {} },
       proof: { commands: ['npm test -- {files}'], seconds: 30, repeat: 3 },
     };
-    const { bare, hub, run } = await changed(definition);
+    const actor = { id: '99', name: 'ada \ud800', isBot: false };
+    const occurrence = { ...runOf().occurrence, actor };
+    const { bare, hub, run } = await changed(definition, { occurrence });
     const result = await publisher().publish(run, report);
     expect(result).toMatchObject({
       outcome: 'published',
@@ -142,6 +145,14 @@ describe('publishing a run', () => {
     expect(gitIn(bare, 'log', '-1', '--format=%s', branchOf(bare)).trim()).toBe(
       'Fix the total for team, closes 3',
     );
+    const said = await belay.app.get(Evidence).recordOf(run.session ?? '', result.commit ?? '');
+    expect(said?.record.automation).toEqual({
+      name: 'fix-issue',
+      version: 1,
+      run: run.id,
+      event: 'issue.labelled',
+      actor: { id: '99', name: 'ada \ufffd' },
+    });
     expect(await publisher().publish(run, report)).toEqual(result);
     expect(hub.opened).toHaveLength(1);
     expect((await storeOf().of(run.id)).map(({ kind, state }) => [kind, state])).toEqual([

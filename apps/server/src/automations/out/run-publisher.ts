@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, errorFrom, type PublishedChange, type RunReport } from '@belay/protocol';
+import {
+  AppError,
+  errorFrom,
+  type PublishedChange,
+  type RunReport,
+  type StatedAutomation,
+} from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { EventLog } from '../../logs/event-log.js';
 import type { PreparedPush } from '../../publishing/publish-preparation.js';
@@ -162,6 +168,7 @@ export class RunPublisher {
     const { proof, run: settings } = run.definition;
     const runs = request.reproduction || settings.check ? proof.repeat * 2 + 4 : 0;
     const terms: PublishTerms = {
+      automation: statedAutomationOf(run),
       reruns:
         runs === 0
           ? undefined
@@ -252,6 +259,18 @@ const callerOf = ({ automation: { id, name } }: RunRecord, session: string): Cal
   begins: false,
   expires: null,
 });
+
+/** The names of users at a git host may be no whole text, and a signed one must be. */
+function statedAutomationOf({ id, automation, version, occurrence }: RunRecord): StatedAutomation {
+  const { event, actor } = occurrence;
+  return {
+    name: automation.name,
+    version,
+    run: id,
+    event,
+    actor: actor && { id: actor.id.toWellFormed(), name: actor.name.toWellFormed() },
+  };
+}
 
 const isFinal =
   ({ request }: PushPlan) =>
