@@ -20,6 +20,10 @@ export function addProofCommands(program: Command, exit: (code: number) => void)
       ).conflicts('keys'),
     )
     .option('--log <file>', 'check the log, too, as belay log SESSION --chain prints it')
+    .option(
+      '--trace [file]',
+      'check the trace of lines, too: that of a file, or else the one that the server has',
+    )
     .option('--rerun', 'have your server run the claims again, in fresh sandboxes')
     .action(async (what, options) => exit(await verifyStatement(what, options)));
   const keys = program

@@ -1,3 +1,4 @@
+export { assertTraceMatches } from './assert-trace-matches.js';
 export { canonicalDigest, canonicalJson } from './canonical-json.js';
 export { DoesNotHold } from './does-not-hold.js';
 export { fromEnvelope, inEnvelope } from './envelope.js';

@@ -5,6 +5,7 @@ export * from './search-operations.js';
 export * from './action-operation.js';
 export * from './activity.js';
 export * from './agent-program.js';
+export * from './agent-trace.js';
 export * from './agent-turn.js';
 export * from './agents.js';
 export * from './approvals.js';

@@ -125,6 +125,9 @@ export const changeRecord = z.object({
     ),
   observed: logObservations,
   reruns: rerunReport.nullable().describe('What the server ran again; null if nothing was asked.'),
+  trace: digest
+    .optional()
+    .describe('Of the trace of its lines, without the commit; missing if none could be made.'),
   automation: statedAutomation.optional().describe('Missing where no automation published.'),
 });
 export type ChangeRecord = z.infer<typeof changeRecord>;

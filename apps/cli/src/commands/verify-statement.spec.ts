@@ -21,6 +21,8 @@ import {
   sessionSettings,
   statementMediaType,
   statementType,
+  type AgentTrace,
+  type AgentTraceContent,
   type ChangeRecord,
   type ChangeStatement,
   type PublishedKey,
@@ -32,10 +34,31 @@ import { createProgram } from '../program.js';
 const script = resolve(__dirname, '../../../../examples/verify.py');
 const folder = mkdtempSync(join(tmpdir(), 'belay-verify-'));
 const repo = join(folder, 'repo');
-const [created, made] = ['2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'];
+const [created, made] = ['2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'] as const;
 const { published, secret } = newSigningKey();
 const other = '1'.repeat(40);
 const otherDigest = '2'.repeat(64);
+const traced: AgentTraceContent = {
+  version: '0.1.0',
+  id: '00000000-0000-4000-8000-000000000000',
+  timestamp: made,
+  tool: { name: 'belay', version: '0.1.0' },
+  files: [
+    {
+      path: 'b',
+      conversations: [
+        {
+          contributor: { type: 'ai', model_id: 'openai/gpt-5' },
+          ranges: [{ start_line: 1, end_line: 3 }],
+        },
+        { contributor: { type: 'human' }, ranges: [{ start_line: 4, end_line: 4 }] },
+      ],
+    },
+  ],
+  metadata: {
+    'io.belay': { attribution: 'steps', why: null, left_out: [], left_out_files: 2 },
+  },
+};
 let record: ChangeRecord;
 let log: string[];
 
@@ -94,6 +117,18 @@ const signed = (statement: object) =>
 function automationOf({ predicate: { automation } }: ChangeStatement): StatedAutomation {
   if (!automation) throw new Error('It names no automation.');
   return automation;
+}
+
+function conversationOf([file]: AgentTrace['files']) {
+  const [conversation] = file?.conversations ?? [];
+  if (!conversation) throw new Error('It has no lines.');
+  return conversation;
+}
+
+function rangeOf(files: AgentTrace['files']) {
+  const [range] = conversationOf(files).ranges;
+  if (!range) throw new Error('It has no lines.');
+  return range;
 }
 
 /** By the command and by the script, which must agree. */
@@ -166,6 +201,7 @@ beforeAll(() => {
     image: { name: 'node', id: null },
     observed: observed.result,
     reruns: null,
+    trace: { sha256: canonicalDigest(traced) },
     automation: {
       name: 'fix-ci',
       version: 3,
@@ -185,6 +221,7 @@ describe('belay verify', () => {
     expect(said).toContain(published.kid);
     expect(said).toContain('up to event 3. It says what the statement says.');
     expect(said).toContain('The server has not run the change again.');
+    expect(said).toContain('Its trace of lines was not checked');
     expect(said).toContain(
       'The automation fix-ci (version 3) published it in its run r1, which began with checks.failed of ada (99).',
     );
@@ -222,6 +259,7 @@ describe('belay verify', () => {
     ['its run', (one) => (automationOf(one).run = 'r2')],
     ['its event', (one) => (automationOf(one).event = 'hand')],
     ['its actor', (one) => (automationOf(one).actor = null)],
+    ['the trace', (one) => (one.predicate.trace = { sha256: otherDigest })],
     ['the time', (one) => (one.predicate.made = created)],
   ];
   const reruns: ChangeRecord['reruns'] = {
@@ -276,6 +314,47 @@ describe('belay verify', () => {
     const { code, said } = await verify(signed(statementOf(forged, commitOf(forged))), {
       lines: log,
     });
+    expect([code, said]).toEqual([1, expect.stringContaining(why)]);
+  });
+
+  /** By who has no key: what the server serves, and what a file has. */
+  const traces: [string, (trace: AgentTrace) => unknown, string?][] = [
+    ['range', ({ files }) => (rangeOf(files).end_line = 4)],
+    ['contributor', ({ files }) => (conversationOf(files).contributor = { type: 'human' })],
+    ['model', ({ files }) => (conversationOf(files).contributor.model_id = 'x/y')],
+    ['path', ({ files }) => files.forEach((file) => (file.path = 'c'))],
+    ['set of files', ({ files }) => files.pop()],
+    ['account of what it leaves out', ({ metadata }) => (metadata['io.belay'].left_out_files = 0)],
+    ['time', (trace) => (trace.timestamp = created)],
+    ['commit', ({ vcs }) => (vcs.revision = other), 'The trace is about commit 111111111111'],
+  ];
+  const withTrace = (said: ChangeRecord, forge: (trace: AgentTrace) => unknown = () => 0) => {
+    const commit = commitOf(said);
+    const trace: AgentTrace = {
+      ...structuredClone(traced),
+      vcs: { type: 'git', revision: commit },
+    };
+    forge(trace);
+    const envelope = at('envelope.json', signed(statementOf(said, commit)));
+    const keys = at('keys.json', { keys: [published] });
+    return run([envelope, '--keys', keys, '--trace', at('trace.json', trace)]);
+  };
+
+  it('says whose lines a trace has that is the signed one', async () => {
+    const { code, said } = await withTrace(record);
+    expect(said).toContain(
+      'statement: ai (openai/gpt-5) 3 lines, human 1 line. It leaves out 2 files.',
+    );
+    expect(code).toBe(0);
+    const { trace: _, ...without } = record;
+    expect(await withTrace(without)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining('has no trace of its lines') as string,
+    });
+  });
+
+  it.each(traces)('refuses a trace with another %s', async (_, forge, why = 'was changed') => {
+    const { code, said } = await withTrace(record, forge);
     expect([code, said]).toEqual([1, expect.stringContaining(why)]);
   });
 

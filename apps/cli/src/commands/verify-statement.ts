@@ -1,12 +1,14 @@
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
 import { createClient } from '@belay/client';
-import { DoesNotHold, logMatches, verifiedStatement } from '@belay/proof';
+import { assertTraceMatches, DoesNotHold, logMatches, verifiedStatement } from '@belay/proof';
 import {
+  agentTrace,
   AppError,
   evidenceTrailer,
   pluralText,
   publishedKeys,
   signedEnvelope,
+  type AgentTrace,
   type ChangeStatement,
   type PublishedKey,
   type SignedEnvelope,
@@ -18,11 +20,14 @@ import { assertCommitMatches } from '../verify/assert-commit-matches.js';
 import { CommitReader } from '../verify/commit-reader.js';
 import { pullRequestRef } from '../verify/pull-request-ref.js';
 import { repeatClaims } from '../verify/repeat-claims.js';
+import { traceSentences } from '../verify/trace-sentences.js';
 
 export interface VerifyOptions extends PrintOptions {
   keys?: string;
   trust?: string;
   log?: string;
+  /** A file, or true for the one that the server has. */
+  trace?: string | true;
   repo: string;
   rerun?: boolean;
 }
@@ -30,15 +35,16 @@ export interface VerifyOptions extends PrintOptions {
 /** Whether what was asked about holds; 2 means that it cannot be said. */
 const codes = { holds: 0, doesNotHold: 1, unknown: 2 } as const;
 
-const maxFileBytes = 2 ** 20;
+const maxFileBytes = 4 * 2 ** 20;
 
 /** `belay verify`: checks a statement about a commit; with files for all of it, without any server. Returns the exit code. */
 export async function verifyStatement(what: string, options: VerifyOptions): Promise<number> {
   try {
-    const { statement, checked } = await verified(what, options);
+    const { statement, trace, checked } = await verified(what, options);
     const [{ digest }] = statement.subject;
     const commit = digest.gitCommit;
-    const result = { holds: true, commit, checked, statement: statement.predicate };
+    const said = { statement: statement.predicate, ...(trace && { trace }) };
+    const result = { holds: true, commit, checked, ...said };
     printResult(options, result, `The statement about the commit ${commit} holds.`, ...checked);
     return codes.holds;
   } catch (error) {
@@ -55,7 +61,7 @@ export async function verifyStatement(what: string, options: VerifyOptions): Pro
 async function verified(
   what: string,
   options: VerifyOptions,
-): Promise<{ statement: ChangeStatement; checked: string[] }> {
+): Promise<{ statement: ChangeStatement; trace: AgentTrace | undefined; checked: string[] }> {
   const request = pullRequestRef(what);
   if (!request && /^https?:\/\//.test(what))
     throw new AppError(
@@ -73,6 +79,7 @@ async function verified(
     const [{ digest }] = statement.subject;
     const commit = asked ?? (await commitOf(commits, digest.gitCommit));
     assertCommitMatches(await commits.read(commit), statement);
+    const trace = await checkedTrace(statement, options);
     const checked = [
       `It was signed with the key ${key.kid}.`,
       'The commit, its tree, its parent and its changes are those of the statement.',
@@ -80,12 +87,13 @@ async function verified(
       ...automationSentence(statement),
       await logSentence(options.log, statement),
       rerunSentence(statement),
+      ...traceSentences(statement, trace),
     ];
     if (options.rerun) {
       outputTo(process.stderr).line('Running the claims again…');
       checked.push(await repeatClaims(statement, options));
     }
-    return { statement, checked };
+    return { statement, trace, checked };
   } finally {
     await commits.close();
   }
@@ -130,6 +138,33 @@ async function logSentence(file: string | undefined, { predicate }: ChangeStatem
     log.chainedFrom > 1 ? ` Events 1 to ${log.chainedFrom - 1} were chained later.` : '';
   const observed = isShown ? ' It says what the statement says.' : ' Its contents are hidden.';
   return `The log is the one that the statement saw, up to event ${log.seq}.${observed}${later}`;
+}
+
+/** The trace of a file or of the server; undefined if none was asked for. */
+async function checkedTrace(
+  statement: ChangeStatement,
+  { trace: given, ...where }: VerifyOptions,
+): Promise<AgentTrace | undefined> {
+  if (given === undefined) return undefined;
+  const trace =
+    given === true
+      ? await fetchedTrace(statement, where)
+      : readJson(given, agentTrace, 'a trace of the form Agent Trace 0.1.0');
+  assertTraceMatches(trace, statement);
+  return trace;
+}
+
+async function fetchedTrace(
+  { predicate: { record } }: ChangeStatement,
+  where: PrintOptions,
+): Promise<AgentTrace> {
+  const bytes = await clientFor(where).proof.trace(record.sha256);
+  const { data } = agentTrace.safeParse(jsonOf(Buffer.from(bytes).toString()));
+  if (data) return data;
+  throw new AppError(
+    'unavailable',
+    'The trace of the server is of another form. Use a newer belay.',
+  );
 }
 
 function rerunSentence({ predicate: { reruns } }: ChangeStatement): string {

@@ -49,6 +49,8 @@ interface RecordOptions {
   /** The run that publishes it; undefined for other publishers. */
   automation: StatedAutomation | undefined;
   reruns: () => Promise<RerunReport | null>;
+  /** The digest of the trace of its lines, which is kept. */
+  trace: () => Promise<ChangeRecord['trace']>;
 }
 
 /**
@@ -72,17 +74,18 @@ export class Evidence {
 
   /**
    * What will be said about a change. Its commit does not exist yet, and is to name the record by its id. For a change
-   * that was made into the commit `earlier` before, it is the same again, so that the commit can be, too. `reruns` is
-   * called for another one.
+   * that was made into the commit `earlier` before, it is the same again, so that the commit can be, too. `reruns` and
+   * `trace` are called for another one.
    */
   async record(
     session: string,
     change: ProvenChange,
-    { earlier, automation, reruns }: RecordOptions,
+    { earlier, automation, reruns, trace }: RecordOptions,
   ): Promise<MadeRecord> {
     const made = earlier === undefined ? undefined : await this.recordOf(session, earlier);
     if (made && isSameChange(made.record, { change, automation })) return made;
     const found = await reruns();
+    const traced = await trace();
     const head = await this.heads.head(session);
     const { created, seq, chainedFrom } = head;
     const observed = await this.#observed(head);
@@ -98,6 +101,7 @@ export class Evidence {
       observed,
       reruns: found,
       ...(automation && { automation }),
+      ...(traced && { trace: traced }),
     } satisfies ChangeRecord);
     return { id: canonicalDigest(record), record };
   }

@@ -41,14 +41,16 @@ export class CommitBuilder {
     date,
   }: {
     tree: string;
-    parent: string;
+    /** Null for a first commit. */
+    parent: string | null;
     message: string;
     author: GitIdentity | null;
     date: string;
   }): Promise<string> {
     const { name, email } = author ?? belay;
     const gitDate = `@${Math.floor(Date.parse(date) / 1_000)} +0000`;
-    const output = await this.#run(['commit-tree', tree, '-p', parent], 'internal', {
+    const parents = parent === null ? [] : ['-p', parent];
+    const output = await this.#run(['commit-tree', tree, ...parents], 'internal', {
       input: Buffer.from(`${message}\n`),
       environment: {
         GIT_AUTHOR_NAME: name,

@@ -19,6 +19,7 @@ import { Reruns, rerunsTimeoutSeconds, type WantedReruns } from '../proof/reruns
 import { CommitBuilder } from './commit-builder.js';
 import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
+import { Traces } from './traces/traces.js';
 
 const maxListBytes = 16 * 2 ** 20;
 const usualTerms: RerunTerms = { totalSeconds: rerunsTimeoutSeconds };
@@ -52,11 +53,12 @@ export class ProvenCommits {
   constructor(
     private readonly evidence: Evidence,
     private readonly reruns: Reruns,
+    private readonly traces: Traces,
   ) {}
 
   async make(
     session: string,
-    { shown, repository, tree }: PreparedPush,
+    prepared: PreparedPush,
     {
       start,
       message,
@@ -69,6 +71,7 @@ export class ProvenCommits {
       signal,
     }: WantedCommit,
   ): Promise<string> {
+    const { shown, repository, tree } = prepared;
     const { url, branch, parent, files } = shown;
     const change: ProvenChange = {
       repository: url,
@@ -89,6 +92,7 @@ export class ProvenCommits {
       earlier: planned?.commit,
       automation,
       reruns: async () => wanted && this.reruns.run(wanted, signal),
+      trace: () => this.traces.make(session, prepared, { start, signal }),
     });
     const trailers = { [sessionTrailer]: session, [evidenceTrailer]: `sha256:${record.id}` };
     const commit = await new CommitBuilder(repository, signal).commit({

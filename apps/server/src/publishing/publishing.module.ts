@@ -14,6 +14,7 @@ import { PublishTargets } from './publish-targets.js';
 import { PublishingService } from './publishing.service.js';
 import { RepeatedReruns } from './repeated-reruns.js';
 import { SessionPushes } from './session-pushes.js';
+import { Traces } from './traces/traces.js';
 
 @Module({
   imports: [GitModule, ModelsModule, ProofModule, RerunsModule, SessionsModule],
@@ -28,6 +29,7 @@ import { SessionPushes } from './session-pushes.js';
     PullRequests,
     RepeatedReruns,
     SessionPushes,
+    Traces,
   ],
   exports: [
     GitHostApi,
@@ -36,6 +38,7 @@ import { SessionPushes } from './session-pushes.js';
     PublishingService,
     PullRequests,
     RepeatedReruns,
+    Traces,
   ],
 })
 export class PublishingModule {}

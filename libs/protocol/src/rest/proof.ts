@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { agentTrace, agentTraceMediaType } from '../agent-trace.js';
 import { notedHead, publishedKey, publishedKeys, sha256Digest, signedEnvelope } from '../proof.js';
 import { rerunReport } from '../reruns.js';
 import { count } from './count.js';
@@ -66,6 +67,16 @@ export const proofRoutes = {
     description: 'For tools that know only this standard predicate; the statement says more.',
     params: z.object({ id: sha256Digest }),
     response: signedEnvelope,
+    about: 'caller',
+  }),
+  trace: route({
+    method: 'GET',
+    path: '/api/evidence/:id/trace',
+    summary: 'Returns which lines of a published commit were added by whom, as Agent Trace 0.1.0',
+    description:
+      'The statement has the digest of it without `vcs`. Commits of earlier versions have none.',
+    params: z.object({ id: sha256Digest }),
+    response: bytes(agentTraceMediaType, { schema: agentTrace }),
     about: 'caller',
   }),
   repeatReruns: route({

@@ -1,5 +1,6 @@
 import { Req, Res } from '@nestjs/common';
 import {
+  agentTraceMediaType,
   AppError,
   proofRoutes,
   type NotedHead,
@@ -14,6 +15,7 @@ import { Evidence, noSuchEvidence, type StoredEvidence } from '../../proof/evide
 import { NotedHeads } from '../../proof/noted-heads.js';
 import { SigningKeys } from '../../proof/signing-keys.js';
 import { RepeatedReruns } from '../../publishing/repeated-reruns.js';
+import { Traces } from '../../publishing/traces/traces.js';
 import { callerOf } from '../auth/access.guard.js';
 import { linkNext } from './paging.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -27,6 +29,7 @@ export class ProofController {
     private readonly noted: NotedHeads,
     private readonly signing: SigningKeys,
     private readonly repeated: RepeatedReruns,
+    private readonly traces: Traces,
   ) {}
 
   keys(): PublishedKeys {
@@ -55,6 +58,16 @@ export class ProofController {
     const { testResult } = await this.#seen(id, request);
     if (testResult) return testResult;
     throw new AppError('not_found', `Nothing was run again for the statement ${id}.`);
+  }
+
+  async trace(
+    { params: { id } }: Inputs['trace'],
+    @Req() request: Request,
+    @Res() response: Response,
+  ): Promise<void> {
+    const { envelope } = await this.#seen(id, request);
+    const trace = await this.traces.of(envelope);
+    response.type(agentTraceMediaType).send(Buffer.from(JSON.stringify(trace)));
   }
 
   async repeatReruns(
