@@ -144,9 +144,9 @@ module.exports = {
       ['main.ts', 'testing'],
     ]),
     ...layers('apps/server/src/automations', [
-      ['clock.ts', 'clock.module.ts', 'jobs', 'schedule-words.ts'],
+      ['automation-counts.ts', 'clock.ts', 'clock.module.ts', 'jobs', 'schedule-words.ts'],
       ['definitions'],
-      ['forges', 'run-record.ts'],
+      ['forges', 'run-record.ts', 'record-act.ts'],
       ['trust', 'out'],
       ['runs'],
       ['triggers', 'repository-files'],

@@ -134,8 +134,21 @@ export const userInfo = z.object({
 });
 export type UserInfo = z.infer<typeof userInfo>;
 
-/** The names of the APIs in the audit log. Clients report `cli` and `dashboard` themselves. */
-export const apiName = z.enum(['rest', 'dashboard', 'cli', 'gpt', 'mcp', 'ws', 'acp', 'login']);
+/**
+ * The names of the APIs in the audit log. Clients report `cli` and `dashboard` themselves; `automation` is what an automation
+ * did by itself.
+ */
+export const apiName = z.enum([
+  'rest',
+  'dashboard',
+  'cli',
+  'gpt',
+  'mcp',
+  'ws',
+  'acp',
+  'login',
+  'automation',
+]);
 export type ApiName = z.infer<typeof apiName>;
 
 /** One change, or one refusal. */
@@ -145,7 +158,9 @@ export const auditEntry = z.object({
   caller: z
     .string()
     .nullable()
-    .describe('`owner`, `viewer`, `token:ID` or `user:ID`; null for an unauthenticated caller.'),
+    .describe(
+      '`owner`, `viewer`, `token:ID`, `user:ID`, `automation:ID` or `repository:ID`; null for an unauthenticated caller.',
+    ),
   label: z.string().nullable(),
   api: apiName,
   action: z.string().describe('The route, such as `sessions.stop`, or the operation.'),

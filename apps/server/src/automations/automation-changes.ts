@@ -130,9 +130,9 @@ export class AutomationChanges {
     return this.sources.connect(host, repository, options, caller);
   }
 
-  async disconnect(id: string, caller: Caller): Promise<void> {
+  async disconnect(id: string, caller: Caller): ReturnType<ForgeSources['disconnect']> {
     assertMayChangeAutomations(caller);
-    await this.sources.disconnect(id);
+    return this.sources.disconnect(id);
   }
 
   /** Everything that is wrong with a definition, and when it would run. Changes nothing. */

@@ -21,7 +21,7 @@ import { definitionYaml } from '../../automations/definitions/definition-yaml.js
 import { ForgeSources } from '../../automations/forges/forge-sources.js';
 import { automationJobs } from '../../automations/jobs/automation-jobs.js';
 import { Deliveries } from '../../automations/triggers/deliveries.js';
-import { callerOf } from '../auth/access.guard.js';
+import { callerOf, noteMade } from '../auth/access.guard.js';
 import { PublicUrl } from '../public-url.js';
 import { linkNext } from './paging.js';
 import { RestController, type RouteInputs } from './rest-controller.js';
@@ -46,7 +46,9 @@ export class AutomationsController {
   }
 
   async add({ body }: Inputs['add'], @Req() request: Request): Promise<AutomationInfo> {
-    return this.views.info(await this.changes.add(body, callerOf(request)));
+    const added = await this.changes.add(body, callerOf(request));
+    noteMade({ subject: versionText(added) }, request);
+    return this.views.info(added);
   }
 
   check({ body }: Inputs['check'], @Req() request: Request): Promise<DefinitionReport> {
@@ -69,12 +71,14 @@ export class AutomationsController {
     { body }: Inputs['connect'],
     @Req() request: Request,
   ): Promise<RouteResult<typeof api.automations.connect>> {
+    noteMade({ subject: connectionText(body) }, request);
     const { source, secret } = await this.changes.connect(body, callerOf(request));
     return { ...this.#shown(source), secret };
   }
 
-  disconnect({ params }: Inputs['disconnect'], @Req() request: Request): Promise<void> {
-    return this.changes.disconnect(params.id, callerOf(request));
+  async disconnect({ params }: Inputs['disconnect'], @Req() request: Request): Promise<void> {
+    const { host, repository } = await this.changes.disconnect(params.id, callerOf(request));
+    noteMade({ subject: `${host}/${repository}` }, request);
   }
 
   async get({ params }: Inputs['get']): Promise<AutomationInfo> {
@@ -87,7 +91,9 @@ export class AutomationsController {
   }
 
   async edit({ params, body }: Inputs['edit'], @Req() request: Request): Promise<AutomationInfo> {
-    return this.views.info(await this.changes.edit(params.name, body, callerOf(request)));
+    const edited = await this.changes.edit(params.name, body, callerOf(request));
+    noteMade({ subject: versionText(edited) }, request);
+    return this.views.info(edited);
   }
 
   remove({ params }: Inputs['remove'], @Req() request: Request): Promise<void> {
@@ -102,8 +108,11 @@ export class AutomationsController {
     return this.views.info(await this.changes.resume(params.name, callerOf(request)));
   }
 
-  run({ params, body }: Inputs['run'], @Req() request: Request): Promise<RunExplanation> {
-    return this.changes.begin(params.name, body, callerOf(request));
+  async run({ params, body }: Inputs['run'], @Req() request: Request): Promise<RunExplanation> {
+    const begun = await this.changes.begin(params.name, body, callerOf(request));
+    const kind = body.dry ? 'only decided' : 'begun';
+    noteMade({ subject: `${params.name} ${begun.run.id}, ${kind}` }, request);
+    return begun;
   }
 
   async secret(
@@ -192,3 +201,13 @@ export class AutomationsController {
 }
 
 const usualPage = 100;
+
+/** For the audit log. */
+const versionText = ({ name, version }: { name: string; version: number }): string =>
+  `${name}, version ${version}`;
+
+/** Without a word about it, earlier trust in the repository’s definitions stays. */
+function connectionText({ host, repository, trustFiles }: Inputs['connect']['body']): string {
+  const trust = { true: ', its definitions are trusted', false: ', its definitions are not' };
+  return `${host}/${repository}${trustFiles === undefined ? '' : trust[`${trustFiles}`]}`;
+}

@@ -1,4 +1,11 @@
-import { automationRoutes, routeName, type MadeToken, type Route } from '@belay/protocol';
+import {
+  automationRoutes,
+  routeName,
+  type AuditPage,
+  type MadeToken,
+  type Route,
+} from '@belay/protocol';
+import { startForge } from '@belay/testkit';
 import { ownerCaller, type Caller } from '../../access/caller.js';
 import { AutomationChanges } from '../../automations/automation-changes.js';
 import { plantAutomation, plantedAutomation } from '../../testing/planted-automation.js';
@@ -103,6 +110,63 @@ describe('automations over REST', () => {
     });
     expect((await explain(server.viewerToken)).status).toBe(200);
     expect((await explain(await tokenFor(other))).status).toBe(404);
+  });
+
+  it('have each change by a user in the audit log, with what it is about', async () => {
+    const forge = await startForge('gitea', { repository: 'acme/api' });
+    const { host } = forge.git;
+    const access = { private: true, insecure: true, kind: 'gitea', token: forge.token };
+    await server.json('PUT', `/api/git/hosts/${host}`, access);
+    const path = '/api/automations/audited';
+    const text = 'name: audited\non: {url: true}\nrun: {task: x, budgets: {dollars: 1}}';
+    await server.json('POST', '/api/automations', { text });
+    await server.json('POST', '/api/automations', { text });
+    await server.json('PUT', path, { text: text.replace('dollars: 1', 'dollars: 2') });
+    await server.json('POST', `${path}/pause`);
+    await server.json('POST', `${path}/resume`);
+    await server.json('POST', `${path}/secret`);
+    const { run } = await server.json<{ run: { id: string } }>('POST', `${path}/run`, {
+      dry: true,
+    });
+    await server.json('POST', `/api/automation-runs/${run.id}/cancel`);
+    await server.json('POST', `${path}/lanes/reset`, { key: 'planted' });
+    const repository = { host, repository: 'acme/api' };
+    const { id } = await server.json<{ id: string }>('POST', '/api/automation-sources', {
+      ...repository,
+      trustFiles: true,
+    });
+    await server.json('POST', '/api/automation-sources', { ...repository, trustFiles: false });
+    await server.json('POST', '/api/automation-sources', repository);
+    await server.json('DELETE', `/api/automation-sources/${id}`);
+    await server.json('DELETE', `/api/automation-sources/${id}`);
+    await server.json('DELETE', path);
+    await forge.close();
+    const { entries } = await server.json<AuditPage>('GET', '/api/audit?limit=16');
+    expect(
+      entries
+        .toReversed()
+        .filter(({ action }) => action.startsWith('automations.'))
+        .map(({ caller, api, action, subject, outcome }) => [
+          `${caller} ${api} ${action} ${outcome}`,
+          subject,
+        ]),
+    ).toEqual([
+      ['owner rest automations.add ok', 'audited, version 1'],
+      ['owner rest automations.add conflict', ''],
+      ['owner rest automations.edit ok', 'audited, version 2'],
+      ['owner rest automations.pause ok', 'audited'],
+      ['owner rest automations.resume ok', 'audited'],
+      ['owner rest automations.secret ok', 'audited'],
+      ['owner rest automations.run ok', `audited ${run.id}, only decided`],
+      ['owner rest automations.cancel conflict', run.id],
+      ['owner rest automations.resetLane ok', 'audited planted'],
+      ['owner rest automations.connect ok', `${host}/acme/api, its definitions are trusted`],
+      ['owner rest automations.connect ok', `${host}/acme/api, its definitions are not`],
+      ['owner rest automations.connect ok', `${host}/acme/api`],
+      ['owner rest automations.disconnect ok', `${host}/acme/api`],
+      ['owner rest automations.disconnect not_found', id],
+      ['owner rest automations.remove ok', 'audited'],
+    ]);
   });
 
   it('are changed by no route that an automation’s own caller could use', async () => {

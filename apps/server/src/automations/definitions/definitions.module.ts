@@ -8,11 +8,12 @@ import { SettingsModule } from '../../settings/settings.module.js';
 import { AutomationsStore } from './automations.store.js';
 import { DefinitionChecks } from './definition-checks.js';
 import { DefinitionReader } from './definition-reader.js';
+import { SelfPauses } from './self-pauses.js';
 
 /** Definitions of automations: reading, checking and keeping them. */
 @Module({
   imports: [ActionsModule, AgentsModule, GitModule, McpModule, ModelsModule, SettingsModule],
-  providers: [AutomationsStore, DefinitionChecks, DefinitionReader],
-  exports: [AutomationsStore, DefinitionReader],
+  providers: [AutomationsStore, DefinitionChecks, DefinitionReader, SelfPauses],
+  exports: [AutomationsStore, DefinitionReader, SelfPauses],
 })
 export class DefinitionsModule {}

@@ -77,9 +77,10 @@ export class ForgeSources {
     return { source: await this.#require(id), secret: hook.secret };
   }
 
-  /** Removes the webhook as well, if the host still lets it. */
-  async disconnect(id: string): Promise<void> {
-    const { host, repository, hook_id: hook } = await this.#require(id);
+  /** Removes the webhook as well, if the host still lets it. Returns what was followed. */
+  async disconnect(id: string): Promise<ForgeSource> {
+    const source = await this.#require(id);
+    const { host, repository, hook_id: hook } = source;
     if (hook !== null)
       await (async () => this.forges.open(host, repository).removeHook(hook))().catch(
         ignoreError('the host, its token or the repository may be gone'),
@@ -88,6 +89,7 @@ export class ForgeSources {
     await kysely.deleteFrom('poll_cursor').where('source', '=', id).execute();
     await kysely.deleteFrom('forge_source').where('id', '=', id).execute();
     await this.#secrets.change(({ [id]: _removed, ...others }) => others);
+    return source;
   }
 
   /** The secret of its webhook. Throws `not_found` for a source without one. */

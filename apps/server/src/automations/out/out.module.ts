@@ -3,10 +3,10 @@ import { GitModule } from '../../git/git.module.js';
 import { LogsModule } from '../../logs/logs.module.js';
 import { PublishingModule } from '../../publishing/publishing.module.js';
 import { ForgesModule } from '../forges/forges.module.js';
-import { EndPlans } from './end-plans.js';
 import { KnownSecrets } from './known-secrets.js';
 import { OpenPulls } from './open-pulls.js';
 import { Outgoing } from './outgoing.js';
+import { OutgoingPlans } from './outgoing-plans.js';
 import { OutgoingCheck } from './outgoing-check.js';
 import { OutgoingStore } from './outgoing.store.js';
 import { PullLines } from './pull-lines.js';
@@ -19,11 +19,11 @@ import { RunReports } from './run-reports.js';
 @Module({
   imports: [ForgesModule, GitModule, LogsModule, PublishingModule],
   providers: [
-    EndPlans,
     KnownSecrets,
     OpenPulls,
     Outgoing,
     OutgoingCheck,
+    OutgoingPlans,
     OutgoingStore,
     PullLines,
     PullTexts,

@@ -3,11 +3,15 @@ import { lease } from '../../storage/lease.js';
 import { TestLogs } from '../../testing/logs.js';
 import { PostgresCluster } from '../../testing/postgres-cluster.js';
 import type { ProofBlocks } from '../../publishing/proof-blocks.js';
+import { AuditLog } from '../../access/audit-log.js';
 import type { Forges } from '../forges/forges.js';
 import { MemoryForge } from '../forges/testing/memory-forge.js';
-import type { EndPlans } from './end-plans.js';
 import { Outgoing } from './outgoing.js';
+import type { OutgoingCheck } from './outgoing-check.js';
+import { OutgoingPlans } from './outgoing-plans.js';
 import { OutgoingStore } from './outgoing.store.js';
+import type { PullLines } from './pull-lines.js';
+import type { PullTexts } from './pull-texts.js';
 import { runOf } from './testing/run-of.js';
 import { SkippingClock } from './testing/skipping-clock.js';
 
@@ -16,15 +20,18 @@ describe('two servers of one database', () => {
   let cluster: PostgresCluster;
   let logs: TestLogs;
   let forge: MemoryForge;
+  let audit: AuditLog;
   beforeAll(async () => void (cluster = await PostgresCluster.start()), 60_000);
   beforeEach(async () => {
     const fresh = async () => ({ DATABASE_URL: await cluster.database() });
     logs = await new TestLogs({ fresh }).open();
+    audit = new AuditLog(logs.database);
     forge = new MemoryForge();
     for (const number of [12, 13]) forge.addIssue({ number });
   });
   afterEach(async () => {
     lease.renew(Infinity);
+    await audit.beforeApplicationShutdown();
     await logs.close();
   });
   afterAll(() => cluster.stop());
@@ -32,7 +39,9 @@ describe('two servers of one database', () => {
   const server = (): Outgoing => {
     const forges = { open: () => forge } as unknown as Forges;
     const store = new OutgoingStore(logs.database, clock);
-    return new Outgoing(logs.config, store, forges, {} as EndPlans, {} as ProofBlocks, clock);
+    const [check, lines, texts] = [{}, {}, {}] as [OutgoingCheck, PullLines, PullTexts];
+    const plans = new OutgoingPlans(logs.config, check, lines, texts);
+    return new Outgoing(store, forges, plans, {} as ProofBlocks, clock, audit);
   };
   const about = (number: number) =>
     runOf({

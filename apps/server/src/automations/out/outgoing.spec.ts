@@ -1,10 +1,11 @@
 import { AppError, runFindings, type AutomationDefinitionInput } from '@belay/protocol';
 import type { ProofBlocks } from '../../publishing/proof-blocks.js';
+import { AuditLog } from '../../access/audit-log.js';
 import type { Forges } from '../forges/forges.js';
 import { MemoryForge } from '../forges/testing/memory-forge.js';
 import { onEveryDatabase } from '../../testing/databases.js';
 import { TestLogs } from '../../testing/logs.js';
-import { EndPlans } from './end-plans.js';
+import { OutgoingPlans } from './outgoing-plans.js';
 import { Outgoing } from './outgoing.js';
 import type { OutgoingCheck } from './outgoing-check.js';
 import { OutgoingStore } from './outgoing.store.js';
@@ -45,8 +46,10 @@ onEveryDatabase('what a run sends', (databases) => {
   let forge: MemoryForge;
   let clock: SkippingClock;
   let refusal: string | null;
+  let audit: AuditLog;
   beforeEach(async () => {
     logs = await new TestLogs(databases).open({ BELAY_PUBLIC_URL: 'https://belay.example.com' });
+    audit = new AuditLog(logs.database);
     forge = new MemoryForge();
     clock = new SkippingClock();
     refusal = null;
@@ -61,7 +64,10 @@ onEveryDatabase('what a run sends', (databases) => {
     forge.threadsOf.set(12, [{ id: 't1', path: 'a.ts', line: 1, resolved: false, comments }]);
     forge.commentsOf.delete(12);
   });
-  afterEach(() => logs.close());
+  afterEach(async () => {
+    await audit.beforeApplicationShutdown();
+    await logs.close();
+  });
 
   /** The classes as a new server makes them. */
   const server = (store = new OutgoingStore(logs.database, clock)): Outgoing => {
@@ -77,8 +83,21 @@ onEveryDatabase('what a run sends', (databases) => {
     };
     const blocks = proofs as ProofBlocks;
     const texts = new PullTexts(store, forges, blocks);
-    const plans = new EndPlans(check as OutgoingCheck, lines as PullLines, texts);
-    return new Outgoing(logs.config, store, forges, plans, blocks, clock);
+    const plans = new OutgoingPlans(logs.config, check as OutgoingCheck, lines as PullLines, texts);
+    return new Outgoing(store, forges, plans, blocks, clock, audit);
+  };
+  /** The oldest first, without the run that all are of. */
+  const audited = async () => {
+    const { entries } = await audit.page({ limit: 100 });
+    return entries.toReversed().map(({ api, caller, label, action, session, subject, outcome }) => {
+      expect({ api, caller, label, session }).toEqual({
+        api: 'automation',
+        caller: 'automation:automation-1',
+        label: 'fix-issue',
+        session: 's1',
+      });
+      return [action, outcome, subject.replace(/^run-1 \(pull\.labelled #12\): /, '')];
+    });
   };
   const run = (out = everything) =>
     runOf({
@@ -140,6 +159,18 @@ onEveryDatabase('what a run sends', (databases) => {
       { kind: 'comment', state: 'sent' },
       { kind: 'labels', state: 'sent' },
     ]);
+    const about = 'pull:12 of git.example.com/acme/api';
+    const withLink = expect.stringMatching(new RegExp(`^${about} https://`)) as string;
+    expect(await audited()).toEqual([
+      ['automations.reaction', 'ok', about],
+      ['automations.labels', 'ok', about],
+      ['automations.comment', 'ok', withLink],
+      ['automations.review', 'ok', expect.stringContaining(about)],
+      ['automations.reply', 'ok', expect.stringContaining(about)],
+      ['automations.reply', 'not_found', expect.stringContaining('no such thread')],
+      ['automations.comment', 'ok', withLink],
+      ['automations.labels', 'ok', about],
+    ]);
   });
 
   it.each(
@@ -181,6 +212,9 @@ onEveryDatabase('what a run sends', (databases) => {
     expect(sent().filter((one) => one === 'editPull')).toHaveLength(1);
     expect(forge.reviewsOf.get(12)).toHaveLength(1);
     expect(forge.threadsOf.get(12)?.[0]?.comments).toHaveLength(2);
+    // An entry may be missing, as the killed server had not stored it; none is there twice.
+    const ok = (await audited()).filter(([, outcome]) => outcome === 'ok');
+    expect(ok.length).toBeLessThanOrEqual(8);
     expect(forge.pulls.get(12)?.labels).toEqual(['bug', 'done']);
   });
 
@@ -208,6 +242,13 @@ onEveryDatabase('what a run sends', (databases) => {
       failed: 'The host is busy.',
     });
     expect(await outgoing.list('run-1')).toMatchObject([{ state: 'given-up' }]);
+    expect(await audited()).toEqual([
+      [
+        'automations.comment',
+        'limit_reached',
+        'pull:12 of git.example.com/acme/api The host is busy.',
+      ],
+    ]);
   });
 
   it('goes on when the host is there again', async () => {

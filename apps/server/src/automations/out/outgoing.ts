@@ -6,19 +6,19 @@ import {
   type OutgoingKind,
   type RunReport,
 } from '@belay/protocol';
-import { Config } from '../../config.js';
+import { AuditLog } from '../../access/audit-log.js';
 import { ProofBlocks } from '../../publishing/proof-blocks.js';
 import { KeyedMutex } from '../../storage/keyed-mutex.js';
 import { lease } from '../../storage/lease.js';
 import { Clock } from '../clock.js';
 import type { Forge } from '../forges/forge.js';
 import { Forges } from '../forges/forges.js';
+import { recordAct } from '../record-act.js';
 import type { RunRecord } from '../run-record.js';
-import { EndPlans } from './end-plans.js';
-import { beginText } from './outgoing-texts.js';
+import { OutgoingPlans } from './outgoing-plans.js';
 import { OutgoingStore, shownItem, type OutgoingRow, type PlannedItem } from './outgoing.store.js';
 import { passingCodes } from './published-run.js';
-import { repositoryOf, subjectNamed, forgeSubjectOf, targetOf } from './run-target.js';
+import { repositoryOf, subjectNamed } from './run-target.js';
 import { sendComment } from './senders/send-comment.js';
 import { sendLabels } from './senders/send-labels.js';
 import { sendPullText } from './senders/send-pull-text.js';
@@ -62,32 +62,17 @@ export class Outgoing {
   readonly #delivering = new KeyedMutex();
 
   constructor(
-    private readonly config: Config,
     private readonly store: OutgoingStore,
     private readonly forges: Forges,
-    private readonly ends: EndPlans,
+    private readonly plans: OutgoingPlans,
     private readonly proofs: ProofBlocks,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   /** Plans what is said while the run is at work. Planned once, however often it is called. */
   async planBegin(run: RunRecord): Promise<void> {
-    const subject = forgeSubjectOf(run);
-    if (!subject) return;
-    const { out } = run.definition;
-    const target = targetOf(subject);
-    const items: PlannedItem[] = [];
-    if (out.reaction) {
-      const content = { comment: reactedTo(run) };
-      items.push({ kind: 'reaction', target, n: 0, content });
-    }
-    if (out.labels && out.labels.remove.length > 0)
-      items.push({ kind: 'labels', target, n: 0, content: { add: [], remove: out.labels.remove } });
-    if (out.comment) {
-      const body = beginText(run, this.#page(run));
-      items.push({ kind: 'comment', target, n: 0, content: { body } });
-    }
-    await this.store.plan(run.id, items);
+    await this.store.plan(run.id, this.plans.ofBegin(run));
   }
 
   /**
@@ -97,7 +82,10 @@ export class Outgoing {
   async planEnd(run: RunRecord, report: RunReport | null): Promise<void> {
     const isPlanned = (await this.store.of(run.id)).some(isOfEnd);
     if (isPlanned) return;
-    await this.store.plan(run.id, await this.ends.of(run, report, this.#page(run)));
+    const items = await this.plans.ofEnd(run, report);
+    await this.store.plan(run.id, items);
+    for (const { refused, ...item } of items)
+      if (refused !== undefined) this.#record(run, item, { outcome: 'rejected', more: refused });
   }
 
   /**
@@ -168,18 +156,20 @@ export class Outgoing {
         next_at: null,
         why: null,
       });
+      this.#record(run, row, { outcome: 'ok', more: sent?.url ?? '' });
       return null;
     } catch (thrown) {
-      return this.#failed(row, errorFrom(thrown));
+      return this.#failed(run, row, errorFrom(thrown));
     }
   }
 
-  async #failed(row: OutgoingRow, error: AppError): Promise<Date | null> {
+  async #failed(run: RunRecord, row: OutgoingRow, error: AppError): Promise<Date | null> {
     const tries = row.tries + 1;
     const why = error.message;
     if (!passingCodes.has(error.code) || tries >= mostTries) {
       const state = passingCodes.has(error.code) ? 'given-up' : 'refused';
       await this.store.change(row, { state, tries, why, next_at: null });
+      this.#record(run, row, { outcome: error.code, more: why });
       return null;
     }
     const asked = Number(error.details?.['retryAfterMs'] ?? 0) || 0;
@@ -187,6 +177,16 @@ export class Outgoing {
     const next = this.#after(delay);
     await this.store.change(row, { tries, why, next_at: next.toISOString() });
     return next;
+  }
+
+  #record(
+    run: RunRecord,
+    { kind, target }: Pick<PlannedItem, 'kind' | 'target'>,
+    { outcome, more }: { outcome: string; more: string },
+  ): void {
+    const { host, path } = repositoryOf(run) ?? { host: '', path: '' };
+    const what = `${target} of ${host}/${path} ${more}`.trim();
+    recordAct(this.audit, run, { action: `automations.${kind}`, what, outcome });
   }
 
   #after(delayMs: number): Date {
@@ -202,11 +202,6 @@ export class Outgoing {
     } catch (error) {
       return errorFrom(error);
     }
-  }
-
-  #page({ session }: RunRecord): string | null {
-    const { publicUrl } = this.config;
-    return publicUrl !== undefined && session !== null ? `${publicUrl}/sessions/${session}` : null;
   }
 }
 
@@ -228,7 +223,3 @@ const isReplaced = (row: OutgoingRow, rows: readonly OutgoingRow[]): boolean =>
     ({ kind, target, n, state }) =>
       kind === row.kind && target === row.target && n > row.n && state !== 'refused',
   );
-
-/** A command is in a comment; a review takes no reactions. */
-const reactedTo = ({ occurrence: { event, comment } }: RunRecord): string | null =>
-  (event.endsWith('.command') && comment) || null;

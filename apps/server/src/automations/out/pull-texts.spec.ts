@@ -1,10 +1,11 @@
 import { publishRequest, runFindings } from '@belay/protocol';
 import type { ProofBlocks } from '../../publishing/proof-blocks.js';
+import { AuditLog } from '../../access/audit-log.js';
 import { TestLogs } from '../../testing/logs.js';
 import type { Forges } from '../forges/forges.js';
 import { MemoryForge } from '../forges/testing/memory-forge.js';
 import type { RunRecord } from '../run-record.js';
-import { EndPlans } from './end-plans.js';
+import { OutgoingPlans } from './outgoing-plans.js';
 import { Outgoing } from './outgoing.js';
 import type { OutgoingCheck } from './outgoing-check.js';
 import { OutgoingStore } from './outgoing.store.js';
@@ -28,12 +29,17 @@ const body = `Why.\r\n\n[proof of ${first}]  \nBy ada.`;
 let logs: TestLogs;
 let forge: MemoryForge;
 let refused: string | null;
+let audit: AuditLog;
 beforeEach(async () => {
   logs = await new TestLogs().open();
+  audit = new AuditLog(logs.database);
   forge = new MemoryForge();
   refused = null;
 });
-afterEach(() => logs.close());
+afterEach(async () => {
+  await audit.beforeApplicationShutdown();
+  await logs.close();
+});
 
 const clock = new SkippingClock();
 const storeOf = () => new OutgoingStore(logs.database, clock);
@@ -48,8 +54,8 @@ function outgoing(): Outgoing {
   };
   const blocks = proofs as ProofBlocks;
   const texts = new PullTexts(storeOf(), forges, blocks);
-  const plans = new EndPlans(check as OutgoingCheck, {} as PullLines, texts);
-  return new Outgoing(logs.config, storeOf(), forges, plans, blocks, clock);
+  const plans = new OutgoingPlans(logs.config, check as OutgoingCheck, {} as PullLines, texts);
+  return new Outgoing(storeOf(), forges, plans, blocks, clock, audit);
 }
 
 /** Sends what a run has to say at its end, and returns its rows about texts of pull requests. */

@@ -13,6 +13,7 @@ import { Evidence } from '../../proof/evidence.js';
 import { Reruns, type WantedReruns } from '../../proof/reruns/reruns.js';
 import { MessageDrafts } from '../../publishing/message-drafts.js';
 import { PublishingService } from '../../publishing/publishing.service.js';
+import { AuditLog } from '../../access/audit-log.js';
 import { Database } from '../../storage/database.js';
 import { ProofBlocks } from '../../publishing/proof-blocks.js';
 import { PullRequestScene } from '../../testing/pull-request-scene.js';
@@ -91,7 +92,16 @@ function publisher(store = storeOf()): RunPublisher {
     plans,
     store,
     check as OutgoingCheck,
+    belay.app.get(AuditLog),
   );
+}
+
+/** What the audit log says that a run published. */
+async function audited(run: RunRecord) {
+  const { entries } = await belay.app.get(AuditLog).page({ limit: 10, session: run.session ?? '' });
+  return entries
+    .filter(({ api }) => api === 'automation')
+    .map(({ action, outcome, subject }) => [action, outcome, subject]);
 }
 
 /** A run whose session has changed these files. */
@@ -159,6 +169,11 @@ describe('publishing a run', () => {
       ['push', 'sent'],
       ['pull', 'sent'],
     ]);
+    const page = result.pullRequest?.url ?? 'none';
+    const what = `${result.commit?.slice(0, 12)} to ${page}`;
+    expect(await audited(run)).toEqual([
+      ['sessions.publish', 'ok', `${run.id} (issue.labelled #12, by ada \ufffd (99)): ${what}`],
+    ]);
   });
 
   itLong('calls what is not proven speculative, or does not publish it', async () => {
@@ -224,6 +239,8 @@ describe('publishing a run', () => {
       const rows = await storeOf().of(run.id);
       expect(rows).toMatchObject([{ kind: 'push', state: 'refused', why: 'It may hold a token.' }]);
       expect(rows[0]?.content).not.toContain(one);
+      const subject = expect.stringContaining('It may hold a token.') as string;
+      expect(await audited(run)).toEqual([['sessions.publish', 'forbidden', subject]]);
     }
   });
 

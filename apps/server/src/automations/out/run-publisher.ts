@@ -1,16 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import {
+  api,
   AppError,
   errorFrom,
+  routeName,
   type PublishedChange,
   type RunReport,
   type StatedAutomation,
 } from '@belay/protocol';
+import { AuditLog } from '../../access/audit-log.js';
 import type { Caller } from '../../access/caller.js';
 import { EventLog } from '../../logs/event-log.js';
 import type { PreparedPush } from '../../publishing/publish-preparation.js';
 import { PublishingService, type PublishTerms } from '../../publishing/publishing.service.js';
 import { lease } from '../../storage/lease.js';
+import { byItself } from '../definitions/by-itself.js';
+import { recordAct } from '../record-act.js';
 import { RunRefusal, type RunRecord } from '../run-record.js';
 import { addedText } from './added-text.js';
 import { OutgoingCheck } from './outgoing-check.js';
@@ -57,6 +62,7 @@ export class RunPublisher {
     private readonly plans: PushPlans,
     private readonly store: OutgoingStore,
     private readonly check: OutgoingCheck,
+    private readonly audit: AuditLog,
   ) {}
 
   /**
@@ -91,6 +97,10 @@ export class RunPublisher {
       const result = end ? ended(end) : null;
       const why = result?.why ?? errorFrom(error).message;
       await refusePush(this.store, run.id, { branch, why, result });
+      // Where there is nothing to publish, nothing was refused either.
+      const outcome = end ? 'rejected' : errorFrom(error).code;
+      if (end?.outcome !== 'nothing')
+        recordAct(this.audit, run, { action, outcome, what: `${branch}: ${why}` });
       if (result) return result;
       throw error;
     }
@@ -243,17 +253,20 @@ export class RunPublisher {
       },
     };
     await notePush(this.store, row, { result, change });
+    recordAct(this.audit, run, { action, what: `${commit.slice(0, 12)} to ${where}` });
     return result;
   }
 }
+
+/** As when a user publishes. */
+const action = routeName(api.sessions.publish);
 
 /** For all commands of one push. */
 const longestSeconds = 4 * 3_600;
 
 /** Sees the one session, with the rights by which it was begun. */
-const callerOf = ({ automation: { id, name } }: RunRecord, session: string): Caller => ({
-  id: `automation:${id}`,
-  label: name,
+const callerOf = ({ automation }: RunRecord, session: string): Caller => ({
+  ...byItself(automation).caller,
   scope: 'operate',
   sessions: new Set([session]),
   begins: false,

@@ -1,4 +1,5 @@
 import { startForge, type PlayedForge } from '@belay/testkit';
+import { AuditLog } from '../../access/audit-log.js';
 import { ownerCaller } from '../../access/caller.js';
 import { GitHosts } from '../../git/git-hosts.js';
 import { ForgeSources } from '../forges/forge-sources.js';
@@ -60,6 +61,24 @@ describe('definitions in a repository', () => {
     const second = await bench.automations.require('nightly');
     expect(second).toMatchObject({ version: 2, file: { path, commit } });
     expect(second.definition.run.task).toBe('Tidy up well');
+    push({ [path]: null });
+    await look();
+    const { entries } = await bench.belay.app.get(AuditLog).page({ limit: 10 });
+    const at = `${path} at ${commit.slice(0, 12)}, trusted by Owner`;
+    const label = `${forge.git.host}/acme/api`;
+    expect(entries.filter(({ api }) => api === 'automation')).toMatchObject([
+      {
+        label: 'nightly',
+        action: 'automations.pause',
+        subject: expect.stringContaining('is not on the default branch any more'),
+      },
+      { label, action: 'automations.edit', subject: `nightly, version 2: ${at}` },
+      {
+        label,
+        action: 'automations.add',
+        subject: expect.stringContaining('nightly, version 1: .belay/automations/nightly.yaml at '),
+      },
+    ]);
   });
 
   it('do not count on other branches', async () => {

@@ -5,15 +5,11 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { AppError, errorFrom } from '@belay/protocol';
-import type { Caller } from '../../access/caller.js';
 import { Clock } from '../clock.js';
-import { AutomationsStore } from '../definitions/automations.store.js';
-import { DefinitionReader } from '../definitions/definition-reader.js';
-import type { SavedAutomation } from '../definitions/saved-automation.js';
 import { ForgeSources, type ForgeSource } from '../forges/forge-sources.js';
 import { RunCallers } from '../runs/run-callers.js';
-import { DefinitionFiles, type DefinitionFile } from './definition-files.js';
-import { fileFaults } from './file-faults.js';
+import { DefinitionFiles } from './definition-files.js';
+import { FileAutomations } from './file-automations.js';
 
 /** How often default branches are looked at. */
 const everyMs = 60_000;
@@ -31,8 +27,7 @@ export class RepositoryDefinitions implements OnApplicationBootstrap, OnApplicat
   #isClosed = false;
 
   constructor(
-    private readonly automations: AutomationsStore,
-    private readonly reader: DefinitionReader,
+    private readonly automations: FileAutomations,
     private readonly sources: ForgeSources,
     private readonly files: DefinitionFiles,
     private readonly callers: RunCallers,
@@ -87,55 +82,15 @@ export class RepositoryDefinitions implements OnApplicationBootstrap, OnApplicat
       const problems: string[] = [];
       const kept = new Set<string>();
       for (const file of files) {
-        const problem = await this.#save(source, { file, commit, by });
+        const problem = await this.automations.save(source, { file, commit, by });
         if (problem !== null) problems.push(`${file.path}: ${problem}`);
         else kept.add(file.path);
       }
-      await this.#pauseOthers(source, { kept, files });
+      await this.automations.pauseOthers(source, { kept, files });
       const problem = problems.join(' ').slice(0, maxProblem) || null;
       await this.sources.noteFiles(source.id, commit, problem);
     } catch (error) {
       await this.sources.noteProblem(source.id, errorFrom(error).message);
     }
   }
-
-  /** Returns what is wrong with the file; null if it was saved. */
-  async #save(
-    { host, repository }: ForgeSource,
-    { file: { path, text }, commit, by }: { file: DefinitionFile; commit: string; by: Caller },
-  ): Promise<string | null> {
-    const { definition, problems } = await this.reader.read(text, path, by);
-    const [first] = problems;
-    if (first) return `${first.line === null ? '' : `line ${first.line}: `}${first.message}.`;
-    if (!definition) return 'it cannot be read.';
-    const [fault] = fileFaults(definition, { host, repository });
-    if (fault !== undefined) return fault;
-    try {
-      await this.automations.save(definition, { by, file: { host, repository, path, commit } });
-      return null;
-    } catch (error) {
-      return errorFrom(error).message;
-    }
-  }
-
-  async #pauseOthers(
-    source: ForgeSource,
-    { kept, files }: { kept: ReadonlySet<string>; files: readonly DefinitionFile[] },
-  ): Promise<void> {
-    const there = new Set(files.map(({ path }) => path));
-    for (const automation of await this.automations.list()) {
-      const { id, file, state } = automation;
-      if (!isOf(source, file) || kept.has(file.path) || state === 'broken') continue;
-      const why = there.has(file.path)
-        ? `Its file ${file.path} is not valid on the default branch any more. Correct it there.`
-        : `Its file ${file.path} is not on the default branch any more.`;
-      await this.automations.setState(id, 'broken', why);
-    }
-  }
 }
-
-const isOf = (
-  { host, repository }: ForgeSource,
-  file: SavedAutomation['file'],
-): file is NonNullable<SavedAutomation['file']> =>
-  file !== null && file.host === host && file.repository === repository;

@@ -4,12 +4,13 @@ import { DefinitionsModule } from '../definitions/definitions.module.js';
 import { ForgesModule } from '../forges/forges.module.js';
 import { RunsModule } from '../runs/runs.module.js';
 import { DefinitionFiles } from './definition-files.js';
+import { FileAutomations } from './file-automations.js';
 import { RepositoryDefinitions } from './repository-definitions.js';
 
 /** Automations that are files of repositories. */
 @Module({
   imports: [DefinitionsModule, ForgesModule, GitModule, RunsModule],
-  providers: [DefinitionFiles, RepositoryDefinitions],
+  providers: [DefinitionFiles, FileAutomations, RepositoryDefinitions],
   exports: [RepositoryDefinitions],
 })
 export class RepositoryFilesModule {}

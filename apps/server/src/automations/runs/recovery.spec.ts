@@ -110,6 +110,12 @@ onEveryDatabase('a server that is killed', (databases) => {
     const sessions = await bench.sessions(automation);
     expect(sessions).toEqual([run.session]);
     expect(belay.sandboxes.starts.filter(({ session }) => session === run.session)).toHaveLength(1);
+    // Between its change and its entry, as for users, an entry is lost.
+    const isLost = at.act === 'RunsStore.change' && at.n === 1 && at.when === 'after';
+    const begun = (await bench.audited(automation)).filter(
+      ({ action }) => action === 'sessions.create',
+    );
+    expect(begun.map((entry) => entry.session)).toEqual(isLost ? [] : [run.session]);
     const rows = await bench.kysely
       .selectFrom('automation_run')
       .select('id')

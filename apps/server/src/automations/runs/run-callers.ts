@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { includesScope } from '@belay/protocol';
+import { automationCallerPrefix } from '../../access/assert-may-change-automations.js';
 import { ownerCaller, seesAll, userOf, type Caller } from '../../access/caller.js';
 import { RestrictedSessions } from '../../access/restricted-sessions.js';
 import { SessionOwners } from '../../access/session-owners.js';
@@ -24,7 +25,7 @@ export class RunCallers {
   callerOf({ id, name, owner: ownerId }: SavedAutomation): Caller | undefined {
     const owner = this.ownerOf(ownerId);
     if (!owner || !includesScope(owner.scope, 'operate') || !owner.begins) return undefined;
-    const own = `automation:${id}`;
+    const own = `${automationCallerPrefix}${id}`;
     return {
       id: own,
       label: name,
@@ -33,6 +34,7 @@ export class RunCallers {
       begins: true,
       restricted: this.restricted,
       expires: null,
+      via: { api: 'automation', address: undefined },
       user: userOf(owner),
     };
   }

@@ -3,8 +3,8 @@ import { Database } from '../../storage/database.js';
 import type { DatabaseConnection } from '../../storage/database-schema.js';
 import { exclusively } from '../../storage/exclusively.js';
 import { Clock } from '../clock.js';
-import { AutomationsStore } from '../definitions/automations.store.js';
 import type { SavedAutomation } from '../definitions/saved-automation.js';
+import { SelfPauses } from '../definitions/self-pauses.js';
 import { laneAfter } from './lane-after.js';
 import type { RunRecord } from '../run-record.js';
 import type { RunEnd } from './run-step.js';
@@ -19,7 +19,7 @@ export class RunEnds {
   constructor(
     private readonly database: Database,
     private readonly runs: RunsStore,
-    private readonly automations: AutomationsStore,
+    private readonly pauses: SelfPauses,
     private readonly clock: Clock,
   ) {}
 
@@ -60,7 +60,7 @@ export class RunEnds {
       .execute();
     if (last.length < mostFailures || last.some(({ state }) => state !== 'failed')) return false;
     const why = `Its last ${mostFailures} runs failed, so it paused itself. The last one: ${last[0]?.why ?? ''} Find out why, then resume it.`;
-    await this.automations.setState(automation.id, 'broken', why);
+    await this.pauses.pause(automation, why);
     return true;
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { eventFields, matchesFilter, parseFilter } from '@belay/protocol';
-import { AutomationsStore } from '../definitions/automations.store.js';
+import { SelfPauses } from '../definitions/self-pauses.js';
 import { RunMaterials } from '../trust/run-materials.js';
 import { RunCallers } from './run-callers.js';
 import { RunEnds } from './run-ends.js';
@@ -12,7 +12,7 @@ import { valuesOf, type KnownValues } from './run-subject.js';
 @Injectable()
 export class RunGrounds {
   constructor(
-    private readonly automations: AutomationsStore,
+    private readonly pauses: SelfPauses,
     private readonly callers: RunCallers,
     private readonly ends: RunEnds,
     private readonly materials: RunMaterials,
@@ -48,7 +48,7 @@ export class RunGrounds {
     if (this.callers.callerOf(automation))
       return { check: 'owner', holds: true, why: 'Its owner may begin sessions.' };
     const { code, why } = ownerGone(run);
-    await this.automations.setState(automation.id, 'broken', why);
+    await this.pauses.pause(automation, why);
     throw new RunRefusal('refused', code, why, [{ check: code, holds: false, why }]);
   }
 

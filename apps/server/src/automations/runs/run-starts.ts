@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { AppError, errorFrom } from '@belay/protocol';
+import { AppError, commandAction, errorFrom } from '@belay/protocol';
+import { AuditLog } from '../../access/audit-log.js';
 import { EventLog } from '../../logs/event-log.js';
 import { SessionCreation } from '../../sessions/session-creation.js';
-import { RunMaterials } from '../trust/run-materials.js';
+import { isPassing } from '../out/published-run.js';
+import { recordAct } from '../record-act.js';
 import { RunCallers } from './run-callers.js';
 import { RunRefusal } from '../run-record.js';
 import { endOfTold, ownerGone, type StepResult } from './run-step.js';
@@ -18,7 +20,7 @@ export class RunStarts {
     private readonly creation: SessionCreation,
     private readonly callers: RunCallers,
     private readonly tasks: RunTasks,
-    private readonly materials: RunMaterials,
+    private readonly audit: AuditLog,
   ) {}
 
   /** A session that a killed server created already is found by its id, and no second one is made. */
@@ -31,16 +33,25 @@ export class RunStarts {
       const caller = this.callers.callerOf(run.automation);
       if (!caller) return { end: { ...ownerGone(run), unbegun: true } };
       try {
-        const { material } = await this.materials.of(run);
-        await this.creation.create(await this.tasks.sessionOf(run, material), caller, session);
+        await this.creation.create(await this.tasks.sessionOf(run), caller, session);
       } catch (error) {
-        if (!(error instanceof RunRefusal)) throw error;
+        if (!(error instanceof RunRefusal)) throw this.#noted(run, error);
         const { state, code, message: why } = error;
         return { end: { state, code, why, unbegun: true } };
       }
     }
-    await this.runs.change(run, { state: 'working' });
+    // The one change of the state is the one entry, whichever server created the session.
+    const changed = await this.runs.change(run, { state: 'working' });
+    if (changed) recordAct(this.audit, run, { action, what: run.automation.name });
     return 'again';
+  }
+
+  /** What will be tried again is noted when it is refused for good. */
+  #noted(run: StoredRun, error: unknown): unknown {
+    const { code: outcome, message: what } = errorFrom(error);
+    if (!isPassing(error))
+      recordAct(this.audit, { ...run, session: null }, { action, what, outcome });
+    return error;
   }
 
   async #exists(session: string): Promise<boolean> {
@@ -53,3 +64,6 @@ export class RunStarts {
     );
   }
 }
+
+/** As when a user begins one. */
+const action = commandAction('start');

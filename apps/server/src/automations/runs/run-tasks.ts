@@ -9,8 +9,9 @@ import {
 import type { z } from 'zod';
 import { SessionCreation } from '../../sessions/session-creation.js';
 import { TemplatesStore } from '../../settings/templates.store.js';
+import { RunMaterials } from '../trust/run-materials.js';
 import { taskOf } from '../trust/task-of.js';
-import type { RunMaterial, RunRecord } from '../run-record.js';
+import type { RunRecord } from '../run-record.js';
 
 /** As many characters as a tag has. */
 const maxTag = 40;
@@ -22,13 +23,15 @@ export class RunTasks {
   constructor(
     private readonly templates: TemplatesStore,
     private readonly creation: SessionCreation,
+    private readonly materials: RunMaterials,
   ) {}
 
   /**
-   * What the definition does not name is not given: no network, no MCP servers, no actions, no folders. Throws one
-   * sentence for a template that is gone, and without a model that is ready.
+   * What the definition does not name is not given: no network, no MCP servers, no actions, no folders. Throws a
+   * `RunRefusal` for what is not as it was, and one sentence for a template that is gone, and without a model that is ready.
    */
-  async sessionOf(given: RunRecord, material: RunMaterial): Promise<z.output<typeof newSession>> {
+  async sessionOf(given: RunRecord): Promise<z.output<typeof newSession>> {
+    const { material } = await this.materials.of(given);
     const definition = await this.#withTemplate(given);
     const { run } = definition;
     const { agent, budgets, approvals, egress, mcp, actions, gitIdentity } = run;

@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { errorFrom, isEnded, spanMs, type SessionSummary } from '@belay/protocol';
+import { commandAction, errorFrom, isEnded, spanMs, type SessionSummary } from '@belay/protocol';
+import { AuditLog } from '../../access/audit-log.js';
 import { EventLog } from '../../logs/event-log.js';
 import { isUnchecked } from '../../sessions/session-checks.js';
 import { Clock } from '../clock.js';
+import { recordAct } from '../record-act.js';
 import { microdollars } from './money.js';
 import { RunBeginnings } from './run-beginnings.js';
 import { endOfTold, type StepResult } from './run-step.js';
@@ -18,6 +20,7 @@ export class RunWork {
     private readonly stops: RunStops,
     private readonly beginnings: RunBeginnings,
     private readonly clock: Clock,
+    private readonly audit: AuditLog,
   ) {}
 
   async step(run: StoredRun): Promise<StepResult> {
@@ -26,7 +29,12 @@ export class RunWork {
     if (!summary) return { end: removed };
     if (!isEnded(summary.state)) return this.#follow(run, summary);
     const spent = microdollars(summary.dollars);
-    if (run.code !== null) return { end: { ...endOfTold(run), spent } };
+    if (run.code !== null) {
+      const end = endOfTold(run);
+      if (summary.state === 'stopped')
+        recordAct(this.audit, run, { action: commandAction('stop'), what: end.why });
+      return { end: { ...end, spent } };
+    }
     if (summary.state === 'stopped') return { end: { ...stopped, spent } };
     if (isUnchecked(summary)) return { at: null };
     await this.runs.change(run, { state: 'proving', spent, reserved: 0 });

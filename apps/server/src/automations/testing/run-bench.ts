@@ -3,10 +3,13 @@ import {
   automationTag,
   endedRunStates,
   isEnded,
+  type AuditEntry,
   type AutomationDefinitionInput,
   type RunState,
 } from '@belay/protocol';
 import { until } from '@belay/testing';
+import { automationCallerPrefix } from '../../access/assert-may-change-automations.js';
+import { AuditLog } from '../../access/audit-log.js';
 import { ownerCaller, type Caller } from '../../access/caller.js';
 import { Database } from '../../storage/database.js';
 import { TestServer } from '../../testing/server.js';
@@ -176,6 +179,13 @@ export class RunBench {
     if (!found || found.state !== 'running' || isEnded(found.state)) return;
     if (this.belay.sandboxes.state(found.id) !== 'connected') return;
     await this.belay.sandboxes.finishes(this.belay.log, found.id);
+  }
+
+  /** What the audit log has of an automation, the oldest first. */
+  async audited({ id }: SavedAutomation): Promise<AuditEntry[]> {
+    const caller = `${automationCallerPrefix}${id}`;
+    const page = await this.belay.app.get(AuditLog).page({ limit: 100, caller });
+    return page.entries.toReversed();
   }
 
   /** The sessions that an automation began. */

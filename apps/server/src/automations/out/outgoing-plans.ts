@@ -1,9 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { runOutcome, type RunReport } from '@belay/protocol';
+import { Config } from '../../config.js';
 import type { NewLineComment } from '../forges/forge.js';
 import type { RunRecord } from '../run-record.js';
 import { OutgoingCheck } from './outgoing-check.js';
-import { endComment, lineText, refusedText, replyText, reviewText } from './outgoing-texts.js';
+import {
+  beginText,
+  endComment,
+  lineText,
+  refusedText,
+  replyText,
+  reviewText,
+} from './outgoing-texts.js';
 import type { PlannedItem } from './outgoing.store.js';
 import { PullLines } from './pull-lines.js';
 import { PullTexts } from './pull-texts.js';
@@ -11,18 +19,38 @@ import { forgeSubjectOf, targetOf } from './run-target.js';
 
 type LineComment = RunReport['comments'][number];
 
-/** What is to be sent at the end of a run. */
+/** What is to be sent at the begin and at the end of a run. */
 @Injectable()
-export class EndPlans {
+export class OutgoingPlans {
   constructor(
+    private readonly config: Config,
     private readonly check: OutgoingCheck,
     private readonly lines: PullLines,
     private readonly pullTexts: PullTexts,
   ) {}
 
+  ofBegin(run: RunRecord): PlannedItem[] {
+    const subject = forgeSubjectOf(run);
+    if (!subject) return [];
+    const { out } = run.definition;
+    const target = targetOf(subject);
+    const items: PlannedItem[] = [];
+    if (out.reaction) {
+      const content = { comment: reactedTo(run) };
+      items.push({ kind: 'reaction', target, n: 0, content });
+    }
+    if (out.labels && out.labels.remove.length > 0)
+      items.push({ kind: 'labels', target, n: 0, content: { add: [], remove: out.labels.remove } });
+    if (out.comment) {
+      const body = beginText(run, this.#page(run));
+      items.push({ kind: 'comment', target, n: 0, content: { body } });
+    }
+    return items;
+  }
+
   /** Checks all texts together, as a secret may be spread over them. */
-  async of(run: RunRecord, report: RunReport | null, page: string | null): Promise<PlannedItem[]> {
-    const spoken = await this.#spoken(run, report, page);
+  async ofEnd(run: RunRecord, report: RunReport | null): Promise<PlannedItem[]> {
+    const spoken = await this.#spoken(run, report);
     const pull = await this.pullTexts.of(run);
     const items = pull ? [...spoken, pull.item] : spoken;
     const texts = items.flatMap(({ content }) => textsIn(content)).concat(pull?.proof ?? []);
@@ -32,11 +60,7 @@ export class EndPlans {
     return [...checked, ...labelsAfter(run)];
   }
 
-  async #spoken(
-    run: RunRecord,
-    report: RunReport | null,
-    page: string | null,
-  ): Promise<PlannedItem[]> {
+  async #spoken(run: RunRecord, report: RunReport | null): Promise<PlannedItem[]> {
     const subject = forgeSubjectOf(run);
     if (!subject) return [];
     const { out } = run.definition;
@@ -54,7 +78,7 @@ export class EndPlans {
         kind: 'comment',
         target,
         n: 1,
-        content: { body: endComment(run, report, page) },
+        content: { body: endComment(run, report, this.#page(run)) },
       });
     return items;
   }
@@ -74,6 +98,11 @@ export class EndPlans {
       body: lineText(text),
     }));
     return { sha, body: reviewText(run, report, outside), comments };
+  }
+
+  #page({ session }: RunRecord): string | null {
+    const { publicUrl } = this.config;
+    return publicUrl !== undefined && session !== null ? `${publicUrl}/sessions/${session}` : null;
   }
 }
 
@@ -124,3 +153,7 @@ function textsIn(content: unknown): string[] {
   if (typeof content !== 'object' || content === null) return [];
   return Object.values(content).flatMap(textsIn);
 }
+
+/** A command is in a comment; a review takes no reactions. */
+const reactedTo = ({ occurrence: { event, comment } }: RunRecord): string | null =>
+  (event.endsWith('.command') && comment) || null;
