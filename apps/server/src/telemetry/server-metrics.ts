@@ -7,6 +7,7 @@ import {
   type Event,
   type SessionSummary,
 } from '@belay/protocol';
+import type { AutomationCounts } from '../automations/automation-counts.js';
 import type { FinishedSpan, SpanAttributes } from './finished-span.js';
 import type { Meter, ObservableResult } from './open-telemetry.js';
 
@@ -15,6 +16,7 @@ export interface ServerCounts {
   sessions(): Promise<Pick<SessionSummary, 'state'>[]>;
   sandboxes(): Readonly<Record<'connected' | 'starting' | 'lost' | 'warm', number>>;
   viewers(): number;
+  automations: AutomationCounts;
 }
 
 /** Bounds of the conventions for requests to models, in seconds. */
@@ -85,6 +87,7 @@ export class ServerMetrics {
       description: 'Events stored, by source.',
     });
     addCounts(meter, counts);
+    addAutomations(meter, counts.automations);
     this.#addProcess(meter);
   }
 
@@ -156,6 +159,16 @@ function addCounts(meter: Meter, counts: ServerCounts): void {
   gauge('belay.viewers', 'Connections of dashboards and command lines.', (to) =>
     to.observe(counts.viewers()),
   );
+}
+
+function addAutomations(meter: Meter, automations: AutomationCounts): void {
+  const counter = (what: Parameters<AutomationCounts['of']>[0], description: string) =>
+    meter.createObservableCounter(`belay.automation.${what}`, { description }).addCallback((to) => {
+      for (const [labels, count] of automations.of(what)) to.observe(count, { ...labels });
+    });
+  counter('deliveries', 'What was learned of, by transport and state.');
+  counter('runs', 'Runs of automations that came into a state.');
+  counter('outgoing', 'What runs send to git hosts, by kind and state.');
 }
 
 const labelsOf = (attributes: SpanAttributes): SpanAttributes =>

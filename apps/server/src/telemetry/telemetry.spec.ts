@@ -1,4 +1,6 @@
+import { outgoingKind } from '@belay/protocol';
 import { metricsOnFreePort } from '@belay/testkit';
+import { Deliveries } from '../automations/triggers/deliveries.js';
 import { TestServer } from '../testing/server.js';
 import { scrape } from './testing/scrape.js';
 import { OtlpReceiver } from './testing/otlp-receiver.js';
@@ -174,6 +176,36 @@ describe('metrics', () => {
     expect(sample('process_memory_usage', {})).toBeGreaterThan(1e7);
     expect(sample('nodejs_eventloop_delay_p99', {})).toBeGreaterThan(0);
     for (const hidden of [id, 'SECRET', server.data]) expect(text).not.toContain(hidden);
+  });
+
+  it('counts what automations learn of and do, without a name', async () => {
+    const { variables, url } = await metricsOnFreePort();
+    await server.start(setVariables(variables));
+    const text = 'name: secret-name\non: {url: true}\nrun: {task: x, budgets: {dollars: 1}}';
+    await server.json('POST', '/api/automations', { text });
+    const made = await server.json<{ url: string; secret: string }>(
+      'POST',
+      '/api/automations/secret-name/secret',
+    );
+    const post = () =>
+      fetch(new URL(new URL(made.url).pathname, server.url), {
+        method: 'POST',
+        headers: { authorization: `Bearer ${made.secret}`, 'idempotency-key': 'SECRET' },
+        body: '{}',
+      });
+    expect([(await post()).status, (await post()).status]).toEqual([202, 202]);
+    const run = await server.json('POST', '/api/automations/secret-name/run', { dry: true });
+    expect(run).toMatchObject({ run: { state: 'skipped' } });
+    await server.app.get(Deliveries).drained();
+    const { text: all, sample, labels } = await scrape(url);
+    const deliveries = (state: string) =>
+      sample('belay_automation_deliveries_total', { transport: 'url', state });
+    expect(['received', 'done', 'duplicate', 'refused'].map(deliveries)).toEqual([1, 1, 1, 0]);
+    expect(sample('belay_automation_runs_total', { state: 'pending' })).toBe(2);
+    expect(sample('belay_automation_runs_total', { state: 'skipped' })).toBe(1);
+    expect(sample('belay_automation_outgoing_total', { kind: 'comment', state: 'sent' })).toBe(0);
+    expect(labels('belay_automation_outgoing_total')).toHaveLength(outgoingKind.options.length * 4);
+    for (const hidden of ['secret-name', 'SECRET', made.secret]) expect(all).not.toContain(hidden);
   });
 
   it('is off by default, and its address on the server’s own port is gone', async () => {

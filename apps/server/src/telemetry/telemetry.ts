@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { belayVersion } from '@belay/protocol';
 import { DashboardGateway } from '../api/dashboard/dashboard.gateway.js';
+import { AutomationCounts } from '../automations/automation-counts.js';
 import { Config } from '../config.js';
 import { EventLog } from '../logs/event-log.js';
 import { SessionsStore } from '../logs/sessions.store.js';
@@ -24,6 +25,7 @@ export class Telemetry implements OnModuleInit, OnApplicationShutdown {
     private readonly log: EventLog,
     private readonly sandboxes: SandboxService,
     private readonly gateway: DashboardGateway,
+    private readonly automations: AutomationCounts,
     store: SessionsStore,
   ) {
     const { traces, metrics } = config.telemetry;
@@ -72,6 +74,7 @@ export class Telemetry implements OnModuleInit, OnApplicationShutdown {
       sessions: () => this.log.summaries(),
       sandboxes: () => this.sandboxes.counts,
       viewers: () => this.gateway.viewers,
+      automations: this.automations,
     });
   }
 }

@@ -5,6 +5,7 @@ import type { Selectable } from 'kysely';
 import type { AutomationOutgoingTable } from '../../storage/automation-tables.js';
 import { Database } from '../../storage/database.js';
 import { whileLocked } from '../../storage/while-locked.js';
+import { AutomationCounts } from '../automation-counts.js';
 import { Clock } from '../clock.js';
 
 export type OutgoingRow = Omit<Selectable<AutomationOutgoingTable>, 'kind'> & {
@@ -38,6 +39,7 @@ export class OutgoingStore {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly counts: AutomationCounts = new AutomationCounts(),
   ) {}
 
   /** All of a run, in the order in which they were planned. */
@@ -60,7 +62,7 @@ export class OutgoingStore {
   async plan(run: string, items: readonly PlannedItem[]): Promise<void> {
     if (items.length === 0) return;
     const at = this.clock.now().toISOString();
-    await this.database.kysely.transaction().execute(async (connection) => {
+    const planned = await this.database.kysely.transaction().execute(async (connection) => {
       const { count } = await connection
         .selectFrom('automation_outgoing')
         .select(({ fn }) => fn.countAll().as('count'))
@@ -78,20 +80,28 @@ export class OutgoingStore {
         why: refused ?? null,
         at,
       }));
-      await connection
+      return connection
         .insertInto('automation_outgoing')
         .values(rows)
         .onConflict((conflict) => conflict.doNothing())
+        .returning(['kind', 'state'])
         .execute();
     });
+    for (const { kind, state } of planned)
+      this.counts.add('outgoing', { kind: kind as OutgoingKind, state });
   }
 
-  async change({ id }: Pick<OutgoingRow, 'id'>, change: Change): Promise<void> {
+  async change(
+    { id, kind, state: before }: Pick<OutgoingRow, 'id' | 'kind' | 'state'>,
+    change: Change,
+  ): Promise<void> {
     await this.database.kysely
       .updateTable('automation_outgoing')
       .set({ ...change, at: this.clock.now().toISOString() })
       .where('id', '=', id)
       .execute();
+    const { state = before } = change;
+    if (state !== before) this.counts.add('outgoing', { kind, state });
   }
 
   /** What earlier runs of an automation sent about a subject, the newest first. */

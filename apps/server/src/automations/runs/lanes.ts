@@ -214,10 +214,11 @@ export class Lanes {
       .where('lane', '=', lane)
       .where('id', '!=', id);
     const ended = this.clock.now().toISOString();
-    await others
+    const { numUpdatedRows: replaced } = await others
       .set({ state: 'cancelled', code: 'replaced', why, ended })
       .where('state', '=', 'queued')
-      .execute();
+      .executeTakeFirst();
+    this.runs.countEntered('cancelled', Number(replaced));
     await others
       .set({ code: 'replaced', why })
       .where('state', 'in', ['starting', 'working'])

@@ -138,8 +138,8 @@ export class RunIntake {
     const older = waiting.filter(
       (row) => Date.parse((JSON.parse(row.occurrence) as Occurrence).at) <= Date.parse(at),
     );
-    if (older.length > 0)
-      await connection
+    if (older.length > 0) {
+      const { numUpdatedRows: replaced } = await connection
         .updateTable('automation_run')
         .set({ ...outdated, ended: created, why: `A newer commit was pushed: see the run ${id}.` })
         .where(
@@ -148,7 +148,9 @@ export class RunIntake {
           older.map((row) => row.id),
         )
         .where('state', 'in', ['pending', 'queued'])
-        .execute();
+        .executeTakeFirst();
+      this.runs.countEntered(outdated.state, Number(replaced));
+    }
     return older.length === waiting.length;
   }
 }

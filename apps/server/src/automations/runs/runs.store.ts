@@ -10,6 +10,7 @@ import {
   type RunState,
 } from '@belay/protocol';
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import { AutomationCounts } from '../automation-counts.js';
 import { Clock } from '../clock.js';
 import { AutomationsStore } from '../definitions/automations.store.js';
 import type { SavedAutomation } from '../definitions/saved-automation.js';
@@ -49,6 +50,7 @@ export class RunsStore {
     private readonly database: Database,
     private readonly automations: AutomationsStore,
     private readonly clock: Clock,
+    private readonly counts: AutomationCounts,
   ) {}
 
   async find(id: string): Promise<StoredRun | undefined> {
@@ -105,7 +107,9 @@ export class RunsStore {
       .onConflict((conflict) => conflict.columns(['automation', 'event_key']).doNothing())
       .executeTakeFirst()
       .catch(notStored);
-    return inserted === 1n;
+    if (inserted !== 1n) return false;
+    this.counts.add('runs', { state: row.state as RunState });
+    return true;
   }
 
   /** Changes a run that is in this state; false if it is not any more. */
@@ -121,7 +125,9 @@ export class RunsStore {
       .where('state', '=', state)
       .executeTakeFirst()
       .catch(notStored);
-    return numUpdatedRows === 1n;
+    if (numUpdatedRows !== 1n) return false;
+    this.countEntered(change.state ?? state, change.state === undefined ? 0 : 1);
+    return true;
   }
 
   /** Ends a run that holds no lane and has reserved nothing. */
@@ -130,6 +136,11 @@ export class RunsStore {
     change: RunChange & { state: RunState },
   ): Promise<boolean> {
     return this.change(run, { ...change, ended: this.clock.now().toISOString() });
+  }
+
+  /** Notes runs that came into a state otherwise than by `change`. */
+  countEntered(state: RunState, runs: number): void {
+    this.counts.add('runs', { state }, runs);
   }
 
   #all() {

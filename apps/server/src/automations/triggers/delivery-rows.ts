@@ -6,6 +6,7 @@ import { Database, notStored } from '../../storage/database.js';
 import type { DatabaseConnection } from '../../storage/database-schema.js';
 import type { AutomationDeliveryTable } from '../../storage/automation-tables.js';
 import { exclusively } from '../../storage/exclusively.js';
+import { AutomationCounts } from '../automation-counts.js';
 import { Clock } from '../clock.js';
 import { nearKeys } from '../runs/near-keys.js';
 
@@ -41,6 +42,12 @@ export interface OpenDelivery {
   readonly asks: boolean;
 }
 
+interface InsertedDelivery {
+  id: string;
+  state: DeliveryState;
+  open?: OpenDelivery | undefined;
+}
+
 export type DeliveryState = DeliveryRow['state'];
 
 const keptMs = 90 * 86_400_000;
@@ -57,11 +64,18 @@ export class DeliveryRows {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly counts: AutomationCounts = new AutomationCounts(),
   ) {}
 
   /** Inserts it once. `open` is what has to be done, also for one that an earlier server did not finish. */
-  insert(given: NewDelivery): Promise<{ id: string; state: DeliveryState; open?: OpenDelivery }> {
+  async insert(given: NewDelivery): Promise<InsertedDelivery> {
     const row = this.#rowOf(given);
+    const inserted = await this.#insert(row);
+    this.counts.add('deliveries', { transport: row.transport, state: inserted.state });
+    return inserted;
+  }
+
+  #insert(row: Row): Promise<InsertedDelivery> {
     return exclusively(this.database, 'automation_delivery', async (connection) => {
       const before = await connection
         .selectFrom('automation_delivery')
@@ -87,8 +101,8 @@ export class DeliveryRows {
   }
 
   /** Puts the occurrence that was found by asking in place of the question. False if it is known already. */
-  answer(id: string, found: Occurrence): Promise<boolean> {
-    return exclusively(this.database, 'automation_delivery', async (connection) => {
+  async answer(id: string, found: Occurrence): Promise<boolean> {
+    const isNew = await exclusively(this.database, 'automation_delivery', async (connection) => {
       const row = await connection
         .selectFrom('automation_delivery')
         .selectAll()
@@ -108,6 +122,8 @@ export class DeliveryRows {
         .execute();
       return !twin;
     });
+    if (!isNew) await this.#count(id);
+    return isNew;
   }
 
   /**
@@ -127,6 +143,7 @@ export class DeliveryRows {
       )
       .execute()
       .catch(notStored);
+    await this.#count(id);
   }
 
   /** What is not done yet, in the order in which it came. */
@@ -215,6 +232,16 @@ export class DeliveryRows {
       .where('state', '<>', 'received')
       .execute()
       .catch(notStored);
+  }
+
+  /** Counts what became of a delivery, however it came about. */
+  async #count(id: string): Promise<void> {
+    const row = await this.database.kysely
+      .selectFrom('automation_delivery')
+      .select(['transport', 'state'])
+      .where('id', '=', id)
+      .executeTakeFirst();
+    if (row && row.state !== 'received') this.counts.add('deliveries', row);
   }
 
   #rowOf(given: NewDelivery): Row {
