@@ -8,6 +8,12 @@ import {
 import { startForge } from '@belay/testkit';
 import { ownerCaller, type Caller } from '../../access/caller.js';
 import { AutomationChanges } from '../../automations/automation-changes.js';
+import { AutomationCounts } from '../../automations/automation-counts.js';
+import { AutomationViews } from '../../automations/automation-views.js';
+import { Clock } from '../../automations/clock.js';
+import { AutomationsStore } from '../../automations/definitions/automations.store.js';
+import { RunsStore } from '../../automations/runs/runs.store.js';
+import { Database } from '../../storage/database.js';
 import { plantAutomation, plantedAutomation } from '../../testing/planted-automation.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -16,6 +22,9 @@ name: nightly
 on: {schedule: 30 2 * * 1-5, zone: Europe/Berlin}
 run: {task: Update the figures., budgets: {dollars: 1}}
 `;
+
+const listed = (name: string, dollars: number): string =>
+  `name: ${name}\non: {hand: true}\nrun: {task: x, budgets: {dollars: ${dollars}}}`;
 
 describe('automations over REST', () => {
   const server = new TestServer();
@@ -100,6 +109,52 @@ describe('automations over REST', () => {
     });
     const none = await server.fetch(`/api/sessions/${other}/automation`);
     expect(await none.json()).toBeNull();
+  });
+
+  it('are listed by as many queries as there were for fewer, also with runs of earlier versions', async () => {
+    const { kysely } = server.app.get(Database);
+    const queries = jest.spyOn(kysely.getExecutor(), 'executeQuery');
+    const counted = async () => {
+      queries.mockClear();
+      const list = await server.app.get(AutomationViews).list();
+      return { queries: queries.mock.calls.length, names: list.map(({ name }) => name) };
+    };
+    const names = ['one', 'two', 'three'];
+    for (const name of names) await add(listed(name, 1));
+    await counted();
+    const before = await counted();
+    const more = ['four', 'five', 'six', 'seven'];
+    for (const name of more) {
+      await add(listed(name, 1));
+      for (const dollars of [2, 3]) {
+        await server.json('POST', `/api/automations/${name}/run`, { dry: true });
+        const text = listed(name, dollars);
+        await server.json('PUT', `/api/automations/${name}`, { text });
+      }
+    }
+    const after = await counted();
+    expect(after.names).toEqual([...before.names, ...more].toSorted());
+    expect(after.queries).toBe(before.queries);
+    // As a new server, which knows no definition of an earlier version: the runs, the automations, the definitions.
+    const automations = server.app.get(AutomationsStore);
+    const stored = [
+      server.app.get(Database),
+      automations,
+      new Clock(),
+      new AutomationCounts(),
+    ] as const;
+    const ids = (await automations.list()).map(({ id }) => id);
+    queries.mockClear();
+    const latest = await new RunsStore(...stored).latestOf(ids, 10);
+    expect(queries).toHaveBeenCalledTimes(3);
+    expect([...latest.values()].flat()).toHaveLength(more.length * 2 + 1);
+    const list = await server.app.get(AutomationViews).list();
+    expect(list.find(({ name }) => name === 'seven')).toMatchObject({
+      version: 3,
+      latest: [{ version: 2 }, { version: 1 }],
+    });
+    queries.mockRestore();
+    for (const name of [...names, ...more]) await server.json('DELETE', `/api/automations/${name}`);
   });
 
   it('explain a run to those who see its session, and to nobody else', async () => {

@@ -54,8 +54,10 @@ onEveryDatabase('automations', (databases) => {
       { version: 2, by: 'user:ada', definition: { dry: true } },
       { version: 1, by: 'owner', definition: { dry: false } },
     ]);
-    expect(await store.definitionOf(first.id, 1)).toEqual(definitionOf('a'));
-    await expect(store.definitionOf(first.id, 3)).rejects.toThrow('There is no version 3');
+    const version = { automation: first.id, version: 1 };
+    expect(await store.definitionsOf([version, { automation: first.id, version: 3 }])).toEqual([
+      { ...version, definition: definitionOf('a') },
+    ]);
   });
 
   it('have one more version for each of several changes at once', async () => {

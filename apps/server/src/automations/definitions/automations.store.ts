@@ -107,12 +107,29 @@ export class AutomationsStore {
     });
   }
 
-  /** Throws `not_found`. */
-  async definitionOf(id: string, version: number): Promise<AutomationDefinition> {
-    const row = await this.#versions(id).where('version', '=', version).executeTakeFirst();
-    const definition = row && definitionIn(row.definition);
-    if (definition) return definition;
-    throw new AppError('not_found', `There is no version ${version} of this automation.`);
+  /** The definitions of these versions in one query; those that are gone, or that this server cannot read, are missing. */
+  async definitionsOf(
+    versions: readonly { automation: string; version: number }[],
+  ): Promise<{ automation: string; version: number; definition: AutomationDefinition }[]> {
+    const wanted = new Set(versions.map(({ automation, version }) => `${automation} ${version}`));
+    const rows = await this.database.kysely
+      .selectFrom('automation_version')
+      .select(['automation', 'version', 'definition'])
+      .where(
+        'automation',
+        'in',
+        versions.map(({ automation }) => automation),
+      )
+      .where(
+        'version',
+        'in',
+        versions.map(({ version }) => version),
+      )
+      .execute();
+    return rows.flatMap(({ automation, version, definition: text }) => {
+      const definition = wanted.has(`${automation} ${version}`) ? definitionIn(text) : undefined;
+      return definition ? [{ automation, version, definition }] : [];
+    });
   }
 
   /** The next time of its schedule, and the last that was run or missed. Tells no listener. */

@@ -254,7 +254,7 @@ export class Lanes {
       lastHour: await countOf(own(hourMs)),
       lastDay: await countOf(own(dayMs)),
       subjectDay: siblings.length === 0 ? 0 : await countOf(ofSubject),
-      month: await spentInMonth(connection, automation.id, now),
+      month: (await spentInMonth(connection, [automation.id], now)).get(automation.id) ?? 0,
       working: await countOf(counted(connection).where('state', 'in', ['starting', 'working'])),
       capacity: this.#capacity,
     };

@@ -14,22 +14,33 @@ export const reservedBy = ({ run }: Pick<AutomationDefinition, 'run'>): number =
 export const monthOf = (now: Date): string =>
   new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth())).toISOString();
 
-/** What the runs of an automation that began in this month have spent and reserved, in millionths. */
+/**
+ * What the runs of each of these automations that began in this month have spent and reserved, in millionths; those without
+ * such a run are missing.
+ */
 export async function spentInMonth(
   connection: DatabaseConnection,
-  automation: string,
+  automations: readonly string[],
   now: Date,
-): Promise<number> {
-  const { reserved, spent } = await connection
+): Promise<Map<string, number>> {
+  if (automations.length === 0) return new Map();
+  const rows = await connection
     .selectFrom('automation_run')
     .select((select) => [
+      'automation',
       select.fn.sum<number | string | null>('reserved').as('reserved'),
       select.fn.sum<number | string | null>('spent').as('spent'),
     ])
-    .where('automation', '=', automation)
+    .where('automation', 'in', automations)
     .where('started', '>=', monthOf(now))
-    .executeTakeFirstOrThrow();
-  return Number(reserved ?? 0) + Number(spent ?? 0);
+    .groupBy('automation')
+    .execute();
+  return new Map(
+    rows.map(({ automation, reserved, spent }) => [
+      automation,
+      Number(reserved ?? 0) + Number(spent ?? 0),
+    ]),
+  );
 }
 
 /** Undefined if the month has enough left for this run. */

@@ -85,15 +85,40 @@ export class RunsStore {
     return this.#records(await query.limit(limit ?? defaultPage).execute());
   }
 
-  /** The number of runs that wait for their turn. */
-  async waiting(automation: string): Promise<number> {
-    const { count } = await this.database.kysely
+  /** The newest of each of these automations, the newest first. */
+  async latestOf(automations: readonly string[], limit: number): Promise<Map<string, StoredRun[]>> {
+    if (automations.length === 0) return new Map();
+    const numbered = this.database.kysely
       .selectFrom('automation_run')
-      .select((select) => select.fn.countAll<number | string>().as('count'))
-      .where('automation', '=', automation)
+      .select((select) => [
+        'id',
+        select.fn
+          .agg<number | string>('row_number')
+          .over((over) => over.partitionBy('automation').orderBy('id', 'desc'))
+          .as('place'),
+      ])
+      .where('automation', 'in', automations)
+      .as('numbered');
+    const rows = await this.#all()
+      .where('id', 'in', (select) =>
+        select.selectFrom(numbered).select('numbered.id').where('numbered.place', '<=', limit),
+      )
+      .orderBy('id', 'desc')
+      .execute();
+    return Map.groupBy(await this.#records(rows), ({ automation }) => automation.id);
+  }
+
+  /** The number of runs of each of these automations that wait for their turn; none is missing. */
+  async waitingOf(automations: readonly string[]): Promise<Map<string, number>> {
+    if (automations.length === 0) return new Map();
+    const rows = await this.database.kysely
+      .selectFrom('automation_run')
+      .select((select) => ['automation', select.fn.countAll<number | string>().as('count')])
+      .where('automation', 'in', automations)
       .where('state', 'in', ['pending', 'queued'])
-      .executeTakeFirstOrThrow();
-    return Number(count);
+      .groupBy('automation')
+      .execute();
+    return new Map(rows.map(({ automation, count }) => [automation, Number(count)]));
   }
 
   /** False if there is a run of this automation for the same event key. */
@@ -150,37 +175,38 @@ export class RunsStore {
   async #records(rows: Selectable<AutomationRunTable>[]): Promise<StoredRun[]> {
     if (rows.length === 0) return [];
     const known = new Map((await this.automations.list()).map((each) => [each.id, each]));
-    const records: StoredRun[] = [];
-    for (const row of rows) {
-      const definition = await this.#definition(row, known.get(row.automation));
-      if (definition)
-        records.push(
-          recordOf(row, known.get(row.automation) ?? removed(row, definition), definition),
-        );
-    }
-    return records;
+    const older = rows.filter((row) => known.get(row.automation)?.version !== row.version);
+    const definitions = await this.#definitionsOf(older);
+    return rows.flatMap((row) => {
+      const saved = known.get(row.automation);
+      // That of a run whose automation and version are gone can be read by nobody any more.
+      const definition = definitions.get(versionKey(row)) ?? saved?.definition;
+      return definition ? recordOf(row, saved ?? removed(row, definition), definition) : [];
+    });
   }
 
-  /** Undefined for a run whose definition is gone, which nobody can read any more. */
-  async #definition(
-    { automation, version }: Pick<AutomationRunTable, 'automation' | 'version'>,
-    saved: SavedAutomation | undefined,
-  ): Promise<AutomationDefinition | undefined> {
-    if (saved?.version === version) return saved.definition;
-    const key = `${automation} ${version}`;
-    const known = this.#definitions.get(key);
-    if (known) return known;
-    const read = await this.automations
-      .definitionOf(automation, version)
-      .catch((error: unknown) => {
-        if (error instanceof AppError && error.code === 'not_found') return saved?.definition;
-        throw error;
-      });
+  /** By version; those that are not known yet are read all at once. */
+  async #definitionsOf(rows: readonly VersionOfRun[]): Promise<Map<string, AutomationDefinition>> {
+    const found = new Map<string, AutomationDefinition>();
+    const unknown: VersionOfRun[] = [];
+    for (const row of rows) {
+      const known = this.#definitions.get(versionKey(row));
+      if (known) found.set(versionKey(row), known);
+      else unknown.push(row);
+    }
+    if (unknown.length === 0) return found;
     if (this.#definitions.size >= keptDefinitions) this.#definitions.clear();
-    if (read) this.#definitions.set(key, read);
-    return read;
+    for (const { definition, ...version } of await this.automations.definitionsOf(unknown)) {
+      this.#definitions.set(versionKey(version), definition);
+      found.set(versionKey(version), definition);
+    }
+    return found;
   }
 }
+
+type VersionOfRun = Pick<AutomationRunTable, 'automation' | 'version'>;
+
+const versionKey = ({ automation, version }: VersionOfRun): string => `${automation} ${version}`;
 
 const columnsOf = ({
   findings,
