@@ -1,7 +1,7 @@
 import { AppError, type AutomationInfo } from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
 import { clientFor, type PrintOptions } from '../connection.js';
-import { editedText } from '../edited-text.js';
+import { editText } from '../edit-text.js';
 import { jobDefinition, type JobOptions } from '../job-definition.js';
 import { outputTo, printResult } from '../output.js';
 import { printProblems, readDefinition, type GivenDefinition } from './check-definition.js';
@@ -48,18 +48,31 @@ export async function editAutomation(
   options: PrintOptions,
 ): Promise<number> {
   const client = clientFor(options);
+  const says = outputTo(process.stderr);
   if (file !== undefined) return save(await readDefinition(file));
-  const before = new TextDecoder().decode(await client.automations.text(name));
-  const kept = { value: before };
-  for (;;) {
-    const text = await editedText(kept.value, `${name}.yaml`);
-    if (text === before) {
-      outputTo(process.stderr).line('Nothing was changed.');
-      return 0;
+  const result = await editText({
+    text: new TextDecoder().decode(await client.automations.text(name)),
+    file: `${name}.yaml`,
+    save: async (text) => (await triedToSave({ text, file: `${name}.yaml` })) === 0,
+    goesOn: async (path) => {
+      says.line(`Not saved. What you typed is in ${path}`);
+      const again = await confirmed('Edit it again?', 'It can be edited only at a terminal.');
+      if (!again) says.line(`To save it later: belay automations edit ${name} ${path}`);
+      return again;
+    },
+  });
+  if (result === 'unchanged') says.line('Nothing was changed.');
+  return result === 'kept' ? 1 : 0;
+
+  /** Whatever the server refuses is for the user to correct, with the text at hand. */
+  async function triedToSave(given: GivenDefinition): Promise<number> {
+    try {
+      return await save(given);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      says.line(`belay: ${error.message}`);
+      return 1;
     }
-    kept.value = text;
-    const code = await save({ text, file: `${name}.yaml` });
-    if (code === 0 || !(await confirmed('Edit it again?', ''))) return code;
   }
 
   async function save(given: GivenDefinition): Promise<number> {
