@@ -236,6 +236,21 @@ describe('belay automations', () => {
     expect(said).toMatch(/^r1 .*– skipped, stuck +#12 .*changed nothing/m);
   });
 
+  it('have deliveries, with the runs that they began or the reason why not', async () => {
+    const one = { id: 'd2', transport: 'poll', event: 'issue.labelled', at, state: 'done' };
+    const other = { ...one, id: 'd1', transport: 'url', event: 'url', state: 'ignored' };
+    const asked = 'GET /api/automations/fix-issue/deliveries?limit=30';
+    answers[asked] = [
+      { ...one, why: null, runs: ['r2', 'r1'] },
+      { ...other, why: 'No automation fits.', runs: [] },
+    ];
+    const { said } = await belay('deliveries', 'fix-issue');
+    expect(said).toMatch(/^d2 .* ago +issue\.labelled by poll +taken up +r2, r1$/m);
+    expect(said).toMatch(/^d1 .* ago +url +ignored +No automation fits\.$/m);
+    answers[asked] = [];
+    expect((await belay('deliveries', 'fix-issue')).said).toBe('Nothing was delivered yet.\n');
+  });
+
   it('explain a run from what happened to what was sent, and nothing in it moves the cursor', async () => {
     const { said } = await belay('explain', 'r2');
     const order = [

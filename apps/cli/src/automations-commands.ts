@@ -18,6 +18,7 @@ import {
   showAutomation,
 } from './commands/list-automations.js';
 import { checkDefinition, printNextTimes } from './commands/check-definition.js';
+import { listDeliveries } from './commands/list-deliveries.js';
 import { explainRun } from './commands/explain-run.js';
 import { connectSource, disconnectSource, listSources } from './commands/forge-sources.js';
 import { wholeNumber } from './options.js';
@@ -57,6 +58,11 @@ function addReading(add: Add): void {
     .argument(...automationArgument)
     .option('-n, --limit <n>', 'number of runs', wholeNumber, 30)
     .action(printHistory);
+  add('deliveries')
+    .description('list what was learned of for an automation and what became of it, newest first')
+    .argument(...automationArgument)
+    .option('-n, --limit <n>', 'number of deliveries', wholeNumber, 30)
+    .action(listDeliveries);
   add('explain')
     .description('tell why a run is as it is: what happened, who, what was decided and sent')
     .argument(...runArgument)
@@ -103,7 +109,7 @@ function addRunning(add: Add, exit: (code: number) => void): void {
     .argument(...automationArgument)
     .option('--number <n>', 'number of the issue or pull request', wholeNumber)
     .option('--branch <name>', 'branch to work on')
-    .option('--delivery <id>', 'repeat what this delivery said')
+    .option('--delivery <id>', 'repeat what this delivery said; see belay automations deliveries')
     .option('--dry', 'decide, tell what would be done, and do nothing')
     .action(async (name, options) => exit(await runAutomation(name, options)));
   add('cancel')
