@@ -140,6 +140,16 @@ describe('a definition', () => {
       ['lane.queued: is at least 1', 'lane.attempts: is at most 20'],
     ],
     [
+      'a name and an empty text',
+      { name: 'Fix CI', run: { task: '', budgets: { dollars: 1 } } },
+      [
+        expect.stringMatching(
+          /^name: “Fix CI” is not valid: a name has lowercase letters/,
+        ) as never,
+        'run.task: is empty',
+      ],
+    ],
+    [
       'what is missing',
       { run: { budgets: {} }, name: undefined },
       ['name: is missing', 'run.budgets: name dollars or tokens, so that a run has a limit'],

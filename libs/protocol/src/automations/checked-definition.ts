@@ -6,6 +6,7 @@ import {
 } from './automation-definition.js';
 import { automationFaults } from './automation-rules.js';
 import type { DefinitionFault } from './definition-fault.js';
+import { pluralText } from '../format.js';
 import { nearestName } from './nearest-name.js';
 
 /** A definition from any value, or everything that is wrong with it, one sentence each. Never throws. */
@@ -106,11 +107,14 @@ function sentenceOf(issue: z.core.$ZodIssue, given: unknown): string {
         issue.origin,
       );
     case 'invalid_format':
-      return `${shown(given)} is not ${/^(?:an?|one|letters|the) /.test(issue.message) ? '' : 'valid: '}${issue.message}`;
+      return `${shown(given)} is not ${isNoun.test(issue.message) ? '' : 'valid: '}${issue.message}`;
     default:
       return issue.message;
   }
 }
+
+/** Messages that name a thing, `a name that …`, and not a sentence about it, `a name has …`. */
+const isNoun = /^(?:an?|one|letters|the) (?!name has )/;
 
 const typeNames: Readonly<Record<string, string>> = {
   string: 'text',
@@ -123,8 +127,13 @@ const typeNames: Readonly<Record<string, string>> = {
 
 function limitOf(word: string, limit: number, origin: string): string {
   const units: Readonly<Record<string, string>> = { string: 'has ', array: 'has ' };
-  const things: Readonly<Record<string, string>> = { string: ' characters', array: ' entries' };
-  return `${units[origin] ?? 'is '}${word} ${limit}${things[origin] ?? ''}`;
+  const things: Readonly<Record<string, [one: string, many: string]>> = {
+    string: ['character', 'characters'],
+    array: ['entry', 'entries'],
+  };
+  if (origin === 'string' && word === 'at least' && limit === 1) return 'is empty';
+  const thing = things[origin];
+  return `${units[origin] ?? 'is '}${word} ${thing === undefined ? limit : pluralText(limit, ...thing)}`;
 }
 
 function shown(value: unknown): string {
