@@ -98,7 +98,10 @@ export class AutomationViews {
     if (seesAll(caller) || (session !== null && sees(caller, session)))
       return this.runs.explain(run);
     // As for one that does not exist.
-    throw new AppError('not_found', `There is no run ${run.slice(0, 100)}.`);
+    throw new AppError(
+      'not_found',
+      `There is no run ${run.slice(0, 100)}. See: belay automations history NAME`,
+    );
   }
 
   /** The run that began a session; null if none did. */

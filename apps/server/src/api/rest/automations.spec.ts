@@ -214,7 +214,7 @@ describe('automations over REST', () => {
       ['owner rest automations.secret ok', 'audited'],
       ['owner rest automations.run ok', `audited ${run.id}, only decided`],
       ['owner rest automations.cancel conflict', run.id],
-      ['owner rest automations.resetLane ok', 'audited planted'],
+      ['owner rest automations.resetLane not_found', 'audited planted'],
       ['owner rest automations.connect ok', `${host}/acme/api, its definitions are trusted`],
       ['owner rest automations.connect ok', `${host}/acme/api, its definitions are not`],
       ['owner rest automations.connect ok', `${host}/acme/api`],

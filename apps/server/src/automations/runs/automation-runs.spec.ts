@@ -218,6 +218,34 @@ describe('a run that is begun by hand', () => {
     const shown = (await belay.app.get(AutomationViews).info(automation)).latest;
     expect(shown).toMatchObject([{ id: run.id, session: null }]);
     expect(await bench.engine.lanesOf(automation)).toMatchObject([{ running: null }]);
+    const begun = await bench.begin(await bench.byHand());
+    const session = await bench.sessionOf(begun);
+    expect((await bench.engine.explain(begun)).run.session).toBe(session);
+  });
+
+  it('by hand needs a number where it is about an issue or a pull request', async () => {
+    const on = (event: string) =>
+      ({ on: { host: 'git.test', repository: 'acme/api', event } }) as never;
+    const fix = await bench.define(on('issue.labelled'));
+    await expect(bench.begin(fix)).rejects.toMatchObject({
+      code: 'invalid_input',
+      message: expect.stringContaining('--number'),
+    });
+    expect(await bench.run(await bench.begin(fix, { number: 7 }))).toMatchObject({ subject: '#7' });
+    const release = await bench.define(on('release.published'));
+    expect(await bench.run(await bench.begin(release))).toMatchObject({ subject: 'hand' });
+  });
+
+  it('has no lane to reset but those with attempts', async () => {
+    const automation = await bench.byHand();
+    const reset = () => bench.engine.resetLane(automation, 'hand');
+    await expect(reset()).rejects.toMatchObject({ code: 'not_found' });
+    const id = await bench.begin(automation);
+    await bench.sessionOf(id);
+    expect(await bench.engine.lanesOf(automation)).toMatchObject([{ attempts: 1 }]);
+    await reset();
+    expect(await bench.engine.lanesOf(automation)).toMatchObject([{ attempts: 0 }]);
+    await bench.works(id);
   });
 });
 

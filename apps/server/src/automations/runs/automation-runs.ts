@@ -60,8 +60,14 @@ export class AutomationRuns {
     return this.lanes.list(id);
   }
 
-  /** Lets a stuck lane go on, with new attempts. */
-  async resetLane({ id }: SavedAutomation, key: string): Promise<void> {
+  /** Lets a stuck lane go on, with new attempts. Throws `not_found` for a lane with nothing to reset. */
+  async resetLane({ id, name }: SavedAutomation, key: string): Promise<void> {
+    const lanes = await this.lanes.list(id);
+    if (!lanes.some((lane) => lane.key === key))
+      throw new AppError(
+        'not_found',
+        `${name} has no lane ${key.slice(0, 100)} that is stuck or has attempts. List them: belay automations lanes ${name}`,
+      );
     await this.lanes.reset(id, key);
     this.loop.wake();
   }

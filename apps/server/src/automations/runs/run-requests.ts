@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { AppError, occurrence, type Occurrence } from '@belay/protocol';
+import { AppError, isForgeTrigger, occurrence, type Occurrence } from '@belay/protocol';
 import type { Caller } from '../../access/caller.js';
 import { Database } from '../../storage/database.js';
 import { Clock } from '../clock.js';
@@ -29,11 +29,15 @@ export class RunRequests {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the id of the new run. Throws `not_found` for a delivery that is not the automation’s. */
+  /**
+   * Returns the id of the new run. Throws `not_found` for a delivery that is not the automation’s, and `invalid_input`
+   * without the number of what it needs to be about.
+   */
   async make(automation: SavedAutomation, wish: RunWish, caller: Caller): Promise<string> {
     const now = this.clock.now();
     const repeated =
       wish.delivery === undefined ? undefined : await this.#delivery(automation, wish.delivery);
+    if (!repeated) assertNamesSubject(automation, wish);
     const about = repeated ?? this.#byHand(wish);
     // A repetition is another run of the same thing.
     const key = `${wish.dry ? dryKey : 'hand:'}${randomUUID()}`;
@@ -80,7 +84,20 @@ export class RunRequests {
     }
     throw new AppError(
       'not_found',
-      `${automation.name} has no delivery ${id.slice(0, 100)} that its trigger fits. See its deliveries.`,
+      `${automation.name} has no delivery ${id.slice(0, 100)} that its trigger fits. List them: belay automations deliveries ${automation.name}`,
     );
   }
+}
+
+/** Without it, a session would have the task to fix an issue and no issue. */
+function assertNamesSubject(
+  { name, definition: { on } }: SavedAutomation,
+  { number }: RunWish,
+): void {
+  if (number !== undefined || !isForgeTrigger(on)) return;
+  if ([on.event].flat().every((event) => /^(?:issue|pull)\./.test(event)))
+    throw new AppError(
+      'invalid_input',
+      `${name} is about an issue or a pull request. Name its number: belay automations run ${name} --number 12`,
+    );
 }

@@ -61,7 +61,10 @@ export class RunsStore {
   async require(id: string): Promise<StoredRun> {
     const found = await this.find(id);
     if (found) return found;
-    throw new AppError('not_found', `There is no run ${id.slice(0, 100)}.`);
+    throw new AppError(
+      'not_found',
+      `There is no run ${id.slice(0, 100)}. See: belay automations history NAME`,
+    );
   }
 
   async ofSession(session: string): Promise<StoredRun | undefined> {
