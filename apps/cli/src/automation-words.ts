@@ -51,11 +51,14 @@ export const moneyWords = ({
   `${dollarsText(dollarsThisMonth)} of ${dollarsText(definition.lane.dollarsPerMonth)}`;
 
 /** What waits, or when it runs next. */
-export function nextWords({
-  waiting,
-  nextAt,
-  state,
-}: Pick<AutomationInfo, 'waiting' | 'nextAt' | 'state'>): string {
-  if (waiting > 0) return `${waiting} waiting`;
-  return nextAt === null || state !== 'on' ? '' : `next ${dateTimeText(nextAt)}`;
+export function nextWords(
+  automation: Pick<AutomationInfo, 'waiting' | 'nextAt' | 'state'>,
+): string {
+  if (automation.waiting > 0) return `${automation.waiting} waiting`;
+  const time = nextTimeOf(automation);
+  return time === '' ? '' : `next ${time}`;
 }
+
+/** When it runs next; empty without a schedule and while it is not on. */
+export const nextTimeOf = ({ nextAt, state }: Pick<AutomationInfo, 'nextAt' | 'state'>): string =>
+  nextAt === null || state !== 'on' ? '' : dateTimeText(nextAt);

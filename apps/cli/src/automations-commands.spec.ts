@@ -276,7 +276,9 @@ describe('belay automations', () => {
   it('are checked with the place of every problem', async () => {
     expect(await belay('check', file)).toMatchObject({
       code: 0,
-      said: expect.stringContaining('fix-ci.yaml is a correct automation.\nIt runs at 03:04 (UTC)'),
+      said: expect.stringMatching(
+        /^fix-ci\.yaml is a correct automation\.\nIt runs at 03:04 \(UTC\)\. .*:\n {2}Jan 2, 2026, .+\n$/,
+      ),
     });
     answers['POST /api/automations/check'] = {
       problems: [wrong],
@@ -316,6 +318,35 @@ describe('belay automations', () => {
     });
     await expect(belay('add', '--job', 'none')).rejects.toMatchObject({ code: 'not_found' });
     await expect(belay('add')).rejects.toMatchObject({ code: 'invalid_input' });
+  });
+
+  it('have a URL, with a request that it takes', async () => {
+    const on = { url: true, key: 'alert.id' };
+    const alert = { ...automation, definition: { ...automation.definition, on } };
+    answers['GET /api/automations/fix-issue'] = alert;
+    answers['POST /api/automations/fix-issue/secret'] = { url: 'https://b.test/x', secret: 's' };
+    const { said } = await belay('secret', 'fix-issue');
+    expect(said).toContain(`--json '{"alert":{"id":"request-1"}}'`);
+  });
+
+  it('say where to look for what becomes of a run', async () => {
+    const queued = { ...explanation, run: { ...run, state: 'queued', event: 'hand' } };
+    answers['POST /api/automations/fix-issue/run'] = queued;
+    const { said } = await belay('run', 'fix-issue', '--number', '12');
+    expect(said).toContain('a user began it, on #12');
+    expect(said).toMatch(/To see what becomes of it: belay automations explain r2\n$/);
+  });
+
+  it('are not made of an empty file, or one that is not there', async () => {
+    const empty = join(folder, 'empty.yaml');
+    writeFileSync(empty, '\n');
+    await expect(belay('check', empty)).rejects.toMatchObject({
+      message: expect.stringContaining('empty.yaml is empty.'),
+    });
+    await expect(belay('check', join(folder, 'none.yaml'))).rejects.toMatchObject({
+      message: expect.stringMatching(/^There is no file /),
+    });
+    expect(requests).toEqual([]);
   });
 
   it('begin by hand, and a refused run is a failure', async () => {

@@ -147,6 +147,7 @@ export {
 export { assertLaneKey, laneKeyOf } from './automations/lane-key.js';
 export { automationFaults, eventsOf } from './automations/automation-rules.js';
 export { faultPath, type DefinitionFault } from './automations/definition-fault.js';
+export { urlBodyExample } from './automations/url-body-example.js';
 export { scheduleWords } from './automations/schedule-words.js';
 export { checkedDefinition } from './automations/checked-definition.js';
 export { isTimeZone } from './automations/time-zone.js';

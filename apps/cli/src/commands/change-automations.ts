@@ -1,4 +1,4 @@
-import { AppError, type AutomationInfo } from '@belay/protocol';
+import { AppError, endedRunStates, urlBodyExample, type AutomationInfo } from '@belay/protocol';
 import { confirmed } from '../confirmed.js';
 import { clientFor, type PrintOptions } from '../connection.js';
 import { editText } from '../edit-text.js';
@@ -13,7 +13,10 @@ export async function addAutomation(
   { job, repository, name, ...options }: PrintOptions & JobOptions,
 ): Promise<number> {
   if ((file === undefined) === (job === undefined))
-    throw new AppError('invalid_input', 'Name a file with a definition, or a job with --job.');
+    throw new AppError(
+      'invalid_input',
+      'Name either a file with a definition, or a job with --job.',
+    );
   if (file !== undefined && (repository ?? name) !== undefined)
     throw new AppError(
       'invalid_input',
@@ -129,6 +132,10 @@ export async function runAutomation(
   };
   const explanation = await clientFor(options).automations.run(name, wish);
   tellRun(explanation, options);
+  if (!options.json && !endedRunStates.includes(explanation.run.state))
+    outputTo(process.stdout).line(
+      `To see what becomes of it: belay automations explain ${explanation.run.id}`,
+    );
   return ['refused', 'failed'].includes(explanation.run.state) ? 1 : 0;
 }
 
@@ -146,13 +153,16 @@ export async function resetLane(name: string, key: string, options: PrintOptions
 
 /** `belay automations secret`. */
 export async function makeUrlSecret(name: string, options: PrintOptions): Promise<void> {
-  const made = await clientFor(options).automations.secret(name);
+  const client = clientFor(options);
+  const made = await client.automations.secret(name);
+  const { on } = (await client.automations.get(name)).definition;
+  const example = JSON.stringify(urlBodyExample(on));
   printResult(
     options,
     made,
     'The secret, which is shown only now:',
     `  ${made.secret}`,
     'To begin a run:',
-    `  curl ${made.url} -H "Authorization: Bearer $SECRET" --json '{"key": "value"}'`,
+    `  curl ${made.url} -H "Authorization: Bearer $SECRET" --json '${example}'`,
   );
 }

@@ -8,6 +8,8 @@ import { outputTo } from '../output.js';
 
 /** As the server’s contract has it. */
 const maxBytes = 65_536;
+/** Next times below a correct schedule; `next` prints more. */
+const shownTimes = 3;
 
 /** A definition of an automation, and the name for messages about it. */
 export interface GivenDefinition {
@@ -24,10 +26,12 @@ export async function checkDefinition(file: string, options: PrintOptions): Prom
     const { schedule, next } = report;
     const output = outputTo(process.stdout);
     output.line(`${given.file} is a correct automation.`);
-    if (next.length > 0)
+    if (next.length > 0) {
       output.line(
-        `It runs ${schedule ?? 'by its schedule'}: next ${next.map(dateTimeText).join(', ')}.`,
+        `It runs ${schedule ?? 'by its schedule'}. The next times, as your clock has them:`,
       );
+      for (const time of next.slice(0, shownTimes)) output.line(`  ${dateTimeText(time)}`);
+    }
   }
   return report.problems.length > 0 ? 1 : 0;
 }
@@ -60,17 +64,27 @@ export async function printNextTimes(
 
 /** The file with a definition; `-` is standard input. Throws `invalid_input` for what cannot be one. */
 export async function readDefinition(file: string): Promise<GivenDefinition> {
-  if (file === '-') return { text: await text(process.stdin), file: 'standard input' };
+  if (file === '-') return notEmpty({ text: await text(process.stdin), file: 'standard input' });
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
-  if (found instanceof Error)
+  if (!('isFile' in found))
     throw new AppError(
       'invalid_input',
-      `${file} cannot be read (${found.code}). Name a file with a definition.`,
+      found.code === 'ENOENT'
+        ? `There is no file ${file}. Name a file with a definition.`
+        : `${file} cannot be read (${found.code}). Name a file with a definition.`,
     );
   if (!found.isFile()) throw new AppError('invalid_input', `${file} is not a file.`);
   if (found.size > maxBytes)
     throw new AppError('invalid_input', `${file} is larger than 64 KiB, and a definition is not.`);
-  return { text: await readFile(file, 'utf8'), file: basename(file) };
+  return notEmpty({ text: await readFile(file, 'utf8'), file: basename(file) });
+}
+
+function notEmpty(given: GivenDefinition): GivenDefinition {
+  if (given.text.trim() !== '') return given;
+  throw new AppError(
+    'invalid_input',
+    `${given.file} is empty. Begin with a job: belay automations jobs`,
+  );
 }
 
 /** Prints what is wrong with a definition, and warnings; returns whether something is wrong. */

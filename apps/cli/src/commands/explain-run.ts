@@ -39,12 +39,11 @@ export function tellRun(explanation: RunExplanation, { json }: { json?: boolean 
 /** What happened, who did it, and on what. */
 function beginning({ run, occurrence, findings }: RunExplanation): string[] {
   const { actor, permission, title, branch, base, sha, isFork } = findings;
-  const about = run.subject === run.event ? '' : ` ${run.subject}`;
   const named = title === null ? '' : ` “${title}”`;
   const detail = occurrence.label ?? occurrence.command ?? occurrence.verdict;
   const who = actor ?? occurrence.actor;
   return [
-    `${dateTimeText(occurrence.at)}: ${eventWords[run.event]}${about}${named}${detail === undefined ? '' : ` (${detail})`}`,
+    `${dateTimeText(occurrence.at)}: ${eventWords[run.event]}${aboutWords(run)}${named}${detail === undefined ? '' : ` (${detail})`}`,
     ...(who === null
       ? []
       : [
@@ -57,6 +56,12 @@ function beginning({ run, occurrence, findings }: RunExplanation): string[] {
         ]),
     `Lane ${run.lane}.`,
   ];
+}
+
+/** What it is about, after the words of its event. */
+function aboutWords({ subject, event }: RunExplanation['run']): string {
+  if (subject === event) return '';
+  return event === 'hand' ? `, on ${subject}` : ` ${subject}`;
 }
 
 const eventWords: Record<AutomationEvent, string> = {

@@ -1,6 +1,7 @@
-import { ageText, dateTimeText, dollarsText, type AutomationInfo } from '@belay/protocol';
+import { ageText, dollarsText, pluralText, type AutomationInfo } from '@belay/protocol';
 import {
   moneyWords,
+  nextTimeOf,
   nextWords,
   runMark,
   runMarks,
@@ -54,7 +55,8 @@ function showDetails(automation: AutomationInfo, output: LineOutput): void {
     ['task', definition.run.task ?? `the template ${definition.run.template}`],
     ['may send', Object.keys(definition.out).join(', ') || 'nothing'],
     ['money', `${moneyWords(automation)} this month`],
-    ['next', nextWords(automation)],
+    ['waiting', automation.waiting > 0 ? pluralText(automation.waiting, 'run') : ''],
+    ['next', nextTimeOf(automation)],
     ['owner', owner],
     ['from', file ?? ''],
   ];
@@ -106,11 +108,10 @@ export async function listLanes(name: string, options: PrintOptions): Promise<vo
     row: ({ key, running, attempts, lastStart, stuck }) => [
       key,
       running === null ? (stuck === null ? 'free' : 'stuck') : `running ${running}`,
-      String(attempts),
-      lastStart === null ? '' : dateTimeText(lastStart),
+      pluralText(attempts, 'attempt'),
+      lastStart === null ? '' : `${ageText(lastStart)} ago`,
       stuck ?? '',
     ],
-    numbers: [2],
   });
 }
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { isForgeTrigger, type AutomationInfo } from '@belay/protocol';
+import { isForgeTrigger, urlBodyExample, type AutomationInfo } from '@belay/protocol';
 import { MoreHorizontal } from 'lucide-react';
 import { Button } from '@/components/ui/button';
 import { CopyText } from '@/components/ui/copy-text';
@@ -30,7 +30,7 @@ export function AutomationActions({ automation }: { automation: AutomationInfo }
     });
   const begin = (dry: boolean) =>
     attempt(async () => {
-      const subject = await subjectOf(automation);
+      const subject = await subjectOf(automation, dry);
       if (subject === null) return;
       const { run } = await client.automations.run(name, { ...subject, dry });
       await navigate({ to: '/automations/$name/runs/$run', params: { name, run: run.id } });
@@ -59,7 +59,10 @@ export function AutomationActions({ automation }: { automation: AutomationInfo }
       },
     );
   const items = (): (MenuItem | null)[] => [
-    { label: 'Try without acting…', run: () => begin(true) },
+    {
+      label: isForgeTrigger(definition.on) ? 'Try without acting…' : 'Try without acting',
+      run: () => begin(true),
+    },
     ...('url' in definition.on ? [{ label: 'URL and new secret…', run: renew }] : []),
     null,
     { label: 'Remove…', danger: true, run: remove },
@@ -77,35 +80,52 @@ export function AutomationActions({ automation }: { automation: AutomationInfo }
         items={items}
       />
       {secret && (
-        <Dialog title="Call this automation" onClose={() => setSecret(undefined)}>
-          <div className="space-y-2">
-            <p className="text-sm text-muted">
-              Send a JSON object with POST. The secret is shown only now.
-            </p>
-            <CopyText label="Copy URL" text={secret.url} />
-            <CopyText label="Copy secret" text={secret.secret} />
-            <CopyText
-              label="Copy command"
-              text={`curl -H "Authorization: Bearer ${secret.secret}" -H "Content-Type: application/json" -d '{}' ${secret.url}`}
-            />
-          </div>
-        </Dialog>
+        <SecretDialog {...secret} on={definition.on} onClose={() => setSecret(undefined)} />
       )}
     </div>
   );
 }
 
+interface SecretDialogProps {
+  url: string;
+  secret: string;
+  on: AutomationInfo['definition']['on'];
+  onClose(): void;
+}
+
+/** The only place where a secret is shown. */
+function SecretDialog({ url, secret, on, onClose }: SecretDialogProps) {
+  const body = JSON.stringify(urlBodyExample(on));
+  return (
+    <Dialog title="Call this automation" onClose={onClose}>
+      <div className="space-y-2">
+        <p className="text-sm text-muted">
+          Send a JSON object with POST. The secret is shown only now.
+        </p>
+        <CopyText label="Copy URL" text={url} />
+        <CopyText label="Copy secret" text={secret} />
+        <CopyText
+          label="Copy command"
+          text={`curl -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '${body}' ${url}`}
+        />
+      </div>
+    </Dialog>
+  );
+}
+
 /** What a run by hand is about; null if the user cancels. */
-async function subjectOf({
-  name,
-  definition: { on },
-}: AutomationInfo): Promise<{ number?: number } | null> {
+async function subjectOf(
+  { name, definition: { on } }: AutomationInfo,
+  dry: boolean,
+): Promise<{ number?: number } | null> {
   if (!isForgeTrigger(on)) return {};
   const text = await askText({
-    title: `Run ${name}`,
-    text: 'It runs as if its event had happened there.',
+    title: dry ? `Try ${name} without acting` : `Run ${name}`,
+    text: dry
+      ? 'It decides as if its event had happened there, and does nothing.'
+      : 'It runs as if its event had happened there.',
     label: 'Number of the issue or pull request',
-    verb: 'Run',
+    verb: dry ? 'Try' : 'Run',
   });
   if (text === null) return null;
   const number = Number(text.replace(/^[#!]/, ''));
