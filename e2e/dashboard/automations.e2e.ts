@@ -60,7 +60,7 @@ const tests = (server: BelayServer) => {
     await shows(page, '[aria-label="New automation"]', 'dolars');
     await write(page, definition('figures', '{ schedule: 30 2 * * 1-5 }'));
     await shows(page, '[role=status]', 'The definition is valid.');
-    await shows(page, '[role=status]', 'at 02:30 from Monday to Friday (UTC). Next: ');
+    await shows(page, '[role=status]', 'At 02:30 from Monday to Friday (UTC). Next: ');
     await click(page, 'Add');
     await shows(page, 'h1', /figures\s+on/);
     await shows(page, 'main', /Next: .+ · .+ · .+/);
@@ -127,7 +127,7 @@ const tests = (server: BelayServer) => {
     await click(page, 'Change its condition');
     await shows(page, 'nav [aria-current=page]', 'Definition');
     await click(page, 'Deliveries');
-    await shows(page, '[aria-label=Deliveries]', 'by url');
+    await shows(page, '[aria-label=Deliveries]', 'Request to its URL taken up');
   });
 
   it('a viewer reads all of it, and is offered no change', async () => {

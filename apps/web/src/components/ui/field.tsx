@@ -93,6 +93,7 @@ export const optionsOf = <T extends string>(labels: Readonly<Record<T, string>>)
 interface SelectFieldProps<T extends string> extends Labelled, Bound<T> {
   options: readonly Option<T>[];
   disabled?: boolean;
+  autoFocus?: boolean;
 }
 
 export function SelectField<T extends string>({

@@ -24,6 +24,7 @@ import { explanationQuery, isRunOver } from './queries';
 import { RunStateLabel } from './run-mark';
 import { RunRemedy } from './run-remedy';
 import { SentItems } from './sent-items';
+import { eventTitle, runTitle } from './trigger-words';
 
 const route = getRouteApi('/automations/$name/runs/$run');
 
@@ -89,7 +90,7 @@ function Head({ explanation: { run, occurrence, findings } }: { explanation: Run
   return (
     <header className="space-y-3">
       <h1 className="flex flex-wrap items-baseline gap-2 text-xl font-semibold">
-        <VisibleText text={run.subject} />
+        <VisibleText text={runTitle(run)} />
         <span className="text-sm font-normal">
           <RunStateLabel run={run} />
         </span>
@@ -101,7 +102,7 @@ function Head({ explanation: { run, occurrence, findings } }: { explanation: Run
       )}
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-1 text-sm">
         <Detail name="Event">
-          {run.event}, {dateTimeText(occurrence.at)}
+          {eventTitle(run.event)}, {dateTimeText(occurrence.at)}
         </Detail>
         {findings.actor && (
           <Detail name="By">

@@ -1,8 +1,10 @@
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { automationDefinition, type AutomationInfo, type AutomationRun } from '@belay/protocol';
+import { useQuestion } from '@/lib/ask';
 import { renderWeb } from '@/testing/render-web';
 import { AutomationsPage } from './automations-page';
 import { DefinitionEditor } from './definition-editor';
+import { DeliveriesSection } from './deliveries-section';
 import { LanesSection } from './lanes-section';
 import { RunsSection } from './runs-section';
 
@@ -96,6 +98,33 @@ describe('the page of the automations', () => {
     expect(pathname()).toBe('/automations/nightly');
   });
 
+  it('asks before a job replaces what was typed', async () => {
+    const jobs = ['nightly', 'review'].map((name) => ({ name, description: '', text: name }));
+    const check = () => ({ problems: [], warnings: [], next: [], schedule: null });
+    await renderWeb(<AutomationsPage />, {
+      replies: {
+        automations: { list: () => [], sources: () => [], jobs: () => jobs, check },
+      },
+    });
+    fireEvent.click(await screen.findByRole('button', { name: 'New automation' }));
+    const choice = await screen.findByLabelText(/Begin with/);
+    const choose = (value: string) =>
+      act(async () => fireEvent.change(choice, { target: { value } }));
+    const editor = screen.getByLabelText<HTMLTextAreaElement>('Definition (YAML)');
+    await choose('nightly');
+    await choose('review');
+    expect(editor.value).toBe('review');
+    fireEvent.change(editor, { target: { value: 'mine' } });
+    for (const [given, value] of [
+      [null, 'mine'],
+      ['', 'nightly'],
+    ] as const) {
+      await choose('nightly');
+      await act(async () => useQuestion.getState().question?.answer(given));
+      expect(editor.value).toBe(value);
+    }
+  });
+
   it('offers no change to viewers', async () => {
     await renderWeb(<AutomationsPage />, {
       role: 'viewer',
@@ -122,6 +151,28 @@ test('runs say what came of them, and decisions against one why', async () => {
   // What was refused leads to where that is changed.
   const change = '/automations/nightly?section=definition';
   expect(links).toEqual(['/automations/nightly/runs/r2', change, '/automations/nightly/runs/r1']);
+});
+
+test('deliveries lead to the runs that they began', async () => {
+  const at = '2026-01-02T00:00:00Z';
+  const one = { at, state: 'done', why: null } as const;
+  await renderWeb(<DeliveriesSection automation={info()} />, {
+    replies: {
+      automations: {
+        deliveries: () => [
+          { ...one, id: 'd2', transport: 'url', event: 'url', runs: ['r7'] },
+          { ...one, id: 'd1', transport: 'poll', event: 'issue.labelled', runs: [] },
+        ],
+      },
+    },
+  });
+  const [first, second] = within(
+    await screen.findByRole('list', { name: 'Deliveries' }),
+  ).getAllByRole('listitem');
+  expect(first?.textContent).toMatch(/^Request to its URL taken up/);
+  expect(second?.textContent).toMatch(/^issue.labelled by polling, taken up/);
+  const links = screen.getAllByRole('link').map((link) => link.getAttribute('href'));
+  expect(links).toEqual(['/automations/nightly/runs/r7']);
 });
 
 test('a stuck lane is reset by a user', async () => {

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { dateTimeText } from '@belay/protocol';
-import { TextArea } from '@/components/ui/field';
+import { Field, TextArea } from '@/components/ui/field';
 import { VisibleText } from '@/components/ui/visible-text';
 import { client } from '@/lib/server';
+import { capitalized } from './trigger-words';
 
 /** How long typing pauses before the server checks the text. */
 const pauseMs = 400;
@@ -18,14 +19,16 @@ interface DefinitionEditorProps {
 export function DefinitionEditor({ text, onChange, readOnly = false }: DefinitionEditorProps) {
   return (
     <div className="space-y-2">
-      <TextArea
-        aria-label="Definition (YAML)"
-        value={text}
-        readOnly={readOnly}
-        spellCheck={false}
-        onChange={({ target }) => onChange(target.value)}
-        className="max-h-[60vh] min-h-72 font-mono text-xs"
-      />
+      <Field label="Definition (YAML)">
+        <TextArea
+          aria-label="Definition (YAML)"
+          value={text}
+          readOnly={readOnly}
+          spellCheck={false}
+          onChange={({ target }) => onChange(target.value)}
+          className="max-h-[60vh] min-h-72 font-mono text-xs"
+        />
+      </Field>
       {!readOnly && text.trim() !== '' && <Verdict text={text} />}
     </div>
   );
@@ -58,7 +61,7 @@ function Verdict({ text }: { text: string }) {
       ))}
       {schedule !== null && next.length > 0 && (
         <p className="text-muted">
-          {schedule}. Next: {next.slice(0, 3).map(dateTimeText).join(' · ')}
+          {capitalized(schedule)}. Next: {next.slice(0, 3).map(dateTimeText).join(' · ')}
         </p>
       )}
       {problems.length === 0 && <p className="text-pass">The definition is valid.</p>}

@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { SelectField } from '@/components/ui/field';
 import { Form } from '@/components/ui/form';
 import { QueryState } from '@/components/ui/query-state';
+import { askConfirm } from '@/lib/ask';
 import { client } from '@/lib/server';
 import type { Submitted } from '@/lib/use-submit';
 import { DefinitionEditor } from './definition-editor';
@@ -16,9 +17,17 @@ export function NewAutomation({ onClose }: { onClose(): void }) {
   const navigate = useNavigate();
   const [job, setJob] = useState('');
   const [text, setText] = useState('');
-  const choose = (name: string) => {
+  const textOf = (name: string) => jobs.data?.find((one) => one.name === name)?.text ?? '';
+  const choose = async (name: string) => {
+    const isTyped = text.trim() !== '' && text !== textOf(job);
+    const question = {
+      title: 'Replace what you typed?',
+      text: 'The definition has changes that are not saved.',
+      verb: 'Replace',
+    };
+    if (isTyped && !(await askConfirm(question))) return;
     setJob(name);
-    setText(jobs.data?.find((one) => one.name === name)?.text ?? '');
+    setText(textOf(name));
   };
   const add = async (): Promise<Submitted> => {
     const { name } = await client.automations.add({ text });
@@ -42,7 +51,8 @@ export function NewAutomation({ onClose }: { onClose(): void }) {
             label="Begin with"
             hint={description}
             value={job}
-            onChange={choose}
+            onChange={(name) => void choose(name)}
+            autoFocus
             options={[
               { value: '', label: 'An empty definition' },
               ...jobs.data.map(({ name }) => ({ value: name, label: name })),

@@ -9,7 +9,7 @@ const inDefinition = (words: string): Remedy => ['definition', words];
 /** By the code of a run that was not begun or not published: where a user changes that. */
 const remedies: Readonly<Record<string, Remedy>> = {
   permission: inDefinition('Change who may begin it'),
-  listed: inDefinition('Change who may begin it'),
+  'permission-unknown': inDefinition('Change who may begin it'),
   bot: inDefinition('Change which bots may begin it'),
   own: inDefinition('Let its own pushes begin it'),
   fork: inDefinition('Change what holds for forks'),

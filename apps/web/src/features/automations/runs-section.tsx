@@ -11,6 +11,7 @@ import { Age } from './age';
 import { isRunOver, mostRows, runsQuery } from './queries';
 import { RunRemedy } from './run-remedy';
 import { RunStateLabel } from './run-mark';
+import { eventTitle, runTitle } from './trigger-words';
 
 /** Whether a run got as far as a session, or still may. */
 const hasRun = (run: AutomationRun): boolean => run.session !== null || !isRunOver(run);
@@ -80,9 +81,11 @@ function Row({ run }: { run: AutomationRun }) {
           <span className="flex items-baseline gap-2">
             <RunStateLabel run={run} />
             <span className="min-w-0 truncate font-medium">
-              <VisibleText text={subject} />
+              <VisibleText text={runTitle(run)} />
             </span>
-            {event !== subject && <span className="shrink-0 text-xs text-faint">{event}</span>}
+            {event !== subject && (
+              <span className="shrink-0 text-xs text-faint">{eventTitle(event)}</span>
+            )}
           </span>
           {why !== null && (
             <span className="line-clamp-3 break-words text-muted">
