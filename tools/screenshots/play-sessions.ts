@@ -10,9 +10,10 @@ import {
   type Followed,
   type Turn,
 } from '@belay/testkit';
+import { playAutomations, type PlayedAutomations } from './play-automations.ts';
 
 /** Ids of the sessions that pages show, and an event in the middle of the demo’s log. */
-export interface PlayedSessions {
+export interface PlayedSessions extends PlayedAutomations {
   demo: string;
   publish: string;
   comparison: string;
@@ -114,6 +115,7 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
   await publish.state('waiting');
   await asking.state('waiting');
   await running.until(() => running.terminal().includes('run 1'));
+  const automations = await playAutomations(server);
   await fillSettings(server);
   await server.client.viewerLinks.create(demo.id, {
     label: 'Design review',
@@ -123,6 +125,7 @@ export async function playSessions(server: BelayServer): Promise<PlayedSessions>
     (event) => event.action === 'result' && event.args.operation === 'files.edit',
   );
   return {
+    ...automations,
     demo: demo.id,
     publish: publish.id,
     comparison: compared.id,

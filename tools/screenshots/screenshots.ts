@@ -151,6 +151,21 @@ export const screenshots: Screenshot[] = [
     ready: (page) => shows(page, 'main', 'AssertionError'),
   },
   {
+    name: 'automations',
+    path: () => '/automations',
+    ready: (page) => shows(page, 'main', 'paused'),
+  },
+  {
+    name: 'automation',
+    path: ({ automation }) => `/automations/${automation}?section=definition`,
+    ready: (page) => shows(page, 'main', 'Next: '),
+  },
+  {
+    name: 'automation-run',
+    path: ({ automation, decided }) => `/automations/${automation}/runs/${decided}`,
+    ready: (page) => shows(page, '[aria-label=Decisions]', 'There is capacity'),
+  },
+  {
     name: 'actions',
     path: () => '/actions',
     ready: (page) => shows(page, 'main', 'Roll dice'),

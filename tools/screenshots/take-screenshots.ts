@@ -43,11 +43,21 @@ async function takeAll(studio: Studio, wanted: string[]): Promise<void> {
     await step(page.name, () => take(studio, page, sessions));
 }
 
+/** Before any session exists. */
+const nothingPlayed: PlayedSessions = {
+  demo: '',
+  publish: '',
+  comparison: '',
+  middle: 0,
+  automation: '',
+  decided: '',
+};
+
 /** Takes one page in both sizes and both themes. */
 async function take(
   { server, chromium }: Studio,
   page: Screenshot,
-  sessions: PlayedSessions = { demo: '', publish: '', comparison: '', middle: 0 },
+  sessions: PlayedSessions = nothingPlayed,
 ): Promise<void> {
   for (const { suffix, width, height } of sizes) {
     if (suffix && page.desktop) continue;
