@@ -1,5 +1,7 @@
 import { newEvent, type AutomationDefinitionInput } from '@belay/protocol';
+import { until } from '@belay/testing';
 import { onEveryDatabase } from '../../testing/databases.js';
+import { PastSessionEnds } from './past-session-ends.js';
 import { SessionEndTrigger } from './session-ends.js';
 import { TriggerScene } from './testing/trigger-scene.js';
 
@@ -8,15 +10,34 @@ onEveryDatabase('ends of sessions', (databases) => {
   let trigger: SessionEndTrigger;
   beforeEach(async () => {
     scene = await new TriggerScene(databases).open();
-    const { log, database } = scene.logs;
-    trigger = new SessionEndTrigger(log, database, scene.automations, scene.deliveries);
-    trigger.onApplicationBootstrap();
+    start();
   });
   afterEach(async () => {
     await trigger.drained();
     await scene.close();
   });
 
+  const start = () => {
+    const { log, store, database } = scene.logs;
+    const past = new PastSessionEnds(log, store, database, scene.clock);
+    trigger = new SessionEndTrigger(
+      log,
+      database,
+      scene.automations,
+      scene.deliveries,
+      past,
+      scene.clock,
+    );
+    trigger.onApplicationBootstrap();
+  };
+  /** From now on nothing is seen, as by a server that is being killed. */
+  const kill = () => trigger.onApplicationShutdown();
+  const startAgain = async () => {
+    await kill();
+    await scene.restart();
+    start();
+    await trigger.drained();
+  };
   const after = (session: object, name = 'then') =>
     scene.automation({ session } as AutomationDefinitionInput['on'], { name });
   const end = async (session: string, state: 'finished' | 'failed' | 'stopped') => {
@@ -24,6 +45,11 @@ onEveryDatabase('ends of sessions', (databases) => {
     await scene.logs.log.append(session, [newEvent('server', 'state', { args, message: state })]);
     await scene.logs.log.drained();
     await trigger.drained();
+  };
+  /** Waits until times differ from those before. */
+  const passes = async () => {
+    const before = Date.now();
+    await until('the time has passed', () => Date.now() > before);
   };
   /** A session that a run of the automation began. */
   const begun = async (session: string, automation: string, because: object = {}) => {
@@ -109,5 +135,105 @@ onEveryDatabase('ends of sessions', (databases) => {
       state: 'refused',
       why: expect.stringContaining('3 times at most') as string,
     });
+  });
+
+  it('begins once after a kill between the end and its row', async () => {
+    const { id } = await after({ state: ['finished'] });
+    await scene.logs.session('s1');
+    await scene.logs.session('s2');
+    await end('s1', 'finished');
+    expect(scene.taken).toHaveLength(1);
+    await kill();
+    await end('s2', 'finished');
+    await end('s2', 'stopped');
+    expect(scene.taken).toHaveLength(1);
+    await startAgain();
+    expect(scene.taken.slice(1)).toMatchObject([
+      { source: id, occurrence: { event: 'session.ended', session: 's2' } },
+    ]);
+    const stored = await scene.stored();
+    expect(stored).toMatchObject([{ state: 'done' }, { state: 'done' }]);
+    await startAgain();
+    expect(scene.taken).toHaveLength(2);
+    expect(await scene.stored()).toEqual(stored);
+    await end('s1', 'finished');
+    expect(scene.taken).toHaveLength(3);
+  });
+
+  it('takes up what was stored and not begun', async () => {
+    await after({ state: ['finished'] });
+    await scene.logs.session('s1');
+    scene.failure = new Error('killed');
+    await end('s1', 'finished');
+    expect(await scene.stored()).toMatchObject([{ state: 'received' }]);
+    scene.failure = undefined;
+    await startAgain();
+    expect(await scene.stored()).toMatchObject([{ state: 'done' }]);
+    expect(scene.taken).toHaveLength(1);
+  });
+
+  it('begins nothing for ends of before it was made, changed, switched on or fitting', async () => {
+    const first = await after({ state: ['failed'] }, 'changed');
+    const paused = await after({ state: ['finished'] }, 'paused');
+    await scene.automations.setState(paused.id, 'paused', null);
+    await after({ state: ['finished'], tag: 'night' }, 'tagged');
+    await kill();
+    await scene.logs.session('s1');
+    await end('s1', 'finished');
+    await passes();
+    await after({ state: ['finished'] }, 'changed');
+    await after({ state: ['finished'] }, 'new');
+    await scene.automations.setState(paused.id, 'on', null);
+    await startAgain();
+    const args = { tags: ['night'] };
+    await scene.logs.log.append('s1', [newEvent('user', 'change', { args, message: '' })]);
+    await startAgain();
+    expect(await scene.stored()).toEqual([]);
+    await kill();
+    await end('s1', 'finished');
+    await startAgain();
+    expect(await scene.stored()).toHaveLength(4);
+    expect(scene.taken.map(({ source }) => source)).toContain(first.id);
+  });
+
+  it('makes up for the last week', async () => {
+    await after({ state: ['finished'] });
+    await kill();
+    await scene.logs.session('s1');
+    await end('s1', 'finished');
+    const ahead = Date.now() - scene.clock.now().getTime();
+    scene.clock.jump(ahead + 8 * 86_400_000);
+    await startAgain();
+    expect(await scene.stored()).toEqual([]);
+    scene.clock.jump(-2 * 86_400_000);
+    await startAgain();
+    expect(await scene.stored()).toMatchObject([{ state: 'done' }]);
+  });
+
+  it('tries again what could not be stored', async () => {
+    await after({ state: ['finished'] });
+    await scene.logs.session('s1');
+    const receive = jest.spyOn(scene.deliveries, 'receive');
+    receive.mockRejectedValueOnce(new Error('The disk is full.'));
+    await end('s1', 'finished');
+    expect(await scene.stored()).toEqual([]);
+    await scene.clock.forward(60_000, () => trigger.drained());
+    expect(await scene.stored()).toMatchObject([{ state: 'done' }]);
+  });
+
+  it('does not take the ends of a session for those of its fork', async () => {
+    await after({ state: ['finished'] });
+    await scene.logs.session('s1');
+    await end('s1', 'finished');
+    await passes();
+    const { log } = scene.logs;
+    const events = await log.read('s1', { after: 0 });
+    const settings = await log.settings('s1');
+    await log.create('fork', settings, { copied: { from: 's1', events }, events: [] });
+    await trigger.drained();
+    await startAgain();
+    expect(scene.taken).toHaveLength(1);
+    await end('fork', 'finished');
+    expect(scene.taken).toMatchObject([{}, { occurrence: { session: 'fork' } }]);
   });
 });

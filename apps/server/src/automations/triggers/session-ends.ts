@@ -4,55 +4,55 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import {
-  isEvent,
-  occurrence,
-  type AutomationTrigger,
-  type Event,
-  type SessionSummary,
-} from '@belay/protocol';
+import { occurrence } from '@belay/protocol';
 import { EventLog } from '../../logs/event-log.js';
 import { Database } from '../../storage/database.js';
+import { Clock } from '../clock.js';
 import { AutomationsStore } from '../definitions/automations.store.js';
 import type { SavedAutomation } from '../definitions/saved-automation.js';
 import { Deliveries } from './deliveries.js';
+import { PastSessionEnds } from './past-session-ends.js';
+import { sessionEndOf, type SessionEnd, type SessionTrigger } from './session-end.js';
 
-type SessionTrigger = Extract<AutomationTrigger, { session: unknown }>;
 type FollowingAutomation = SavedAutomation & { definition: { on: SessionTrigger } };
 
 /** An automation may follow one that followed another, so often. */
 const maxChain = 3;
 
-interface SessionEnd {
-  session: string;
-  seq: number;
-  at: string;
-  state: SessionTrigger['session']['state'][number];
-  tags: readonly string[];
-}
+const retryMs = 60_000;
 
-/** Begins runs when other sessions end. Chains are bounded, and an automation does not follow itself. */
+/**
+ * Begins runs when other sessions end. Chains are bounded, and an automation does not follow itself. An end has one delivery
+ * id, so that those that a killed server may not have seen are all taken again at the next start.
+ */
 @Injectable()
 export class SessionEndTrigger implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(SessionEndTrigger.name);
   #last: Promise<void> = Promise.resolve();
   #off: (() => void) | undefined;
+  #retry: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(
     private readonly log: EventLog,
     private readonly database: Database,
     private readonly automations: AutomationsStore,
     private readonly deliveries: Deliveries,
+    private readonly past: PastSessionEnds,
+    private readonly clock: Clock,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.#off = this.log.subscribeAll((session, events, summary) =>
-      this.#follow(session, events, summary),
-    );
+    this.#off = this.log.subscribeAll((_, events, summary) => {
+      for (const event of events) this.#follow(sessionEndOf(summary, event));
+    });
+    this.#work(() => this.#catchUp());
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.#off?.();
+    this.#retry?.();
+    this.#isClosed = true;
     await this.#last;
   }
 
@@ -62,23 +62,36 @@ export class SessionEndTrigger implements OnApplicationBootstrap, OnApplicationS
     await this.deliveries.drained();
   }
 
-  #follow(session: string, events: Event[], { tags }: SessionSummary): void {
-    for (const event of events) {
-      if (!isEvent(event, 'state')) continue;
-      const { state } = event.args;
-      if (state !== 'finished' && state !== 'failed' && state !== 'limited') continue;
-      const end: SessionEnd = { session, seq: event.seq, at: event.time, state, tags };
-      this.#last = this.#last
-        .then(() => this.#ended(end))
-        .catch((error: unknown) => this.#logger.error(error));
+  #follow(end: SessionEnd | undefined): void {
+    if (end) this.#work(() => this.#ended(end, () => true));
+  }
+
+  /** One after the other. What fails is made up for like what a killed server left. */
+  #work(work: () => Promise<void>): void {
+    this.#last = this.#last.then(work).catch((error: unknown) => {
+      this.#logger.error(error);
+      if (this.#isClosed) return;
+      const time = new Date(this.clock.now().getTime() + retryMs);
+      this.#retry?.();
+      this.#retry = this.clock.at(time, () => this.#work(() => this.#catchUp()));
+    });
+  }
+
+  /** Ends before an automation was changed or switched on were none of its own. */
+  async #catchUp(): Promise<void> {
+    const following = (await this.automations.list()).filter(isFollowing);
+    const since = following.map(({ updated }) => updated).toSorted()[0];
+    if (since === undefined) return;
+    for (const end of await this.past.since(since)) {
+      if (this.#isClosed) return;
+      await this.#ended(end, ({ updated }) => updated <= end.at);
     }
   }
 
-  async #ended(end: SessionEnd): Promise<void> {
-    const following = (await this.automations.list()).filter(follows);
-    const fitting = following.filter(
-      ({ state, definition }) => state === 'on' && fits(definition.on, end),
-    );
+  async #ended(end: SessionEnd, isTold: (automation: SavedAutomation) => boolean): Promise<void> {
+    const fitting = (await this.automations.list())
+      .filter(isFollowing)
+      .filter((automation) => isTold(automation) && fits(automation.definition.on, end));
     if (fitting.length === 0) return;
     const chain = await this.#chainOf(end.session);
     const [beginner] = chain;
@@ -132,8 +145,8 @@ export class SessionEndTrigger implements OnApplicationBootstrap, OnApplicationS
   }
 }
 
-const follows = (automation: SavedAutomation): automation is FollowingAutomation =>
-  'session' in automation.definition.on;
+const isFollowing = (automation: SavedAutomation): automation is FollowingAutomation =>
+  automation.state === 'on' && 'session' in automation.definition.on;
 
 const fits = ({ session }: SessionTrigger, { state, tags }: SessionEnd): boolean =>
   session.state.includes(state) && (session.tag === undefined || tags.includes(session.tag));

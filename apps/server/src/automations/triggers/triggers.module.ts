@@ -6,6 +6,7 @@ import { RunsModule } from '../runs/runs.module.js';
 import { Deliveries } from './deliveries.js';
 import { DeliveryRows } from './delivery-rows.js';
 import { ForgeQuestions } from './forge-questions.js';
+import { PastSessionEnds } from './past-session-ends.js';
 import { PollCursorRows } from './polling/poll-cursor-rows.js';
 import { PollLists } from './polling/poll-lists.js';
 import { Polling } from './polling/polling.js';
@@ -21,6 +22,7 @@ import { Webhooks } from './webhooks/webhooks.js';
     Deliveries,
     DeliveryRows,
     ForgeQuestions,
+    PastSessionEnds,
     PollCursorRows,
     PollLists,
     Polling,
