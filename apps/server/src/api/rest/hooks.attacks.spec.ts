@@ -15,6 +15,7 @@ import {
   payloadSecret,
   type SentWebhook,
 } from '../../automations/triggers/testing/webhook-payloads.js';
+import { Webhooks } from '../../automations/triggers/webhooks/webhooks.js';
 import { Database } from '../../storage/database.js';
 import { TestServer } from '../../testing/server.js';
 
@@ -143,10 +144,10 @@ describe('attacks: what begins runs from outside', () => {
     });
   });
 
-  it('one that is too large is refused by its stated length, and while it arrives', async () => {
-    const halfSent = (headers: Record<string, string>, bytes: number) =>
+  describe('one that is too large', () => {
+    const halfSent = (to: string, headers: Record<string, string>, bytes: number) =>
       new Promise<number>((resolve, reject) => {
-        const open = request(`${server.url}/hooks/git/${sources.github}`, {
+        const open = request(`${server.url}/hooks/git/${to}`, {
           method: 'POST',
           headers: { 'x-hub-signature-256': 'sha256=00', ...headers },
         });
@@ -157,8 +158,63 @@ describe('attacks: what begins runs from outside', () => {
         open.on('error', reject);
         open.write(Buffer.alloc(bytes, ' '));
       });
-    expect(await halfSent({ 'content-length': `${10 * 2 ** 20}` }, 10)).toBe(413);
-    expect(await halfSent({ 'transfer-encoding': 'chunked' }, 8 * 2 ** 20 + 1)).toBe(413);
+    const minute = () => Math.floor(Date.now() / 60_000);
+    const tenMegabytes = { 'content-length': `${10 * 2 ** 20}` };
+    const chunked = { 'transfer-encoding': 'chunked' };
+    let noted: jest.SpiedFunction<Webhooks['noteTooLarge']>;
+    beforeAll(() => {
+      noted = jest.spyOn(server.app.get(Webhooks), 'noteTooLarge');
+    });
+    /** The rows, once nothing is being noted. */
+    const notes = async (id: string) => {
+      await Promise.all(noted.mock.results.map(({ value }) => value as Promise<void>));
+      return database()
+        .selectFrom('automation_delivery')
+        .select(['state', 'event', 'why', 'body_sha256'])
+        .where('source', '=', id)
+        .where('delivery', 'like', 'too-large%')
+        .execute();
+    };
+    const note = (size: string) => ({
+      state: 'refused',
+      event: 'unknown',
+      why: `A webhook of ${size} was refused unread, and who sent it is unknown: at most 8 MB are read.`,
+      body_sha256: null,
+    });
+
+    it('is refused by its stated length, with a row that says so', async () => {
+      const id = await source(kinds.github, 'acme/large');
+      expect(await halfSent(id, tenMegabytes, 10)).toBe(413);
+      expect(await notes(id)).toEqual([note('10 MB')]);
+    });
+
+    it('is refused while it arrives, with a row that says so', async () => {
+      const id = await source(kinds.github, 'acme/endless');
+      expect(await halfSent(id, chunked, 8 * 2 ** 20 + 1)).toBe(413);
+      expect(await notes(id)).toEqual([note('more than 8 MB')]);
+    });
+
+    it('leaves at most one row for each minute, and none without a source or a signature', async () => {
+      const id = await source(kinds.github, 'acme/flood');
+      const all = async () =>
+        database().selectFrom('automation_delivery').select('source').execute();
+      const receive = jest.spyOn(server.app.get(Deliveries), 'receive');
+      const begun = minute();
+      const flood = Array.from({ length: 100 }, (_, n) =>
+        halfSent(id, { ...tenMegabytes, 'x-github-delivery': `flood-${n}` }, 10),
+      );
+      expect(new Set(await Promise.all(flood))).toEqual(new Set([413]));
+      const stored = await notes(id);
+      expect(stored.length).toBeGreaterThan(0);
+      const before = await all();
+      expect(await halfSent('no-such-source', tenMegabytes, 10)).toBe(413);
+      expect(await halfSent(id, { ...tenMegabytes, 'x-hub-signature-256': '' }, 10)).toBe(401);
+      expect(await notes(id)).toEqual(stored);
+      expect(await all()).toEqual(before);
+      const minutes = minute() - begun + 1;
+      expect(stored.length).toBeLessThanOrEqual(minutes);
+      expect(receive.mock.calls.length).toBeLessThanOrEqual(minutes);
+    });
   });
 
   it('an honest one may come in pieces, with a key of its own', async () => {

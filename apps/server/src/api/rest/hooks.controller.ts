@@ -30,7 +30,7 @@ export class HooksController {
   ): Promise<{ delivery: string | null }> {
     return this.#refusalsNoted('hooks.git', source, request, async () => {
       this.webhooks.assertMayBeSigned(request.headers);
-      const body = await readWithin(request, maxWebhookBytes);
+      const body = await this.#webhookBody(source, request);
       const delivery = await this.webhooks.take(source, request.headers, body);
       if (delivery === null) response.status(200);
       return { delivery };
@@ -45,6 +45,20 @@ export class HooksController {
       const idempotencyKey = request.header('idempotency-key')?.slice(0, 200);
       return { delivery: await this.urls.take(id, { authorization, idempotencyKey }, payload) };
     });
+  }
+
+  /** One that is too large leaves a row, for which the answer does not wait: it tells nobody which sources there are. */
+  async #webhookBody(source: string, request: Request): Promise<Buffer> {
+    try {
+      return await readWithin(request, maxWebhookBytes);
+    } catch (error) {
+      if (knownError(error)?.code === 'too_large') {
+        const stated = request.headers['content-length'];
+        const bytes = stated === undefined ? undefined : Number(stated);
+        void this.webhooks.noteTooLarge(source, bytes);
+      }
+      throw error;
+    }
   }
 
   /** The audit log bounds how many failures of strangers it takes. */

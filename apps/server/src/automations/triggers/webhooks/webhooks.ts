@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { AppError } from '@belay/protocol';
 import { GitHosts } from '../../../git/git-hosts.js';
 import { Clock } from '../../clock.js';
@@ -16,12 +16,17 @@ type SourceRow = NonNullable<Awaited<ReturnType<ForgeSources['find']>>>;
 
 /** Bytes of a payload; hosts send at most 25 MiB, and only for pushes of thousands of commits. */
 export const maxWebhookBytes = 8 * 2 ** 20;
+const minuteMs = 60_000;
 
 /** Takes the webhooks of git hosts: who sent it is certain before anything of it is read. */
 @Injectable()
 export class Webhooks {
   /** Signs nothing: an unknown source takes the same time as a wrong signature. */
   readonly #nobody = randomBytes(32).toString('hex');
+
+  readonly #logger = new Logger(Webhooks.name);
+  /** Sources and the last minute in which one that was too large was noted. */
+  readonly #tooLarge = new Map<string, number>();
 
   constructor(
     private readonly sources: ForgeSources,
@@ -51,6 +56,32 @@ export class Webhooks {
     const { id: stored } = await this.deliveries.receive(first);
     for (const each of others) await this.deliveries.receive(each);
     return stored;
+  }
+
+  /**
+   * Notes one whose body is too large to be read, by its stated length if it has one. Anybody can send such, as no signature
+   * can be checked: there is at most one row for each source and minute. Never rejects.
+   */
+  async noteTooLarge(id: string, statedBytes: number | undefined): Promise<void> {
+    try {
+      const minute = Math.floor(this.clock.now().getTime() / minuteMs);
+      const source = await this.sources.find(id);
+      if (!source || this.#tooLarge.get(id) === minute) return;
+      this.#tooLarge.set(id, minute);
+      const size =
+        statedBytes === undefined
+          ? `more than ${megabytes(maxWebhookBytes)}`
+          : megabytes(statedBytes);
+      await this.deliveries.receive({
+        source: source.id,
+        transport: 'webhook',
+        delivery: `too-large:${minute}`,
+        event: 'unknown',
+        refused: `A webhook of ${size} was refused unread, and who sent it is unknown: at most ${megabytes(maxWebhookBytes)} are read.`,
+      });
+    } catch (error) {
+      this.#logger.warn(error);
+    }
   }
 
   async #verified(id: string, headers: IncomingHttpHeaders, body: Buffer): Promise<SourceRow> {
@@ -93,6 +124,9 @@ function deliveriesOf(source: SourceRow, read: ReadDelivery, bodySha256: string)
     asks,
   }));
 }
+
+/** Rounded up, so that what is too large does not look like what is allowed. */
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MB`;
 
 function noSecret(error: unknown): undefined {
   if (!(error instanceof AppError)) throw error;
