@@ -27,8 +27,11 @@ afterAll(async () => {
 const beginNothing = (attempts: readonly StrangerAttempt[]): void =>
   it.each(strangerCases(attempts))('%s', async (_, kind, attempt) => {
     const { rows, ...others } = await scene.attempt(kind, attempt);
-    expect(rows).toEqual([{ row: attempt.row, why: expect.stringMatching(attempt.why) }]);
-    expect(rows[0]?.why).toMatch(/^[^\n]{10,300}\.$/);
+    const expected = [attempt, ...(attempt.also ?? [])];
+    expect(rows).toEqual(
+      expected.map(({ row, why }) => ({ row, why: expect.stringMatching(why) })),
+    );
+    for (const { why } of rows) expect(why).toMatch(/^[^\n]{10,300}\.$/);
     expect(others).toEqual({ sessions: [], sent: [], leaks: [] });
   });
 
@@ -40,6 +43,20 @@ const red = { event: 'checks.failed' };
 /** A run with nothing that comes out but a comment. */
 const fails = (place: StrangerPlace, sha: string): unknown =>
   place.state.setChecks(sha, [{ name: 'test', state: 'failed', summary: 'red' }]);
+
+/** Red checks that are in no list by the time that they are asked for. */
+const withoutChecks = {
+  on: red,
+  act: async (place: StrangerPlace) => {
+    const { sha } = place.pull('ada');
+    await place.late(
+      () => fails(place, sha),
+      () => place.state.checks.splice(0),
+    );
+  },
+  row: 'ignored',
+  why: /^The host lists no checks of [0-9a-f]{12}\.$/,
+};
 
 describe('attacks: names', () => {
   const other = 'b'.repeat(40);
@@ -242,18 +259,12 @@ describe('attacks: which commit a run is about', () => {
       why: /not open any more/,
     },
     {
-      name: 'the list of checks is empty',
-      on: red,
-      act: async (place) => {
-        const { sha } = place.pull('ada');
-        await place.late(
-          () => fails(place, sha),
-          () => place.state.checks.splice(0),
-        );
-      },
-      row: 'ignored',
-      why: /lists no checks/,
+      name: 'the list of checks is empty, which two webhooks are about',
+      at: ['github', 'gitea'],
+      ...withoutChecks,
+      also: [withoutChecks],
     },
+    { name: 'the list of checks is empty', at: ['gitlab'], ...withoutChecks },
     {
       name: 'a red check is said, and the host says that it is green',
       on: red,

@@ -13,6 +13,7 @@ import { Outgoing } from '../out/outgoing.js';
 import type { StoredRun } from '../runs/runs.store.js';
 import { Deliveries } from '../triggers/deliveries.js';
 import { Polling } from '../triggers/polling/polling.js';
+import { isBesideTrigger } from './is-beside-trigger.js';
 import { RunBench } from './run-bench.js';
 
 type Definition = Omit<AutomationDefinitionInput, 'name' | 'run' | 'on'> & {
@@ -29,8 +30,14 @@ interface NewPlace {
   polls?: boolean;
 }
 
-/** What a stranger does, and the one row that says why nothing begins. */
-export interface StrangerAttempt {
+interface ExpectedRow {
+  /** A run’s state and code, or the state of a delivery. */
+  row: string;
+  why: RegExp;
+}
+
+/** What a stranger does, and the row that says why nothing begins. */
+export interface StrangerAttempt extends ExpectedRow {
   name: string;
   /** Where the host can express it; everywhere by default. */
   at?: readonly PlayedKind[];
@@ -38,16 +45,15 @@ export interface StrangerAttempt {
   more?: Definition;
   polls?: boolean;
   act: (place: StrangerPlace) => unknown;
-  /** A run’s state and code, or the state of a delivery. */
-  row: string;
-  why: RegExp;
+  /** What else it leaves, if it does several things. */
+  also?: readonly ExpectedRow[];
 }
 
 export interface StrangerOutcome {
   rows: { row: string; why: string }[];
   sessions: string[];
   sent: unknown[];
-  leaks: string[];
+  leaks: (string | null)[];
 }
 
 export const allStrangerKinds: readonly PlayedKind[] = ['github', 'gitlab', 'gitea'];
@@ -259,24 +265,28 @@ export class StrangerPlace {
     return this.forge.hooks.hooks[0]?.secret ?? '';
   }
 
-  /** What has come of an attempt: the rows that say why, the sessions, what was sent, and the secrets that are kept in plain. */
+  /** What has come of an attempt: all rows that say why, the sessions, what was sent, and the secrets that are kept in plain. */
   async outcome(): Promise<StrangerOutcome> {
     const runs = await this.settled();
-    const rows =
-      runs.length > 0
-        ? runs.map(({ state, code, why }) => ({ row: `${state} ${code}`, why: why ?? '' }))
-        : (await this.deliveries()).map(({ state, why }) => ({ row: state, why: why ?? '' }));
+    const { on } = this.automation.definition;
+    const learned = (await this.deliveries()).filter(
+      ({ state, why }) =>
+        state !== 'duplicate' && !(state === 'done' && why === null) && !isBesideTrigger(on, why),
+    );
+    const rows = [
+      ...runs.map(({ state, code, why }) => ({ row: `${state} ${code}`, why: why ?? '' })),
+      ...learned.map(({ state, why }) => ({ row: state, why: why ?? '' })),
+    ];
     const sessions = await this.bench.sessions(this.automation);
     const kept = await this.kept();
-    const leaks = [this.forge.token, this.secret].filter(
-      (secret) => secret !== '' && kept.includes(secret),
+    const hooks = this.forge.hooks.hooks.flatMap(({ secret, signingSecret }) => [
+      secret,
+      signingSecret,
+    ]);
+    const leaks = [this.forge.token, ...hooks].filter(
+      (secret) => secret !== null && secret !== '' && kept.includes(secret),
     );
-    return {
-      rows: rows.filter(({ row }) => row !== 'duplicate').slice(-1),
-      sessions,
-      sent: this.sent(),
-      leaks,
-    };
+    return { rows, sessions, sent: this.sent(), leaks };
   }
 
   /** Holds what happens back until something else has happened, of which the server is not told. */

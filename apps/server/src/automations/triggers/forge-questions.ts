@@ -79,7 +79,8 @@ export const notWanted = (event: Occurrence['event']): string =>
 
 const none = (why: string): ForgeAnswer => ({ found: [], why });
 
-const sameKind = (event: Occurrence['event']): Occurrence['event'][] =>
+/** What a question about an event may come to. */
+export const sameKind = (event: Occurrence['event']): Occurrence['event'][] =>
   event.startsWith('checks.') ? ['checks.failed', 'checks.passed'] : [event];
 
 function ask(forge: Forge, asked: Occurrence): Promise<ForgeAnswer> {
