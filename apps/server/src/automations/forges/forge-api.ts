@@ -36,6 +36,11 @@ export class ForgeApi {
     return this.target.host.host;
   }
 
+  /** An address below that of the repository. */
+  at(path: string): string {
+    return `${this.repository}/${path}`;
+  }
+
   /** The address of the repository’s page. */
   get page(): string {
     return this.target.remote.address.url;

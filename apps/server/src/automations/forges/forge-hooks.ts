@@ -29,7 +29,7 @@ export async function makeHook(
   api: ForgeApi,
   { id, url, made, renewed, renewBy }: WantedHook,
 ): Promise<string> {
-  const path = `${api.repository}/hooks`;
+  const path = api.at('hooks');
   const known = id ?? (await hookAt(api, path, url));
   if (known !== undefined) {
     const call = { method: renewBy, path: `${path}/${pathPart(known)}`, body: renewed } as const;
@@ -45,7 +45,7 @@ export async function makeHook(
 
 /** One that is gone is not an error. */
 export async function deleteHook(api: ForgeApi, id: string): Promise<void> {
-  const path = `${api.repository}/hooks/${pathPart(id)}`;
+  const path = api.at(`hooks/${pathPart(id)}`);
   const answer = await api.answer({ method: 'DELETE', path });
   if (answer.status >= 300 && answer.status !== 404) throw api.refusal('remove webhooks', answer);
 }

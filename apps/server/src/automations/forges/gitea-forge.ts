@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { ForgeApi } from './forge-api.js';
 import { pathPart } from './forge-fields.js';
 import { deleteHook, makeHook } from './forge-hooks.js';
+import { forgeRepository } from './issue-shapes.js';
+import { levelByName } from './level-by-name.js';
 import type { ForgePage, ForgeQuery, ForgeReader } from './forge-polling.js';
 import type {
   Forge,
@@ -28,7 +30,6 @@ import {
   giteaPermission,
   giteaPull,
   giteaPullText,
-  giteaRepository,
   giteaReview,
   giteaAccount,
 } from './gitea-shapes.js';
@@ -81,33 +82,30 @@ export class GiteaForge implements Forge, ForgeReader {
   }
 
   repository(): Promise<ForgeRepository> {
-    return this.api.read('read the repository', this.api.repository, giteaRepository);
+    return this.api.read('read the repository', this.api.repository, forgeRepository);
   }
 
-  async level(user: ForgeUser): Promise<ForgeLevel> {
-    const known = await this.#permission(user.name);
-    if (known?.user?.id === user.id) return known.level;
-    // The name was given up, and may be another’s now.
-    const now = /^\d+$/.test(user.id) ? await this.#userById(user.id) : undefined;
-    if (!now || now.name === user.name) return 'none';
-    const found = await this.#permission(now.name);
-    return found?.user?.id === user.id ? found.level : 'none';
+  level(user: ForgeUser): Promise<ForgeLevel> {
+    return levelByName(user, {
+      permission: (name) => this.#permission(name),
+      userById: (id) => this.#userById(id),
+    });
   }
 
   issue(number: number): Promise<ForgeIssue> {
-    return this.api.read(`read issue ${number}`, this.#at(`issues/${number}`), giteaIssue);
+    return this.api.read(`read issue ${number}`, this.api.at(`issues/${number}`), giteaIssue);
   }
 
   /** Gitea sends all of them at once. */
   async comments({ number }: ForgeSubject): Promise<ForgeText[]> {
-    const path = this.#at(`issues/${number}/comments`);
+    const path = this.api.at(`issues/${number}/comments`);
     const shape = z.array(giteaComment);
     const found = await this.api.read(`read comments on ${number}`, path, shape);
     return found.slice(-maxTexts).map(({ text }) => text);
   }
 
   async comment({ number, isPull }: ForgeSubject, id: string): Promise<ForgeText> {
-    const path = this.#at(`issues/comments/${pathPart(id)}`);
+    const path = this.api.at(`issues/comments/${pathPart(id)}`);
     const found = await this.api.find('read a comment', path, giteaComment);
     if (found?.number === number) return found.text;
     // Comments on lines have no address of their own.
@@ -118,11 +116,11 @@ export class GiteaForge implements Forge, ForgeReader {
   }
 
   pull(number: number): Promise<ForgePull> {
-    return this.api.read(`read pull request ${number}`, this.#at(`pulls/${number}`), giteaPull);
+    return this.api.read(`read pull request ${number}`, this.api.at(`pulls/${number}`), giteaPull);
   }
 
   pullText(number: number): Promise<ForgePullText> {
-    const path = this.#at(`pulls/${number}`);
+    const path = this.api.at(`pulls/${number}`);
     return this.api.read(`read pull request ${number}`, path, giteaPullText);
   }
 
@@ -153,7 +151,7 @@ export class GiteaForge implements Forge, ForgeReader {
   async checks(sha: string): Promise<ForgeCheck[]> {
     const checks = new Map<string, ForgeCheck>();
     for (let page = 1; page <= 10; page++) {
-      const path = this.#at(`commits/${pathPart(sha)}/status?limit=50&page=${page}`);
+      const path = this.api.at(`commits/${pathPart(sha)}/status?limit=50&page=${page}`);
       const { statuses } = await this.api.read('read checks', path, combinedStatus);
       const before = checks.size;
       for (const one of statuses) if (!checks.has(one.name)) checks.set(one.name, one);
@@ -163,7 +161,7 @@ export class GiteaForge implements Forge, ForgeReader {
   }
 
   async pullsAt(sha: string): Promise<ForgePull[]> {
-    const path = this.#at('pulls?state=open&sort=recentupdate');
+    const path = this.api.at('pulls?state=open&sort=recentupdate');
     const found = await this.api.list('read pull requests', path, giteaPull, { pages: 4 });
     return found.filter((one) => one.state === 'open' && one.sha === sha);
   }
@@ -174,19 +172,19 @@ export class GiteaForge implements Forge, ForgeReader {
 
   async editComment(subject: ForgeSubject, id: string, body: string): Promise<void> {
     await this.comment(subject, id);
-    const path = this.#at(`issues/comments/${pathPart(id)}`);
+    const path = this.api.at(`issues/comments/${pathPart(id)}`);
     await this.api.send('edit a comment', { method: 'PATCH', path, body: { body } });
   }
 
   async editPull(number: number, body: { title?: string; body?: string }): Promise<void> {
-    const path = this.#at(`pulls/${number}`);
+    const path = this.api.at(`pulls/${number}`);
     await this.api.send(`edit pull request ${number}`, { method: 'PATCH', path, body });
   }
 
   async react(subject: ForgeSubject, comment: string | null): Promise<void> {
     if (comment !== null) await this.comment(subject, comment);
     const of = comment === null ? `${subject.number}` : `comments/${pathPart(comment)}`;
-    const path = this.#at(`issues/${of}/reactions`);
+    const path = this.api.at(`issues/${of}/reactions`);
     await this.api.send('react', { method: 'POST', path, body: { content: 'eyes' } });
   }
 
@@ -194,7 +192,7 @@ export class GiteaForge implements Forge, ForgeReader {
     { number }: ForgeSubject,
     { add, remove }: { add: string[]; remove: string[] },
   ): Promise<void> {
-    const path = this.#at(`issues/${number}/labels`);
+    const path = this.api.at(`issues/${number}/labels`);
     if (add.length > 0) {
       const labels = await this.#labelIds(add);
       await this.api.send('add labels', { method: 'POST', path, body: { labels } });
@@ -265,7 +263,7 @@ export class GiteaForge implements Forge, ForgeReader {
 
   /** Undefined for a name that is not a user’s. */
   async #permission(name: string): Promise<z.output<typeof giteaPermission> | undefined> {
-    const path = this.#at(`collaborators/${pathPart(name)}/permission`);
+    const path = this.api.at(`collaborators/${pathPart(name)}/permission`);
     const answer = await this.api.answer({ method: 'GET', path });
     if (answer.status === 403)
       throw new AppError(
@@ -283,7 +281,7 @@ export class GiteaForge implements Forge, ForgeReader {
   }
 
   async #reviews(number: number): Promise<NonNullable<z.output<typeof giteaReview>>[]> {
-    const path = this.#at(`pulls/${number}/reviews`);
+    const path = this.api.at(`pulls/${number}/reviews`);
     const options = { pages: 4, fromEnd: true };
     const found = await this.api.list(`read reviews of ${number}`, path, giteaReview, options);
     return found.filter((one) => one !== null);
@@ -293,7 +291,7 @@ export class GiteaForge implements Forge, ForgeReader {
     const reviews = (await this.#reviews(number)).filter(({ comments }) => comments > 0);
     const all: LineComment[] = [];
     for (const { review } of reviews.slice(-maxReviews)) {
-      const path = this.#at(`pulls/${number}/reviews/${pathPart(review.id)}/comments`);
+      const path = this.api.at(`pulls/${number}/reviews/${pathPart(review.id)}/comments`);
       all.push(...(await this.api.read('read comments on lines', path, z.array(giteaLineComment))));
     }
     return all;
@@ -302,7 +300,7 @@ export class GiteaForge implements Forge, ForgeReader {
   /** Older versions know labels by their ids only. Throws for a name that neither repository nor organization has. */
   async #labelIds(names: readonly string[]): Promise<number[]> {
     const pages = { pages: 10 };
-    const own = await this.api.list('read labels', this.#at('labels'), giteaLabel, pages);
+    const own = await this.api.list('read labels', this.api.at('labels'), giteaLabel, pages);
     const owner = pathPart(this.path.split('/')[0] ?? '');
     const ofOwner = names.every((name) => own.some((one) => one.name === name))
       ? []
@@ -319,12 +317,8 @@ export class GiteaForge implements Forge, ForgeReader {
   }
 
   async #sent(doing: string, path: string, body: unknown): Promise<ForgeSent> {
-    const call = { method: 'POST', path: this.#at(path), body } as const;
+    const call = { method: 'POST', path: this.api.at(path), body } as const;
     const { id, html_url: url } = await this.api.write(doing, call, sentText);
     return { id, url };
-  }
-
-  #at(path: string): string {
-    return `${this.api.repository}/${path}`;
   }
 }

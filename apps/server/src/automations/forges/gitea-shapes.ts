@@ -1,25 +1,8 @@
 import type { ForgeUser } from '@belay/protocol';
 import { z } from 'zod';
-import type {
-  ForgeIssue,
-  ForgeLevel,
-  ForgePull,
-  ForgePullText,
-  ForgeRepository,
-  ForgeReview,
-  ForgeText,
-} from './forge.js';
-import {
-  byWord,
-  forgeCommit,
-  hostId,
-  issueNumber,
-  labelNames,
-  longText,
-  pageAddress,
-  shortText,
-  wholeText,
-} from './forge-fields.js';
+import type { ForgeLevel, ForgePull, ForgeReview } from './forge.js';
+import { byWord, forgeCommit, hostId, shortText } from './forge-fields.js';
+import { issueShapes } from './issue-shapes.js';
 
 /** The users of the host itself, beside those whose ids are not positive. */
 const ownUsers: ReadonlySet<string> = new Set(['gitea-actions', 'forgejo-actions', 'ghost']);
@@ -33,59 +16,13 @@ export const giteaAccount = z
     isBot: Number(id) <= 0 || ownUsers.has(login.toLowerCase()) || login.endsWith('[bot]'),
   }));
 
-export const giteaRepository = z
-  .object({ id: hostId, full_name: shortText, default_branch: shortText })
-  .transform(({ id, full_name: path, default_branch: defaultBranch }): ForgeRepository => ({
-    id,
-    path,
-    defaultBranch,
-  }));
+const { text, textOf, pull, issueOf, ...shapes } = issueShapes(giteaAccount);
 
-const text = z.object({
-  id: hostId,
-  user: giteaAccount.nullish(),
-  body: longText,
-  updated_at: shortText,
-  html_url: pageAddress,
-});
+export const giteaIssue = shapes.issue;
+export const giteaComment = shapes.comment;
+export const giteaPullText = shapes.pullText;
 
-const textOf = (one: z.output<typeof text>): ForgeText => ({
-  id: one.id,
-  author: one.user ?? null,
-  body: one.body,
-  updated: one.updated_at,
-  url: one.html_url,
-});
-
-const issue = text.extend({
-  number: issueNumber,
-  title: shortText,
-  labels: labelNames,
-  state: z.enum(['open', 'closed']),
-  pull_request: z.unknown().optional(),
-});
-
-const issueOf = (one: z.output<typeof issue>, isPull: boolean): ForgeIssue => ({
-  ...textOf(one),
-  number: one.number,
-  title: one.title,
-  labels: one.labels,
-  state: one.state,
-  isPull,
-});
-
-export const giteaIssue = issue.transform((one) => issueOf(one, Boolean(one.pull_request)));
-
-/** A comment with the number of the issue or pull request that it belongs to. */
-export const giteaComment = text
-  .extend({ issue_url: z.string().nullish(), pull_request_url: z.string().nullish() })
-  .transform((one) => ({
-    text: textOf(one),
-    // The one that it does not belong to is empty.
-    number: Number(/\/(\d+)$/.exec(one.issue_url || one.pull_request_url || '')?.[1]),
-  }));
-
-export const giteaPull = issue
+export const giteaPull = pull
   .extend({
     draft: z.boolean().nullish(),
     merged: z.boolean().nullish(),
@@ -102,20 +39,6 @@ export const giteaPull = issue
     base: base.ref,
     baseSha: base.sha ?? null,
     headRepositoryId: head.repo?.id ?? null,
-  }));
-
-export const giteaPullText = z
-  .object({
-    title: wholeText,
-    body: wholeText,
-    user: giteaAccount.nullish(),
-    html_url: pageAddress,
-  })
-  .transform(({ title, body, user, html_url: url }): ForgePullText => ({
-    title,
-    body,
-    author: user ?? null,
-    url,
   }));
 
 const verdicts = byWord<ForgeReview['verdict']>({

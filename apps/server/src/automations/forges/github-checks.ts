@@ -17,7 +17,7 @@ const maxWorkflows = 20;
  * read instead, and what other apps check is not known.
  */
 export async function githubChecks(api: ForgeApi, sha: string): Promise<ForgeCheck[]> {
-  const of = `${api.repository}/commits/${pathPart(sha)}`;
+  const of = api.at(`commits/${pathPart(sha)}`);
   const runs = await paged(async (query) => {
     const path = `${of}/check-runs?filter=latest&${query}`;
     const answer = await api.answer({ method: 'GET', path });
@@ -48,7 +48,7 @@ async function paged(
 
 /** The jobs of the newest run of each workflow. */
 async function jobsAt(api: ForgeApi, sha: string): Promise<ForgeCheck[]> {
-  const path = `${api.repository}/actions/runs?head_sha=${pathPart(sha)}&per_page=100`;
+  const path = api.at(`actions/runs?head_sha=${pathPart(sha)}&per_page=100`);
   const { workflow_runs: runs } = await api.read('read checks', path, githubWorkflowRuns);
   const newest = new Map<string, string>();
   for (const { id, workflow_id: workflow, event } of runs) {
@@ -59,7 +59,7 @@ async function jobsAt(api: ForgeApi, sha: string): Promise<ForgeCheck[]> {
   const all: ForgeCheck[] = [];
   for (const id of [...newest.values()].slice(0, maxWorkflows)) {
     const jobs = await paged(async (query) => {
-      const of = `${api.repository}/actions/runs/${pathPart(id)}/jobs?filter=latest&${query}`;
+      const of = api.at(`actions/runs/${pathPart(id)}/jobs?filter=latest&${query}`);
       return (await api.read('read checks', of, z.object({ jobs: z.array(githubCheckRun) }))).jobs;
     });
     all.push(...(jobs ?? []));

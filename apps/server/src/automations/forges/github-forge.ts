@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { ForgeApi } from './forge-api.js';
 import { pathPart } from './forge-fields.js';
 import { deleteHook, makeHook } from './forge-hooks.js';
+import { forgeRepository } from './issue-shapes.js';
+import { levelByName } from './level-by-name.js';
 import type { ForgePage, ForgeQuery, ForgeReader } from './forge-polling.js';
 import type {
   Forge,
@@ -27,7 +29,6 @@ import {
   githubPermission,
   githubPull,
   githubPullText,
-  githubRepository,
   githubReview,
   githubAccount,
   sentText,
@@ -74,27 +75,22 @@ export class GithubForge implements Forge, ForgeReader {
   }
 
   repository(): Promise<ForgeRepository> {
-    return this.api.read('read the repository', this.api.repository, githubRepository);
+    return this.api.read('read the repository', this.api.repository, forgeRepository);
   }
 
-  async level(user: ForgeUser): Promise<ForgeLevel> {
-    const known = await this.#permission(user.name);
-    if (known?.user?.id === user.id) return known.level;
-    // The name was given up, and may be another’s now.
-    const now = /^\d+$/.test(user.id)
-      ? await this.api.find('look up a user', `user/${user.id}`, githubAccount)
-      : undefined;
-    if (!now || now.id !== user.id || now.name === user.name) return 'none';
-    const found = await this.#permission(now.name);
-    return found?.user?.id === user.id ? found.level : 'none';
+  level(user: ForgeUser): Promise<ForgeLevel> {
+    return levelByName(user, {
+      permission: (name) => this.#permission(name),
+      userById: (id) => this.api.find('look up a user', `user/${id}`, githubAccount),
+    });
   }
 
   issue(number: number): Promise<ForgeIssue> {
-    return this.api.read(`read issue ${number}`, this.#at(`issues/${number}`), githubIssue);
+    return this.api.read(`read issue ${number}`, this.api.at(`issues/${number}`), githubIssue);
   }
 
   async comments({ number }: ForgeSubject): Promise<ForgeText[]> {
-    const path = this.#at(`issues/${number}/comments`);
+    const path = this.api.at(`issues/${number}/comments`);
     const found = await this.api.list(`read comments on ${number}`, path, githubComment, newest);
     return found.slice(-maxTexts).map(({ text }) => text);
   }
@@ -104,23 +100,23 @@ export class GithubForge implements Forge, ForgeReader {
   }
 
   pull(number: number): Promise<ForgePull> {
-    return this.api.read(`read pull request ${number}`, this.#at(`pulls/${number}`), githubPull);
+    return this.api.read(`read pull request ${number}`, this.api.at(`pulls/${number}`), githubPull);
   }
 
   pullText(number: number): Promise<ForgePullText> {
-    const path = this.#at(`pulls/${number}`);
+    const path = this.api.at(`pulls/${number}`);
     return this.api.read(`read pull request ${number}`, path, githubPullText);
   }
 
   async reviews(number: number): Promise<ForgeReview[]> {
-    const path = this.#at(`pulls/${number}/reviews`);
+    const path = this.api.at(`pulls/${number}/reviews`);
     const found = await this.api.list(`read reviews of ${number}`, path, githubReview, newest);
     return found.filter((one) => one !== null).slice(-maxTexts);
   }
 
   /** Whether a thread is resolved is not in GitHub’s REST API: all count as open. */
   async threads(number: number): Promise<ForgeThread[]> {
-    const path = this.#at(`pulls/${number}/comments`);
+    const path = this.api.at(`pulls/${number}/comments`);
     const found = await this.api.list(
       `read comments on lines of ${number}`,
       path,
@@ -147,13 +143,13 @@ export class GithubForge implements Forge, ForgeReader {
   }
 
   async pullsAt(sha: string): Promise<ForgePull[]> {
-    const path = this.#at(`commits/${pathPart(sha)}/pulls`);
+    const path = this.api.at(`commits/${pathPart(sha)}/pulls`);
     const found = await this.api.list('read pull requests', path, githubPull, { pages: 2 });
     return found.filter((one) => one.state === 'open' && one.sha === sha);
   }
 
   addComment({ number }: ForgeSubject, body: string): Promise<ForgeSent> {
-    const path = this.#at(`issues/${number}/comments`);
+    const path = this.api.at(`issues/${number}/comments`);
     return this.#sent(`comment on ${number}`, path, { body });
   }
 
@@ -163,14 +159,14 @@ export class GithubForge implements Forge, ForgeReader {
   }
 
   async editPull(number: number, body: { title?: string; body?: string }): Promise<void> {
-    const path = this.#at(`pulls/${number}`);
+    const path = this.api.at(`pulls/${number}`);
     await this.api.send(`edit pull request ${number}`, { method: 'PATCH', path, body });
   }
 
   async react(subject: ForgeSubject, comment: string | null): Promise<void> {
     const path =
       comment === null
-        ? this.#at(`issues/${subject.number}`)
+        ? this.api.at(`issues/${subject.number}`)
         : (await this.#comment(subject, comment)).path;
     const body = { content: 'eyes' };
     await this.api.send('react', { method: 'POST', path: `${path}/reactions`, body });
@@ -180,7 +176,7 @@ export class GithubForge implements Forge, ForgeReader {
     { number }: ForgeSubject,
     { add, remove }: { add: string[]; remove: string[] },
   ): Promise<void> {
-    const path = this.#at(`issues/${number}/labels`);
+    const path = this.api.at(`issues/${number}/labels`);
     if (add.length > 0)
       await this.api.send('add labels', { method: 'POST', path, body: { labels: add } });
     for (const label of remove) {
@@ -196,7 +192,7 @@ export class GithubForge implements Forge, ForgeReader {
     number: number,
     { sha, body, comments }: { sha: string; body: string; comments: NewLineComment[] },
   ): Promise<ForgeSent> {
-    return this.#sent(`review ${number}`, this.#at(`pulls/${number}/reviews`), {
+    return this.#sent(`review ${number}`, this.api.at(`pulls/${number}/reviews`), {
       commit_id: sha,
       event: 'COMMENT',
       body,
@@ -208,7 +204,7 @@ export class GithubForge implements Forge, ForgeReader {
   }
 
   reply(number: number, { id }: ForgeThread, body: string): Promise<ForgeSent> {
-    const path = this.#at(`pulls/${number}/comments/${pathPart(id)}/replies`);
+    const path = this.api.at(`pulls/${number}/comments/${pathPart(id)}/replies`);
     return this.#sent('reply', path, { body });
   }
 
@@ -233,7 +229,7 @@ export class GithubForge implements Forge, ForgeReader {
 
   /** Undefined for a name that is not a user’s. */
   async #permission(name: string): Promise<z.output<typeof githubPermission> | undefined> {
-    const path = this.#at(`collaborators/${pathPart(name)}/permission`);
+    const path = this.api.at(`collaborators/${pathPart(name)}/permission`);
     return this.api.find('ask who may write', path, githubPermission);
   }
 
@@ -243,7 +239,7 @@ export class GithubForge implements Forge, ForgeReader {
     id: string,
   ): Promise<{ path: string; text: ForgeText }> {
     for (const list of isPull ? ['issues', 'pulls'] : ['issues']) {
-      const path = this.#at(`${list}/comments/${pathPart(id)}`);
+      const path = this.api.at(`${list}/comments/${pathPart(id)}`);
       const comment = await this.api.find('read a comment', path, githubComment);
       if (comment?.number === number) return { path, text: comment.text };
     }
@@ -257,9 +253,5 @@ export class GithubForge implements Forge, ForgeReader {
       sentText,
     );
     return { id, url };
-  }
-
-  #at(path: string): string {
-    return `${this.api.repository}/${path}`;
   }
 }

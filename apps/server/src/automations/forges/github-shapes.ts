@@ -1,27 +1,16 @@
 import type { ForgeUser } from '@belay/protocol';
 import { z } from 'zod';
-import type {
-  ForgeCheck,
-  ForgeIssue,
-  ForgeLevel,
-  ForgePull,
-  ForgePullText,
-  ForgeRepository,
-  ForgeReview,
-  ForgeText,
-} from './forge.js';
+import type { ForgeCheck, ForgeLevel, ForgePull, ForgeReview } from './forge.js';
 import {
   byWord,
   checkSummary,
   forgeCommit,
   hostId,
-  issueNumber,
-  labelNames,
   longText,
   pageAddress,
   shortText,
-  wholeText,
 } from './forge-fields.js';
+import { issueShapes } from './issue-shapes.js';
 
 /** Bots that may come without the mark of one. */
 const knownBots: ReadonlySet<string> = new Set(['copilot', 'github-actions', 'dependabot']);
@@ -36,58 +25,13 @@ export const githubAccount = z
       (type ?? 'User') !== 'User' || login.endsWith('[bot]') || knownBots.has(login.toLowerCase()),
   }));
 
-const text = z.object({
-  id: hostId,
-  user: githubAccount.nullish(),
-  body: longText,
-  updated_at: shortText,
-  html_url: pageAddress,
-});
+const { text, textOf, pull, issueOf, ...shapes } = issueShapes(githubAccount);
 
-const textOf = (one: z.output<typeof text>): ForgeText => ({
-  id: one.id,
-  author: one.user ?? null,
-  body: one.body,
-  updated: one.updated_at,
-  url: one.html_url,
-});
+export const githubIssue = shapes.issue;
+export const githubComment = shapes.comment;
+export const githubPullText = shapes.pullText;
 
-export const githubRepository = z
-  .object({ id: hostId, full_name: shortText, default_branch: shortText })
-  .transform(({ id, full_name, default_branch }): ForgeRepository => ({
-    id,
-    path: full_name,
-    defaultBranch: default_branch,
-  }));
-
-const issue = text.extend({
-  number: issueNumber,
-  title: shortText,
-  labels: labelNames,
-  state: z.enum(['open', 'closed']),
-  pull_request: z.unknown().optional(),
-});
-
-const issueOf = (one: z.output<typeof issue>, isPull: boolean): ForgeIssue => ({
-  ...textOf(one),
-  number: one.number,
-  title: one.title,
-  labels: one.labels,
-  state: one.state,
-  isPull,
-});
-
-export const githubIssue = issue.transform((one) => issueOf(one, Boolean(one.pull_request)));
-
-/** A comment with the number of the issue or pull request that it belongs to. */
-export const githubComment = text
-  .extend({ issue_url: z.string().optional(), pull_request_url: z.string().optional() })
-  .transform((one) => ({
-    text: textOf(one),
-    number: Number(/\/(\d+)$/.exec(one.issue_url ?? one.pull_request_url ?? '')?.[1]),
-  }));
-
-export const githubPull = issue
+export const githubPull = pull
   .extend({
     draft: z.boolean().nullish(),
     merged: z.boolean().nullish(),
@@ -105,20 +49,6 @@ export const githubPull = issue
     base: base.ref,
     baseSha: base.sha ?? null,
     headRepositoryId: head.repo?.id ?? null,
-  }));
-
-export const githubPullText = z
-  .object({
-    title: wholeText,
-    body: wholeText,
-    user: githubAccount.nullish(),
-    html_url: pageAddress,
-  })
-  .transform(({ title, body, user, html_url: url }): ForgePullText => ({
-    title,
-    body,
-    author: user ?? null,
-    url,
   }));
 
 const verdicts = byWord<ForgeReview['verdict']>({

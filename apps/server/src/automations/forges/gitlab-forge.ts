@@ -81,13 +81,13 @@ export class GitlabForge implements Forge, ForgeReader {
   }
 
   async level({ id }: ForgeUser): Promise<ForgeLevel> {
-    const path = this.#at(`members/all/${pathPart(id)}`);
+    const path = this.api.at(`members/all/${pathPart(id)}`);
     const member = await this.api.find('ask who may write', path, gitlabMember);
     return member?.id === id ? member.level : 'none';
   }
 
   async issue(number: number): Promise<ForgeIssue> {
-    const path = this.#at(`issues/${number}`);
+    const path = this.api.at(`issues/${number}`);
     const { issue, isConfidential } = await this.api.read(
       `read issue ${number}`,
       path,
@@ -196,7 +196,7 @@ export class GitlabForge implements Forge, ForgeReader {
   }
 
   async pullsAt(sha: string): Promise<ForgePull[]> {
-    const path = this.#at(`repository/commits/${pathPart(sha)}/merge_requests?state=opened`);
+    const path = this.api.at(`repository/commits/${pathPart(sha)}/merge_requests?state=opened`);
     const found = await this.api.list('read merge requests', path, gitlabMerge, { pages: 2 });
     return found.map(({ pull }) => pull).filter((one) => one.state === 'open' && one.sha === sha);
   }
@@ -329,15 +329,11 @@ export class GitlabForge implements Forge, ForgeReader {
   }
 
   #subject({ number, isPull }: ForgeSubject): string {
-    return this.#at(`${isPull ? 'merge_requests' : 'issues'}/${number}`);
+    return this.api.at(`${isPull ? 'merge_requests' : 'issues'}/${number}`);
   }
 
   #mergePath(number: number): string {
     return this.#subject({ number, isPull: true });
-  }
-
-  #at(path: string): string {
-    return `${this.api.repository}/${path}`;
   }
 }
 
