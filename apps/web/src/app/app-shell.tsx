@@ -1,10 +1,11 @@
-import { useEffect, useMemo } from 'react';
+import { useCallback, useEffect, useMemo } from 'react';
 import { Outlet, useNavigate, useRouter } from '@tanstack/react-router';
 import { QuestionDialog } from '@/components/ui/question-dialog';
 import { Toasts } from '@/components/ui/toasts';
 import { ForkDialog } from '@/features/session-controls/fork-dialog';
 import { PublishDialog } from '@/features/session-controls/publish-dialog';
 import { ShareDialog } from '@/features/session-controls/share-dialog';
+import { useAutomationNotices } from '@/lib/automation-notices';
 import { useFleetUpdates } from '@/lib/summaries';
 import { openPalette, useCommands, type PaletteCommand } from '@/lib/commands';
 import { usePreferences, type Theme } from '@/lib/preferences';
@@ -14,7 +15,9 @@ import { Palette } from './palette';
 
 /** The shell of every page: global commands, palette, dialogs and toasts. */
 export function AppShell() {
+  const navigate = useNavigate();
   useFleetUpdates();
+  useAutomationNotices(useCallback(() => void navigate({ to: '/automations' }), [navigate]));
   useErrorsEnd();
   useCommands(useAppCommands());
   return (

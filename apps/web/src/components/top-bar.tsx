@@ -9,8 +9,10 @@ import {
   Stethoscope,
   Workflow,
 } from 'lucide-react';
+import { pluralText } from '@belay/protocol';
 import { ConnectionStatus } from '@/components/connection-status';
 import { Notices } from '@/components/notices';
+import { useUnseenAutomationNotices } from '@/lib/automation-notices';
 import { openPalette } from '@/lib/commands';
 import { formatKeys } from '@/lib/keys';
 import { useReadOnly } from '@/lib/role';
@@ -40,6 +42,7 @@ export function TopBar() {
           >
             <Icon size={17} strokeWidth={1.75} aria-hidden className="sm:hidden" />
             {title}
+            {to === '/automations' && <AutomationsBadge />}
           </Link>
         ))}
       </nav>
@@ -66,6 +69,23 @@ export function TopBar() {
         )}
       </div>
     </header>
+  );
+}
+
+/** How many automations, runs and repositories need a user who has not seen it yet. */
+function AutomationsBadge() {
+  const count = useUnseenAutomationNotices();
+  if (count === 0) return null;
+  const label = pluralText(count, 'needs you', 'need you');
+  return (
+    <span
+      role="img"
+      aria-label={label}
+      title={label}
+      className="rounded-full bg-amber-fill px-1.5 text-xs font-medium text-on-amber tabular-nums"
+    >
+      {count}
+    </span>
   );
 }
 

@@ -20,6 +20,8 @@ interface Preferences {
   rail: boolean;
   /** Whether the fleet is shown as a board. */
   board: boolean;
+  /** The keys of the automations’ notices that the user has seen. */
+  seenNotices: readonly string[];
   set(change: Partial<Omit<Preferences, 'set'>>): void;
 }
 
@@ -37,6 +39,7 @@ export const usePreferences = create<Preferences>()(
       changesTree: true,
       rail: false,
       board: false,
+      seenNotices: [],
       set: (change) => set(change),
     }),
     { name: 'belay.preferences' },

@@ -4,6 +4,7 @@ import { Page } from '@/components/page';
 import { Button } from '@/components/ui/button';
 import { Empty } from '@/components/ui/empty';
 import { QueryState } from '@/components/ui/query-state';
+import { useSeeAutomationNotices } from '@/lib/automation-notices';
 import { useReadOnlySettings } from '@/lib/role';
 import { AutomationRow } from './automation-row';
 import { NewAutomation } from './new-automation';
@@ -14,6 +15,7 @@ import { Sources } from './sources';
 export function AutomationsPage() {
   const readOnly = useReadOnlySettings();
   const automations = useQuery(automationsQuery);
+  useSeeAutomationNotices();
   const [adding, setAdding] = useState(false);
   return (
     <Page title="Automations · Belay" className="overflow-y-auto">
