@@ -180,13 +180,16 @@ describe('reruns in real sandboxes', () => {
     const change = { 'src/add.js': fixed, [testFile]: uses };
     expect((await judge(change)).claim.verdict).toBe('inconclusive');
     const setup = { ...made, command };
-    expect((await judge(change, {}, { setup })).claim.verdict).toBe('confirmed');
+    const set = await judge(change, {}, { setup });
+    expect([set.claim.verdict, set.settings]).toEqual(['confirmed', { setup }]);
     for (const [failing, why] of [
-      ['exit 7', 'exit code 7'],
-      ['true', 'did not make node_modules'],
+      ['echo no such package; exit 7', 'exit code 7, after it had printed “no such package”'],
+      ['true', 'did not make all of node_modules'],
+      ['mkdir node_modules && truncate -s 1G node_modules/big', 'What the setup made does not fit'],
     ] as const) {
-      const run = judge(change, {}, { setup: { ...made, command: failing } });
-      await expect(run).rejects.toThrow(why);
+      const { claim, ofCheck } = await judge(change, {}, { setup: { ...made, command: failing } });
+      for (const { verdict, why: reason } of [claim, ofCheck])
+        expect([verdict, reason]).toEqual(['inconclusive', expect.stringContaining(why)]);
     }
   });
 

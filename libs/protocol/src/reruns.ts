@@ -68,11 +68,54 @@ export type JudgedClaim = z.infer<typeof judgedClaim>;
 export const claimText = ({ claim, verdict, why }: JudgedClaim): string =>
   `${claim === 'check' ? 'Check' : 'Reproduction'} ${verdict}: ${why}`;
 
+/** A command that makes what tests need and their image does not have, in a sandbox with a network. */
+export const rerunSetup = z.object({
+  command: z
+    .string()
+    .trim()
+    .min(1)
+    .max(2_000)
+    .describe('Such as `npm ci`, or a script of the repository.'),
+  hosts: z.array(z.string()).describe('The only hosts that it can reach.'),
+  paths: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .max(300)
+        .regex(
+          /^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))/,
+          'a path below the workspace, such as node_modules',
+        ),
+    )
+    .min(1)
+    .max(20)
+    .describe('What is kept of what it makes, such as `node_modules`.'),
+  seconds: z.int().positive().max(3_600).default(600).describe('The time that it may take.'),
+});
+export type RerunSetup = z.infer<typeof rerunSetup>;
+
+/** How commands are run again, where it is not as usual. */
+export const rerunSettings = z
+  .object({
+    commands: z
+      .array(z.string())
+      .readonly()
+      .describe('Command lines that run tests, besides the check.'),
+    testFiles: z.array(z.string()).readonly().describe('Globs of paths of tests.'),
+    setup: rerunSetup,
+    repeat: z.int().positive().describe('How often a reproduction is run on each tree.'),
+    seconds: z.int().positive().describe('The time for each command.'),
+  })
+  .partial();
+export type RerunSettings = z.infer<typeof rerunSettings>;
+
 /** What the server found by running commands again, in fresh sandboxes without a network. */
 export const rerunReport = z.object({
   image: z
     .object({ name: z.string(), id: z.string().describe('Changes with its content.') })
     .describe('The image of the sandboxes.'),
   claims: z.array(judgedClaim),
+  settings: rerunSettings.optional().describe('Missing if all of them were as usual.'),
 });
 export type RerunReport = z.infer<typeof rerunReport>;

@@ -125,8 +125,10 @@ function sentencesOf(
 }
 
 /** Without what programs printed, which a reader must not take for the server’s words. */
-const rerunSentence = (reruns: RerunReport): string =>
-  `In fresh sandboxes without a network, the server ran: ${verdictsOf(reruns)}.`;
+function rerunSentence(reruns: RerunReport): string {
+  const setup = reruns.settings?.setup ? ', with what a setup had made in one with a network' : '';
+  return `In fresh sandboxes without a network${setup}, the server ran: ${verdictsOf(reruns)}.`;
+}
 
 const verdictsOf = ({ claims }: RerunReport): string =>
   claims.map(({ claim, verdict }) => `${claim} **${verdict}**`).join(', ');

@@ -10,12 +10,13 @@ import {
   type PlannedPush,
   type Reproduction,
   type RerunReport,
+  type RerunSettings,
   type SignedEnvelope,
   type StatedAutomation,
 } from '@belay/protocol';
 import { isCiFile } from '../git/is-ci-file.js';
 import { Evidence, type ProvenChange } from '../proof/evidence.js';
-import { Reruns, rerunsTimeoutSeconds, type WantedReruns } from '../proof/reruns/reruns.js';
+import { Reruns, rerunsTimeoutSeconds } from '../proof/reruns/reruns.js';
 import { CommitBuilder } from './commit-builder.js';
 import { withTrailers } from './with-trailers.js';
 import type { PreparedPush } from './publish-preparation.js';
@@ -25,10 +26,10 @@ const maxListBytes = 16 * 2 ** 20;
 const usualTerms: RerunTerms = { totalSeconds: rerunsTimeoutSeconds };
 
 /** How tests are run again before a push. */
-export type RerunTerms = Pick<WantedReruns, 'commands' | 'repeat' | 'seconds' | 'testFiles'> & {
+export interface RerunTerms extends RerunSettings {
   /** The time for all of them together. */
   totalSeconds: number;
-};
+}
 
 interface WantedCommit {
   /** The commit that the session began from. */

@@ -85,12 +85,14 @@ it('tells other tools what was run again, in the standard form', async () => {
 
 it('judges the claims of a statement again, on what the git host has', async () => {
   const { session, bare, body } = await changed();
-  rerun = () => Promise.resolve(report);
+  const setup = { command: 'npm ci', hosts: ['@npm'], paths: ['node_modules'], seconds: 60 };
+  const settings = { setup, commands: ['npm test'], repeat: 3 };
+  rerun = () => Promise.resolve({ ...report, settings });
   await publish(session, body);
   const evidence = evidenceOf(bare);
   const again = { ...report, claims: report.claims.map((one) => ({ ...one, why: 'Again.' })) };
   rerun = async (wanted) => {
-    expect(wanted).toMatchObject({ session, reproduction, check: null, image: 'i' });
+    expect(wanted).toMatchObject({ ...settings, session, reproduction, check: null, image: 'i' });
     const trees = await rerunTrees(wanted.repository, {
       ...wanted,
       files: reproduction.files,

@@ -23,8 +23,8 @@ export class RepeatedReruns {
   ) {}
 
   /**
-   * The same commands on the same trees, in fresh sandboxes of the image of the same name. Throws `conflict` for a
-   * statement without reruns, and one sentence for a commit that the git host does not serve any more.
+   * The same commands on the same trees with the same settings, in fresh sandboxes of the image of the same name. Throws
+   * `conflict` for a statement without reruns, and one sentence for a commit that the git host does not serve any more.
    */
   async repeat({ session, envelope }: StoredEvidence, { scope }: Caller): Promise<RerunReport> {
     const text = Buffer.from(envelope.payload, 'base64').toString();
@@ -45,11 +45,12 @@ export class RepeatedReruns {
       { remote, object: result, also: [base], capabilities, tips },
       { maxBytes: this.config.maxWorkspaceMb * 2 ** 20, depth: 1, signal },
     );
-    const { claims, image } = reruns;
+    const { claims, image, settings } = reruns;
     const reproduction = claims.find(({ claim }) => claim === 'reproduction');
     try {
       return await this.reruns.run(
         {
+          ...settings,
           session,
           repository,
           base,

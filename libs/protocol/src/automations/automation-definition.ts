@@ -7,6 +7,7 @@ import { gitIdentity } from '../git-identity.js';
 import { newImage } from '../image-reference.js';
 import { mcpServerName } from '../mcp.js';
 import { modelName } from '../models.js';
+import { rerunSetup } from '../reruns.js';
 import { egressPolicy, sessionState } from '../session.js';
 import { templateName } from '../task-templates.js';
 import { forgeEvent } from './automation-events.js';
@@ -218,6 +219,10 @@ const proof = z.strictObject({
     .default([])
     .describe('Commands that run tests, besides the check; `{files}` stands for names of files.'),
   testFiles: z.array(glob).min(1).max(50).optional(),
+  setup: z
+    .strictObject({ ...rerunSetup.shape, hosts: egressPolicy.shape.hosts })
+    .optional()
+    .describe('Makes what tests need and the image does not have, before they are run again.'),
   seconds: z.int().positive().max(3_600).default(600),
   repeat: z.int().min(1).max(5).default(2),
 });

@@ -98,7 +98,9 @@ describe('a definition', () => {
     [
       'a key that is like none',
       { proof: { xyz: 1 } },
-      ['proof.xyz: is unknown; there are reproduction, commands, testFiles, seconds, repeat'],
+      [
+        'proof.xyz: is unknown; there are reproduction, commands, testFiles, setup, seconds, repeat',
+      ],
     ],
     [
       'keys of nested objects',
@@ -109,6 +111,25 @@ describe('a definition', () => {
       'a key of another trigger',
       on({ zone: 'UTC' }),
       ['on.zone: is unknown; there are host, repository, event, label, command, where, by, every'],
+    ],
+    [
+      'a path outside',
+      {
+        proof: {
+          setup: { command: 'npm ci', hosts: ['@npn'], paths: ['a', '../b', '/c', 'd/..'] },
+        },
+      },
+      [
+        expect.stringMatching(
+          /^proof.setup.hosts\[0\]: unknown set of hosts; use one of /,
+        ) as never,
+        ...[1, 2, 3].map(
+          (at) =>
+            expect.stringMatching(
+              new RegExp(`^proof.setup.paths\\[${at}\\]: .* is not a path below the workspace`),
+            ) as never,
+        ),
+      ],
     ],
     [
       'a word',

@@ -30,4 +30,6 @@ out:
   labels: { remove: [belay] }
 proof:
   reproduction: required
+  # What tests need and the image does not have is made with a network, before they are run again without one.
+  # setup: { command: npm ci, hosts: ['@npm'], paths: [node_modules] }
 `;

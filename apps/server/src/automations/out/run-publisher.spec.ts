@@ -128,9 +128,10 @@ const branchOf = (bare: string): string =>
 
 describe('publishing a run', () => {
   it('opens a draft with the proof, in words that reach nobody', async () => {
+    const setup = { command: 'npm ci', hosts: ['@npm'], paths: ['node_modules'], seconds: 90 };
     const definition = {
       out: { pullRequest: {} },
-      proof: { commands: ['npm test -- {files}'], seconds: 30, repeat: 3 },
+      proof: { commands: ['npm test -- {files}'], seconds: 30, repeat: 3, setup },
     };
     const actor = { id: '99', name: 'ada \ud800', isBot: false };
     const occurrence = { ...runOf().occurrence, actor };
@@ -145,7 +146,7 @@ describe('publishing a run', () => {
       tree: gitIn(bare, 'rev-parse', `${branchOf(bare)}^{tree}`).trim(),
     });
     expect(reran).toMatchObject([
-      { reproduction, commands: definition.proof.commands, seconds: 30, repeat: 3 },
+      { ...definition.proof, reproduction, totalSeconds: 30 * 10 + 2 * 90 },
     ]);
     expect(branchOf(bare)).toMatch(/^belay\/12-[0-9a-f]{6}$/);
     const [opened] = hub.opened;

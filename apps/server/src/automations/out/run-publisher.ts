@@ -176,18 +176,21 @@ export class RunPublisher {
     if (!request) throw new AppError('internal', 'The push was not planned.');
     lease.assertHeld();
     const { proof, run: settings } = run.definition;
-    const runs = request.reproduction || settings.check ? proof.repeat * 2 + 4 : 0;
+    const { commands, repeat, seconds, setup, testFiles } = proof;
+    const runs = request.reproduction || settings.check ? repeat * 2 + 4 : 0;
+    const setupSeconds = 2 * (setup?.seconds ?? 0);
     const terms: PublishTerms = {
       automation: statedAutomationOf(run),
       reruns:
         runs === 0
           ? undefined
           : {
-              commands: proof.commands,
-              repeat: proof.repeat,
-              seconds: proof.seconds,
-              totalSeconds: Math.min(proof.seconds * runs, longestSeconds),
-              ...(proof.testFiles && { testFiles: proof.testFiles }),
+              commands,
+              repeat,
+              seconds,
+              totalSeconds: Math.min(seconds * runs + setupSeconds, longestSeconds),
+              ...(setup && { setup }),
+              ...(testFiles && { testFiles }),
             },
       inspect: async (prepared, signal) => {
         seen.tree = prepared.tree;

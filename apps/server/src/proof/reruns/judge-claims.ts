@@ -15,13 +15,15 @@ export interface MadeRun {
   shown: Rerun;
 }
 
-export type RunCommand = (wanted: {
+export interface WantedRun {
   on: RerunState;
   tree: string;
   command: string;
   /** The reason that is looked for in the output. */
   expects: string | null;
-}) => Promise<MadeRun>;
+}
+
+export type RunCommand = (wanted: WantedRun) => Promise<MadeRun>;
 
 /**
  * Runs a reproduction `repeat` times, before the change and with it in turn, so that a test which depends on the time

@@ -4,7 +4,13 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
 import type { ProgramSpec } from '@belay/containers';
-import { AppError, errorFrom, visibleText, type ProgramStart } from '@belay/protocol';
+import {
+  AppError,
+  errorFrom,
+  visibleText,
+  type ProgramStart,
+  type RerunSetup,
+} from '@belay/protocol';
 import type { PrivateRepository } from '@belay/host';
 import { Semaphore } from 'async-mutex';
 import { Config } from '../../config.js';
@@ -31,13 +37,6 @@ export interface RerunFiles {
 export interface LimitedCommand {
   command: string;
   seconds: number;
-}
-
-/** A command that has a network, and the paths below the workspace that are kept of what it made. */
-export interface SetupCommand extends LimitedCommand {
-  /** Patterns as in a session’s policy. */
-  hosts: readonly string[];
-  paths: readonly string[];
 }
 
 /** Sandboxes of reruns at the same time, of all sessions. */
@@ -94,11 +93,11 @@ export class RerunSandboxes {
 
   /**
    * Runs a command that makes what others need, and writes its paths to `to` as a tar archive. Throws an `AppError` when
-   * the command fails, or makes none of a path.
+   * the command fails, does not make a path, or makes more than fits in a sandbox.
    */
   async setUp(
     files: RerunFiles,
-    { setup, to }: { setup: SetupCommand; to: Writable },
+    { setup, to }: { setup: RerunSetup; to: Writable },
     signal: AbortSignal,
   ): Promise<void> {
     const { hosts, paths } = setup;
@@ -112,14 +111,21 @@ export class RerunSandboxes {
       const kept = [tar, '-cf', '-', '-C', workspace, '--', ...paths] as const;
       const running = await container.run(startOf([...kept]));
       running.input.end();
+      const maxBytes = this.#halfMb() * 2 ** 20;
       const pieces = async function* () {
-        for await (const { isError, data } of running.output) if (!isError) yield data;
+        let bytes = 0;
+        for await (const { isError, data } of running.output) {
+          if (isError) continue;
+          bytes += data.length;
+          if (bytes > maxBytes) throw tooLarge('What the setup made does');
+          yield data;
+        }
       };
       await pipeline(pieces, to, { signal });
       if ((await running.ended).code !== 0)
         throw new AppError(
           'invalid_input',
-          `The setup did not make ${paths.join(', ')}. Name paths that it makes.`,
+          `The setup did not make all of ${paths.join(', ')}. Name paths that it makes.`,
         );
     });
   }
@@ -144,7 +150,6 @@ export class RerunSandboxes {
   /** The same limits as a session has; what it writes is in memory. */
   #spec(image: string): ProgramSpec {
     const { memoryMb, cpus } = this.config;
-    const halfMb = Math.max(64, Math.floor(memoryMb / 2));
     return {
       id: randomBytes(6).toString('hex'),
       label: `rerun-${randomBytes(3).toString('hex')}`,
@@ -153,13 +158,18 @@ export class RerunSandboxes {
       rights: 'program',
       user,
       limits: { memoryMb, cpus },
-      scratch: [workspace, home, '/tmp', '/var/tmp'].map((path) => ({ path, mb: halfMb })),
+      scratch: [workspace, home, '/tmp', '/var/tmp'].map((path) => ({ path, mb: this.#halfMb() })),
       workspace: null,
       folders: [],
       services: [],
       archive: null,
       writtenMb: 0,
     };
+  }
+
+  /** Of each of its folders. */
+  #halfMb(): number {
+    return Math.max(64, Math.floor(this.config.memoryMb / 2));
   }
 
   async #fill(
@@ -236,17 +246,23 @@ async function refuseConnection(): Promise<never> {
 
 const notFilled = (output: string): AppError =>
   /No space left/.test(output)
-    ? new AppError(
-        'too_large',
-        'The files do not fit in half of the memory of a sandbox. Raise BELAY_MEMORY_MB.',
-      )
+    ? tooLarge('The files do')
     : new AppError(
         'internal',
         `The files could not be put into a sandbox: ${visibleText(output.trim().slice(-200))}`,
       );
 
-const setupFailed = ({ exitCode, problem }: TimedEnd): AppError =>
+const tooLarge = (what: string): AppError =>
   new AppError(
-    'invalid_input',
-    `The setup failed: ${problem ?? `it ended with the exit code ${exitCode}`}. Fix its command or name the hosts that it needs.`,
+    'too_large',
+    `${what} not fit in half of the memory of a sandbox. Raise BELAY_MEMORY_MB.`,
   );
+
+function setupFailed({ exitCode, output, problem }: TimedEnd): AppError {
+  const why = problem ?? `it ended with the exit code ${exitCode}`;
+  const last = visibleText(output.trim().slice(-200));
+  return new AppError(
+    'invalid_input',
+    `The setup failed: ${why}${last && `, after it had printed “${last}”`}. Fix its command or name the hosts that it needs.`,
+  );
+}

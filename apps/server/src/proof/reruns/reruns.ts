@@ -4,24 +4,25 @@ import { Injectable } from '@nestjs/common';
 import { ContainerHost } from '@belay/containers';
 import {
   AppError,
+  rerunSettings,
   visibleText,
   type JudgedClaim,
   type Reproduction,
   type RerunReport,
-  type RerunState,
+  type RerunSettings,
 } from '@belay/protocol';
 import type { PrivateRepository } from '@belay/host';
 import { Config } from '../../config.js';
 import { BlobStore } from '../../logs/blob-store.js';
 import { EventLog } from '../../logs/event-log.js';
 import type { TimedEnd } from './end-of-run.js';
-import { judgeCheck, judgeReproduction, type RunCommand } from './judge-claims.js';
-import { RerunSandboxes, type Archive, type SetupCommand } from './rerun-sandboxes.js';
+import { judgeCheck, judgeReproduction, type RunCommand, type WantedRun } from './judge-claims.js';
+import { RerunSandboxes, type Archive } from './rerun-sandboxes.js';
 import { rerunTrees, type RerunTrees } from './trees.js';
 import { printsReason } from './verdict.js';
 
 /** A change whose claims are to be judged. */
-export interface WantedReruns {
+export interface WantedReruns extends RerunSettings {
   session: string;
   repository: PrivateRepository;
   /** Before the change. */
@@ -33,16 +34,6 @@ export interface WantedReruns {
   check?: string | null;
   /** The name of the image of the sandboxes; the session’s when omitted. */
   image?: string;
-  /** Command lines that run tests besides the session’s check; `{files}` stands for names of files. */
-  commands?: readonly string[];
-  /** Globs of paths of tests, in place of the usual ones. */
-  testFiles?: readonly string[];
-  /** Makes what tests need and the image does not have. */
-  setup?: SetupCommand;
-  /** How often a reproduction is run on each tree. */
-  repeat?: number;
-  /** The time for each command. */
-  seconds?: number;
   /** The time for all commands together; those that are left are not run. */
   totalSeconds?: number;
 }
@@ -70,8 +61,7 @@ export class Reruns {
 
   /**
    * A run that is not possible is part of the report. Throws `conflict` when the image changes meanwhile, `not_found` for
-   * commits or an image that do not exist, `invalid_input` for a setup that fails, and when the signal aborts, its
-   * reason.
+   * commits or an image that do not exist, and when the signal aborts, its reason.
    */
   async run(wanted: WantedReruns, signal: AbortSignal): Promise<RerunReport> {
     const { reproduction, repeat = usualRepeat, commands = [] } = wanted;
@@ -83,7 +73,7 @@ export class Reruns {
       files: reproduction?.files,
       signal,
     });
-    const run = await this.#runner(wanted, { trees, image }, signal);
+    const run = this.#runner(wanted, { trees, image }, signal);
     const claims: JudgedClaim[] = [];
     if (reproduction) {
       const all = check === null ? commands : [check, ...commands];
@@ -93,7 +83,12 @@ export class Reruns {
     if ((await this.#imageId(image)) !== id)
       throw new AppError('conflict', `The image ${image} changed during the reruns. Try again.`);
     const shown = claims.map((one) => ({ ...one, why: visibleText(one.why).slice(0, maxWhy) }));
-    return { image: { name: image, id }, claims: shown };
+    const used = rerunSettings.parse(wanted);
+    return {
+      image: { name: image, id },
+      claims: shown,
+      ...(Object.keys(used).length > 0 && { settings: used }),
+    };
   }
 
   async #imageId(name: string): Promise<string> {
@@ -103,29 +98,34 @@ export class Reruns {
     return id;
   }
 
-  async #runner(
+  #runner(
     wanted: WantedReruns,
     { trees, image }: { trees: RerunTrees; image: string },
     signal: AbortSignal,
-  ): Promise<RunCommand> {
+  ): RunCommand {
     const { session, repository, seconds = usualSeconds, totalSeconds = Infinity } = wanted;
     const last = performance.now() + totalSeconds * 1_000;
-    const archivesOf = await this.#setUp(wanted, { trees, image }, signal);
-    return async ({ on, tree, command, expects }) => {
-      const files = { repository, tree, image, archives: archivesOf(on) };
-      const left = (last - performance.now()) / 1_000;
-      const limited = { command, seconds: Math.min(seconds, left) };
-      const { seconds: took, ...end } =
-        left > 0
-          ? await this.sandboxes
-              .run(files, limited, signal)
-              .catch((error: unknown) => notStarted(error, signal))
-          : noTimeLeft;
+    const left = (): number => (last - performance.now()) / 1_000;
+    const setUp = this.#setUps(wanted, { image, left }, signal);
+    const endOf = async ({ on, tree, command }: Omit<WantedRun, 'expects'>): Promise<TimedEnd> => {
+      // A change that decides how tests run may also change what is installed.
+      const isOwn = on === 'result' && trees.guarded !== null;
+      const archives = await setUp(isOwn ? trees.result : trees.base);
+      if (left() <= 0) return noTimeLeft;
+      const files = { repository, tree, image, archives };
+      const limited = { command, seconds: Math.min(seconds, left()) };
+      return this.sandboxes.run(files, limited, signal);
+    };
+    return async ({ expects, ...given }) => {
+      const { seconds: took, ...end } = await endOf(given).catch((error: unknown) =>
+        notStarted(error, signal),
+      );
       const bytes = Buffer.from(end.output);
       const output =
         bytes.length > 0 ? await this.blobs.putFor(session, bytes, 'text/plain') : null;
       const isReasonPrinted = expects !== null && printsReason(end.output, expects);
       const { exitCode, problem } = end;
+      const { on, tree } = given;
       return {
         end,
         shown: { on, tree, exitCode, seconds: Math.round(took), output, isReasonPrinted, problem },
@@ -133,23 +133,29 @@ export class Reruns {
     };
   }
 
-  /** Runs the setup on the base, and on a result that changes what is installed; returns the archives for a state. */
-  async #setUp(
+  /** Runs the setup, once for each tree, and returns what it made. */
+  #setUps(
     { repository, setup }: WantedReruns,
-    { trees, image }: { trees: RerunTrees; image: string },
+    { image, left }: { image: string; left: () => number },
     signal: AbortSignal,
-  ): Promise<(on: RerunState) => Archive[]> {
-    if (!setup) return () => [];
-    const make = async (tree: string): Promise<Archive> => {
+  ): (tree: string) => Promise<Archive[]> {
+    const made = new Map<string, Promise<Archive[]>>();
+    const make = async (tree: string): Promise<Archive[]> => {
+      if (!setup) return [];
+      const seconds = Math.min(setup.seconds, left());
+      if (seconds <= 0) throw new AppError('unavailable', 'There was no time left for the setup.');
       // Removed with the repository.
       const path = join(repository.folder, `setup-${tree}.tar`);
       const files = { repository, tree, image, archives: [] };
-      await this.sandboxes.setUp(files, { setup, to: createWriteStream(path) }, signal);
-      return () => createReadStream(path);
+      const to = createWriteStream(path);
+      await this.sandboxes.setUp(files, { setup: { ...setup, seconds }, to }, signal);
+      return [() => createReadStream(path)];
     };
-    const base = await make(trees.base);
-    const result = trees.guarded === null ? base : await make(trees.result);
-    return (on) => [on === 'result' ? result : base];
+    return (tree) => {
+      const archives = made.get(tree) ?? make(tree);
+      made.set(tree, archives);
+      return archives;
+    };
   }
 }
 
