@@ -116,8 +116,6 @@ export interface Forge {
   pullText(number: number): Promise<ForgePullText>;
   reviews(number: number): Promise<ForgeReview[]>;
   threads(number: number): Promise<ForgeThread[]>;
-  /** What a pull request changes, as text, at most 1 MiB of it. Without it, changes of forks are refused. */
-  diff?(number: number): Promise<string>;
   checks(sha: string): Promise<ForgeCheck[]>;
   /** Open pull requests whose branch is at this commit. */
   pullsAt(sha: string): Promise<ForgePull[]>;

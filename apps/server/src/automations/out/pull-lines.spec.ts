@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { runFindings } from '@belay/protocol';
 import { itLong } from '@belay/testing';
 import { gitIn, put } from '@belay/testkit';
@@ -6,6 +8,7 @@ import { GitHosts } from '../../git/git-hosts.js';
 import { RepositoryFetcher } from '../../git/repository-fetcher.js';
 import { EventLog } from '../../logs/event-log.js';
 import { GitScene } from '../../testing/git-scene.js';
+import { PullChanges } from '../forges/pull-changes.js';
 import { PullLines } from './pull-lines.js';
 import { runOf } from './testing/run-of.js';
 
@@ -24,7 +27,8 @@ const commit = (name: string, text: string): string => {
 const linesFor = async (url: string, findings: object) => {
   const { app } = belay;
   const [hosts, fetcher] = [app.get(GitHosts), app.get(RepositoryFetcher)];
-  const lines = new PullLines(app.get(Config), hosts, fetcher, app.get(EventLog));
+  const changes = new PullChanges(app.get(Config), hosts, fetcher);
+  const lines = new PullLines(changes, app.get(EventLog));
   const session = await belay.session({ repository: { url } });
   return lines.of(runOf({ session, findings: runFindings.parse(findings) }));
 };
@@ -51,6 +55,21 @@ itLong('finds where a branch with a long history began', async () => {
   const { url } = repository();
   const shown = await linesFor(url, { sha, base: 'main', branch: 'long' });
   expect(shown({ path: 'long.txt', line: 1, side: 'new' })).toBe(true);
+});
+
+it('knows those of a fork, whose commits are on none of the branches', async () => {
+  const { bare, url } = repository();
+  // As git hosts have it.
+  gitIn(bare, 'config', 'uploadpack.allowReachableSHA1InWant', 'true');
+  const fork = join(scene.folder, 'fork');
+  execFileSync('git', ['clone', '-q', bare, fork]);
+  put(fork, 'fork.txt', 'fork\n');
+  gitIn(fork, 'add', 'fork.txt');
+  gitIn(fork, 'commit', '-q', '-m', 'fork');
+  gitIn(fork, 'push', '-q', 'origin', 'HEAD:refs/pull/7/head');
+  const sha = gitIn(fork, 'rev-parse', 'HEAD').trim();
+  const shown = await linesFor(url, { sha, base: 'main', branch: 'main', isFork: true });
+  expect(shown({ path: 'fork.txt', line: 1, side: 'new' })).toBe(true);
 });
 
 it('knows none of a commit that does not exist', async () => {

@@ -54,7 +54,6 @@ export class RunPlaces {
     if (isFork) {
       if (definition.trust.forks === 'refuse')
         throw decisions.refusal('refused', 'fork', `#${pull.number} comes from a fork.`);
-      if (!forge.diff) throw decisions.refusal('refused', 'fork', noDiff(forge));
       assertUnmoved(occurrence, pull, decisions);
       decisions.holds('fork', 'The change of the fork is only read, on top of the base.');
       const at = baseSha === null ? {} : { commit: baseSha };
@@ -146,5 +145,3 @@ export async function existing<T>(
     throw decisions.refusal('skipped', 'gone', `${subject} is not there any more.`);
   }
 }
-
-const noDiff = ({ host }: Forge): string => `Changes of forks at ${host} cannot be read yet.`;

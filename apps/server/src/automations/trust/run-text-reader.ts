@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ForgeUser } from '@belay/protocol';
-import type { Forge, ForgeText, ForgeThread } from '../forges/forge.js';
+import type { Forge, ForgePull, ForgeText, ForgeThread } from '../forges/forge.js';
+import { PullChanges } from '../forges/pull-changes.js';
 import type { RunRecord } from '../run-record.js';
 import { isOfChecks } from './actors.js';
 import type { DecisionList } from './decision-list.js';
@@ -27,7 +28,10 @@ interface Question {
 /** Reads the texts that an event is about from the git host, as they are now. */
 @Injectable()
 export class RunTextReader {
-  constructor(private readonly own: OwnOrigin) {}
+  constructor(
+    private readonly own: OwnOrigin,
+    private readonly changes: PullChanges,
+  ) {}
 
   /** Throws `RunRefusal` for a text that was edited after its event, and for checks that do not say it. */
   async of(question: Question): Promise<RunTexts> {
@@ -97,7 +101,7 @@ export class RunTextReader {
       isPull && isReview ? forge.reviews(number) : [],
       isPull && isReview ? forge.threads(number) : [],
     ]);
-    const diff = place.isFork ? await forge.diff?.(number) : undefined;
+    const change = await this.#change(question);
     const others = (text: ForgeText): boolean => text.id !== known && text.body.trim() !== '';
     const said = [
       ...comments.filter(others).map((one) => given('comment', `Comment on #${number}`, one)),
@@ -106,9 +110,24 @@ export class RunTextReader {
     const newest = said.toReversed();
     return [
       ...threads.filter(({ resolved }) => !resolved).flatMap((one) => threadTexts(one, self)),
-      ...(diff === undefined ? [] : [diffText(number, diff, place.pull?.author ?? null)]),
+      ...change,
       ...newest,
     ];
+  }
+
+  /**
+   * What a pull request changes, for those who review it, and for all where nothing else of it can be read: of a fork. It is
+   * of the commit that the run is about, which its branch may have left by now.
+   */
+  async #change({ run, place, decisions }: Question): Promise<GivenText[]> {
+    const { pull, sha, base, repository, isFork } = place;
+    if (!pull || sha === null || base === null || !repository) return [];
+    if (!isFork && run.definition.out.review === undefined) return [];
+    const patch = await this.changes.patchOf({ url: repository.url, sha, base });
+    if (patch !== null) return [changeText(pull, patch)];
+    if (!isFork) return [];
+    const why = `The change of #${pull.number} cannot be compared with its base.`;
+    throw decisions.refusal('refused', 'fork', why);
   }
 
   /** A red event is only a hint: the host’s list of all checks decides, and an empty one is neither green nor red. */
@@ -180,11 +199,11 @@ const threadTexts = ({ id, path, line, comments }: ForgeThread, self: string): G
     thread: id,
   }));
 
-const diffText = (number: number, diff: string, author: ForgeUser | null): GivenText => ({
+const changeText = ({ number, author }: ForgePull, patch: string): GivenText => ({
   kind: 'diff',
   heading: `The change of #${number}`,
   author,
-  text: diff,
+  text: patch,
   form: 'output',
   trust: 'data',
   isMain: true,

@@ -156,13 +156,30 @@ describe('attacks: which commit a run is about', () => {
     bench.forge.addPull({ number: 7, sha, body: order, ...fork });
     const trust = { forks: 'review', content: 'quoted' } as const;
     expect(await bench.outcome({ ...opened, trust })).toBe('refused fork');
-    Object.assign(bench.forge, { diff: () => Promise.resolve('+<!-- a change -->') });
+    bench.patches.set(sha, '+<!-- a change -->');
     const { repository, parts, findings } = await bench.given({ ...opened, trust });
     expect(repository).toMatchObject({ branch: 'main', commit: other });
     expect(findings.isFork).toBe(true);
     const task = parts.join('\n');
     expect(task).toContain('+<!-- a change -->');
     expect(parts.every((part) => part.startsWith('What stands between'))).toBe(true);
+  });
+
+  it('gives the change of a branch to reviewers, as data', async () => {
+    bench.forge.addPull({ number: 7, sha, author: bench.writer });
+    const kindsFor = async (review: boolean) => {
+      const { texts, parts } = await bench.given({
+        ...opened,
+        ...(review && { out: { review: {} } }),
+      });
+      const task = parts.filter((part) => !part.startsWith('What stands between')).join('\n');
+      expect(task).not.toContain('+a change');
+      return texts.map(({ kind, used }) => `${kind} ${used}`);
+    };
+    expect(await kindsFor(true)).not.toContain('diff quoted');
+    bench.patches.set(sha, '+a change');
+    expect(await kindsFor(true)).toContain('diff quoted');
+    expect(await kindsFor(false)).not.toContain('diff quoted');
   });
 
   it('skips a branch that was moved after its event', async () => {

@@ -9,6 +9,7 @@ import { TestLogs } from '../../../testing/logs.js';
 import { Clock } from '../../clock.js';
 import { MemoryForge } from '../../forges/testing/memory-forge.js';
 import { Forges } from '../../forges/forges.js';
+import { PullChanges, type PullChange } from '../../forges/pull-changes.js';
 import {
   RunRefusal,
   type RunDecision,
@@ -29,6 +30,7 @@ export interface AskedRun extends Partial<Occurrence> {
   event: Occurrence['event'];
   trust?: Trust;
   on?: AutomationDefinitionInput['on'];
+  out?: AutomationDefinitionInput['out'];
 }
 
 /** A clock that stands still until a test moves it. */
@@ -46,6 +48,8 @@ export class TrustBench {
   readonly logs = new TestLogs();
   /** Tips of branches, as git says them. */
   readonly tips = new Map<string, string>();
+  /** Changes of pull requests, by their commit. */
+  readonly patches = new Map<string, string>();
   readonly writer: ForgeUser = { id: '20', name: 'ada', isBot: false };
   readonly stranger: ForgeUser = { id: '30', name: 'mallory', isBot: false };
   materials!: RunMaterials;
@@ -62,12 +66,15 @@ export class TrustBench {
       urlOf: (host: string, path: string) => `https://${host}/${path}.git`,
       tipOf: (_: string, branch: string) => Promise.resolve(this.tips.get(branch)),
     });
+    const changes = Object.assign(Object.create(PullChanges.prototype) as PullChanges, {
+      patchOf: ({ sha }: PullChange) => Promise.resolve(this.patches.get(sha) ?? null),
+    });
     this.materials = new RunMaterials(
       forges,
       new Actors(permissions, own),
       permissions,
       new RunPlaces(own, tips),
-      new RunTextReader(own),
+      new RunTextReader(own, changes),
     );
     return this;
   }
@@ -76,13 +83,14 @@ export class TrustBench {
     await this.logs.close();
   }
 
-  run({ trust, on, ...given }: AskedRun): RunRecord {
+  run({ trust, on, out, ...given }: AskedRun): RunRecord {
     const { host, path: repository } = this.forge;
     const definition = automationDefinition.parse({
       name: 'fix',
       on: on ?? { host, repository, event: given.event },
       run: { task: 'Fix it.', budgets: { dollars: 1 } },
       ...(trust && { trust }),
+      ...(out && { out }),
     });
     const at = '2026-01-01T00:30:00Z';
     const occurrence: Occurrence = { key: 'key', at, actor: this.writer, ...given };
