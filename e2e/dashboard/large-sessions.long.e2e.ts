@@ -50,8 +50,11 @@ describeSystem('a large session', (server) => {
 
   it('of 2,000 changed files can be read through, and only the visible files are rendered', async () => {
     const write =
-      'for i in $(seq -w 2000); do seq -f "line %.0f of many in the file $i" 30 > $i.txt; done';
-    const model = script(server.data, [{ calls: [run(write)] }, { finish: 'All written.' }]);
+      'for i in $(seq -w 2000); do printf "line %d of many in the file $i\\n" {1..30} > $i.txt; done';
+    const model = script(server.data, [
+      { calls: [run(write, { wait: 600 })] },
+      { finish: 'All written.' },
+    ]);
     const many = await start(server, { task: 'Write many', title: 'Many files', model });
     await many.finished();
     many.close();
