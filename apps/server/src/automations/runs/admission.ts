@@ -60,7 +60,7 @@ const checks: readonly (readonly [code: string, check: Check])[] = [
     'month',
     ({ definition }, { month }) => {
       const over = overMonth(definition, month);
-      return over === undefined ? 'Its month has money left.' : { skip: over };
+      return over === undefined ? 'It has money left this month.' : { skip: over };
     },
   ],
   ['busy', busy],
@@ -106,7 +106,7 @@ function lateness(
 ): Answer {
   const lateMs = now.getTime() - Date.parse(occurrence.at);
   if (!('schedule' in on) || occurrence.event !== 'schedule' || state !== 'pending')
-    return 'It has no time to keep.';
+    return 'It has no set time.';
   if (lateMs <= spanMs(on.late)) return 'It is on time.';
   return { skip: `It is ${durationText(lateMs / 1_000)} late, and may be ${on.late}.` };
 }
@@ -135,7 +135,8 @@ function within(span: string, made: number, most: number): Answer {
 }
 
 function subjectPerDay({ subject }: RunRecord, { subjectDay }: AdmissionInput): Answer {
-  if (subjectDay < mostOfSubjectPerDay) return 'There were few runs about the same.';
+  if (subjectDay < mostOfSubjectPerDay)
+    return `It is run ${subjectDay + 1} of ${mostOfSubjectPerDay} about the same in this day.`;
   return {
     skip: `${pluralText(subjectDay, 'run')} about ${subject} began in the last day, of all automations together: that looks like a loop.`,
   };

@@ -62,7 +62,7 @@ const dry = { state: 'skipped', code: 'dry' } as const;
 
 function dryWords({ verdict }: LaneAdmission): string {
   if (verdict.kind === 'begin')
-    return 'It is dry: nothing was begun. Otherwise it would begin now.';
+    return 'A dry run: nothing was begun. Otherwise it would begin now.';
   const would = verdict.kind === 'skip' ? 'be skipped' : 'wait';
-  return `It is dry: nothing was begun. Otherwise it would ${would}. ${verdict.why}`;
+  return `A dry run: nothing was begun. Otherwise it would ${would}. ${verdict.why}`;
 }
