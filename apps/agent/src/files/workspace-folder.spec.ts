@@ -213,21 +213,29 @@ describe('races', () => {
   });
 });
 
-/** Turns `swap` from a folder into a link that leads out and back, as fast as it can, while its parent lives. */
+/**
+ * Turns `swap` from a folder into a link that leads out and back while its parent lives: once as fast as it can, once
+ * with a rest at each of them that grows with the time, until even a busy machine finds both.
+ */
 const swapping = `
   const { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } = require('node:fs');
   const [root, outside] = process.argv.slice(1);
   const attempt = (change) => { try { change(); } catch {} };
+  const still = new Int32Array(new SharedArrayBuffer(4));
+  const rest = (ms) => { if (ms > 0) Atomics.wait(still, 0, 0, ms); };
   const swap = root + '/swap';
   const parent = process.ppid;
   process.stdout.write('ready');
-  while (process.ppid === parent) {
+  const begun = Date.now();
+  for (let round = 0; process.ppid === parent; round++) {
+    const ms = (round % 2) * ((Date.now() - begun) / 50);
     attempt(() => mkdirSync(swap));
     attempt(() => writeFileSync(swap + '/a', 'inside', { flag: 'wx' }));
+    rest(ms);
     attempt(() => renameSync(swap, root + '/aside'));
     attempt(() => symlinkSync(outside, swap));
+    rest(ms);
     attempt(() => renameSync(swap, root + '/aside-link'));
-    attempt(() => rmSync(root + '/aside', { recursive: true }));
-    attempt(() => rmSync(root + '/aside-link'));
+    for (const name of ['/aside', '/aside-link']) attempt(() => rmSync(root + name, { recursive: true }));
   }
 `;
