@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gitIn } from './hostile-repository.js';
 
+/** How much longer than announced idle connections are kept. */
+const keepMs = 60_000;
+
 /**
  * A real git server on loopback: `git http-backend` behind Basic authentication. Repositories below
  * `private/` require the token, and so do all pushes.
@@ -20,6 +23,8 @@ export class GitServer {
   readonly #server: Server = createServer((request, response) => this.#answer(request, response));
 
   async start(): Promise<this> {
+    // On a busy machine, a client finds a connection open that it has kept.
+    this.#server.keepAliveTimeoutBuffer = keepMs;
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
     return this;
   }

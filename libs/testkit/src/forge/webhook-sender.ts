@@ -138,7 +138,9 @@ export class WebhookSender {
       const { url, headers, body } = delivery;
       try {
         const signal = AbortSignal.timeout(answerTimeoutMs);
-        const answer = await fetch(url, { method: 'POST', headers, body, signal });
+        // On a connection that is kept, the other side may be about to close it.
+        const sent = { ...headers, connection: 'close' };
+        const answer = await fetch(url, { method: 'POST', headers: sent, body, signal });
         await answer.arrayBuffer();
         delivery.status = answer.status;
       } catch (error) {

@@ -201,6 +201,7 @@ describe.each(kinds)('polling of %s', (kind) => {
     host.happen();
     await until('webhooks came', async () => (await host.keys('webhook')).length > 5);
     const sent = await host.keys('webhook', 'ignored');
+    expect(host.bench.played.hooks.deliveries.filter(({ error }) => error !== null)).toEqual([]);
     await host.poll();
     await host.poll();
     // Whatever polling found alone, no webhook told of.
