@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { processorMs } from '@belay/testing';
 import { AppError } from '../errors.js';
 import { eventFields } from './automation-events.js';
 import { matchesFilter, parseFilter, type FilterFields } from './filter.js';
@@ -192,9 +193,10 @@ describe('any text', () => {
 
   it('takes no longer for hostile values than the product of both lengths', () => {
     const pattern = `branch glob '${'*a'.repeat(200)}b'`;
-    const begun = performance.now();
-    expect(holds(pattern, { branch: 'a'.repeat(4_096) })).toBe(false);
-    expect(holds(pattern, { branch: 'a'.repeat(1_000_000) })).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(5_000);
+    const took = processorMs(() => {
+      expect(holds(pattern, { branch: 'a'.repeat(4_096) })).toBe(false);
+      expect(holds(pattern, { branch: 'a'.repeat(1_000_000) })).toBe(false);
+    });
+    expect(took).toBeLessThan(20_000);
   });
 });

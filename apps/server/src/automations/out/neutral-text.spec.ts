@@ -1,3 +1,4 @@
+import { processorMs } from '@belay/testing';
 import { neutralLineOfText, neutralText } from './neutral-text.js';
 
 const neutral = (text: string): string => neutralText(text, 10_000);
@@ -47,10 +48,11 @@ describe('text of agents', () => {
 
   it('is cut, and takes no time however it is made', () => {
     expect(neutralText('x'.repeat(200), 100)).toHaveLength(100);
-    const started = performance.now();
-    for (const unit of ['`', '`a', 'a/', '@', '[', '\\', '<', '#', 'a.'])
-      neutralText(unit.repeat(5_000), 10_000);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    const took = processorMs(() => {
+      for (const unit of ['`', '`a', 'a/', '@', '[', '\\', '<', '#', 'a.'])
+        neutralText(unit.repeat(5_000), 10_000);
+    });
+    expect(took).toBeLessThan(20_000);
   });
 });
 
