@@ -219,8 +219,7 @@ describe('cleaning of any text', () => {
     const text = piece.repeat(Math.ceil(10_000_000 / piece.length));
     let shown = '';
     const took = processorMs(() => ({ text: shown } = untrustedText(text)));
-    // A quadratic time would be hours.
-    expect(took).toBeLessThan(20_000);
+    expect(took).toBeLessThan(5_000);
     expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(65_536);
   });
 
