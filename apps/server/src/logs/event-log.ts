@@ -9,9 +9,9 @@ import {
   type SessionSummary,
 } from '@belay/protocol';
 import { Config } from '../config.js';
-import { notStored, storageError } from '../storage/database.js';
+import { notStored } from '../storage/database.js';
 import { Absences } from './absences.js';
-import type { AppendJob, StoredBatch } from './append-job.js';
+import type { AppendJob } from './append-job.js';
 import type { Appendix } from './appendix.js';
 import { checkAgentEvents, refuseNewWork } from './agent-events.js';
 import { idsOfCalls, refuseUsedIds } from './call-ids.js';
@@ -20,18 +20,16 @@ import { EventBudget } from './event-budget.js';
 import { Fence } from './fence.js';
 import { fold, takeOver, type Draft, type NewLog } from './fold.js';
 import { LogListeners, type FleetListener, type LogListener } from './log-listeners.js';
+import { LogWriter } from './log-writer.js';
 import { QueuedMessages } from './queued-messages.js';
 import { firstRecord, type SessionRecord } from './session-record.js';
 import { SessionRecords } from './session-records.js';
 import { SessionsStore } from './sessions.store.js';
-import { isDiskFull, stalledEvent, Stalls } from './stalls.js';
+import { stalledEvent, Stalls } from './stalls.js';
 import { UserCalls, type UserCall } from './user-calls.js';
 import { writtenDraft } from './written-draft.js';
 
-/**
- * The log of every session; only this class writes it. Appends are stored in the order of the calls, many in one
- * transaction while the database is busy, and published after the commit.
- */
+/** The log of every session, which nothing else appends to. Events are published after they are stored. */
 @Injectable()
 export class EventLog implements OnApplicationShutdown {
   readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
@@ -42,8 +40,7 @@ export class EventLog implements OnApplicationShutdown {
   readonly #budget: EventBudget;
   readonly #listeners = new LogListeners();
   readonly #userCalls = new UserCalls();
-  #jobs: AppendJob[] = [];
-  #writing: Promise<void> | undefined;
+  readonly #writer: LogWriter;
 
   constructor(
     private readonly store: SessionsStore,
@@ -53,15 +50,17 @@ export class EventLog implements OnApplicationShutdown {
     this.#records = new SessionRecords(store);
     this.#fence = new Fence(store, this.#records);
     this.#budget = new EventBudget(config, store);
+    const published = (draft: Draft): void => this.#publish(draft);
+    this.#writer = new LogWriter(store, this.#records, this.#fence, this.#budget, published);
   }
 
   /** Stores events in order in one transaction, folds the summary, publishes after the commit. */
   async append(session: string, events: Appendix): Promise<Event[]> {
     if (typeof events !== 'function')
-      return (await this.#enqueue(session, (record) => fold(record, events))).asked;
+      return (await this.#writer.enqueue(session, (record) => fold(record, events))).asked;
     const prepare: AppendJob['prepare'] = async (record, connection) =>
       fold(record, await events(record.summary, record.settings, connection));
-    return (await this.#enqueue(session, prepare, true)).asked;
+    return (await this.#writer.enqueue(session, prepare, true)).asked;
   }
 
   /**
@@ -76,7 +75,7 @@ export class EventLog implements OnApplicationShutdown {
     const checked = checkAgentEvents(events);
     await this.#budget.require(session);
     let before = new Map<number, number>();
-    const draft = await this.#enqueue(session, async (record, connection) => {
+    const draft = await this.#writer.enqueue(session, async (record, connection) => {
       if (record.epoch !== epoch) {
         throw new AppError('conflict', 'Another sandbox works on this session now.');
       }
@@ -128,7 +127,7 @@ export class EventLog implements OnApplicationShutdown {
 
   /** Begins a new epoch: from now on the agents of older ones are refused. */
   async nextEpoch(session: string): Promise<number> {
-    const draft = await this.#enqueue(session, (record) =>
+    const draft = await this.#writer.enqueue(session, (record) =>
       fold({ ...record, epoch: record.epoch + 1, agentN: 0 }, []),
     );
     this.stalls.release(session, 'agent');
@@ -144,7 +143,7 @@ export class EventLog implements OnApplicationShutdown {
       const chain = { head: to.head, chainedFrom: record.lastSeq + 1 };
       return fold(isWhole ? { ...record, ...chain } : record, []);
     };
-    const { record } = await this.#enqueue(session, prepare, true);
+    const { record } = await this.#writer.enqueue(session, prepare, true);
     return record.head === null ? to : null;
   }
 
@@ -237,92 +236,11 @@ export class EventLog implements OnApplicationShutdown {
 
   /** Resolves when all earlier requests are stored or refused. */
   async drained(): Promise<void> {
-    while (this.#writing) await this.#writing;
+    await this.#writer.drained();
   }
 
   async onApplicationShutdown(): Promise<void> {
     await this.drained();
-  }
-
-  #enqueue(session: string, prepare: AppendJob['prepare'], reads = false): Promise<Draft> {
-    return new Promise((done, failed) => {
-      this.#jobs.push({ session, prepare, reads, done, failed });
-      this.#writing ??= this.#write();
-    });
-  }
-
-  async #write(): Promise<void> {
-    // Appends in the same turn of the event loop share the first transaction.
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#jobs.length > 0) {
-      const batch = this.#jobs;
-      this.#jobs = [];
-      await this.#writeBatch(batch);
-    }
-    // Synchronous with the last check of `jobs`, so a job that is added later starts a new write.
-    this.#writing = undefined;
-  }
-
-  async #writeBatch(batch: AppendJob[]): Promise<void> {
-    const stored: StoredBatch = { settled: [], changed: new Map(), added: new Map() };
-    try {
-      await this.#store(batch, stored);
-    } catch (error) {
-      const bySession = Map.groupBy(batch, ({ session }) => session);
-      if (bySession.size === 1 || isDiskFull(storageError(error))) {
-        const failure = this.#fence.failureOf(error, bySession.keys());
-        for (const job of batch) job.failed(failure);
-        return;
-      }
-      // An error for one session must not fail the appends of the others.
-      for (const jobs of bySession.values()) await this.#writeBatch(jobs);
-      return;
-    }
-    for (const record of stored.changed.values()) this.#fence.set(record);
-    for (const [session, events] of stored.added) {
-      const bytes = events.reduce((sum, event) => sum + event.bytes, 0);
-      this.#budget.add(session, bytes);
-    }
-    for (const { job, draft } of stored.settled) {
-      this.#publish(draft);
-      job.done(draft);
-    }
-  }
-
-  async #store(batch: AppendJob[], { settled, changed, added }: StoredBatch): Promise<void> {
-    const missing = new Map<string, unknown>();
-    for (const { session } of batch) {
-      await this.#records.get(session).catch((error: unknown) => missing.set(session, error));
-    }
-    await this.store.transaction(async (connection) => {
-      const inserted = new Map<string, number>();
-      const insert = async (session: string): Promise<void> => {
-        const events = added.get(session) ?? [];
-        const fresh = events.slice(inserted.get(session) ?? 0);
-        inserted.set(session, events.length);
-        if (fresh.length > 0) await this.store.insertEvents(connection, session, fresh);
-      };
-      for (const job of batch) {
-        if (job.reads) await insert(job.session);
-        const record = changed.get(job.session) ?? this.#records.known(job.session);
-        try {
-          if (!record) throw missing.get(job.session);
-          if (record.damage !== undefined) throw new AppError('internal', record.damage);
-          const draft = await job.prepare(record, connection);
-          const { record: after, rows } = writtenDraft(draft);
-          changed.set(job.session, after);
-          const before = added.get(job.session);
-          if (before) for (const row of rows) before.push(row);
-          else added.set(job.session, rows);
-          settled.push({ job, draft });
-        } catch (error) {
-          job.failed(error);
-        }
-      }
-      for (const session of added.keys()) await insert(session);
-      for (const [session, record] of changed)
-        changed.set(session, await this.#fence.update(connection, record));
-    });
   }
 
   #publish({ record, events: stored }: Draft): void {
