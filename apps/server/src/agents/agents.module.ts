@@ -36,6 +36,7 @@ import { WireCalls } from './wire-calls.js';
     OtherVersions,
     SessionAgents,
     SignInStore,
+    WireCalls,
   ],
 })
 export class AgentsModule {}

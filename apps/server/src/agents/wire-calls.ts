@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   AppError,
   describeCall,
@@ -15,6 +15,7 @@ import {
   userCallPrefix,
   type ApprovalVerdict,
   type NewEvent,
+  type SessionSummary,
 } from '@belay/protocol';
 import { ApprovalService } from '../approvals/approval.service.js';
 import { verdictEvent } from '../approvals/verdict-event.js';
@@ -24,7 +25,6 @@ import { SessionsStore } from '../logs/sessions.store.js';
 import type { CallJudge, JudgedReply, PingKind } from '../models/wire/call-judge.js';
 import { readObject } from '../models/wire/request-body.js';
 import type { Refusal, HeldCall } from '../models/wire/held-call.js';
-import { WireGateway } from '../models/wire/wire-gateway.js';
 import type { AgentEntry } from './agent-entry.js';
 import { KeptVerdicts } from './kept-verdicts.js';
 import { mappedCall, type MappedCall } from './mapped-call.js';
@@ -44,7 +44,7 @@ const maxCounted = 500;
  * event of the log, and the rules, the mode or the user of its session decide on it as on those of Belay’s own agent.
  */
 @Injectable()
-export class WireCalls implements CallJudge, OnApplicationBootstrap {
+export class WireCalls implements CallJudge {
   /** How often calls were refused, by session and by what they do. */
   readonly #refused = new NewestMap<string, Map<string, number>>(maxCounted);
   readonly #kept = new KeptVerdicts();
@@ -53,20 +53,17 @@ export class WireCalls implements CallJudge, OnApplicationBootstrap {
     private readonly log: EventLog,
     private readonly store: SessionsStore,
     private readonly approvals: ApprovalService,
-    private readonly gateway: WireGateway,
     private readonly agents: SessionAgents,
   ) {}
 
-  /** Programs whose replies ended with an earlier process of the server ask again, under new ids. */
-  async onApplicationBootstrap(): Promise<void> {
+  /** Programs whose replies ended with the session’s earlier server ask again, under new ids. */
+  async rejectOpen({ id: session, waitingFor }: SessionSummary): Promise<void> {
     const reason = 'The server was restarted meanwhile.';
-    for (const { id: session, waitingFor } of await this.log.summaries())
-      for (const { id } of waitingFor)
-        if (await this.#isOfProgram(session, id))
-          await this.#record(session, id, { verdict: 'rejected', reason }).catch(
-            ignoreError('the question stays until its session ends'),
-          );
-    this.gateway.decideBy(this);
+    for (const { id } of waitingFor)
+      if (await this.#isOfProgram(session, id))
+        await this.#record(session, id, { verdict: 'rejected', reason }).catch(
+          ignoreError('the question stays until its session ends'),
+        );
   }
 
   async pingOf({ session }: { session: string }): Promise<PingKind | undefined> {

@@ -15,11 +15,13 @@ const empty: SessionRecord = {
   id: 's',
   created,
   epoch: 1,
+  owner: null,
   lastSeq: 0,
   agentN: 0,
   head: null,
   chainedFrom: null,
   term: 1,
+  termSeq: 0,
   settings,
   summary: firstSummary('s', settings, created),
 };

@@ -186,6 +186,22 @@ alwaysOnEveryDatabase('the event log', (databases) => {
       expect(await texts()).toEqual(['first', 'second', 'after 4']);
     });
 
+    it('is owned by the one that starts last, unless there is nothing to do about it', async () => {
+      const owned = async (log: EventLog) => (await log.owned()).map(({ id }) => id);
+      await logs.session('idle');
+      await log.append('s', note('first'));
+      await log.release('idle');
+      const before = await log.lastSeq('s');
+      await other.onModuleInit();
+      expect(await owned(other)).toEqual(['s']);
+      await expect(log.append('s', note('lost'))).rejects.toMatchObject(refused);
+      expect([before, before + 1].map((seq) => other.isEarlier('s', seq))).toEqual([true, false]);
+      expect(other.term('idle')).toBeUndefined();
+      expect(other.isEarlier('idle', 1)).toBe(true);
+      await other.append('idle', note('There is something to do.'));
+      expect(await owned(other)).toEqual(['s', 'idle']);
+    });
+
     it('is closed to the first server’s agents by a change without events', async () => {
       await log.nextEpoch('s');
       await log.appendFromAgent('s', 1, [call(1)]);

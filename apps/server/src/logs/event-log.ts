@@ -1,4 +1,4 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import {
   AppError,
   ignoreError,
@@ -31,7 +31,7 @@ import { writtenDraft } from './written-draft.js';
 
 /** The log of every session, which nothing else appends to. Events are published after they are stored. */
 @Injectable()
-export class EventLog implements OnApplicationShutdown {
+export class EventLog implements OnModuleInit, OnApplicationShutdown {
   readonly stalls = new Stalls((session, seconds) => this.#stalled(session, seconds));
   readonly absences = new Absences((session) => this.#shownChanged(session));
   readonly messages: QueuedMessages;
@@ -52,6 +52,11 @@ export class EventLog implements OnApplicationShutdown {
     this.#budget = new EventBudget(config, store);
     const published = (draft: Draft): void => this.#publish(draft);
     this.#writer = new LogWriter(store, this.#records, this.#fence, this.#budget, published);
+  }
+
+  /** Before anything is appended to them, this server becomes the owner of the sessions that others left. */
+  async onModuleInit(): Promise<void> {
+    for (const record of await this.store.claim()) this.#fence.set(record);
   }
 
   /** Stores events in order in one transaction, folds the summary, publishes after the commit. */
@@ -125,6 +130,17 @@ export class EventLog implements OnApplicationShutdown {
     return record.summary;
   }
 
+  /** The sessions that this server owns. */
+  owned(): Promise<SessionSummary[]> {
+    return Promise.all([...this.#fence.owned].map((session) => this.summary(session)));
+  }
+
+  /** Leaves a session, about which there is nothing to do, without an owner until the next append. */
+  async release(session: string): Promise<void> {
+    const leave = (record: SessionRecord) => fold({ ...record, owner: null }, []);
+    if (this.#fence.owned.has(session)) await this.#writer.enqueue(session, leave);
+  }
+
   /** Begins a new epoch: from now on the agents of older ones are refused. */
   async nextEpoch(session: string): Promise<number> {
     const draft = await this.#writer.enqueue(session, (record) =>
@@ -155,7 +171,7 @@ export class EventLog implements OnApplicationShutdown {
     return (await this.#records.get(session)).lastSeq;
   }
 
-  /** Whether an event may be of an earlier server, or of this one’s process before: decided without any clock. */
+  /** Whether an event may be of an earlier owner of the session: decided without any clock. */
   readonly isEarlier = (session: string, seq: number): boolean =>
     seq <= this.#fence.before(session);
 
@@ -191,7 +207,7 @@ export class EventLog implements OnApplicationShutdown {
     return (await this.#records.get(session)).epoch;
   }
 
-  /** The term by which this server writes for the session; undefined before it has, or if another server has since. */
+  /** The term by which this server writes for the session; undefined unless it owns it. */
   term(session: string): number | undefined {
     return this.#fence.term(session);
   }

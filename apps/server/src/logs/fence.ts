@@ -1,6 +1,7 @@
 import { AppError } from '@belay/protocol';
 import { isTwice, storageError } from '../storage/database.js';
 import type { DatabaseConnection } from '../storage/database-schema.js';
+import { serverId } from '../storage/server-id.js';
 import type { SessionRecord } from './session-record.js';
 import type { SessionRecords } from './session-records.js';
 import type { SessionsStore } from './sessions.store.js';
@@ -9,42 +10,49 @@ import type { SessionsStore } from './sessions.store.js';
 class Fenced extends Error {}
 
 /**
- * Lets only one server at a time continue the log of a session. The first append of each server raises the session’s
- * term; whoever knows an earlier term, or other last events, stores nothing.
+ * Lets only one server at a time continue the log of a session, its owner. Whoever becomes that raises the session’s
+ * term, by a claim or by its first append; who knows an earlier term, or other last events, stores nothing.
  */
 export class Fence {
-  /** Sessions whose present term is of this server, with the last event before it. */
-  readonly #owned = new Map<string, number>();
+  /** Sessions whose present term was begun here. */
+  readonly #owned = new Set<string>();
 
   constructor(
     private readonly store: SessionsStore,
     private readonly records: SessionRecords,
   ) {}
 
+  /** The sessions that this server owns. */
+  get owned(): ReadonlySet<string> {
+    return this.#owned;
+  }
+
   /** Stores a changed record if the row is still as it is known here, and returns it with its term. */
   async update(connection: DatabaseConnection, record: SessionRecord): Promise<SessionRecord> {
     const { id, term } = record;
-    const next = this.#owned.has(id) ? record : { ...record, term: term + 1 };
     const lastSeq = this.records.known(id)?.lastSeq ?? 0;
+    const next = this.#owned.has(id)
+      ? record
+      : { ...record, owner: serverId, term: term + 1, termSeq: lastSeq };
     if (await this.store.update(connection, next, { term, lastSeq })) return next;
     throw new Fenced();
   }
 
   /** The record was stored. */
   set(record: SessionRecord): void {
-    if (!this.#owned.has(record.id))
-      this.#owned.set(record.id, this.records.known(record.id)?.lastSeq ?? 0);
+    if (record.owner === null) this.#owned.delete(record.id);
+    else this.#owned.add(record.id);
     this.records.set(record);
   }
 
-  /** The last event that another server may have written; all of them while this one has written none. */
+  /** The last event that another server may have written; all of them unless this one is the owner. */
   before(session: string): number {
-    return this.#owned.get(session) ?? Infinity;
+    return this.#record(session)?.termSeq ?? Infinity;
   }
 
   /** Of a session whose present term is of this server. */
   term(session: string): number | undefined {
-    return this.#owned.has(session) ? this.records.known(session)?.term : undefined;
+    return this.#record(session)?.term;
   }
 
   delete(session: string): void {
@@ -60,6 +68,10 @@ export class Fence {
       'unavailable',
       'The session was changed in the database meanwhile: try again. If that does not help, another server uses this database: let only one of them run.',
     );
+  }
+
+  #record(session: string): SessionRecord | undefined {
+    return this.#owned.has(session) ? this.records.known(session) : undefined;
   }
 }
 

@@ -9,6 +9,7 @@ import {
 import type { Selectable } from 'kysely';
 import type { z } from 'zod';
 import type { SessionTable } from '../storage/database-schema.js';
+import { serverId } from '../storage/server-id.js';
 import { boundedSummary } from './bounded-summary.js';
 import { firstSummary } from './session-summary.js';
 
@@ -17,8 +18,12 @@ export interface SessionRecord {
   readonly id: string;
   readonly created: string;
   readonly epoch: number;
-  /** Raised by each server, from its first append on: whoever knows only an earlier one may no longer write. */
+  /** The server that works on it; null while there is nothing to do. */
+  readonly owner: string | null;
+  /** Raised by each owner: whoever knows only an earlier one may no longer write. */
   readonly term: number;
+  /** The last event when the term began: those up to it may be of another server. */
+  readonly termSeq: number;
   readonly lastSeq: number;
   readonly agentN: number;
   /** The digest of the last event; null while a log of an earlier version is not chained yet. */
@@ -38,16 +43,17 @@ export function firstRecord(
   comparison: string | null,
 ): SessionRecord {
   const created = new Date().toISOString();
-  const numbers = { epoch: 0, term: 1, lastSeq: 0, agentN: 0 };
+  const numbers = { epoch: 0, term: 1, termSeq: 0, lastSeq: 0, agentN: 0 };
   const chain = { head: chainStart(id, created), chainedFrom: 1 };
   const summary = { ...firstSummary(id, settings, created), comparison };
-  return { id, created, ...numbers, ...chain, settings, summary };
+  return { id, created, owner: serverId, ...numbers, ...chain, settings, summary };
 }
 
 /** Fields missing in data of older versions get their defaults. Never throws: see `damage`. */
 export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
-  const { id, created, epoch, term, head, last_seq: lastSeq, agent_n: agentN } = row;
-  const known = { id, created, epoch, term, lastSeq, agentN, head, chainedFrom: row.chained_from };
+  const { id, created, epoch, owner, term, head, last_seq: lastSeq, agent_n: agentN } = row;
+  const numbers = { epoch, term, termSeq: row.term_seq, lastSeq, agentN };
+  const known = { id, created, owner, ...numbers, head, chainedFrom: row.chained_from };
   const settings = read(sessionSettings, row.settings);
   const summary = read(sessionSummary, row.summary);
   if (settings.value && summary.value) {
@@ -61,7 +67,9 @@ export function sessionRecord(row: Selectable<SessionTable>): SessionRecord {
 
 export const columnsOf = (record: SessionRecord) => ({
   epoch: record.epoch,
+  owner: record.owner,
   term: record.term,
+  term_seq: record.termSeq,
   last_seq: record.lastSeq,
   agent_n: record.agentN,
   head: record.head,

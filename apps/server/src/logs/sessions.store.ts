@@ -15,6 +15,7 @@ import { blobsIn, copyBlobUses, releaseBlobs, useBlobs } from '../storage/blob-u
 import { Database } from '../storage/database.js';
 import type { DatabaseConnection, EventTable } from '../storage/database-schema.js';
 import { lease } from '../storage/lease.js';
+import { serverId } from '../storage/server-id.js';
 import { pageEnd } from './chained-rows.js';
 import { removeTexts } from './event-text.js';
 import { noteHeads } from './note-heads.js';
@@ -57,6 +58,23 @@ export class SessionsStore {
   async all(): Promise<SessionRecord[]> {
     await this.database.migrated();
     const rows = await this.database.kysely.selectFrom('session').selectAll().execute();
+    return rows.map(sessionRecord);
+  }
+
+  /** Makes this server the owner of the sessions that have one, as none but it works now, and returns them. */
+  async claim(): Promise<SessionRecord[]> {
+    await this.database.migrated();
+    lease.assertHeld();
+    const rows = await this.database.kysely
+      .updateTable('session')
+      .set(({ eb, ref }) => ({
+        owner: serverId,
+        term: eb('term', '+', 1),
+        term_seq: ref('last_seq'),
+      }))
+      .where('owner', 'is not', null)
+      .returningAll()
+      .execute();
     return rows.map(sessionRecord);
   }
 

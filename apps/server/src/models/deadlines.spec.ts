@@ -19,7 +19,7 @@ const isLimited = async () =>
 
 it('ends a session whose wall time is over', async () => {
   await logs.session('s', { budgets: { seconds: 0.05 } });
-  await deadlines.onModuleInit();
+  deadlines.schedule(await logs.log.summary('s'));
   await until('the budget is spent', isLimited);
 });
 
@@ -28,7 +28,7 @@ it('looks again when the log could not be written', async () => {
   const append = jest.spyOn(logs.log, 'append');
   append.mockRejectedValueOnce(new AppError('internal', 'The database is locked.'));
   deadlines.retry = 20;
-  await deadlines.onModuleInit();
+  deadlines.schedule(await logs.log.summary('s'));
   await until('the budget is spent', isLimited);
   expect(append).toHaveBeenCalledTimes(2);
 });

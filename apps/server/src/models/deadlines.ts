@@ -20,12 +20,11 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
 
   constructor(private readonly events: EventLog) {}
 
-  async onModuleInit(): Promise<void> {
-    this.#unsubscribe = this.events.subscribeAll((id, events, summary) => {
+  onModuleInit(): void {
+    this.#unsubscribe = this.events.subscribeAll((_id, events, summary) => {
       const matters = events.some(({ action }) => action === 'state' || action === 'change');
-      if (matters) this.#schedule(id, summary);
+      if (matters) this.schedule(summary);
     });
-    for (const summary of await this.events.summaries()) this.#schedule(summary.id, summary);
   }
 
   onModuleDestroy(): void {
@@ -33,7 +32,8 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
     for (const timer of this.#timers.values()) clearTimeout(timer);
   }
 
-  #schedule(id: string, { state, budgets, wallTime }: SessionSummary): void {
+  /** Ends the session when its time is used up, if it has a limit. */
+  schedule({ id, state, budgets, wallTime }: SessionSummary): void {
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
     if (isEnded(state) || budgets.seconds === null) return;
@@ -57,7 +57,7 @@ export class Deadlines implements OnModuleInit, OnModuleDestroy {
         return spent?.budget === 'seconds' ? [limitEvent(spent)] : [];
       });
     await this.events.stalls.whenSpace(id, end);
-    this.#schedule(id, await this.events.summary(id));
+    this.schedule(await this.events.summary(id));
   }
 
   #failed(id: string, error: unknown): void {

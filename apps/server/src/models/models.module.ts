@@ -9,6 +9,6 @@ import { WireGateway } from './wire/wire-gateway.js';
 @Module({
   imports: [ApprovalsModule],
   providers: [Deadlines, ModelGateway, ProviderKeys, WebSearch, WireGateway],
-  exports: [ModelGateway, ProviderKeys, WebSearch, WireGateway],
+  exports: [Deadlines, ModelGateway, ProviderKeys, WebSearch, WireGateway],
 })
 export class ModelsModule {}

@@ -18,7 +18,7 @@ import { StartStatus } from './start-status.js';
 const adoptionTimeoutMs = 10_000;
 const intervalMs = 500;
 
-/** Updates sessions after the server’s start, and when their sandbox exits unexpectedly. */
+/** Updates sessions that come from another server, and when their sandbox exits unexpectedly. */
 @Injectable()
 export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(Recovery.name);
@@ -33,21 +33,23 @@ export class Recovery implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly status: StartStatus,
   ) {}
 
-  async onApplicationBootstrap(): Promise<void> {
+  onApplicationBootstrap(): void {
     this.sandboxes.onLost((session, reason) => {
       this.#lost(session, reason).catch((error: unknown) => this.#logger.error(error));
     });
-    for (const summary of await this.log.summaries()) {
-      void this.#adopt(summary).catch((error: unknown) => this.#logger.error(error));
-    }
   }
 
   onModuleDestroy(): void {
     this.#closing = true;
   }
 
+  /** Whether the session has a sandbox, also one that has to be removed. */
+  hasSandbox(session: string): boolean {
+    return this.sandboxes.state(session) !== 'none' || this.slots.has(session);
+  }
+
   /** Sessions with a running sandbox continue; for the others, the log records the loss. */
-  async #adopt(summary: SessionSummary): Promise<void> {
+  async adopt(summary: SessionSummary): Promise<void> {
     const { id, state } = summary;
     if (isEnded(state)) {
       if (this.sandboxes.state(id) === 'none') return;

@@ -1,9 +1,4 @@
-import {
-  Injectable,
-  Logger,
-  type OnApplicationBootstrap,
-  type OnModuleDestroy,
-} from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -20,7 +15,7 @@ import { StartQueue } from './start-queue.js';
 
 /** Runs the check commands of ended sessions in their sandboxes, and writes the results to the log. */
 @Injectable()
-export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
+export class SessionChecks implements OnModuleDestroy {
   readonly #logger = new Logger(SessionChecks.name);
   readonly #running = new Map<string, AbortController>();
   #closing = false;
@@ -31,11 +26,6 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly queue: StartQueue,
     private readonly slots: SandboxSlots,
   ) {}
-
-  /** Repeats checks that a killed server left without a result. */
-  onApplicationBootstrap(): void {
-    void this.#recover().catch((error: unknown) => this.#logger.error(error));
-  }
 
   onModuleDestroy(): void {
     this.#closing = true;
@@ -109,13 +99,6 @@ export class SessionChecks implements OnApplicationBootstrap, OnModuleDestroy {
   async #release(session: string): Promise<void> {
     const summary = await this.log.summary(session).catch(() => undefined);
     if (summary && isEnded(summary.state)) this.slots.linger(session);
-  }
-
-  async #recover(): Promise<void> {
-    for (const summary of await this.log.summaries()) {
-      if (this.#closing) return;
-      if (isUnchecked(summary)) await this.run(summary.id);
-    }
   }
 }
 

@@ -44,6 +44,7 @@ import { SessionPlaces } from './session-places.js';
 import { StartPayloads } from './start-payloads.js';
 import { StartQueue } from './start-queue.js';
 import { StartStatus } from './start-status.js';
+import { Takeovers } from './takeovers.js';
 import { Transcripts } from './transcripts.js';
 import { WorkspaceStore } from './workspace.store.js';
 
@@ -96,6 +97,7 @@ import { WorkspaceStore } from './workspace.store.js';
     StartPayloads,
     StartQueue,
     StartStatus,
+    Takeovers,
     Transcripts,
     WorkspaceStore,
   ],

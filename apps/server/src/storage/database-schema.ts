@@ -54,8 +54,12 @@ export interface SessionTable {
   number: number;
   /** The number of sandboxes so far, used for fencing. */
   epoch: number;
-  /** The number of servers so far that have written the log, used for fencing. */
+  /** The server that works on it; null while there is nothing to do, until a server writes the log. */
+  owner: string | null;
+  /** The number of owners so far, used for fencing. */
   term: number;
+  /** The last event when the present term began. */
+  term_seq: number;
   last_seq: number;
   /** The `n` of the last event stored from the agent of this epoch. */
   agent_n: number;

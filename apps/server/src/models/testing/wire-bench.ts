@@ -60,7 +60,7 @@ export class WireBench {
     const bench = new WireBench(wire, provider);
     await bench.logs.open(wire.environment(provider.url));
     await bench.#start();
-    await bench.#calls.onApplicationBootstrap();
+    bench.gateway.decideBy(bench.#calls);
     bench.#entry.listen(0, '127.0.0.1');
     await once(bench.#entry, 'listening');
     return bench;
@@ -72,8 +72,10 @@ export class WireBench {
     await this.logs.reopen(this.#wire.environment(this.provider.url));
     await this.#start();
     this.#connections.reconnect();
-    await this.gateway.onApplicationBootstrap();
-    await this.#calls.onApplicationBootstrap();
+    const session = await this.logs.log.summary('s');
+    await this.gateway.settleOpen(session);
+    await this.#calls.rejectOpen(session);
+    this.gateway.decideBy(this.#calls);
   }
 
   async #start(): Promise<void> {
@@ -83,7 +85,7 @@ export class WireBench {
     const { approvals } = this.approvals;
     this.gateway = new WireGateway(keys, log, store, database, approvals);
     const agents = { entry: (name: string) => agentTable.get(name) };
-    this.#calls = new WireCalls(log, store, approvals, this.gateway, agents as never);
+    this.#calls = new WireCalls(log, store, approvals, agents as never);
     this.#connections.server.accept('model', async (meta, stream) => {
       void this.gateway.serve('s', meta, stream);
     });

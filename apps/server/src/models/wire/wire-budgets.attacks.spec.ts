@@ -77,7 +77,7 @@ describe('attacks: requests of programs past budgets, pauses and ends', () => {
     expect(more).toEqual([]);
     expect(used?.args).toMatchObject({ estimated: true, outputTokens: 10 });
     expect(await summary()).toMatchObject({ steps: 1, openRequests: 0 });
-    await bench.gateway.onApplicationBootstrap();
+    await bench.gateway.settleOpen(await summary());
     expect(await bench.events('usage')).toHaveLength(1);
     // The control: the next request is served.
     provider.answer(yes());

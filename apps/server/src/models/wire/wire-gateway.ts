@@ -1,10 +1,5 @@
 import type { Duplex } from 'node:stream';
-import {
-  Injectable,
-  Logger,
-  type BeforeApplicationShutdown,
-  type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { Injectable, Logger, type BeforeApplicationShutdown } from '@nestjs/common';
 import {
   AppError,
   errorFrom,
@@ -12,6 +7,7 @@ import {
   isEvent,
   type EventOf,
   type StreamMeta,
+  type SessionSummary,
 } from '@belay/protocol';
 import { ApprovalService } from '../../approvals/approval.service.js';
 import { EventLog } from '../../logs/event-log.js';
@@ -70,7 +66,7 @@ interface Generation extends Passed {
  * the session’s budgets, and otherwise unchanged, byte for byte, in both directions.
  */
 @Injectable()
-export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShutdown {
+export class WireGateway implements BeforeApplicationShutdown {
   /** Milliseconds until a client whose stream does not begin gets signs of life. */
   waitMs = 10_000;
   /** Milliseconds that other clients wait for the end of a pause. */
@@ -100,18 +96,16 @@ export class WireGateway implements OnApplicationBootstrap, BeforeApplicationShu
     this.#judge = judge;
   }
 
-  /** Requests that were under way when an earlier process of the server ended count as they were estimated. */
-  async onApplicationBootstrap(): Promise<void> {
-    for (const { id, openRequests } of await this.log.summaries()) {
-      if (openRequests === 0) continue;
-      await this.#admission
-        .settleOpen(id, () => this.#unsettled(id))
-        .catch((error: unknown) =>
-          this.#logger.warn(
-            `Requests of session ${id} were not settled: ${errorFrom(error).message}`,
-          ),
-        );
-    }
+  /** Requests that were under way when the session’s earlier server ended count as they were estimated. */
+  async settleOpen({ id, openRequests }: SessionSummary): Promise<void> {
+    if (openRequests === 0) return;
+    await this.#admission
+      .settleOpen(id, () => this.#unsettled(id))
+      .catch((error: unknown) =>
+        this.#logger.warn(
+          `Requests of session ${id} were not settled: ${errorFrom(error).message}`,
+        ),
+      );
   }
 
   async beforeApplicationShutdown(): Promise<void> {

@@ -18,6 +18,7 @@ import { terminalPieces } from './0016-terminal-pieces.js';
 import { coldChanges } from './0017-cold-changes.js';
 import { logChain } from './0018-log-chain.js';
 import { automations } from './0019-automations.js';
+import { sessionOwners } from './0020-session-owners.js';
 
 /** All steps by name, in order; a step that has been released is never changed. */
 export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migration> {
@@ -41,5 +42,6 @@ export function migrations(kind: 'sqlite' | 'postgres'): Record<string, Migratio
     '0017-cold-changes': coldChanges(kind),
     '0018-log-chain': logChain(kind),
     '0019-automations': automations,
+    '0020-session-owners': sessionOwners,
   };
 }
